@@ -1,0 +1,5 @@
+"""Coprime: a generator of public-key coprocessors."""
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,203 @@
+"""The engine contract: what every family offers to the bus above it.
+
+An engine is an operand memory of W-bit digits, a command, busy/done and an error code. The bus
+front end, the driver, the tests and the benchmarks know engines only through this file.
+
+Protocol
+--------
+* While `busy` is 0 one digit a cycle may be written: `write` with `operand`, `index`, `digit`.
+  Digit 0 is the least significant. An operand of a length class holds exactly that class's number
+  of digits; the writer pads with zero digits.
+* `start` is sampled while `busy` is 0 and takes `command` and the four digit counts with it, which
+  must then stay as they are while `busy` is 1. `busy` is 1 from the next cycle on. `done` is 1 in
+  the last busy cycle, and only there. `error` is valid from that cycle on, until the next `start`.
+  The cycles of an operation are the cycles in which `busy` is 1.
+* While `busy` is 0, `result_digit` is digit `result_index` of the result, one cycle later. The
+  result is the only operand that can be read. A command that ends in an error leaves it as it was.
+* `multiplying` is 1 in each busy cycle in which a product that the algorithm needs enters the
+  multiplier (a product computed twice counts once): their number over the cycles is the
+  multiplier's utilization.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+__all__ = [
+    "COMMAND_BITS",
+    "ERROR_BITS",
+    "OPERAND_BITS",
+    "Capabilities",
+    "Command",
+    "EngineSignature",
+    "Error",
+    "Length",
+    "Operand",
+]
+
+COMMAND_BITS = 3
+OPERAND_BITS = 5
+ERROR_BITS = 5
+
+
+class Command(enum.IntEnum):
+    """What an engine can be told to do. Results are canonical: in [0, modulus)."""
+
+    MODMUL = 1
+    """X * Y mod M."""
+    MODEXP = 2
+    """X ** E mod M."""
+    RSA_PUBLIC = 3
+    """X ** E mod M, with the public exponent."""
+    RSA_PRIVATE = 4
+    """X ** D mod M from the Chinese Remainder Theorem's half-length exponents."""
+    WIPE = 5
+    """Overwrite every word of the operand memory with zero."""
+
+
+class Error(enum.IntEnum):
+    """How a command, or an access through the bus, was refused. Codes 1 to 7 are an engine's."""
+
+    NONE = 0
+    UNSUPPORTED = 1
+    """This engine does not know the command."""
+    LENGTH_ZERO = 2
+    """The modulus, or a prime that the command needs, has length 0 or is shorter than the engine's
+    smallest length."""
+    LENGTH_OVER = 3
+    """A length is over the engine's maximum."""
+    EXPONENT_LENGTH = 4
+    """The exponent has length 0."""
+    MODULUS_ZERO = 5
+    """The modulus, or a prime, is zero."""
+    MODULUS_EVEN = 6
+    """The modulus, or a prime, is even."""
+    OPERAND_RANGE = 7
+    """An operand is not below the modulus."""
+    BUSY = 8
+    """A command or a write while another command runs; the running one is not disturbed."""
+    OPERAND_MISSING = 9
+    """The command needs an operand that was not written in full since its length last changed."""
+    KEY_OVERRUN = 10
+    """More words were written to an operand than its length holds."""
+    KEY_EXCESS = 11
+    """An operand has bits above its declared length."""
+    INPUT_CLIPPED = 12
+    """The input's length is over the modulus's; it was clipped to that."""
+    ADDRESS = 13
+    """A word address or an operand number that does not exist."""
+
+
+class Length(enum.IntEnum):
+    """The length classes of operands; each has a length in bits, and from it a count of digits."""
+
+    MODULUS = 0
+    EXPONENT = 1
+    P = 2
+    Q = 3
+    DIGIT = 4
+    """Exactly one digit."""
+
+
+class Operand(enum.IntEnum):
+    """What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width."""
+
+    X = 0
+    """Message, base or first factor; below M."""
+    Y = 1
+    """Second factor; below M."""
+    E = 2
+    """Exponent."""
+    M = 3
+    """Modulus: odd."""
+    P = 4
+    Q = 5
+    DP = 6
+    """D mod (P - 1)."""
+    DQ = 7
+    M_INVERSE = 8
+    """-M^-1 mod 2^W."""
+    P_INVERSE = 9
+    Q_INVERSE = 10
+    M_POWER = 11
+    """2^(2*W*d) mod M."""
+    P_POWER = 12
+    """2^(W*(d+dp)) mod P: brings X, which has d digits, into Montgomery form modulo P."""
+    Q_POWER = 13
+    CRT_P = 14
+    """(Q^-1 mod P) * Q * 2^(W*dp) mod M."""
+    CRT_Q = 15
+    """(P^-1 mod Q) * P * 2^(W*dq) mod M."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What an engine can do; the bus shows it to software.
+
+    Lengths are in bits. A value of length n occupies ceil((n + headroom) / digit_width) digits.
+    """
+
+    family: str
+    family_number: int
+    digit_width: int
+    headroom: int
+    min_length: int
+    max_length: int
+    max_prime_length: int
+    operands: Mapping[Operand, Length]
+    """Every operand that the engine holds, with its length class."""
+    required: Mapping[Command, frozenset[Operand]]
+    """Each supported command but WIPE, with the operands that it reads (X included)."""
+    constant_time: bool = False
+    fixed_modulus: int | None = None
+    description: str = field(default="", compare=False)
+
+    def digits(self, length: int) -> int:
+        """Count of digits of an operand of `length` bits; 0 for length 0."""
+        return -(-(length + self.headroom) // self.digit_width) if length else 0
+
+    @property
+    def max_digits(self) -> int:
+        """Digits of the longest modulus."""
+        return self.digits(self.max_length)
+
+    @property
+    def max_prime_digits(self) -> int:
+        """Digits of the longest prime."""
+        return self.digits(self.max_prime_length)
+
+    @property
+    def count_bits(self) -> int:
+        """Width of a digit count: holds max_digits + 1, which means 'too long'."""
+        return bits_for(self.max_digits + 1)
+
+
+class EngineSignature(wiring.Signature):
+    """The engine's ports, as the module doc tells, seen from the engine."""
+
+    def __init__(self, capabilities: Capabilities):
+        count = capabilities.count_bits
+        super().__init__(
+            {
+                "write": In(1),
+                "operand": In(OPERAND_BITS),
+                "index": In(count),
+                "digit": In(capabilities.digit_width),
+                "result_index": In(count),
+                "result_digit": Out(capabilities.digit_width),
+                "modulus_digits": In(count),
+                "exponent_digits": In(count),
+                "p_digits": In(count),
+                "q_digits": In(count),
+                "command": In(COMMAND_BITS),
+                "start": In(1),
+                "busy": Out(1),
+                "done": Out(1),
+                "error": Out(ERROR_BITS),
+                "multiplying": Out(1),
+            }
+        )
