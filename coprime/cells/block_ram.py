@@ -1,0 +1,86 @@
+"""A true dual-port block RAM: two ports, each with its own address, on one clock."""
+
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from .target import Target
+
+__all__ = ["BlockRam"]
+
+
+class BlockRam(wiring.Component):
+    """Port A reads, port B reads or writes, in every cycle.
+
+    The data of an address given in cycle t stands at the output in cycle t+1. What a port shows in
+    the cycle after port B wrote the address that it read is undefined, and so is port B's output
+    after its own write: the user never looks at it. In return the memory needs no bypass logic on
+    any target. 2048 x 18 bits are one RAMB36E1 on xc7 and two DP16KD on ecp5.
+
+    Parameters
+    ----------
+    width, depth : int
+        Bits of a word; number of words.
+    write_a : bool
+        Port A writes too. Not on ecp5, where two writing ports are not inferred as block RAM.
+
+    Members
+    -------
+    a_address, b_address : in
+    a_data, b_data : `width` bits, out
+    b_write : 1 bit, in
+    b_write_data : `width` bits, in
+    a_write, a_write_data : the same of port A, with `write_a` only
+    """
+
+    def __init__(
+        self, width: int, depth: int, *, write_a: bool = False, target: Target = Target.GENERIC
+    ):
+        for name, value in (("width", width), ("depth", depth)):
+            if not isinstance(value, int):
+                raise TypeError(f"{name} must be an int, not {value!r}")
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        if write_a and target is Target.ECP5:
+            raise ValueError("write_a must be False for ecp5: use port B for writing")
+        self.width = width
+        self.depth = depth
+        self.write_a = write_a
+        self.target = Target(target)
+        address = bits_for(depth - 1)
+        super().__init__(
+            {
+                "a_address": In(address),
+                "a_data": Out(width),
+                "b_address": In(address),
+                "b_data": Out(width),
+                "b_write": In(1),
+                "b_write_data": In(width),
+            }
+            | ({"a_write": In(1), "a_write_data": In(width)} if write_a else {})
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Infer the memory; synthesis maps it to block RAM."""
+        m = Module()
+        m.submodules.memory = memory = Memory(
+            shape=self.width,
+            depth=self.depth,
+            init=[],
+            # No word is read while it is written, so no target needs to add bypass logic.
+            attrs={"no_rw_check": 1, "ram_style": "block"},
+        )
+        for port in ("a", "b"):
+            read = memory.read_port()
+            address = getattr(self, f"{port}_address")
+            m.d.comb += [read.addr.eq(address), getattr(self, f"{port}_data").eq(read.data)]
+            if port == "b" or self.write_a:
+                write = memory.write_port()
+                m.d.comb += [
+                    write.addr.eq(address),
+                    write.data.eq(getattr(self, f"{port}_write_data")),
+                    write.en.eq(getattr(self, f"{port}_write")),
+                ]
+        return m

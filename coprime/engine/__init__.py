@@ -1,0 +1,1 @@
+"""The engine: operand memory, sequencer and the operations that all families share."""

@@ -1,0 +1,57 @@
+"""Where each operand lies in the one block RAM (FDFM, figure 8)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coprime.exponentiators.steps import Slot
+
+__all__ = ["Layout"]
+
+_SINGLE = (Slot.M_INVERSE, Slot.P_INVERSE, Slot.Q_INVERSE)
+_PRIME = (Slot.P, Slot.Q, Slot.DP, Slot.DQ, Slot.P_POWER, Slot.Q_POWER)
+_WHOLE = (
+    Slot.X,
+    Slot.Y,
+    Slot.E,
+    Slot.M,
+    Slot.M_POWER,
+    Slot.CRT_P,
+    Slot.CRT_Q,
+    Slot.ACCUMULATOR,
+    Slot.NEXT,
+    Slot.BASE,
+    Slot.RESULT,
+    Slot.PART,
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Word addresses of the slots in a memory of `depth` digits."""
+
+    bases: Mapping[Slot, int]
+    depth: int
+
+    @classmethod
+    def pack(cls, depth: int, whole: int, prime: int) -> "Layout":
+        """One slot behind the other, the long ones first.
+
+        Parameters
+        ----------
+        depth : words of the memory
+        whole, prime : digits of the longest modulus and of the longest prime
+
+        Raises
+        ------
+        ValueError
+            They do not fit.
+        """
+        bases: dict[Slot, int] = {}
+        used = 0
+        for slots, digits in ((_WHOLE, whole), (_PRIME, prime), (_SINGLE, 1)):
+            for slot in slots:
+                bases[slot] = used
+                used += digits
+        if used > depth:
+            raise ValueError(f"the operands need {used} words, over the memory's {depth}")
+        return cls(bases, depth)

@@ -1,0 +1,127 @@
+"""The linear unit: digit-serial subtraction, addition, comparison and clearing for every family."""
+
+import enum
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+__all__ = ["LinearOperation", "LinearUnit"]
+
+
+class LinearOperation(enum.IntEnum):
+    """What is done digit by digit with x (port A) and z (port B), from digit 0 up."""
+
+    COMPARE = 0
+    """x - z: only the borrow is kept."""
+    SUBTRACT = 1
+    """x - z."""
+    ADD = 2
+    """x + z."""
+    RESTORE = 3
+    """x + z if the operation before ended with a borrow, else x: undoes a subtraction."""
+
+
+class LinearUnit(wiring.Component):
+    """One digit in three cycles: read x and z through both ports, add, write through port B.
+
+    x and z may lie in the result's own slot, since a digit is written after it was read. `done` is 1 in the last cycle. `clear` instead of `start` writes zero
+    to every word of the memory.
+
+    Members
+    -------
+    digits : digits of x, z and the result, at least 1
+    x_is_zero : takes zero for x
+    borrow : of the last subtraction or comparison: 1 where x < z
+    odd : 1 where digit 0 of the last z was odd
+    """
+
+    def __init__(self, digit_width: int, count_bits: int, depth: int):
+        self.digit_width = digit_width
+        self.depth = depth
+        super().__init__(
+            {
+                "start": In(1),
+                "clear": In(1),
+                "done": Out(1),
+                "operation": In(2),
+                "x_is_zero": In(1),
+                "digits": In(count_bits),
+                "index": Out(bits_for(depth - 1)),
+                "a_data": In(digit_width),
+                "b_data": In(digit_width),
+                "b_write": Out(1),
+                "b_write_data": Out(digit_width),
+                "borrow": Out(1),
+                "odd": Out(1),
+            }
+        )
+
+    @staticmethod
+    def cycles(digits: int) -> int:
+        """Cycles of one operation on `digits` digits."""
+        return 3 * digits
+
+    @staticmethod
+    def clear_cycles(depth: int) -> int:
+        """Cycles of clearing a memory of `depth` words."""
+        return depth
+
+    def elaborate(self, platform: object) -> Module:
+        """Three states a digit, and one that clears."""
+        m = Module()
+        index = Signal.like(self.index)
+        digit = Signal(self.digit_width, reset_less=True)
+        carry = Signal()
+        x = Signal(self.digit_width)
+        z = Signal(self.digit_width)
+        total = Signal(self.digit_width + 1)
+        subtracts = Signal()
+        last = Signal()
+        with m.If(~self.x_is_zero):
+            m.d.comb += x.eq(self.a_data)
+        with m.If(subtracts):
+            m.d.comb += z.eq(~self.b_data)
+        with m.Elif((self.operation == LinearOperation.ADD) | self.borrow):
+            m.d.comb += z.eq(self.b_data)
+        m.d.comb += [
+            subtracts.eq(~self.operation[1]),
+            # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
+            total.eq(x + z + carry),
+            last.eq(index + 1 == self.digits),
+            self.index.eq(index),
+            self.b_write_data.eq(digit),
+        ]
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.sync += [index.eq(0), digit.eq(0)]
+                with m.If(self.clear):
+                    m.next = "CLEAR"
+                with m.Elif(self.start):
+                    m.next = "READ"
+            with m.State("READ"):
+                with m.If(index == 0):
+                    m.d.sync += carry.eq(subtracts)
+                m.next = "ADD"
+            with m.State("ADD"):
+                m.d.sync += [digit.eq(total), carry.eq(total[-1])]
+                with m.If(index == 0):
+                    m.d.sync += self.odd.eq(self.b_data[0])
+                m.next = "WRITE"
+            with m.State("WRITE"):
+                m.d.sync += index.eq(index + 1)
+                m.d.comb += self.b_write.eq(self.operation != LinearOperation.COMPARE)
+                m.next = "READ"
+                with m.If(last):
+                    m.d.comb += self.done.eq(1)
+                    with m.If(subtracts):
+                        m.d.sync += self.borrow.eq(~carry)
+                    m.next = "IDLE"
+            with m.State("CLEAR"):
+                m.d.sync += index.eq(index + 1)
+                m.d.comb += self.b_write.eq(1)
+                with m.If(index == self.depth - 1):
+                    m.d.comb += self.done.eq(1)
+                    m.next = "IDLE"
+        return m

@@ -1,0 +1,1 @@
+"""The engine's operations as lists of steps, one file each."""

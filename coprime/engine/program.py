@@ -1,0 +1,77 @@
+"""The program of an engine: the steps of all its operations, at addresses."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coprime.exponentiators.steps import Context, Step
+
+from .contract import Command
+from .operations.common import canonical
+from .operations.modexp import modexp
+from .operations.modmul import modmul
+from .operations.rsa_private import rsa_private
+
+__all__ = ["Program", "rsa_program"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Steps at addresses 1 and up; address 0 is the end of every operation."""
+
+    steps: tuple[Step, ...]
+    targets: tuple[int, ...]
+    """The address of each step's target."""
+    entries: Mapping[Command, int]
+    """The address of each command's first step."""
+
+    @classmethod
+    def assemble(
+        cls, operations: Mapping[tuple[Command, ...], Sequence[Step]], shared: Sequence[Step]
+    ) -> "Program":
+        """Lay out each operation, with the commands that it serves, and behind them `shared`.
+
+        A label is seen within its own operation; those of `shared` are seen from everywhere.
+
+        Raises
+        ------
+        ValueError
+            A label stands twice where it is seen, or a step's target nowhere.
+        """
+        listings = [*operations.values(), shared]
+        starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
+        everywhere = _labels(shared, starts[-1], {})
+        targets: list[int] = []
+        for listing, start in zip(listings, starts, strict=True):
+            labels = _labels(listing, start, {} if listing is shared else everywhere)
+            for step in listing:
+                if step.target not in labels and step.target:
+                    raise ValueError(f"no step has the label {step.target!r}")
+                targets.append(labels.get(step.target, 0))
+        entries = {
+            command: start
+            for commands, start in zip(operations, starts, strict=False)
+            for command in commands
+        }
+        return cls(tuple(step for listing in listings for step in listing), tuple(targets), entries)
+
+
+def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
+    labels = dict(seen)
+    for address, step in enumerate(listing, start):
+        if step.label in labels:
+            raise ValueError(f"two steps have the label {step.label!r}")
+        if step.label:
+            labels[step.label] = address
+    return labels
+
+
+def rsa_program(exponentiator: Callable[[Context], list[Step]]) -> Program:
+    """All four operations on one multiplier, with the given exponentiation."""
+    return Program.assemble(
+        {
+            (Command.MODMUL,): modmul(),
+            (Command.MODEXP, Command.RSA_PUBLIC): modexp(exponentiator),
+            (Command.RSA_PRIVATE,): rsa_private(exponentiator),
+        },
+        canonical(),
+    )

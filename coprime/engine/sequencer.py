@@ -1,0 +1,273 @@
+"""The sequencer: executes an engine's program, step by step."""
+
+from amaranth.hdl import Array, Const, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.exponentiators.steps import Context, Slot, StepKind, Then
+
+from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
+from .program import Program
+
+__all__ = ["Sequencer"]
+
+
+def step_layout(program: Program) -> data.StructLayout:
+    """A step as it lies in the program memory."""
+    return data.StructLayout(
+        {
+            "kind": 3,
+            "then": 2,
+            "destination": 5,
+            "x": 5,
+            "y": 5,
+            "modulus": 2,
+            "outer": 2,
+            "target": bits_for(len(program.steps)),
+        }
+    )
+
+
+class Sequencer(wiring.Component):
+    """Fetches a step, has the multiplier or the linear unit execute it, decides what comes after.
+
+    A MULTIPLY step takes one cycle more than the multiplication; a linear step three more than the
+    linear unit; each new digit of the exponent two; the end of an operation one. See
+    `prediction.py`, which counts them.
+
+    Parameters
+    ----------
+    program : Program
+    capabilities : Capabilities
+    """
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.program = program
+        self.capabilities = capabilities
+        count = capabilities.count_bits
+        super().__init__(
+            {
+                "command": In(COMMAND_BITS),
+                "start": In(1),
+                "busy": Out(1),
+                "done": Out(1),
+                "error": Out(ERROR_BITS),
+                "modulus_digits": In(count),
+                "exponent_digits": In(count),
+                "p_digits": In(count),
+                "q_digits": In(count),
+                # The step under way. `parity` changes as ACCUMULATOR and NEXT change places.
+                "x": Out(5),
+                "y": Out(5),
+                "destination": Out(5),
+                "parity": Out(1),
+                "modulus": Out(Context),
+                "operation": Out(StepKind),
+                "inner_digits": Out(count),
+                "outer_digits": Out(count),
+                # The two units.
+                "multiply": Out(1),
+                "multiplied": In(1),
+                "linear": Out(1),
+                "clear": Out(1),
+                "linear_done": In(1),
+                "borrow": In(1),
+                "odd": In(1),
+                # The exponent, read through port A while both units are idle.
+                "exponent_read": Out(1),
+                "exponent_index": Out(count),
+                "exponent_data": In(capabilities.digit_width),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Program memory, exponent scanner and the state machine."""
+        m = Module()
+        layout = step_layout(self.program)
+        words = [layout.const({})] + [
+            layout.const(
+                {
+                    "kind": step.kind,
+                    "then": step.then,
+                    "destination": step.destination,
+                    "x": step.x,
+                    "y": step.y,
+                    "modulus": step.modulus,
+                    "outer": step.outer,
+                    "target": target,
+                }
+            )
+            for step, target in zip(self.program.steps, self.program.targets, strict=True)
+        ]
+        pc = Signal(range(len(words)))
+        fetched = Signal(layout)
+        step = Signal(layout)
+        with m.Switch(pc):
+            for address, word in enumerate(words):
+                with m.Case(address):
+                    m.d.comb += fetched.eq(word)
+
+        digits = Array(
+            [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
+        )
+        exponent_digits = Signal.like(self.exponent_digits)
+        m.d.comb += [
+            self.x.eq(step.x),
+            self.y.eq(step.y),
+            self.destination.eq(step.destination),
+            self.modulus.eq(step.modulus),
+            self.operation.eq(step.kind),
+            self.inner_digits.eq(digits[step.modulus]),
+            self.outer_digits.eq(digits[step.outer]),
+            exponent_digits.eq(
+                Mux(step.modulus == Context.WHOLE, self.exponent_digits, self.inner_digits)
+            ),
+        ]
+
+        # --- The exponent, from its highest digit and bit down --------------------------------
+        width = self.capabilities.digit_width
+        exponent = Signal(width, reset_less=True)
+        bit_index = Signal(range(width))
+        bit = Signal()
+        last_bit = Signal()
+        m.d.comb += [
+            bit.eq(exponent.bit_select(bit_index, 1)),
+            last_bit.eq((bit_index == 0) & (self.exponent_index == 0)),
+        ]
+
+        def next_bit(proceed: str) -> None:
+            """One bit down; a new digit is read first."""
+            m.d.sync += bit_index.eq(bit_index - 1)
+            m.next = proceed
+            with m.If(bit_index == 0):
+                m.d.sync += [
+                    bit_index.eq(width - 1),
+                    self.exponent_index.eq(self.exponent_index - 1),
+                ]
+                m.next = "READ_EXPONENT"
+
+        # --- Lengths ---------------------------------------------------------------------------
+        capabilities = self.capabilities
+        shortest = capabilities.digits(capabilities.min_length)
+        too_long = Signal()
+        m.d.comb += too_long.eq(
+            Mux(
+                step.modulus == Context.WHOLE,
+                self.inner_digits > capabilities.max_digits,
+                self.inner_digits > capabilities.max_prime_digits,
+            )
+        )
+        length_error = Signal(ERROR_BITS)
+        with m.If(self.inner_digits < shortest):
+            m.d.comb += length_error.eq(Error.LENGTH_ZERO)
+        with m.Elif(too_long):
+            m.d.comb += length_error.eq(Error.LENGTH_OVER)
+        with m.Elif(self.command.matches(Command.MODEXP, Command.RSA_PUBLIC)):
+            with m.If(self.exponent_digits == 0):
+                m.d.comb += length_error.eq(Error.EXPONENT_LENGTH)
+            with m.Elif(self.exponent_digits > capabilities.max_digits):
+                m.d.comb += length_error.eq(Error.LENGTH_OVER)
+
+        # --- States ----------------------------------------------------------------------------
+        def end(error: Error | Signal) -> None:
+            m.d.sync += self.error.eq(error)
+            m.next = "END"
+
+        m.d.comb += self.busy.eq(1)
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
+                with m.If(self.start):
+                    m.d.sync += self.error.eq(Error.NONE)
+                    m.next = "FETCH"
+                    with m.Switch(self.command):
+                        for command, entry in self.program.entries.items():
+                            with m.Case(command):
+                                m.d.sync += pc.eq(entry)
+                        with m.Case(Command.WIPE):
+                            m.d.comb += self.clear.eq(1)
+                            m.next = "WIPE"
+                        with m.Default():
+                            end(Error.UNSUPPORTED)
+            with m.State("FETCH"):
+                m.d.sync += step.eq(fetched)
+                m.d.comb += self.multiply.eq(fetched.kind == StepKind.MULTIPLY)
+                m.next = "LINEAR_START"
+                with m.If(fetched.kind == StepKind.MULTIPLY):
+                    m.next = "MULTIPLY"
+                with m.If(fetched.kind == StepKind.SCAN):
+                    m.next = "SCAN_START"
+            with m.State("MULTIPLY"):
+                with m.If(self.multiplied):
+                    m.next = "FETCH"
+                    with m.If(step.destination == Slot.NEXT):
+                        m.d.sync += self.parity.eq(~self.parity)
+                    with m.Switch(step.then):
+                        with m.Case(Then.NEXT):
+                            m.d.sync += pc.eq(pc + 1)
+                        with m.Case(Then.GO):
+                            m.d.sync += pc.eq(step.target)
+                        with m.Case(Then.SQUARED):
+                            with m.If(bit):
+                                m.d.sync += pc.eq(pc + 1)
+                            with m.Elif(last_bit):
+                                m.d.sync += pc.eq(step.target)
+                            with m.Else():
+                                next_bit("FETCH")
+                        with m.Case(Then.MULTIPLIED):
+                            with m.If(last_bit):
+                                m.d.sync += pc.eq(pc + 1)
+                            with m.Else():
+                                m.d.sync += pc.eq(step.target)
+                                next_bit("FETCH")
+            with m.State("SCAN_START"):
+                m.d.sync += [
+                    bit_index.eq(width - 1),
+                    self.exponent_index.eq(exponent_digits - 1),
+                ]
+                m.next = "READ_EXPONENT"
+            with m.State("READ_EXPONENT"):
+                m.d.comb += self.exponent_read.eq(1)
+                m.next = "TAKE_EXPONENT"
+            with m.State("TAKE_EXPONENT"):
+                m.d.sync += exponent.eq(self.exponent_data)
+                m.next = "FETCH"
+                with m.If(step.kind == StepKind.SCAN):
+                    m.next = "SCAN"
+            with m.State("SCAN"):
+                with m.If(bit):
+                    m.d.sync += pc.eq(pc + 1)
+                    m.next = "FETCH"
+                with m.Elif(last_bit):
+                    m.d.sync += pc.eq(step.target)
+                    m.next = "FETCH"
+                with m.Else():
+                    next_bit("SCAN")
+            with m.State("LINEAR_START"):
+                m.d.comb += self.linear.eq(1)
+                m.next = "LINEAR"
+                with m.If((step.kind == StepKind.TEST) & (length_error != Error.NONE)):
+                    m.d.comb += self.linear.eq(0)
+                    end(length_error)
+            with m.State("LINEAR"):
+                with m.If(self.linear_done):
+                    m.next = "JUDGE"
+            with m.State("JUDGE"):
+                m.d.sync += pc.eq(Mux(step.then == Then.GO, step.target, pc + 1))
+                m.next = "FETCH"
+                with m.If((step.then == Then.GO) & (step.target == 0)):
+                    m.next = "END"
+                with m.If((step.kind == StepKind.TEST) & ~self.borrow):
+                    end(Error.MODULUS_ZERO)
+                with m.Elif((step.kind == StepKind.TEST) & ~self.odd):
+                    end(Error.MODULUS_EVEN)
+                with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
+                    end(Error.OPERAND_RANGE)
+            with m.State("WIPE"):
+                with m.If(self.linear_done):
+                    m.next = "END"
+            with m.State("END"):
+                m.d.comb += self.done.eq(1)
+                m.next = "IDLE"
+        return m

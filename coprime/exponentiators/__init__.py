@@ -1,0 +1,1 @@
+"""Modular exponentiation as steps of the engine, one file each."""

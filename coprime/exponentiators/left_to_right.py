@@ -1,0 +1,61 @@
+"""Left-to-right binary exponentiation: square, and multiply where the exponent's bit is 1.
+
+Source: FDFM, Algorithm 2. What differs: the bits above the exponent's highest 1 are passed over,
+and line 2 reduces its operand at the same time, so that it may have more digits than the modulus.
+Not constant time: the cycles tell the exponent's length and number of ones.
+"""
+
+from .steps import Context, Slot, Step, StepKind, Then, multiply
+
+__all__ = ["left_to_right"]
+
+
+def left_to_right(context: Context) -> list[Step]:
+    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+
+    X has the whole modulus's d digits: lines 1 and 2 take d rounds, dividing by 2^(W*d), and
+    power = 2^(W*(d + d_context)) leaves their results in Montgomery form.
+    """
+    square, leave = f"square_{context.name}", f"leave_{context.name}"
+    power = Slot.power(context)
+    return [
+        multiply(
+            Slot.NEXT, power, Slot.ONE, context, "line 1: C = 2^dr mod M", outer=Context.WHOLE
+        ),
+        multiply(
+            Slot.BASE, power, Slot.X, context, "line 2: P = P * 2^dr mod M", outer=Context.WHOLE
+        ),
+        Step(
+            kind=StepKind.SCAN,
+            modulus=context,
+            target=leave,
+            note="line 3: from the highest 1 of E",
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ACCUMULATOR,
+            context,
+            "line 4: C = C * C",
+            then=Then.SQUARED,
+            target=leave,
+            label=square,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.BASE,
+            context,
+            "line 5: C = C * P, where E_i = 1",
+            then=Then.MULTIPLIED,
+            target=square,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ONE,
+            context,
+            "line 7: C = C * 1, out of Montgomery form",
+            label=leave,
+        ),
+    ]

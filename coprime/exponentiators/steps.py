@@ -1,0 +1,157 @@
+"""The steps that an engine's sequencer executes, and where their operands lie.
+
+An operation of the engine (modular exponentiation, RSA private, ...) is a list of steps. The same
+list becomes the sequencer's program memory (engine/sequencer.py) and is executed on integers to
+predict result and cycles (engine/prediction.py), so the two cannot drift.
+"""
+
+import enum
+from dataclasses import dataclass
+
+__all__ = ["Context", "Slot", "Step", "StepKind", "Then", "multiply"]
+
+
+class Context(enum.IntEnum):
+    """Which modulus a step works with; its digit count, inverse, power and exponent go with it."""
+
+    WHOLE = 0
+    P = 1
+    Q = 2
+
+
+class Slot(enum.IntEnum):
+    """Where an operand lies in the operand memory. 0 to 15 are the contract's operand numbers."""
+
+    X = 0
+    Y = 1
+    E = 2
+    M = 3
+    P = 4
+    Q = 5
+    DP = 6
+    DQ = 7
+    M_INVERSE = 8
+    P_INVERSE = 9
+    Q_INVERSE = 10
+    M_POWER = 11
+    P_POWER = 12
+    Q_POWER = 13
+    CRT_P = 14
+    CRT_Q = 15
+    ACCUMULATOR = 16
+    """The intermediate result C of an exponentiation: the current one of two slots."""
+    NEXT = 17
+    """The other of the two. A step that writes it makes it the current one, so a product never
+    overwrites its own factor and nothing is copied."""
+    BASE = 18
+    """The base P in Montgomery form."""
+    RESULT = 19
+    PART = 20
+    """S_p, the first half's share of the result."""
+    ONE = 31
+    """As a multiplication's y: the number 1. Not in memory."""
+
+    @staticmethod
+    def modulus(context: Context) -> "Slot":
+        """M, P or Q."""
+        return Slot(Slot.M + context)
+
+    @staticmethod
+    def inverse(context: Context) -> "Slot":
+        """-M^-1 mod 2^W, of that modulus."""
+        return Slot(Slot.M_INVERSE + context)
+
+    @staticmethod
+    def power(context: Context) -> "Slot":
+        """2^(W*(d + d_context)) modulo that modulus."""
+        return Slot(Slot.M_POWER + context)
+
+    @staticmethod
+    def exponent(context: Context) -> "Slot":
+        """E, DP or DQ."""
+        return (Slot.E, Slot.DP, Slot.DQ)[context]
+
+    @staticmethod
+    def crt(context: Context) -> "Slot":
+        """The weight of that prime's residue; not for WHOLE."""
+        return Slot(Slot.CRT_P + context - 1)
+
+
+class StepKind(enum.IntEnum):
+    """What a step does."""
+
+    MULTIPLY = 0
+    """destination = x * y / 2^(W * outer digits) modulo the modulus, below twice of it."""
+    SCAN = 1
+    """Find the exponent's highest 1; go to the target if it has none."""
+    TEST = 2
+    """End with an error unless the lengths are allowed and the modulus y is odd and above 0."""
+    BELOW = 3
+    """End with an error unless x < y."""
+    SUBTRACT = 4
+    """destination = x - y; remembers a borrow."""
+    ADD = 5
+    """destination = x + y."""
+    RESTORE = 6
+    """destination = x + y if the last subtraction borrowed, else x."""
+
+
+class Then(enum.IntEnum):
+    """Which step comes after."""
+
+    NEXT = 0
+    """The next one."""
+    GO = 1
+    """The target; address 0 ends the operation."""
+    SQUARED = 2
+    """The next one if the exponent's bit is 1. Else on to the next lower bit and the same step
+    again, or the target if that was the last bit."""
+    MULTIPLIED = 3
+    """On to the next lower bit and the target, or the next step if that was the last bit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step. Linear steps (TEST to RESTORE) work on as many digits as their modulus has."""
+
+    kind: StepKind
+    note: str
+    """What it computes, in the paper's terms."""
+    destination: Slot = Slot.BASE
+    x: Slot = Slot.X
+    y: Slot = Slot.X
+    modulus: Context = Context.WHOLE
+    """Modulus, and digit count of x."""
+    outer: Context = Context.WHOLE
+    """Digit count of y, and so the power of two that a MULTIPLY divides by."""
+    then: Then = Then.NEXT
+    target: str = ""
+    """Label of a step; empty: the end of the operation."""
+    label: str = ""
+
+
+def multiply(
+    destination: Slot,
+    x: Slot,
+    y: Slot,
+    modulus: Context,
+    note: str,
+    *,
+    outer: Context | None = None,
+    then: Then = Then.NEXT,
+    target: str = "",
+    label: str = "",
+) -> Step:
+    """A modular multiplication; y has the modulus's digit count unless `outer` tells otherwise."""
+    return Step(
+        kind=StepKind.MULTIPLY,
+        destination=destination,
+        x=x,
+        y=y,
+        modulus=modulus,
+        outer=modulus if outer is None else outer,
+        note=note,
+        then=then,
+        target=target,
+        label=label,
+    )

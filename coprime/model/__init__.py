@@ -1,0 +1,1 @@
+"""The integer models: what each algorithm computes, step by step."""

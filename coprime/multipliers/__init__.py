@@ -1,0 +1,1 @@
+"""Modular multipliers, one file each."""

@@ -1,0 +1,235 @@
+"""FDFM's Montgomery multiplier: digit-serial on one DSP slice (Algorithm 3, figure 5).
+
+Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-based RSA Decryption"
+(2011), Algorithm 3 and section 5.1. What differs:
+
+* The accumulator's right shift by 17 bits carries C_alpha and C_beta in one value, so lines 6 to 8
+  are two operations of the DSP slice, and the adder in logic does line 9 alone.
+* An iteration of the outer loop takes 2d+6 cycles, the paper's 2d+8: the j = d round is one cycle,
+  and the quotient digit goes from the accumulator straight into the multiplier.
+* 17d >= R+2 is enough (the paper asks for R+3): 2^(17d) > 4M makes the result of operands below 2M
+  lie below 2M.
+"""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+
+from coprime.cells.dsp_slice import Accumulate, DspSlice
+from coprime.cells.target import Target
+
+from .contract import MultiplierSignature, Role
+
+__all__ = ["FdfmMultiplier"]
+
+
+class FdfmMultiplier(wiring.Component):
+    """X * Y * 2^(-17*outer) mod M, not fully reduced.
+
+    X and M have `inner` digits, Y has `outer`. The result is below X*Y / 2^(17*outer) + M, so below
+    2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must fit in `inner` digits. M is odd.
+
+    Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A
+    gets the address; the operand enters the DSP slice in c+1 and its sum stands in P in c+4.
+
+    ======== ============ =============================================================
+    c        port A reads DSP slice
+    ======== ============ =============================================================
+    0        X_0          P = X_0 * Y_i                     (line 3)
+    3        -M^-1        P = (X_0 * Y_i + S_0) * -M^-1     (line 3; its low digit is q)
+    5 + 2j   X_j          P = (P >> 17) + X_j * Y_i         (line 6; j = 0: P = X_0 * Y_i)
+    6 + 2j   M_j          P = P + q * M_j                   (line 7)
+    2d + 5   Y_(i+1)      P = P >> 17                       (j = d; port A is free)
+    ======== ============ =============================================================
+
+    The adder takes the sum of c = 6 + 2j in cycle 10 + 2j: {C_S : S_(i+1,j-1)} = P + S_(i,j) + C_S
+    (lines 8, 9), written in the cycle after. S_(i+1,0) is also kept in a register for line 3 of the
+    next iteration: with d = 2 it comes too late to be read back in time.
+
+    Parameters
+    ----------
+    count_bits : int
+        Bits of a digit count.
+    target : Target
+    """
+
+    DIGIT_WIDTH = 17
+    MIN_DIGITS = 2
+    """Of X and M: S_0 is the sum of j = 1."""
+
+    def __init__(self, count_bits: int, target: Target = Target.GENERIC):
+        self.count_bits = count_bits
+        self.target = Target(target)
+        super().__init__(MultiplierSignature(self.DIGIT_WIDTH, count_bits))
+
+    @staticmethod
+    def cycles(inner: int, outer: int) -> int:
+        """Cycles of one multiplication; 2d^2 + 6d + 6 for equal lengths."""
+        # One cycle reads Y_0 before the iterations, five finish S_(d-1) after them.
+        return 1 + outer * (2 * inner + 6) + 5
+
+    @staticmethod
+    def products(inner: int, outer: int) -> int:
+        """Products that Algorithm 3 needs (equation 7): X_j * Y_i, q * M_j and one for q."""
+        return outer * (2 * inner + 1)
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the schedule above."""
+        m = Module()
+        m.submodules.dsp = dsp = DspSlice(accumulator_width=37, target=self.target)
+
+        # --- Loops ---------------------------------------------------------------------------
+        i = Signal(self.count_bits)  # 0..outer: index of the Y digit to be read next
+        j = Signal(self.count_bits)  # 0..inner-1
+        first = Signal()  # i = 0: S_0 is zero
+        wait = Signal(3)  # 0..4: c within QUOTIENT
+        last_j = Signal()
+        m.d.comb += last_j.eq(j + 1 == self.inner_digits)
+
+        s_0 = Signal(self.DIGIT_WIDTH)
+        read_y = Signal()
+        x_0 = Signal()
+        quotient = Signal()
+        x_j = Signal()
+        m_j = Signal()
+        flush = Signal()
+        draining = Signal()
+        finished = Signal()
+
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.sync += [i.eq(0), first.eq(1), draining.eq(0), s_0.eq(0)]
+                with m.If(self.start):
+                    m.next = "READ_Y0"
+            with m.State("READ_Y0"):
+                m.d.comb += read_y.eq(1)
+                m.next = "QUOTIENT"
+            with m.State("QUOTIENT"):  # line 3
+                m.d.comb += [x_0.eq(wait == 0), quotient.eq(wait == 3)]
+                m.d.sync += wait.eq(wait + 1)
+                with m.If(quotient):
+                    m.d.sync += i.eq(i + 1)
+                with m.If(wait == 4):
+                    m.d.sync += wait.eq(0)
+                    m.next = "X_J"
+            with m.State("X_J"):  # line 6
+                m.d.comb += x_j.eq(1)
+                m.next = "M_J"
+            with m.State("M_J"):  # lines 7 to 9
+                m.d.comb += m_j.eq(1)
+                m.d.sync += j.eq(j + 1)
+                m.next = "X_J"
+                with m.If(last_j):
+                    m.d.sync += j.eq(0)
+                    m.next = "FLUSH"
+            with m.State("FLUSH"):  # j = d
+                m.d.comb += [read_y.eq(1), flush.eq(1)]
+                m.next = "QUOTIENT"
+                with m.If(i == self.outer_digits):
+                    m.d.sync += draining.eq(1)
+                    m.next = "DRAIN"
+            with m.State("DRAIN"):
+                with m.If(finished):
+                    m.next = "IDLE"
+
+        # --- Port A --------------------------------------------------------------------------
+        with m.If(read_y):
+            m.d.comb += self.a_role.eq(Role.Y)
+        with m.Elif(m_j):
+            m.d.comb += self.a_role.eq(Role.M)
+        with m.Elif(quotient):
+            m.d.comb += self.a_role.eq(Role.M_INVERSE)
+        m.d.comb += self.a_index.eq(Mux(read_y, i, j))
+
+        # --- The DSP slice -------------------------------------------------------------------
+        y = Signal(self.DIGIT_WIDTH, reset_less=True)
+        q = Signal(self.DIGIT_WIDTH, reset_less=True)
+        s = Signal(self.DIGIT_WIDTH, reset_less=True)
+        p = dsp.p[: self.DIGIT_WIDTH]
+        carry = Signal()
+        total = Signal(self.DIGIT_WIDTH + 1)
+        select_sum, select_p, select_q = Signal(), Signal(), Signal()
+        m.d.comb += total.eq(p + Mux(select_sum, s_0, s) + carry)
+
+        y_arrives = Signal()
+        m.d.sync += y_arrives.eq(read_y)
+        with m.If(y_arrives):
+            m.d.sync += y.eq(Mux(self.y_is_one, i == 0, self.a_data))
+
+        operation = Signal(Accumulate)
+        product = Signal(init=1)
+        m.d.sync += [
+            # An operand enters the slice in the cycle after its address.
+            operation.eq(
+                Mux(
+                    m_j,
+                    Accumulate.ADD,
+                    Mux(flush | (x_j & (j != 0)), Accumulate.SHIFT_ADD, Accumulate.LOAD),
+                )
+            ),
+            product.eq(~flush),
+            select_sum.eq(quotient),
+            select_p.eq(m_j & (j == 0)),
+            select_q.eq(m_j),
+        ]
+        with m.If(select_p):
+            m.d.sync += q.eq(p)
+        b = Signal(self.DIGIT_WIDTH)
+        m.d.comb += [
+            b.eq(
+                Mux(
+                    select_sum,
+                    total[: self.DIGIT_WIDTH],
+                    Mux(select_p, p, Mux(select_q, q, y)),
+                )
+            ),
+            dsp.a.eq(self.a_data),
+            dsp.b.eq(b),
+            dsp.accumulate.eq(operation),
+            dsp.product.eq(product),
+        ]
+        # X_0 * Y_i at c = 0 is done again at c = 5: it counts once.
+        m.d.comb += self.multiplying.eq(x_j | m_j | quotient)
+
+        # --- Lines 8 and 9, and port B -------------------------------------------------------
+        # Each tap is named by the cycle in which it acts, relative to the address on port A.
+        pairs = delays(m, m_j, 4)
+        flushes = delays(m, flush, 5)
+        index = delays(m, j, 7)
+        sum_pair, sum_flush = pairs[4], flushes[4]
+        with m.If(flushes[2]):
+            m.d.sync += first.eq(0)
+
+        digit = Signal(self.DIGIT_WIDTH, reset_less=True)
+        written = Signal()
+        m.d.sync += [
+            # S is zero in the first iteration, and beyond its last digit.
+            s.eq(Mux(first | flushes[3], 0, self.b_data)),
+            digit.eq(total[: self.DIGIT_WIDTH]),
+            # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
+            written.eq((sum_pair & (index[4] != 0)) | sum_flush),
+        ]
+        with m.If(sum_pair & (index[4] == 1)):
+            m.d.sync += s_0.eq(total[: self.DIGIT_WIDTH])
+        with m.If(sum_pair):
+            m.d.sync += carry.eq(total[self.DIGIT_WIDTH])
+        with m.If(quotient):
+            m.d.sync += carry.eq(0)
+        m.d.comb += [
+            # S_j is read two cycles after M_j; S_(j-1) is written seven after j was j-1.
+            self.b_index.eq(Mux(written, index[7], index[2])),
+            self.b_write.eq(written),
+            self.b_write_data.eq(digit),
+            finished.eq(flushes[5] & draining),
+            self.done.eq(finished),
+        ]
+        return m
+
+
+def delays(m: Module, signal: Signal, cycles: int) -> list[Signal]:
+    """The signal as it was 0, 1, ... `cycles` cycles ago; shift registers without a reset."""
+    taps = [signal]
+    for age in range(1, cycles + 1):
+        delayed = Signal.like(signal, name=f"{signal.name}_{age}", reset_less=True)
+        m.d.sync += delayed.eq(taps[-1])
+        taps.append(delayed)
+    return taps
