@@ -14,6 +14,7 @@ from .layout import Layout
 from .linear import LinearOperation, LinearUnit
 from .program import Program
 from .sequencer import Sequencer
+from .tables import look_up
 
 __all__ = ["Engine"]
 
@@ -39,8 +40,6 @@ class Engine(wiring.Component):
     multiplier : component with MultiplierSignature, and its `cycles` and `products`
     program : Program
     layout : Layout
-    word_width : int
-        Bits of a memory word, at least the digit's.
     target : Target
     """
 
@@ -94,12 +93,12 @@ class Engine(wiring.Component):
             linear.start.eq(sequencer.linear),
             linear.clear.eq(sequencer.clear),
             linear.digits.eq(sequencer.inner_digits),
-            linear.x_is_zero.eq(sequencer.operation == StepKind.TEST),
             linear.a_data.eq(memory.a_data),
             linear.b_data.eq(memory.b_data),
             sequencer.linear_done.eq(linear.done),
             sequencer.borrow.eq(linear.borrow),
-            sequencer.odd.eq(linear.odd),
+            sequencer.z_is_zero.eq(linear.z_is_zero),
+            sequencer.z_is_odd.eq(linear.z_is_odd),
         ]
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
@@ -168,8 +167,6 @@ class Engine(wiring.Component):
         m.d.comb += swapped.eq(slot)
         with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
             m.d.comb += swapped[0].eq(slot[0] ^ parity)
-        with m.Switch(swapped):
-            for known, address in self.layout.bases.items():
-                with m.Case(known):
-                    m.d.comb += base.eq(address)
+        bases = [self.layout.bases.get(Slot(k), 0) if k in iter(Slot) else 0 for k in range(32)]
+        m.d.comb += base.eq(look_up(bases, swapped, len(base)))
         return base

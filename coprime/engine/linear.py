@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -32,9 +32,8 @@ class LinearUnit(wiring.Component):
     Members
     -------
     digits : digits of x, z and the result, at least 1
-    x_is_zero : takes zero for x
     borrow : of the last subtraction or comparison: 1 where x < z
-    odd : 1 where digit 0 of the last z was odd
+    z_is_zero, z_is_odd : of the last z
     """
 
     def __init__(self, digit_width: int, count_bits: int, depth: int):
@@ -46,7 +45,6 @@ class LinearUnit(wiring.Component):
                 "clear": In(1),
                 "done": Out(1),
                 "operation": In(2),
-                "x_is_zero": In(1),
                 "digits": In(count_bits),
                 "index": Out(bits_for(depth - 1)),
                 "a_data": In(digit_width),
@@ -54,7 +52,8 @@ class LinearUnit(wiring.Component):
                 "b_write": Out(1),
                 "b_write_data": Out(digit_width),
                 "borrow": Out(1),
-                "odd": Out(1),
+                "z_is_zero": Out(1),
+                "z_is_odd": Out(1),
             }
         )
 
@@ -74,13 +73,10 @@ class LinearUnit(wiring.Component):
         index = Signal.like(self.index)
         digit = Signal(self.digit_width, reset_less=True)
         carry = Signal()
-        x = Signal(self.digit_width)
         z = Signal(self.digit_width)
         total = Signal(self.digit_width + 1)
         subtracts = Signal()
         last = Signal()
-        with m.If(~self.x_is_zero):
-            m.d.comb += x.eq(self.a_data)
         with m.If(subtracts):
             m.d.comb += z.eq(~self.b_data)
         with m.Elif((self.operation == LinearOperation.ADD) | self.borrow):
@@ -88,7 +84,8 @@ class LinearUnit(wiring.Component):
         m.d.comb += [
             subtracts.eq(~self.operation[1]),
             # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
-            total.eq(x + z + carry),
+            # The lowest position makes the carry an input of one carry chain.
+            total.eq((Cat(Const(1, 1), self.a_data) + Cat(carry, z))[1:]),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
             self.b_write_data.eq(digit),
@@ -106,8 +103,9 @@ class LinearUnit(wiring.Component):
                 m.next = "ADD"
             with m.State("ADD"):
                 m.d.sync += [digit.eq(total), carry.eq(total[-1])]
+                m.d.sync += self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (self.b_data == 0))
                 with m.If(index == 0):
-                    m.d.sync += self.odd.eq(self.b_data[0])
+                    m.d.sync += self.z_is_odd.eq(self.b_data[0])
                 m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.sync += index.eq(index + 1)

@@ -9,6 +9,7 @@ from coprime.exponentiators.steps import Context, Slot, StepKind, Then
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
 from .program import Program
+from .tables import look_up
 
 __all__ = ["Sequencer"]
 
@@ -33,7 +34,7 @@ class Sequencer(wiring.Component):
     """Fetches a step, has the multiplier or the linear unit execute it, decides what comes after.
 
     A MULTIPLY step takes one cycle more than the multiplication; a linear step three more than the
-    linear unit; each new digit of the exponent two; the end of an operation one. See
+    linear unit; each new digit of the exponent three; the end of an operation one. See
     `prediction.py`, which counts them.
 
     Parameters
@@ -73,7 +74,8 @@ class Sequencer(wiring.Component):
                 "clear": Out(1),
                 "linear_done": In(1),
                 "borrow": In(1),
-                "odd": In(1),
+                "z_is_zero": In(1),
+                "z_is_odd": In(1),
                 # The exponent, read through port A while both units are idle.
                 "exponent_read": Out(1),
                 "exponent_index": Out(count),
@@ -103,10 +105,7 @@ class Sequencer(wiring.Component):
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
-        with m.Switch(pc):
-            for address, word in enumerate(words):
-                with m.Case(address):
-                    m.d.comb += fetched.eq(word)
+        m.d.comb += fetched.as_value().eq(look_up([w.as_bits() for w in words], pc, layout.size))
 
         digits = Array(
             [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
@@ -130,22 +129,16 @@ class Sequencer(wiring.Component):
         exponent = Signal(width, reset_less=True)
         bit_index = Signal(range(width))
         bit = Signal()
+        first_bit = Signal()  # of its digit: the last one to be used
         last_bit = Signal()
+        next_bit = Signal()
         m.d.comb += [
             bit.eq(exponent.bit_select(bit_index, 1)),
-            last_bit.eq((bit_index == 0) & (self.exponent_index == 0)),
+            first_bit.eq(bit_index == 0),
+            last_bit.eq(first_bit & (self.exponent_index == 0)),
         ]
-
-        def next_bit(proceed: str) -> None:
-            """One bit down; a new digit is read first."""
+        with m.If(next_bit):
             m.d.sync += bit_index.eq(bit_index - 1)
-            m.next = proceed
-            with m.If(bit_index == 0):
-                m.d.sync += [
-                    bit_index.eq(width - 1),
-                    self.exponent_index.eq(self.exponent_index - 1),
-                ]
-                m.next = "READ_EXPONENT"
 
         # --- Lengths ---------------------------------------------------------------------------
         capabilities = self.capabilities
@@ -170,6 +163,12 @@ class Sequencer(wiring.Component):
                 m.d.comb += length_error.eq(Error.LENGTH_OVER)
 
         # --- States ----------------------------------------------------------------------------
+        forward, jump = Signal(), Signal()
+        with m.If(jump):
+            m.d.sync += pc.eq(step.target)
+        with m.Elif(forward):
+            m.d.sync += pc.eq(pc + 1)
+
         def end(error: Error | Signal) -> None:
             m.d.sync += self.error.eq(error)
             m.next = "END"
@@ -205,45 +204,38 @@ class Sequencer(wiring.Component):
                         m.d.sync += self.parity.eq(~self.parity)
                     with m.Switch(step.then):
                         with m.Case(Then.NEXT):
-                            m.d.sync += pc.eq(pc + 1)
+                            m.d.comb += forward.eq(1)
                         with m.Case(Then.GO):
-                            m.d.sync += pc.eq(step.target)
+                            m.d.comb += jump.eq(1)
                         with m.Case(Then.SQUARED):
-                            with m.If(bit):
-                                m.d.sync += pc.eq(pc + 1)
-                            with m.Elif(last_bit):
-                                m.d.sync += pc.eq(step.target)
-                            with m.Else():
-                                next_bit("FETCH")
+                            m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
+                            m.d.comb += next_bit.eq(~bit & ~last_bit)
                         with m.Case(Then.MULTIPLIED):
-                            with m.If(last_bit):
-                                m.d.sync += pc.eq(pc + 1)
-                            with m.Else():
-                                m.d.sync += pc.eq(step.target)
-                                next_bit("FETCH")
+                            m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
+                            m.d.comb += next_bit.eq(~last_bit)
+                    with m.If(next_bit & first_bit):
+                        m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
-                m.d.sync += [
-                    bit_index.eq(width - 1),
-                    self.exponent_index.eq(exponent_digits - 1),
-                ]
-                m.next = "READ_EXPONENT"
-            with m.State("READ_EXPONENT"):
+                m.d.sync += self.exponent_index.eq(exponent_digits)
+                m.next = "NEXT_DIGIT"
+            with m.State("NEXT_DIGIT"):
+                m.d.sync += self.exponent_index.eq(self.exponent_index - 1)
+                m.next = "READ_DIGIT"
+            with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)
-                m.next = "TAKE_EXPONENT"
-            with m.State("TAKE_EXPONENT"):
-                m.d.sync += exponent.eq(self.exponent_data)
+                m.next = "TAKE_DIGIT"
+            with m.State("TAKE_DIGIT"):
+                m.d.sync += [exponent.eq(self.exponent_data), bit_index.eq(width - 1)]
                 m.next = "FETCH"
                 with m.If(step.kind == StepKind.SCAN):
                     m.next = "SCAN"
             with m.State("SCAN"):
-                with m.If(bit):
-                    m.d.sync += pc.eq(pc + 1)
+                m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
+                m.d.comb += next_bit.eq(~bit & ~last_bit)
+                with m.If(bit | last_bit):
                     m.next = "FETCH"
-                with m.Elif(last_bit):
-                    m.d.sync += pc.eq(step.target)
-                    m.next = "FETCH"
-                with m.Else():
-                    next_bit("SCAN")
+                with m.Elif(first_bit):
+                    m.next = "NEXT_DIGIT"
             with m.State("LINEAR_START"):
                 m.d.comb += self.linear.eq(1)
                 m.next = "LINEAR"
@@ -254,13 +246,13 @@ class Sequencer(wiring.Component):
                 with m.If(self.linear_done):
                     m.next = "JUDGE"
             with m.State("JUDGE"):
-                m.d.sync += pc.eq(Mux(step.then == Then.GO, step.target, pc + 1))
+                m.d.comb += [jump.eq(step.then == Then.GO), forward.eq(1)]
                 m.next = "FETCH"
                 with m.If((step.then == Then.GO) & (step.target == 0)):
                     m.next = "END"
-                with m.If((step.kind == StepKind.TEST) & ~self.borrow):
+                with m.If((step.kind == StepKind.TEST) & self.z_is_zero):
                     end(Error.MODULUS_ZERO)
-                with m.Elif((step.kind == StepKind.TEST) & ~self.odd):
+                with m.Elif((step.kind == StepKind.TEST) & ~self.z_is_odd):
                     end(Error.MODULUS_EVEN)
                 with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
                     end(Error.OPERAND_RANGE)

@@ -11,7 +11,7 @@ Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-ba
   lie below 2M.
 """
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
@@ -148,7 +148,10 @@ class FdfmMultiplier(wiring.Component):
         carry = Signal()
         total = Signal(self.DIGIT_WIDTH + 1)
         select_sum, select_p, select_q = Signal(), Signal(), Signal()
-        m.d.comb += total.eq(p + Mux(select_sum, s_0, s) + carry)
+        m.d.comb += total.eq(
+            # The lowest position makes the carry an input of one carry chain.
+            (Cat(Const(1, 1), p) + Cat(carry, Mux(select_sum, s_0, s)))[1:]
+        )
 
         y_arrives = Signal()
         m.d.sync += y_arrives.eq(read_y)

@@ -1,0 +1,17 @@
+"""Small constant tables in logic."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Const, Value
+
+__all__ = ["look_up"]
+
+
+def look_up(words: Sequence[int], address: Value, width: int) -> Value:
+    """The word at an address; 0 beyond the last.
+
+    Each bit of the word is a truth table of the address's bits, so that synthesis finds one LUT a
+    bit where a comparison with every address would cost several.
+    """
+    columns = [sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)]
+    return Cat(Const(column, 1 << len(address)).bit_select(address, 1) for column in columns)
