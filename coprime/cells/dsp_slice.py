@@ -107,14 +107,8 @@ class DspSlice(wiring.Component):
         for bit in range(18):
             ports[f"i_A{bit}"] = self.a[bit]
             ports[f"i_B{bit}"] = self.b[bit]
-            ports[f"i_SRIA{bit}"] = Const(0)
-            ports[f"i_SRIB{bit}"] = Const(0)
         for bit in range(36):
             ports[f"o_P{bit}"] = partial[bit]
-        for lane in range(4):
-            ports[f"i_CLK{lane}"] = ClockSignal() if lane == 0 else Const(0)
-            ports[f"i_CE{lane}"] = Const(1)
-            ports[f"i_RST{lane}"] = ResetSignal() if lane == 0 else Const(0)
         for name in ("INPUTA", "INPUTB", "OUTPUT"):
             ports[f"p_REG_{name}_CLK"] = "CLK0"
             ports[f"p_REG_{name}_CE"] = "CE0"
@@ -124,6 +118,9 @@ class DspSlice(wiring.Component):
             p_REG_PIPELINE_CLK="NONE",
             p_GSR="DISABLED",
             p_RESETMODE="SYNC",
+            i_CLK0=ClockSignal(),
+            i_CE0=Const(1),
+            i_RST0=ResetSignal(),
             i_SIGNEDA=Const(1),
             i_SIGNEDB=Const(1),
             i_SOURCEA=Const(0),
@@ -202,4 +199,3 @@ class DspSlice(wiring.Component):
             i_RSTINMODE=zero,
             o_P=p,
         )
-

@@ -133,6 +133,25 @@ class Operand(enum.IntEnum):
     CRT_Q = 15
     """(P^-1 mod Q) * P * 2^(W*dq) mod M."""
 
+    @property
+    def length(self) -> Length:
+        """The operand's length class."""
+        return _LENGTHS.get(self, Length.MODULUS)
+
+
+_LENGTHS = {
+    Operand.E: Length.EXPONENT,
+    Operand.P: Length.P,
+    Operand.DP: Length.P,
+    Operand.P_POWER: Length.P,
+    Operand.Q: Length.Q,
+    Operand.DQ: Length.Q,
+    Operand.Q_POWER: Length.Q,
+    Operand.M_INVERSE: Length.DIGIT,
+    Operand.P_INVERSE: Length.DIGIT,
+    Operand.Q_INVERSE: Length.DIGIT,
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
@@ -173,7 +192,7 @@ class Capabilities:
     @property
     def count_bits(self) -> int:
         """Width of a digit count: holds max_digits + 1, which means 'too long'."""
-        return bits_for(self.max_digits + 1)
+        return int(bits_for(self.max_digits + 1))
 
 
 class EngineSignature(wiring.Signature):

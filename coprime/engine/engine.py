@@ -6,7 +6,7 @@ from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
-from coprime.exponentiators.steps import Slot, StepKind
+from coprime.exponentiators.steps import Context, Slot, StepKind
 from coprime.multipliers.contract import Role
 
 from .contract import Capabilities, EngineSignature
@@ -67,7 +67,7 @@ class Engine(wiring.Component):
         depth = self.layout.depth
         m.submodules.memory = memory = BlockRam(width, depth, target=self.target)
         m.submodules.sequencer = sequencer = Sequencer(self.program, self.capabilities)
-        m.submodules.linear = linear = LinearUnit(width, count, depth)
+        m.submodules.linear_unit = linear = LinearUnit(width, count, depth)
         m.submodules.multiplier = multiplier = self.multiplier
 
         # --- Commands --------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Engine(wiring.Component):
         b_index = Signal.like(linear.index)
         with m.If(sequencer.exponent_read):
             with m.Switch(sequencer.modulus):
-                for context in (0, 1, 2):
+                for context in Context:
                     with m.Case(context):
                         m.d.comb += a_slot.eq(Slot.exponent(context))
             m.d.comb += a_index.eq(sequencer.exponent_index)
@@ -167,6 +167,8 @@ class Engine(wiring.Component):
         m.d.comb += swapped.eq(slot)
         with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
             m.d.comb += swapped[0].eq(slot[0] ^ parity)
-        bases = [self.layout.bases.get(Slot(k), 0) if k in iter(Slot) else 0 for k in range(32)]
+        bases = [0] * 32
+        for known, address in self.layout.bases.items():
+            bases[known] = address
         m.d.comb += base.eq(look_up(bases, swapped, len(base)))
         return base

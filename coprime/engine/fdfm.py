@@ -5,84 +5,54 @@ digit is known from its length, held beside the command, not from a flag in the 
 so a memory that holds anything at all cannot keep the engine from ending.
 """
 
-from coprime.cells.target import Target
 from coprime.exponentiators.left_to_right import left_to_right
 from coprime.multipliers.fdfm import FdfmMultiplier
 
-from .contract import Capabilities, Command, Length, Operand
-from .engine import Engine
+from .contract import Capabilities, Command, Operand
+from .design import EngineDesign
 from .layout import Layout
 from .program import rsa_program
 
-__all__ = ["CAPABILITIES", "LAYOUT", "PROGRAM", "fdfm_engine"]
+__all__ = ["fdfm"]
 
-_PUBLIC = {Operand.M, Operand.M_INVERSE, Operand.M_POWER, Operand.X}
-
-CAPABILITIES = Capabilities(
-    family="fdfm",
-    family_number=1,
-    digit_width=FdfmMultiplier.DIGIT_WIDTH,
-    headroom=2,  # 2^(17d) > 4M
-    min_length=16,  # 2 digits
-    max_length=2176,
-    max_prime_length=1392,  # as many digits as one block RAM has room for
-    operands={
-        Operand.X: Length.MODULUS,
-        Operand.Y: Length.MODULUS,
-        Operand.E: Length.EXPONENT,
-        Operand.M: Length.MODULUS,
-        Operand.P: Length.P,
-        Operand.Q: Length.Q,
-        Operand.DP: Length.P,
-        Operand.DQ: Length.Q,
-        Operand.M_INVERSE: Length.DIGIT,
-        Operand.P_INVERSE: Length.DIGIT,
-        Operand.Q_INVERSE: Length.DIGIT,
-        Operand.M_POWER: Length.MODULUS,
-        Operand.P_POWER: Length.P,
-        Operand.Q_POWER: Length.Q,
-        Operand.CRT_P: Length.MODULUS,
-        Operand.CRT_Q: Length.MODULUS,
-    },
-    required={
-        Command.MODMUL: frozenset(_PUBLIC | {Operand.Y}),
-        Command.MODEXP: frozenset(_PUBLIC | {Operand.E}),
-        Command.RSA_PUBLIC: frozenset(_PUBLIC | {Operand.E}),
-        Command.RSA_PRIVATE: frozenset(
-            {
-                Operand.X,
-                Operand.M,
-                Operand.M_INVERSE,
-                Operand.P,
-                Operand.Q,
-                Operand.DP,
-                Operand.DQ,
-                Operand.P_INVERSE,
-                Operand.Q_INVERSE,
-                Operand.P_POWER,
-                Operand.Q_POWER,
-                Operand.CRT_P,
-                Operand.CRT_Q,
-            }
-        ),
-    },
-    constant_time=False,
-    description="one DSP slice, one block RAM; binary exponentiation",
-)
-
-LAYOUT = Layout.pack(
-    2048, whole=CAPABILITIES.max_digits, prime=CAPABILITIES.max_prime_digits
-)
-
-PROGRAM = rsa_program(left_to_right)
+_MODULUS = {Operand.X, Operand.M, Operand.M_INVERSE}
+_PRIMES = {
+    *(Operand.P, Operand.DP, Operand.P_INVERSE, Operand.P_POWER, Operand.CRT_P),
+    *(Operand.Q, Operand.DQ, Operand.Q_INVERSE, Operand.Q_POWER, Operand.CRT_Q),
+}
+_REQUIRED = {
+    Command.MODMUL: frozenset(_MODULUS | {Operand.M_POWER, Operand.Y}),
+    Command.MODEXP: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
+    Command.RSA_PUBLIC: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
+    Command.RSA_PRIVATE: frozenset(_MODULUS | _PRIMES),
+}
 
 
-def fdfm_engine(target: Target = Target.GENERIC) -> Engine:
-    """The engine for a target."""
-    return Engine(
-        CAPABILITIES,
-        FdfmMultiplier(CAPABILITIES.count_bits, target),
-        PROGRAM,
-        LAYOUT,
-        target=target,
+def fdfm(max_bits: int = 2176) -> EngineDesign:
+    """Design an engine for moduli of up to `max_bits` bits, 64 to 2176.
+
+    At 2176 the operands fill one RAMB36E1; the primes may then have up to 1392 bits each. A smaller
+    maximum takes the smallest memory, of a power of two words, that holds its operands.
+    """
+    if not isinstance(max_bits, int):
+        raise TypeError(f"max_bits must be an int, not {max_bits!r}")
+    if max_bits not in range(64, 2177):
+        raise ValueError(f"max_bits must be in 64..2176, not {max_bits}")
+    width, headroom = FdfmMultiplier.DIGIT_WIDTH, 2  # 2^(17d) > 4M
+    whole = -(-(max_bits + headroom) // width)
+    least_prime = -(-(max_bits // 2 + headroom) // width)
+    depth = Layout.smallest_depth(whole, least_prime)
+    prime = min(Layout.longest_prime(depth, whole), whole)
+    capabilities = Capabilities(
+        family="fdfm",
+        family_number=1,
+        digit_width=width,
+        headroom=headroom,
+        min_length=16,  # 2 digits
+        max_length=max_bits,
+        max_prime_length=min(prime * width - headroom, max_bits),
+        operands={one: one.length for one in Operand},
+        required=_REQUIRED,
     )
+    layout = Layout.pack(depth, whole=whole, prime=prime)
+    return EngineDesign(capabilities, layout, rsa_program(left_to_right), FdfmMultiplier)

@@ -32,6 +32,16 @@ class Layout:
     bases: Mapping[Slot, int]
     depth: int
 
+    @staticmethod
+    def smallest_depth(whole: int, prime: int) -> int:
+        """Smallest power of two of words that `pack` can do with."""
+        return 1 << (_words(whole, prime) - 1).bit_length()
+
+    @staticmethod
+    def longest_prime(depth: int, whole: int) -> int:
+        """Digits of the longest prime that `pack` has room for."""
+        return (depth - _words(whole, 0)) // len(_PRIME)
+
     @classmethod
     def pack(cls, depth: int, whole: int, prime: int) -> "Layout":
         """One slot behind the other, the long ones first.
@@ -55,3 +65,7 @@ class Layout:
         if used > depth:
             raise ValueError(f"the operands need {used} words, over the memory's {depth}")
         return cls(bases, depth)
+
+
+def _words(whole: int, prime: int) -> int:
+    return len(_WHOLE) * whole + len(_PRIME) * prime + len(_SINGLE)

@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -24,7 +24,7 @@ class LinearOperation(enum.IntEnum):
 
 
 class LinearUnit(wiring.Component):
-    """One digit in three cycles: read x and z through both ports, add, write through port B.
+    """One digit in four cycles: read x and z through both ports, take them, add, write.
 
     x and z may lie in the result's own slot, since a digit is written after it was read. `done` is 1 in the last cycle. `clear` instead of `start` writes zero
     to every word of the memory.
@@ -60,7 +60,7 @@ class LinearUnit(wiring.Component):
     @staticmethod
     def cycles(digits: int) -> int:
         """Cycles of one operation on `digits` digits."""
-        return 3 * digits
+        return 4 * digits
 
     @staticmethod
     def clear_cycles(depth: int) -> int:
@@ -68,24 +68,27 @@ class LinearUnit(wiring.Component):
         return depth
 
     def elaborate(self, platform: object) -> Module:
-        """Three states a digit, and one that clears."""
+        """Four states a digit, and one that clears."""
         m = Module()
         index = Signal.like(self.index)
         digit = Signal(self.digit_width, reset_less=True)
         carry = Signal()
-        z = Signal(self.digit_width)
+        # A block RAM's output comes late in the cycle: it is taken before it is added.
+        x = Signal(self.digit_width, reset_less=True)
+        z = Signal(self.digit_width, reset_less=True)
+        addend = Signal(self.digit_width)
         total = Signal(self.digit_width + 1)
         subtracts = Signal()
         last = Signal()
         with m.If(subtracts):
-            m.d.comb += z.eq(~self.b_data)
+            m.d.comb += addend.eq(~z)
         with m.Elif((self.operation == LinearOperation.ADD) | self.borrow):
-            m.d.comb += z.eq(self.b_data)
+            m.d.comb += addend.eq(z)
         m.d.comb += [
             subtracts.eq(~self.operation[1]),
             # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
             # The lowest position makes the carry an input of one carry chain.
-            total.eq((Cat(Const(1, 1), self.a_data) + Cat(carry, z))[1:]),
+            total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
             self.b_write_data.eq(digit),
@@ -100,12 +103,15 @@ class LinearUnit(wiring.Component):
             with m.State("READ"):
                 with m.If(index == 0):
                     m.d.sync += carry.eq(subtracts)
+                m.next = "TAKE"
+            with m.State("TAKE"):
+                m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
                 m.next = "ADD"
             with m.State("ADD"):
                 m.d.sync += [digit.eq(total), carry.eq(total[-1])]
-                m.d.sync += self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (self.b_data == 0))
+                m.d.sync += self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0))
                 with m.If(index == 0):
-                    m.d.sync += self.z_is_odd.eq(self.b_data[0])
+                    m.d.sync += self.z_is_odd.eq(z[0])
                 m.next = "WRITE"
             with m.State("WRITE"):
                 m.d.sync += index.eq(index + 1)

@@ -94,7 +94,9 @@ def predict(
             cycles += multiplier.cycles(digits, outer)
             products += multiplier.products(digits, outer)
             product = _montgomery(values, step, modulus, width * outer)
-            values[Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination] = product
+            values[Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination] = (
+                product
+            )
             advance = False
             if step.then is Then.GO:
                 address = target
@@ -155,9 +157,7 @@ def _montgomery(values: Mapping[Slot, int], step: Step, modulus: int, shift: int
 def _length_error(
     command: Command, digits: int, context: Context, lengths: Lengths, capabilities: Capabilities
 ) -> Error:
-    longest = (
-        capabilities.max_digits if context is Context.WHOLE else capabilities.max_prime_digits
-    )
+    longest = capabilities.max_digits if context is Context.WHOLE else capabilities.max_prime_digits
     if digits < capabilities.digits(capabilities.min_length):
         return Error.LENGTH_ZERO
     if digits > longest:

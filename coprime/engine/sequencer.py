@@ -197,24 +197,23 @@ class Sequencer(wiring.Component):
                     m.next = "MULTIPLY"
                 with m.If(fetched.kind == StepKind.SCAN):
                     m.next = "SCAN_START"
-            with m.State("MULTIPLY"):
-                with m.If(self.multiplied):
-                    m.next = "FETCH"
-                    with m.If(step.destination == Slot.NEXT):
-                        m.d.sync += self.parity.eq(~self.parity)
-                    with m.Switch(step.then):
-                        with m.Case(Then.NEXT):
-                            m.d.comb += forward.eq(1)
-                        with m.Case(Then.GO):
-                            m.d.comb += jump.eq(1)
-                        with m.Case(Then.SQUARED):
-                            m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
-                            m.d.comb += next_bit.eq(~bit & ~last_bit)
-                        with m.Case(Then.MULTIPLIED):
-                            m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
-                            m.d.comb += next_bit.eq(~last_bit)
-                    with m.If(next_bit & first_bit):
-                        m.next = "NEXT_DIGIT"
+            with m.State("MULTIPLY"), m.If(self.multiplied):
+                m.next = "FETCH"
+                with m.If(step.destination == Slot.NEXT):
+                    m.d.sync += self.parity.eq(~self.parity)
+                with m.Switch(step.then):
+                    with m.Case(Then.NEXT):
+                        m.d.comb += forward.eq(1)
+                    with m.Case(Then.GO):
+                        m.d.comb += jump.eq(1)
+                    with m.Case(Then.SQUARED):
+                        m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
+                        m.d.comb += next_bit.eq(~bit & ~last_bit)
+                    with m.Case(Then.MULTIPLIED):
+                        m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
+                        m.d.comb += next_bit.eq(~last_bit)
+                with m.If(next_bit & first_bit):
+                    m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
                 m.next = "NEXT_DIGIT"
@@ -242,9 +241,8 @@ class Sequencer(wiring.Component):
                 with m.If((step.kind == StepKind.TEST) & (length_error != Error.NONE)):
                     m.d.comb += self.linear.eq(0)
                     end(length_error)
-            with m.State("LINEAR"):
-                with m.If(self.linear_done):
-                    m.next = "JUDGE"
+            with m.State("LINEAR"), m.If(self.linear_done):
+                m.next = "JUDGE"
             with m.State("JUDGE"):
                 m.d.comb += [jump.eq(step.then == Then.GO), forward.eq(1)]
                 m.next = "FETCH"
@@ -256,9 +254,8 @@ class Sequencer(wiring.Component):
                     end(Error.MODULUS_EVEN)
                 with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
                     end(Error.OPERAND_RANGE)
-            with m.State("WIPE"):
-                with m.If(self.linear_done):
-                    m.next = "END"
+            with m.State("WIPE"), m.If(self.linear_done):
+                m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"

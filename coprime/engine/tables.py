@@ -13,5 +13,7 @@ def look_up(words: Sequence[int], address: Value, width: int) -> Value:
     Each bit of the word is a truth table of the address's bits, so that synthesis finds one LUT a
     bit where a comparison with every address would cost several.
     """
-    columns = [sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)]
+    columns = [
+        sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)
+    ]
     return Cat(Const(column, 1 << len(address)).bit_select(address, 1) for column in columns)

@@ -127,9 +127,8 @@ class FdfmMultiplier(wiring.Component):
                 with m.If(i == self.outer_digits):
                     m.d.sync += draining.eq(1)
                     m.next = "DRAIN"
-            with m.State("DRAIN"):
-                with m.If(finished):
-                    m.next = "IDLE"
+            with m.State("DRAIN"), m.If(finished):
+                m.next = "IDLE"
 
         # --- Port A --------------------------------------------------------------------------
         with m.If(read_y):

@@ -1,0 +1,102 @@
+"""An AXI4-Lite slave in front of the register port."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.port import WINDOW_BITS, RegisterSignature
+
+__all__ = ["AXI4Lite", "AXI4LiteSignature"]
+
+OKAY = 0
+SLVERR = 2
+
+
+class AXI4LiteSignature(wiring.Signature):
+    """AXI4-Lite with 12-bit addresses and 32-bit data, seen from the slave; AXI's own names."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "awaddr": In(WINDOW_BITS),
+                "awprot": In(3),
+                "awvalid": In(1),
+                "awready": Out(1),
+                "wdata": In(32),
+                "wstrb": In(4),
+                "wvalid": In(1),
+                "wready": Out(1),
+                "bresp": Out(2),
+                "bvalid": Out(1),
+                "bready": In(1),
+                "araddr": In(WINDOW_BITS),
+                "arprot": In(3),
+                "arvalid": In(1),
+                "arready": Out(1),
+                "rdata": Out(32),
+                "rresp": Out(2),
+                "rvalid": Out(1),
+                "rready": In(1),
+            }
+        )
+
+
+class AXI4Lite(wiring.Component):
+    """Turn AXI4-Lite transactions into accesses of the register port.
+
+    One write and one read at a time; a write's address and data may come in either order. All
+    outputs to the bus are registers. A write whose strobes are not all 1, and an access that the
+    registers refuse, answer SLVERR. The two low address bits and the protection bits are ignored.
+    A master that is always ready can write every 3 cycles and read every 4, and as much later as
+    the registers make it wait.
+
+    Members
+    -------
+    axi: the bus
+    registers: to be connected to the registers
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"axi": Out(AXI4LiteSignature()), "registers": In(RegisterSignature())})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        axi, port = self.axi, self.registers
+
+        # Write: the registers of address and data are free, or full and ready low.
+        address_free = Signal(init=1)
+        data_free = Signal(init=1)
+        strobes = Signal(4)
+        complete = ~address_free & ~data_free & ~axi.bvalid
+        m.d.comb += [
+            axi.awready.eq(address_free),
+            axi.wready.eq(data_free),
+            port.write.eq(complete & strobes.all()),
+        ]
+        with m.If(axi.awvalid & axi.awready):
+            m.d.sync += [port.write_address.eq(axi.awaddr[2:]), address_free.eq(0)]
+        with m.If(axi.wvalid & axi.wready):
+            m.d.sync += [port.write_data.eq(axi.wdata), strobes.eq(axi.wstrb), data_free.eq(0)]
+        with m.If(complete & (port.write_ready | ~strobes.all())):
+            m.d.sync += [
+                axi.bvalid.eq(1),
+                axi.bresp.eq(Mux(strobes.all() & ~port.write_error, OKAY, SLVERR)),
+            ]
+        with m.If(axi.bvalid & axi.bready):
+            m.d.sync += [axi.bvalid.eq(0), address_free.eq(1), data_free.eq(1)]
+
+        # Read. The data does not stay in the register: it may be a secret that is then wiped.
+        read_free = Signal(init=1)
+        m.d.comb += [axi.arready.eq(read_free), port.read.eq(~read_free & ~axi.rvalid)]
+        with m.If(axi.arvalid & axi.arready):
+            m.d.sync += [port.read_address.eq(axi.araddr[2:]), read_free.eq(0)]
+        with m.If(port.read & port.read_ready):
+            m.d.sync += [
+                axi.rvalid.eq(1),
+                axi.rdata.eq(port.read_data),
+                axi.rresp.eq(Mux(port.read_error, SLVERR, OKAY)),
+            ]
+        with m.If(axi.rvalid & axi.rready):
+            m.d.sync += [axi.rvalid.eq(0), axi.rdata.eq(0), read_free.eq(1)]
+        return m

@@ -1,0 +1,186 @@
+"""Words to digits and back."""
+
+from math import gcd
+
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+__all__ = ["LENGTH_BITS", "WORD_BITS", "Gearbox"]
+
+WORD_BITS = 32
+LENGTH_BITS = 16
+
+
+class Gearbox(wiring.Component):
+    """Turn a number of `length` bits from 32-bit words into W-bit digits, or the other way.
+
+    A word and a digit register form a ring that moves by u = gcd(32, W) bits a cycle: slow when W
+    is odd, but as fast as software feeds it, and without the barrel shifter of a faster one.
+    Nothing of the number remains in the registers after the end.
+
+    To digits, ceil(length / 32) words are taken, and ceil(length / W) digits are written, or
+    ceil((length + headroom) / W) if `padded`; the bits that the words do not have are 0. To words,
+    ceil(length / W) digits are read and ceil(length / 32) words are written; bits of the digits
+    that are not below `length` are ignored.
+
+    Parameters
+    ----------
+    digit_width: W, at least 1
+    headroom: bits of a padded number beyond its length, 0 to 255
+    max_length: longest number in bits, 1 to 65535
+
+    Members
+    -------
+    start: begins a conversion; ignored while busy
+    length: bits of the number, 1 to max_length; sampled with `start`, as are the next two
+    padded: whether to write the digits of the headroom, too
+    to_words: 0 is to digits
+    busy: 1 from the cycle after `start` to the last, in which `done` is 1
+    excess: valid with `done` to digits: the words had a bit that is 1 and not below `length`
+    word_in, word_valid, word_ready: the words to convert; one is taken where both are 1
+    digit, digit_write: the digits that are made; `digit_index` tells which
+    digit_in: digit `digit_index`, one cycle after that is set
+    word, word_write: the words that are made; `word_index` tells which
+    digit_index: the digit that is read or written next; to digits with `done`, the last one
+    word_index: the word that is taken or written next
+    """
+
+    def __init__(self, digit_width: int, headroom: int, max_length: int):
+        for name, value, low, high in (
+            ("digit_width", digit_width, 1, 255),
+            ("headroom", headroom, 0, 255),
+            ("max_length", max_length, 1, (1 << LENGTH_BITS) - 1),
+        ):
+            if not isinstance(value, int):
+                raise TypeError(f"{name} must be an integer, not {value!r}")
+            if not low <= value <= high:
+                raise ValueError(f"{name} must be {low} to {high}, not {value}")
+        self.digit_width = digit_width
+        self.headroom = headroom
+        digits = -(-(max_length + headroom) // digit_width)
+        words = -(-max_length // WORD_BITS)
+        super().__init__(
+            {
+                "start": In(1),
+                "length": In(LENGTH_BITS),
+                "padded": In(1),
+                "to_words": In(1),
+                "busy": Out(1),
+                "done": Out(1),
+                "excess": Out(1),
+                "word_in": In(WORD_BITS),
+                "word_valid": In(1),
+                "word_ready": Out(1),
+                "digit": Out(digit_width),
+                "digit_write": Out(1),
+                "digit_in": In(digit_width),
+                "digit_index": Out(bits_for(digits + 1)),
+                "word": Out(WORD_BITS),
+                "word_write": Out(1),
+                "word_index": Out(bits_for(words)),
+            }
+        )
+
+    def cycles(self, length: int, *, padded: bool = False, to_words: bool = False) -> int:
+        """Cycles in which `busy` is 1, if each word that is taken is there at once."""
+        unit = gcd(WORD_BITS, self.digit_width)
+        words, digits = -(-length // WORD_BITS), -(-length // self.digit_width)
+        if to_words:
+            return 1 + digits + words * WORD_BITS // unit + 1
+        written = -(-(length + (self.headroom if padded else 0)) // self.digit_width)
+        return words + written * self.digit_width // unit + 1
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        unit = gcd(WORD_BITS, self.digit_width)
+        word_units = WORD_BITS // unit
+        digit_units = self.digit_width // unit
+
+        to_words = Signal()
+        padded = Signal()
+        left = Signal(signed(LENGTH_BITS + 1))  # bits of the number still to come, less one
+        left_next = Signal.like(left)
+        source = Signal(range(max(word_units, digit_units) + 1))  # units to take before a load
+        sink = Signal(range(max(word_units, digit_units)))  # units in the register being filled
+        sink_last = Mux(to_words, word_units - 1, digit_units - 1)
+        full = Signal()  # the register being filled is full
+        excess = Signal()
+
+        # Of the unit that leaves the source, only the bits below the length count.
+        low_bits = unit.bit_length() - 1
+        many = left[low_bits:].any()
+        mask = Cat(~left[-1] & (many | (left[:low_bits] >= i)) for i in range(unit))
+        taken = Mux(to_words, self.digit[:unit], self.word[:unit])
+        moved = taken & mask
+        refilled = moved & Mux(to_words, (1 << unit) - 1, 0)
+        m.d.comb += [
+            left_next.eq(left - unit),
+            self.digit_write.eq(full & ~to_words),
+            self.word_write.eq(full & to_words),
+            self.excess.eq(excess | self.word.any()),
+        ]
+        m.d.sync += full.eq(0)
+        with m.If(full):
+            with m.If(to_words):
+                m.d.sync += self.word_index.eq(self.word_index + 1)
+            with m.Else():
+                m.d.sync += self.digit_index.eq(self.digit_index + 1)
+
+        with m.FSM():
+            with m.State("IDLE"), m.If(self.start):
+                m.d.sync += [
+                    to_words.eq(self.to_words),
+                    padded.eq(self.padded),
+                    left.eq(self.length - 1),
+                    source.eq(0),
+                    sink.eq(0),
+                    excess.eq(0),
+                    self.word_index.eq(0),
+                    self.digit_index.eq(0),
+                ]
+                with m.If(self.to_words):
+                    m.next = "FETCH"
+                with m.Else():
+                    m.next = "MOVE"
+            with m.State("FETCH"):
+                m.d.comb += self.busy.eq(1)
+                m.next = "MOVE"
+            with m.State("MOVE"):
+                m.d.comb += self.busy.eq(1)
+                with m.If((source == 0) & ~left[-1]):
+                    with m.If(to_words):
+                        m.d.sync += [
+                            self.digit.eq(self.digit_in),
+                            self.digit_index.eq(self.digit_index + 1),
+                            source.eq(digit_units),
+                        ]
+                    with m.Else():
+                        m.d.comb += self.word_ready.eq(1)
+                        with m.If(self.word_valid):
+                            m.d.sync += [
+                                self.word.eq(self.word_in),
+                                self.word_index.eq(self.word_index + 1),
+                                source.eq(word_units),
+                            ]
+                with m.Else():
+                    m.d.sync += [
+                        self.word.eq(Cat(self.word[unit:], refilled)),
+                        self.digit.eq(Cat(self.digit[unit:], moved)),
+                        left.eq(left_next),
+                        excess.eq(excess | (taken & ~mask).any()),
+                        sink.eq(sink + 1),
+                    ]
+                    with m.If(source != 0):
+                        m.d.sync += source.eq(source - 1)
+                    with m.If(sink == sink_last):
+                        m.d.sync += [sink.eq(0), full.eq(1)]
+                        with m.If(left_next < Mux(padded, -self.headroom, 0)):
+                            m.next = "END"
+            with m.State("END"):
+                m.d.comb += [self.busy.eq(1), self.done.eq(1)]
+                m.d.sync += [self.word.eq(0), self.digit.eq(0)]
+                m.next = "IDLE"
+        return m

@@ -1,0 +1,38 @@
+"""The register port: what a bus front end says to the registers behind it."""
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "RegisterSignature"]
+
+WINDOW_BITS = 12
+"""Width of a byte address in the window of 4 KiB."""
+ADDRESS_BITS = WINDOW_BITS - 2
+"""Width of a register's number: its byte address divided by 4."""
+
+
+class RegisterSignature(wiring.Signature):
+    """Reads and writes of whole 32-bit registers, seen from the registers.
+
+    `write` with its address and data, and `read` with its address, are held until the first cycle
+    in which `write_ready`, or `read_ready`, is 1: in that cycle the access takes place,
+    `write_error`, or `read_data` and `read_error`, are valid, and the request ends. A write and a
+    read may be under way at a time. An access with an error has no other effect; the data of such
+    a read is 0.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "write": In(1),
+                "write_address": In(ADDRESS_BITS),
+                "write_data": In(32),
+                "write_ready": Out(1),
+                "write_error": Out(1),
+                "read": In(1),
+                "read_address": In(ADDRESS_BITS),
+                "read_ready": Out(1),
+                "read_data": Out(32),
+                "read_error": Out(1),
+            }
+        )

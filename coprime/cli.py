@@ -1,0 +1,495 @@
+"""The command line: parses, calls, prints."""
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from coprime import __version__
+from coprime.catalog import FAMILIES, Choice, family_named
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator, EngineError
+from coprime.device.base import Device, DeviceError
+from coprime.device.uio import UioDevice
+from coprime.engine.contract import Command
+from coprime.explore import measure
+from coprime.explore.demo import demonstrate
+from coprime.flow.package import write_package
+from coprime.flow.tools import ToolError
+from coprime.rsa import keys, operations
+from coprime.rsa.padding import (
+    HASHES,
+    DecryptionError,
+    EncryptionPadding,
+    Oaep,
+    Pkcs1Encryption,
+    Pkcs1Signature,
+    Pss,
+    SignaturePadding,
+)
+
+__all__ = ["main"]
+
+BAD_INPUT, FAILED = 2, 1
+
+Key = TypeVar("Key")
+
+_BAD_INPUT = (ValueError, TypeError, OSError, keys.KeyFileError, EngineError)
+_FAILED = (ToolError, DeviceError, DecryptionError, operations.InvalidSignatureError)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; give its exit status: 0, 1 for failure, 2 for bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options) or 0)
+    except _BAD_INPUT as error:
+        return _complain(error, BAD_INPUT)
+    except (*_FAILED, operations.FaultError) as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _complain(error: Exception, status: int) -> int:
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    print(f"coprime: {text}", file=sys.stderr)
+    return status
+
+
+# --- Parsing ------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="coprime", description="Generate, simulate and measure public-key coprocessors."
+    )
+    parser.add_argument("--version", action="version", version=f"coprime {__version__}")
+    verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def verb(name: str, run: Callable[..., Any], text: str) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=text, description=text)
+        added.set_defaults(run=run)
+        return added
+
+    added = verb("list", _list, "List the families with parameters and operations.")
+    added.add_argument("--json", action="store_true", help="as JSON")
+
+    added = verb("build", _build, "Write an accelerator's Verilog and its C header.")
+    _add_choice(added)
+    _add_target(added, default="generic")
+    added.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder")
+
+    added = verb("run", _run, "Simulate one operation and compare it with Python's integers.")
+    _add_choice(added)
+    added.add_argument(
+        "operation", choices=[command.name for command in Command if command is not Command.WIPE]
+    )
+    added.add_argument("--bits", type=int, help="length of random operands, or of a random key")
+    for name, what in (
+        ("x", "first factor, base or message"),
+        ("y", "second factor"),
+        ("e", "exponent"),
+        ("m", "modulus"),
+        ("input", "message of an RSA operation"),
+    ):
+        added.add_argument(f"--{name}", type=_hexadecimal, metavar="HEX", help=what)
+    added.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
+    _add_passphrase(added)
+    added.add_argument("--seed", type=int, default=1, metavar="N", help="of random operands (1)")
+    added.add_argument("--trace", type=Path, metavar="FST", help="write waveforms")
+    added.add_argument("--json", action="store_true", help="as JSON")
+
+    added = verb("synth", _synth, "Map a design to a device and count what it uses.")
+    _add_choice(added)
+    _add_target(added)
+    added.add_argument(
+        "--part",
+        choices=["engine", "accelerator"],
+        default="engine",
+        help="the engine alone (default), or with its registers and AXI4-Lite slave",
+    )
+    added.add_argument("--route", action="store_true", help="place and route (ecp5)")
+    added.add_argument("--json", action="store_true", help="as JSON")
+
+    _add_rsa(verb("rsa", _no_verb, "Keys, encryption and signatures on any device."))
+
+    added = verb("demo", _demo, "Decrypt and sign with a real key on a generated accelerator.")
+    added.add_argument("--key", type=Path, metavar="FILE", help="RSA key (default: a new one)")
+    added.add_argument("--bits", type=int, default=2048, help="length of a new key (2048)")
+    _add_passphrase(added)
+    return parser
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("family", metavar="FAMILY", help=f"one of: {', '.join(FAMILIES)}")
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a parameter; `coprime list` tells them",
+    )
+
+
+def _add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    names = [target.value for target in Target if default or target is not Target.GENERIC]
+    parser.add_argument("--target", choices=names, default=default, required=not default)
+
+
+def _add_passphrase(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--passphrase-file", type=Path, metavar="FILE", help="first line: the key's passphrase"
+    )
+
+
+def _add_rsa(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, run: Callable[..., Any], text: str) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=text, description=text)
+        added.set_defaults(run=run)
+        return added
+
+    added = verb("keygen", _keygen, "Make a key pair.")
+    added.add_argument("--bits", type=int, default=2048, help="length of the modulus (2048)")
+    added.add_argument("--exponent", type=int, default=65537, metavar="E", help="(65537)")
+    added.add_argument("--p-bits", type=int, metavar="N", help="length of p, if not a half")
+    added.add_argument("--seed", type=int, help="same key every time: for tests only")
+    added.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
+    added.add_argument("--public", type=Path, metavar="FILE", help="write the public key too")
+    _add_passphrase(added)
+
+    for name, run, text in (
+        ("encrypt", _encrypt, "Encrypt a message with a public key."),
+        ("decrypt", _decrypt, "Decrypt a ciphertext with a private key."),
+        ("sign", _sign, "Sign a message with a private key."),
+        ("verify", _verify, "Check a signature with a public key."),
+    ):
+        added = verb(name, run, text)
+        added.add_argument("--key", type=Path, required=True, metavar="FILE", help="PEM or DER")
+        _add_passphrase(added)
+        added.add_argument("--in", dest="source", default="-", metavar="FILE", help="(- : stdin)")
+        first = "oaep" if name in ("encrypt", "decrypt") else "pss"
+        added.add_argument("--padding", choices=[first, "pkcs1"], default=first)
+        added.add_argument("--hash", choices=list(HASHES), default="sha256")
+        added.add_argument("--mgf-hash", choices=list(HASHES), help="(the same)")
+        if first == "oaep":
+            added.add_argument("--label", type=bytes.fromhex, default=b"", metavar="HEX")
+        if name == "verify":
+            added.add_argument("--signature", type=Path, required=True, metavar="FILE")
+        else:
+            added.add_argument("-o", "--output", default="-", metavar="FILE", help="(- : stdout)")
+        added.add_argument(
+            "--device",
+            default="sim:fdfm",
+            metavar="DEVICE",
+            help="sim:FAMILY, or uio:/dev/uioN for hardware under Linux (sim:fdfm)",
+        )
+
+
+def _hexadecimal(text: str) -> int:
+    try:
+        value = int(text, 16)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a hexadecimal number")
+    return value
+
+
+def _choice(options: argparse.Namespace) -> Choice:
+    settings: dict[str, str] = {}
+    for text in options.parameters:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"-p needs NAME=VALUE, not {text!r}")
+        settings[name] = value
+    return family_named(options.family).choose(settings)
+
+
+def _passphrase(options: argparse.Namespace) -> str | None:
+    if options.passphrase_file is None:
+        return None
+    lines = options.passphrase_file.read_text("utf-8").splitlines()
+    return lines[0] if lines else ""
+
+
+def _private_key(options: argparse.Namespace) -> keys.RsaPrivateKey:
+    return _with_passphrase(keys.load_private, options)
+
+
+def _public_key(options: argparse.Namespace) -> keys.RsaPublicKey:
+    return _with_passphrase(keys.load_public, options)
+
+
+def _with_passphrase(load: Callable[[Path, str | None], Key], options: argparse.Namespace) -> Key:
+    """Load a key; ask for its passphrase where it needs one and somebody is there to answer."""
+    passphrase = _passphrase(options)
+    try:
+        return load(options.key, passphrase)
+    except keys.PassphraseMissingError:
+        if not sys.stdin.isatty():
+            raise
+        return load(options.key, getpass.getpass(f"passphrase of {options.key}: "))
+
+
+# --- Printing -----------------------------------------------------------------------------------
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2))
+
+
+def _print_table(rows: Sequence[tuple[str, object]]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {value}")
+
+
+@contextmanager
+def _progress(what: str, cycles: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show clock cycles as they pass, on a terminal; nothing in a pipe."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(what, total=cycles)
+        yield lambda passed: bar.update(task, advance=passed)
+
+
+# --- Commands -----------------------------------------------------------------------------------
+
+
+def _no_verb(options: argparse.Namespace) -> NoReturn:
+    raise ValueError("coprime rsa needs a verb")
+
+
+def _list(options: argparse.Namespace) -> None:
+    records = [
+        {
+            "name": family.name,
+            "paper": family.paper,
+            "summary": family.summary,
+            "parameters": [
+                {
+                    "name": parameter.name,
+                    "type": "int",
+                    "minimum": parameter.minimum,
+                    "maximum": parameter.maximum,
+                    "default": parameter.default,
+                    "summary": parameter.summary,
+                }
+                for parameter in family.parameters
+            ],
+            "operations": [command.name for command in sorted(own.required)],
+            "constant_time": own.constant_time,
+            "max_length": own.max_length,
+            "max_prime_length": own.max_prime_length,
+        }
+        for family in FAMILIES.values()
+        for own in [family.choose({}).design.capabilities]
+    ]
+    if options.json:
+        _print_json(records)
+        return
+    for family in FAMILIES.values():
+        own = family.choose({}).design.capabilities
+        print(f"{family.name}  ({family.paper or 'our own'}): {family.summary}")
+        for parameter in family.parameters:
+            span = f"{parameter.minimum}..{parameter.maximum}, default {parameter.default}"
+            print(f"    -p {parameter.name}=  {parameter.summary} ({span})")
+        print(f"    {', '.join(command.name for command in sorted(own.required))}")
+
+
+def _build(options: argparse.Namespace) -> None:
+    for path in write_package(_choice(options), Target(options.target), options.output):
+        print(path)
+
+
+def _run(options: argparse.Namespace) -> int:
+    choice, command = _choice(options), Command[options.operation]
+    operands = _operands(options, command)
+    with _progress(f"{choice.family.name} {command.name}") as passed:
+        run = measure.run_operation(choice, command, operands, trace=options.trace, progress=passed)
+    if options.json:
+        _print_json(run.record())
+    else:
+        _print_table(
+            [
+                ("result", f"{run.result:x}"),
+                ("", "equal to Python's" if run.ok else "WRONG: Python's result is another"),
+                ("cycles", f"{run.cycles:,}"),
+                ("predicted", f"{run.predicted_cycles:,}"),
+                ("utilization", f"{run.utilization:.1%} of the cycles the multiplier works"),
+                ("simulation", f"{run.cycles_per_second / 1e6:.1f} million cycles a second"),
+            ]
+        )
+    return 0 if run.ok and run.cycles == run.predicted_cycles else FAILED
+
+
+def _operands(options: argparse.Namespace, command: Command) -> measure.Operands:
+    raw = {name: getattr(options, name) for name in ("x", "y", "e", "m")}
+    given = [f"--{name}" for name, value in raw.items() if value is not None]
+    rsa = command in (Command.RSA_PUBLIC, Command.RSA_PRIVATE)
+    if options.key is not None or options.input is not None:
+        if not rsa:
+            raise ValueError(f"--key and --input are for RSA operations, not for {command.name}")
+        if options.key is None or options.input is None or given or options.bits is not None:
+            raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
+        load = _private_key if command is Command.RSA_PRIVATE else _public_key
+        return measure.Operands(options.input, key=load(options))
+    if options.bits is not None:
+        if given:
+            raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
+        return measure.random_operands(command, options.bits, options.seed)
+    needed = {
+        Command.MODMUL: ["x", "y", "m"],
+        Command.MODEXP: ["x", "e", "m"],
+        Command.RSA_PUBLIC: ["x", "e", "m"],
+    }.get(command)
+    if needed is None:
+        raise ValueError("RSA_PRIVATE takes --key and --input, or --bits")
+    missing = [f"--{name}" for name in needed if raw[name] is None]
+    if missing:
+        wanted = " ".join(f"--{name}" for name in needed)
+        raise ValueError(f"{command.name} needs {wanted} (or --bits); {missing[0]} is missing")
+    surplus = [name for name in given if name.removeprefix("--") not in needed]
+    if surplus:
+        raise ValueError(f"{command.name} takes no {surplus[0]}")
+    return measure.Operands(**{name: raw[name] for name in needed})
+
+
+def _synth(options: argparse.Namespace) -> None:
+    choice = _choice(options)
+    with _progress(f"mapping {choice.family.name}"):
+        area = measure.measure_area(
+            choice, Target(options.target), part=options.part, route=options.route
+        )
+    if options.json:
+        _print_json(area.record())
+        return
+    rows: list[tuple[str, object]] = [
+        ("device", area.device),
+        ("LUTs", f"{area.lut} ({area.lutram} of them as memory)"),
+        ("flip-flops", area.ff),
+        ("carry cells", area.carry),
+        ("DSP", area.dsp),
+        ("block RAM", f"{area.bram:g}"),
+        ("slices", f"{area.slices_estimate} at the least"),
+    ]
+    if area.fmax_mhz is not None:
+        rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
+    _print_table([*rows, ("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items()))])
+
+
+def _demo(options: argparse.Namespace) -> int:
+    key = _private_key(options) if options.key else None
+    with _progress("simulating") as passed:
+        return 0 if demonstrate(key, options.bits, progress=passed) else FAILED
+
+
+# --- RSA ----------------------------------------------------------------------------------------
+
+
+def _keygen(options: argparse.Namespace) -> None:
+    key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
+    pem = keys.private_pem(key, _passphrase(options))
+    # Only its owner may read a private key; a file that exists is not overwritten.
+    try:
+        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise ValueError(f"{options.output} exists, and a key is never overwritten") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(pem)
+    if options.public is not None:
+        options.public.write_bytes(keys.public_pem(key.public))
+
+
+@contextmanager
+def _accelerator(options: argparse.Namespace) -> Iterator[Accelerator]:
+    kind, colon, name = options.device.partition(":")
+    device: Device
+    if kind == "sim" and colon:
+        simulated = measure.open_simulation(family_named(name).choose({}))
+        with simulated as device, _progress("simulating") as passed:
+            simulated.progress = passed
+            yield Accelerator(device)
+    elif kind == "uio" and colon:
+        with UioDevice(name) as device:
+            yield Accelerator(device)
+    else:
+        raise ValueError(f"a device is sim:FAMILY or uio:/dev/uioN, not {options.device!r}")
+
+
+def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
+    if options.padding == "pkcs1":
+        return Pkcs1Encryption()
+    return Oaep(hash=options.hash, mgf_hash=options.mgf_hash, label=options.label)
+
+
+def _signature_padding(options: argparse.Namespace) -> SignaturePadding:
+    if options.padding == "pkcs1":
+        return Pkcs1Signature(hash=options.hash)
+    return Pss(hash=options.hash, mgf_hash=options.mgf_hash)
+
+
+def _input(options: argparse.Namespace) -> bytes:
+    if options.source == "-":
+        return sys.stdin.buffer.read()
+    return Path(options.source).read_bytes()
+
+
+def _output(options: argparse.Namespace, data: bytes) -> None:
+    if options.output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        Path(options.output).write_bytes(data)
+
+
+def _encrypt(options: argparse.Namespace) -> None:
+    key, message = _public_key(options), _input(options)
+    with _accelerator(options) as accelerator:
+        data = operations.encrypt(accelerator, key, message, _encryption_padding(options))
+    _output(options, data)
+
+
+def _decrypt(options: argparse.Namespace) -> None:
+    key, data = _private_key(options), _input(options)
+    with _accelerator(options) as accelerator:
+        message = operations.decrypt(accelerator, key, data, _encryption_padding(options))
+    _output(options, message)
+
+
+def _sign(options: argparse.Namespace) -> None:
+    key, message = _private_key(options), _input(options)
+    with _accelerator(options) as accelerator:
+        signature = operations.sign(accelerator, key, message, _signature_padding(options))
+    _output(options, signature)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    key, message = _public_key(options), _input(options)
+    signature = options.signature.read_bytes()
+    with _accelerator(options) as accelerator:
+        operations.verify(accelerator, key, message, signature, _signature_padding(options))
+    print("the signature is valid", file=sys.stderr)

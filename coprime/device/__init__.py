@@ -1,0 +1,1 @@
+"""What a driver sees of an accelerator: registers and an interrupt, simulated or real."""

@@ -1,0 +1,113 @@
+"""What a driver sees of an accelerator: 32-bit registers and an interrupt."""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+__all__ = [
+    "ADDRESS_SPACE",
+    "BusError",
+    "BusTimeout",
+    "Device",
+    "DeviceError",
+    "InterruptTimeout",
+    "check_address",
+    "check_value",
+]
+
+ADDRESS_SPACE = 4096
+"""Bytes of an accelerator's register window."""
+
+
+class DeviceError(Exception):
+    """The device did not do what it was asked to."""
+
+
+class BusError(DeviceError):
+    """The device answered an access with SLVERR or DECERR; nothing in it has changed.
+
+    Attributes
+    ----------
+    address : int
+        Byte address of the access.
+    write : bool
+        Whether it was a write.
+    """
+
+    def __init__(self, address: int, write: bool):
+        super().__init__(f"{_access(address, write)} was refused by the device")
+        self.address = address
+        self.write = write
+
+
+class BusTimeout(DeviceError):  # noqa: N818
+    """The device did not answer an access. Attributes as BusError's."""
+
+    def __init__(self, address: int, write: bool):
+        super().__init__(f"{_access(address, write)} was not answered by the device")
+        self.address = address
+        self.write = write
+
+
+class InterruptTimeout(DeviceError):  # noqa: N818
+    """No interrupt came in the time given."""
+
+
+class Device(Protocol):
+    """Access to one accelerator. Usable as a context manager that closes it."""
+
+    def read32(self, address: int) -> int:
+        """Read the register at byte address `address`, a multiple of 4 in 0..4092.
+
+        Raises BusError if the device refuses.
+        """
+        ...
+
+    def write32(self, address: int, value: int) -> None:
+        """Write `value`, in 0..2**32 - 1, to the register at byte address `address`.
+
+        Raises BusError if the device refuses.
+        """
+        ...
+
+    def wait_interrupt(self, timeout: float | None = None) -> None:
+        """Return when the interrupt request is active.
+
+        `timeout` is in seconds of a hardware's time; None waits without end. A simulation has a
+        limit in clock cycles instead. Raises InterruptTimeout.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release the device. Closing twice is allowed."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+def check_address(address: int) -> None:
+    """Refuse what is no register's byte address: TypeError, ValueError."""
+    if not isinstance(address, int):
+        raise TypeError(f"address must be an int, not {address!r}")
+    if address not in range(0, ADDRESS_SPACE, 4):
+        raise ValueError(
+            f"address must be a multiple of 4 in 0..{ADDRESS_SPACE - 4}, not {address}"
+        )
+
+
+def check_value(value: int) -> None:
+    """Refuse what does not fit a register: TypeError, ValueError."""
+    if not isinstance(value, int):
+        raise TypeError(f"value must be an int, not {value!r}")
+    if value not in range(1 << 32):
+        raise ValueError(f"value must be in 0..2**32 - 1, not {value}")
+
+
+def _access(address: int, write: bool) -> str:
+    return f"{'writing to' if write else 'reading'} address 0x{address:03X}"

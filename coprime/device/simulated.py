@@ -1,0 +1,151 @@
+"""The simulated device: the accelerator's own Verilog, in Verilator, cycle by cycle."""
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from coprime.flow.simulation import build_simulation, load_simulation
+
+from .base import (
+    BusError,
+    BusTimeout,
+    DeviceError,
+    InterruptTimeout,
+    check_address,
+    check_value,
+)
+
+__all__ = ["SimulatedDevice"]
+
+# Waiting returns to Python this often, so that Ctrl-C works: about ten times a second.
+_CHUNK = 1 << 20
+
+
+class SimulatedDevice:
+    """A Device made of Verilog. It starts reset, and nothing moves but while a method runs.
+
+    Parameters
+    ----------
+    verilog : str
+        The whole design.
+    top : str
+        Its top module, with the ports of an accelerator (`build_simulation` lists them).
+    trace : path, optional
+        FST file to which every signal is written, from reset to `close`.
+    cycle_limit : int
+        Clock cycles after which `wait_interrupt` gives up; at least 1.
+    access_limit : int
+        Clock cycles after which an access without an answer raises BusTimeout; at least 1.
+
+    Attributes
+    ----------
+    progress : function, optional
+        Told clock cycles as they pass while waiting, about ten times a second.
+
+    Raises ToolError as `build_simulation` does.
+    """
+
+    progress: Callable[[int], None] | None = None
+
+    def __init__(
+        self,
+        verilog: str,
+        top: str,
+        *,
+        trace: str | os.PathLike[str] | None = None,
+        cycle_limit: int = 4_000_000_000,
+        access_limit: int = 1_000_000,
+    ):
+        self._handle: int | None = None
+        for name, limit in (("cycle_limit", cycle_limit), ("access_limit", access_limit)):
+            if not isinstance(limit, int):
+                raise TypeError(f"{name} must be an int, not {limit!r}")
+            if limit not in range(1, 1 << 64):
+                raise ValueError(f"{name} must be in 1..2**64 - 1, not {limit}")
+        self._library = load_simulation(build_simulation(verilog, top, trace=trace is not None))
+        self._cycle_limit = cycle_limit
+        self._trace = trace is not None
+        self._value = ctypes.c_uint32()
+        self._handle = self._library.coprime_create(access_limit)
+        if trace is not None:
+            path = os.fsencode(Path(trace))
+            if not self._library.coprime_trace_open(self._handle, path):
+                self.close()
+                raise OSError(f"cannot write waveforms to {trace}")
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles since the device was made, those of resets and accesses included."""
+        return int(self._library.coprime_cycles(self._open()))
+
+    def reset(self) -> None:
+        """Hold the reset active for some cycles, and release it. `cycles` counts on."""
+        self._library.coprime_reset(self._open())
+
+    def run(self, cycles: int) -> None:
+        """Let `cycles` clock cycles pass, at least 0, without any access."""
+        if not isinstance(cycles, int):
+            raise TypeError(f"cycles must be an int, not {cycles!r}")
+        if cycles < 0:
+            raise ValueError(f"cycles must be at least 0, not {cycles}")
+        for done in range(0, cycles, _CHUNK):
+            self._library.coprime_run(self._open(), min(_CHUNK, cycles - done))
+
+    def read32(self, address: int) -> int:
+        """Read a register, as Device.read32; BusTimeout if no answer comes."""
+        check_address(address)
+        response = self._library.coprime_read32(self._open(), address, ctypes.byref(self._value))
+        if response:
+            raise (BusTimeout if response < 0 else BusError)(address, False)
+        return self._value.value
+
+    def write32(self, address: int, value: int) -> None:
+        """Write a register, as Device.write32; BusTimeout if no answer comes."""
+        check_address(address)
+        check_value(value)
+        response = self._library.coprime_write32(self._open(), address, value)
+        if response:
+            raise (BusTimeout if response < 0 else BusError)(address, True)
+
+    def wait_interrupt(self, timeout: float | None = None) -> None:
+        """Let the clock run until the interrupt request is active.
+
+        `timeout` is for hardware and means nothing here: `cycle_limit` raises InterruptTimeout.
+        """
+        for done in range(0, self._cycle_limit, _CHUNK):
+            chunk = min(_CHUNK, self._cycle_limit - done)
+            if self._library.coprime_wait_interrupt(self._open(), chunk):
+                return
+            if self.progress is not None:
+                self.progress(chunk)
+        raise InterruptTimeout(f"no interrupt came in {self._cycle_limit} clock cycles")
+
+    def close(self) -> None:
+        """End the simulation and complete the trace."""
+        if self._handle is not None:
+            if self._trace:
+                self._library.coprime_trace_close(self._handle)
+            self._library.coprime_destroy(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise DeviceError("the simulated device is closed")
+        return self._handle

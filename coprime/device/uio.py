@@ -1,0 +1,93 @@
+"""An accelerator in a Linux system, through the kernel's userspace I/O (UIO).
+
+The device tree gives the accelerator to the driver `generic-uio`, which makes it /dev/uio0 or so: a
+memory map of its registers, and a file that counts interrupts. The kernel masks the interrupt when
+it comes; writing 1 to the file unmasks it.
+"""
+
+import mmap
+import os
+import select
+import sys
+from types import TracebackType
+from typing import Self
+
+from .base import ADDRESS_SPACE, DeviceError, InterruptTimeout, check_address, check_value
+
+__all__ = ["UioDevice"]
+
+_UNMASK = (1).to_bytes(4, sys.byteorder)
+
+
+class UioDevice:
+    """A Device behind /dev/uioN.
+
+    An access that the accelerator refuses cannot be caught here: the processor takes a bus error,
+    and the kernel ends the process. BusError is therefore never raised.
+
+    Parameters
+    ----------
+    path : str or path
+        The device file; its first memory map is the register window.
+
+    Raises OSError if the file cannot be opened or mapped.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] = "/dev/uio0"):
+        self._file: int | None = os.open(path, os.O_RDWR | os.O_SYNC)
+        try:
+            self._map = mmap.mmap(self._file, ADDRESS_SPACE)
+        except BaseException:
+            os.close(self._file)
+            self._file = None
+            raise
+        # Items of a memoryview are read and written whole, as the registers demand.
+        self._words = memoryview(self._map).cast("I")
+
+    def read32(self, address: int) -> int:
+        """Read a register, as Device.read32."""
+        check_address(address)
+        self._open()
+        return self._words[address // 4]
+
+    def write32(self, address: int, value: int) -> None:
+        """Write a register, as Device.write32."""
+        check_address(address)
+        check_value(value)
+        self._open()
+        self._words[address // 4] = value
+
+    def wait_interrupt(self, timeout: float | None = None) -> None:
+        """Unmask the interrupt and sleep until it comes, as Device.wait_interrupt."""
+        if timeout is not None and not timeout >= 0:
+            raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
+        file = self._open()
+        os.write(file, _UNMASK)
+        ready, _, _ = select.select([file], [], [], timeout)
+        if not ready:
+            raise InterruptTimeout(f"no interrupt came in {timeout} seconds")
+        os.read(file, 4)
+
+    def close(self) -> None:
+        """Unmap the registers and close the file."""
+        if self._file is not None:
+            self._words.release()
+            self._map.close()
+            os.close(self._file)
+            self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self) -> int:
+        if self._file is None:
+            raise DeviceError("the device is closed")
+        return self._file

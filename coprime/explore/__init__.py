@@ -1,0 +1,1 @@
+"""Measuring points of the design space."""

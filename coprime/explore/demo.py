@@ -1,0 +1,95 @@
+"""The demonstration: a real key on a generated accelerator, checked by another library."""
+
+import time
+from collections.abc import Callable
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from coprime.catalog import family_named
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator, Result
+from coprime.rsa import keys, operations
+from coprime.rsa.padding import Oaep, Pss
+
+from .measure import measure_area, open_simulation
+
+__all__ = ["demonstrate"]
+
+FAMILY = "fdfm"
+MESSAGE = b"Coprime: computed on one DSP slice and one block RAM."
+
+
+class _Recorder:
+    """An accelerator that remembers the results of its private operations."""
+
+    def __init__(self, accelerator: Accelerator):
+        self._accelerator = accelerator
+        self.results: list[Result] = []
+
+    def load_public(self, n: int, e: int) -> None:
+        self._accelerator.load_public(n, e)
+
+    def public(self, x: int) -> Result:
+        return self._accelerator.public(x)
+
+    def load_private(self, key: keys.RsaPrivateKey) -> None:
+        self._accelerator.load_private(key)
+
+    def private(self, x: int) -> Result:
+        self.results.append(self._accelerator.private(x))
+        return self.results[-1]
+
+
+def demonstrate(
+    key: keys.RsaPrivateKey | None, bits: int, *, progress: Callable[[int], None] | None = None
+) -> bool:
+    """Decrypt a ciphertext that `cryptography` made, sign a message that it verifies, and print it.
+
+    Without a key, one of `bits` bits is made. Gives whether everything was right.
+    """
+    if key is None:
+        print(f"Making an RSA-{bits} key ...")
+        key = keys.generate(bits)
+    choice = family_named(FAMILY).choose({})
+    design = choice.design
+    public = serialization.load_pem_public_key(keys.public_pem(key.public))
+    assert isinstance(public, rsa.RSAPublicKey)
+    oaep = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
+    ciphertext = public.encrypt(MESSAGE, oaep)
+
+    print(f"Building {FAMILY}: Amaranth -> Verilog -> Verilator ...")
+    started = time.perf_counter()
+    device = open_simulation(choice)
+    print(f"  {time.perf_counter() - started:.1f} s")
+    with device:
+        device.progress = progress
+        accelerator = _Recorder(Accelerator(device, predict=design.predict))
+        started, before = time.perf_counter(), device.cycles
+        decrypted = operations.decrypt(accelerator, key, ciphertext, Oaep())
+        signature = operations.sign(accelerator, key, MESSAGE, Pss())
+        seconds, clock = time.perf_counter() - started, device.cycles - before
+    public.verify(
+        signature,
+        MESSAGE,
+        padding.PSS(padding.MGF1(hashes.SHA256()), hashes.SHA256.digest_size),
+        hashes.SHA256(),
+    )
+    right = decrypted == MESSAGE
+    print(f"Decrypted what `cryptography` encrypted (OAEP):  {decrypted.decode(errors='replace')}")
+    print("Signed what `cryptography` verified (PSS):       the same message")
+    for what, result in zip(("decryption", "signature"), accelerator.results, strict=True):
+        exact = result.cycles == result.predicted_cycles
+        right = right and exact
+        print(
+            f"  {what:10}  {result.cycles:>11,} cycles"
+            f" ({'as predicted' if exact else f'PREDICTED {result.predicted_cycles:,}'}),"
+            f" multiplier at work in {result.utilization:.1%}"
+        )
+    print(f"  simulation  {clock / seconds / 1e6:>11.1f} million cycles a second")
+    area = measure_area(choice, Target.XC7)
+    print(
+        f"  area        {area.lut} LUTs, {area.ff} flip-flops, {area.dsp} DSP48E1,"
+        f" {area.bram:g} RAMB36E1 ({area.device}, engine without its bus)"
+    )
+    return right

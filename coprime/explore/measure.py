@@ -1,0 +1,204 @@
+"""One measurement: an operation in simulation, or a design's area and clock."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator, Result
+from coprime.device.simulated import SimulatedDevice
+from coprime.engine.contract import Command
+from coprime.flow.ecp5 import map_ecp5, route_ecp5
+from coprime.flow.package import accelerator_verilog, engine_verilog
+from coprime.flow.xc7 import map_xc7
+from coprime.rsa import keys
+
+__all__ = [
+    "Area",
+    "Operands",
+    "Run",
+    "measure_area",
+    "open_simulation",
+    "random_operands",
+    "run_operation",
+]
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What an operation works on: raw integers, or a key and an input."""
+
+    x: int
+    y: int = 0
+    e: int = 0
+    m: int = 0
+    key: keys.RsaPrivateKey | keys.RsaPublicKey | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """An operation that was run in simulation; field names are those of `run --json`."""
+
+    family: str
+    parameters: Mapping[str, int]
+    operation: str
+    bits: int
+    result: int
+    ok: bool
+    """The result equals Python's."""
+    cycles: int
+    predicted_cycles: int
+    utilization: float
+    """Part of the cycles in which the multiplier did a product that the algorithm needs."""
+    seconds: float
+    """Wall time of the operation with its loading."""
+    cycles_per_second: float
+    """Clock cycles that the simulation did in a second."""
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them, the result in hex."""
+        return self.__dict__ | {"parameters": dict(self.parameters), "result": f"{self.result:x}"}
+
+
+@dataclass(frozen=True)
+class Area:
+    """A mapped design; field names are those of `synth --json`. `fmax_mhz` needs routing."""
+
+    family: str
+    parameters: Mapping[str, int]
+    part: str
+    target: str
+    device: str
+    lut: int
+    lutram: int
+    ff: int
+    carry: int
+    dsp: int
+    bram: float
+    slices_estimate: int
+    fmax_mhz: float | None
+    critical_path: str | None
+    tools: Mapping[str, str]
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        return self.__dict__ | {"parameters": dict(self.parameters), "tools": dict(self.tools)}
+
+
+def open_simulation(
+    choice: Choice, *, target: Target = Target.GENERIC, trace: Path | None = None
+) -> SimulatedDevice:
+    """Simulate the accelerator that `coprime build` writes."""
+    return SimulatedDevice(accelerator_verilog(choice, target), choice.module_name, trace=trace)
+
+
+def random_operands(command: Command, bits: int, seed: int) -> Operands:
+    """Operands of a length from a seed: a modulus with its top bit set, or a key.
+
+    The key of a seed is no secret: for measurements only. Raises ValueError for a length under 2
+    bits, or under 64 for a key.
+    """
+    generator = random.Random(seed)
+    if command is Command.RSA_PRIVATE:
+        key = keys.generate(bits, seed=seed)
+        return Operands(generator.randrange(key.n), key=key)
+    if bits < 2:
+        raise ValueError(f"bits must be at least 2, not {bits}")
+    m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    e = 65537 if command is Command.RSA_PUBLIC else generator.getrandbits(bits) | 1 << (bits - 1)
+    return Operands(generator.randrange(m), generator.randrange(m), e, m)
+
+
+def run_operation(
+    choice: Choice,
+    command: Command,
+    operands: Operands,
+    *,
+    trace: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Run:
+    """Run one operation in simulation, and compare it with Python's integers.
+
+    `progress` is told clock cycles as they pass. Raises EngineError if the hardware refuses.
+    """
+    design = choice.design
+    with open_simulation(choice, trace=trace) as device:
+        device.progress = progress
+        accelerator = Accelerator(device, predict=design.predict)
+        start, before = time.perf_counter(), device.cycles
+        result, expected, bits = _run(accelerator, command, operands)
+        seconds, clock = time.perf_counter() - start, device.cycles - before
+    assert result.predicted_cycles is not None
+    return Run(
+        family=choice.family.name,
+        parameters=choice.values,
+        operation=command.name,
+        bits=bits,
+        result=result.value,
+        ok=result.value == expected,
+        cycles=result.cycles,
+        predicted_cycles=result.predicted_cycles,
+        utilization=result.utilization,
+        seconds=seconds,
+        cycles_per_second=clock / seconds,
+    )
+
+
+def _run(accelerator: Accelerator, command: Command, own: Operands) -> tuple[Result, int, int]:
+    """Result, what it should be, and the modulus's length."""
+    x, y, e, m, key = own.x, own.y, own.e, own.m, own.key
+    if command is Command.RSA_PRIVATE:
+        if not isinstance(key, keys.RsaPrivateKey):
+            raise ValueError("RSA_PRIVATE needs a private key")
+        accelerator.load_private(key)
+        return accelerator.private(x), pow(x, key.d, key.n), key.bits
+    if key is not None:
+        e, m = key.e, key.n
+    bits = m.bit_length()
+    if command is Command.RSA_PUBLIC:
+        accelerator.load_public(m, e)
+        return accelerator.public(x), pow(x, e, m) if m else 0, bits
+    if command is Command.MODEXP:
+        return accelerator.modexp(x, e, m), pow(x, e, m) if m else 0, bits
+    return accelerator.modmul(x, y, m), x * y % m if m else 0, bits
+
+
+def measure_area(
+    choice: Choice, target: Target, *, part: str = "engine", route: bool = False
+) -> Area:
+    """Map the engine, or the whole accelerator, to a target; place and route it on ecp5.
+
+    Raises ValueError for a target without mapping, or for routing on another than ecp5.
+    """
+    if target is Target.GENERIC:
+        raise ValueError("target must be xc7 or ecp5: generic Verilog has no area")
+    if route and target is not Target.ECP5:
+        raise ValueError(f"place and route knows ecp5 only, not {target.value}")
+    if part not in ("engine", "accelerator"):
+        raise ValueError(f"part must be engine or accelerator, not {part!r}")
+    if part == "engine":
+        verilog, top = engine_verilog(choice, target), f"{choice.module_name}_engine"
+    else:
+        verilog, top = accelerator_verilog(choice, target), choice.module_name
+    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top)
+    routed = route_ecp5(verilog, top) if route else None
+    return Area(
+        family=choice.family.name,
+        parameters=choice.values,
+        part=part,
+        target=target.value,
+        device=routed.device if routed else mapped.device,
+        lut=mapped.lut,
+        lutram=mapped.lutram,
+        ff=mapped.ff,
+        carry=mapped.carry,
+        dsp=mapped.dsp,
+        bram=mapped.bram,
+        slices_estimate=mapped.slices_estimate,
+        fmax_mhz=routed.fmax_mhz if routed else None,
+        critical_path=str(routed.critical_path) if routed else None,
+        tools=routed.tools if routed else mapped.tools,
+    )

@@ -1,0 +1,1 @@
+"""From a component to Verilog, a simulation, a mapped netlist, a placed and routed design."""

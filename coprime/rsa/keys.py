@@ -1,0 +1,391 @@
+"""RSA keys: their numbers, reading and writing key files, and making new keys."""
+
+import math
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+__all__ = [
+    "MIN_BITS",
+    "KeyFileError",
+    "PassphraseMissingError",
+    "RsaPrivateKey",
+    "RsaPublicKey",
+    "generate",
+    "load_private",
+    "load_public",
+    "parse_private",
+    "parse_public",
+    "private_pem",
+    "public_pem",
+]
+
+MIN_BITS = 64
+"""Bits of the shortest modulus that `generate` makes."""
+_ROUNDS = 40
+"""Miller-Rabin rounds for a new prime: a composite passes with a probability below 4^-40."""
+_LOAD_ROUNDS = 8
+"""Rounds for a prime that comes with a key, whose other numbers must fit too."""
+_SMALL_PRIMES = tuple(n for n in range(3, 1000, 2) if all(n % k for k in range(3, n, 2)))
+
+
+class KeyFileError(Exception):
+    """A key file cannot be used; the message is one sentence that says why."""
+
+
+class PassphraseMissingError(KeyFileError):
+    """The key is encrypted, and no passphrase was given."""
+
+
+@dataclass(frozen=True)
+class RsaPublicKey:
+    """A public key. Raises TypeError or ValueError if the numbers cannot be one.
+
+    Parameters
+    ----------
+    n : modulus, odd, over e
+    e : public exponent, odd, 3 or more
+    """
+
+    n: int
+    e: int
+
+    def __post_init__(self) -> None:
+        _check_ints(n=self.n, e=self.e)
+        if self.e < 3 or self.e % 2 == 0:
+            raise ValueError(f"the public exponent must be odd and 3 or more, not {self.e}")
+        if self.n <= self.e or self.n % 2 == 0:
+            raise ValueError("the modulus must be odd and over the public exponent")
+
+    @property
+    def bits(self) -> int:
+        """Length of the modulus in bits."""
+        return self.n.bit_length()
+
+
+@dataclass(frozen=True)
+class RsaPrivateKey:
+    """A private key with two primes, whose lengths may differ; its repr shows no secret.
+
+    Raises TypeError or ValueError if the numbers contradict each other.
+
+    Parameters
+    ----------
+    n, e : the public key's modulus and exponent
+    d : private exponent: e * d = 1 modulo p - 1 and q - 1
+    p, q : primes, p * q = n
+    dp, dq : d mod (p - 1), d mod (q - 1)
+    qinv : q^-1 mod p
+    """
+
+    n: int
+    e: int
+    d: int = field(repr=False)
+    p: int = field(repr=False)
+    q: int = field(repr=False)
+    dp: int = field(repr=False)
+    dq: int = field(repr=False)
+    qinv: int = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _check_ints(d=self.d, p=self.p, q=self.q, dp=self.dp, dq=self.dq, qinv=self.qinv)
+        RsaPublicKey(self.n, self.e)
+        for holds, relation in (
+            (min(self.p, self.q) > 2 and self.p != self.q, "p and q are different odd primes"),
+            (self.p * self.q == self.n, "p * q is the modulus"),
+        ):
+            _require(holds, relation)
+        p1, q1 = self.p - 1, self.q - 1
+        for holds, relation in (
+            (0 < self.dp < p1 and self.e * self.dp % p1 == 1, "dp is the inverse of e mod p - 1"),
+            (0 < self.dq < q1 and self.e * self.dq % q1 == 1, "dq is the inverse of e mod q - 1"),
+            (self.d % p1 == self.dp and self.d % q1 == self.dq, "d is the inverse of e"),
+            (0 < self.d < self.n, "d is below the modulus"),
+            (0 < self.qinv < self.p, "qinv is below p"),
+            (self.qinv * self.q % self.p == 1, "qinv is the inverse of q mod p"),
+        ):
+            _require(holds, relation)
+
+    @classmethod
+    def from_primes(cls, p: int, q: int, e: int) -> Self:
+        """Compute the key of two different odd primes and a public exponent.
+
+        Raises ValueError if e has no inverse modulo p - 1 or q - 1.
+        """
+        _check_ints(p=p, q=q, e=e)
+        _require(min(p, q) > 2 and p != q, "p and q are different odd primes")
+        for name, prime in (("p", p), ("q", q)):
+            _require(math.gcd(e, prime - 1) == 1, f"e has no common factor with {name} - 1")
+        _require(math.gcd(p, q) == 1, "p and q have no common factor")
+        d = pow(e, -1, math.lcm(p - 1, q - 1))
+        return cls(p * q, e, d, p, q, d % (p - 1), d % (q - 1), pow(q, -1, p))
+
+    @property
+    def public(self) -> RsaPublicKey:
+        """The public half."""
+        return RsaPublicKey(self.n, self.e)
+
+    @property
+    def bits(self) -> int:
+        """Length of the modulus in bits."""
+        return self.n.bit_length()
+
+
+def load_private(path: Path | str, passphrase: str | bytes | None = None) -> RsaPrivateKey:
+    """Read a file as `parse_private` does; KeyFileError too if it cannot be read."""
+    return parse_private(_read(path), passphrase)
+
+
+def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaPublicKey:
+    """Read a file as `parse_public` does; KeyFileError too if it cannot be read."""
+    return parse_public(_read(path), passphrase)
+
+
+def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
+    """Return the private key in PEM or DER, PKCS #1 or PKCS #8, encrypted or not.
+
+    A passphrase that turns out not to be needed is ignored.
+
+    Raises
+    ------
+    KeyFileError
+        Not a key file, not RSA, only a public key, passphrase wrong or missing, or numbers that
+        contradict each other.
+    """
+    key = _parse_private(data, passphrase)
+    if key is not None:
+        return key
+    if _parse_public(data) is not None:
+        raise KeyFileError("the file holds only a public key, and a private key is needed")
+    raise _no_key(data, "private")
+
+
+def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPublicKey:
+    """Return the public key in PEM or DER: SubjectPublicKeyInfo, PKCS #1, or a private key's half.
+
+    Raises KeyFileError as `parse_private` does.
+    """
+    key = _parse_public(data)
+    if key is not None:
+        return key
+    private = _parse_private(data, passphrase)
+    if private is not None:
+        return private.public
+    raise _no_key(data, "public")
+
+
+def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> bytes:
+    """Write a private key as PKCS #8 in PEM, encrypted if there is a passphrase.
+
+    Raises ValueError if the passphrase is empty.
+    """
+    numbers = rsa.RSAPrivateNumbers(
+        p=key.p,
+        q=key.q,
+        d=key.d,
+        dmp1=key.dp,
+        dmq1=key.dq,
+        iqmp=key.qinv,
+        public_numbers=rsa.RSAPublicNumbers(key.e, key.n),
+    )
+    secret = _secret(passphrase)
+    if secret == b"":
+        raise ValueError("the passphrase must not be empty")
+    encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
+    if secret is not None:
+        encryption = serialization.BestAvailableEncryption(secret)
+    return numbers.private_key(unsafe_skip_rsa_key_validation=True).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
+    )
+
+
+def public_pem(key: RsaPublicKey) -> bytes:
+    """Write a public key as SubjectPublicKeyInfo in PEM."""
+    return (
+        rsa.RSAPublicNumbers(key.e, key.n)
+        .public_key()
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    )
+
+
+def generate(
+    bits: int, e: int = 65537, *, p_bits: int | None = None, seed: int | None = None
+) -> RsaPrivateKey:
+    """Make a key whose modulus has exactly `bits` bits.
+
+    Parameters
+    ----------
+    bits : length of the modulus, 64 or more
+    e : public exponent: odd, 3 or more
+    p_bits : length of p; q has the rest. Each must have 16 bits or more, and 8 or more beyond those
+        of e. None is a half, rounded up
+    seed : makes the same key again and again. Anyone can compute a key with a seed: for tests and
+        demonstrations only, never for real use
+
+    Raises
+    ------
+    TypeError, ValueError
+        A parameter out of its range.
+    """
+    _check_ints(bits=bits, e=e)
+    half = (bits + 1) // 2
+    p_bits = half if p_bits is None else p_bits
+    _check_ints(p_bits=p_bits)
+    if bits < MIN_BITS:
+        raise ValueError(f"bits must be {MIN_BITS} or more, not {bits}")
+    if e < 3 or e % 2 == 0:
+        raise ValueError(f"the public exponent must be odd and 3 or more, not {e}")
+    least = max(16, e.bit_length() + 8)
+    if not least <= p_bits <= bits - least:
+        raise ValueError(
+            f"with e = {e} each prime needs {least} bits or more: p_bits must be in"
+            f" {least}..{bits - least}, not {p_bits}"
+        )
+    if seed is not None:
+        _check_ints(seed=seed)
+        bits_of = random.Random(seed).getrandbits
+    elif e in (3, 65537) and bits >= 1024 and p_bits == half:  # what the library makes itself
+        return _key(rsa.generate_private_key(e, bits))
+    else:
+        bits_of = secrets.randbits
+    p = q = _prime(p_bits, e, bits_of)
+    while p == q:
+        q = _prime(bits - p_bits, e, bits_of)
+    return RsaPrivateKey.from_primes(p, q, e)
+
+
+def _prime(bits: int, e: int, bits_of: Callable[[int], int]) -> int:
+    """Return a prime with its two highest bits set and no common factor of e and prime - 1.
+
+    The product of two such primes has as many bits as both together.
+    """
+    while True:
+        candidate = bits_of(bits) | 3 << (bits - 2) | 1
+        if math.gcd(candidate - 1, e) == 1 and _is_prime(candidate, _ROUNDS):
+            return candidate
+
+
+def _is_prime(candidate: int, rounds: int) -> bool:
+    """Miller and Rabin's test with secret random bases, for odd candidates over 2."""
+    if any(candidate % small == 0 for small in _SMALL_PRIMES):
+        return candidate in _SMALL_PRIMES
+    twos = ((candidate - 1) & (1 - candidate)).bit_length() - 1
+    odd = (candidate - 1) >> twos
+    for _ in range(rounds):
+        power = pow(2 + secrets.randbelow(candidate - 3), odd, candidate)
+        if power in (1, candidate - 1):
+            continue
+        for _ in range(twos - 1):
+            power = power * power % candidate
+            if power == candidate - 1:
+                break
+        else:
+            return False
+    return True
+
+
+def _read(path: Path | str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise KeyFileError(f"the key file {path} cannot be read: {error.strerror}") from error
+
+
+def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey | None:
+    """Return the private key in `data`; None if there is none."""
+    load = (
+        serialization.load_pem_private_key if _is_pem(data) else serialization.load_der_private_key
+    )
+    secret = _secret(passphrase)
+    encrypted = False
+    try:
+        try:
+            key = load(data, None, unsafe_skip_rsa_key_validation=True)
+        except TypeError:  # it is encrypted
+            encrypted = True
+            if not secret:
+                raise PassphraseMissingError(
+                    "the key is encrypted, and there is no passphrase"
+                ) from None
+            key = load(data, secret, unsafe_skip_rsa_key_validation=True)
+    except UnsupportedAlgorithm as error:
+        raise KeyFileError("the file holds a key of an unknown kind") from error
+    except ValueError as error:
+        if encrypted:
+            raise KeyFileError(
+                "the passphrase is wrong, or the encrypted key is corrupt"
+            ) from error
+        return None
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise KeyFileError("the file holds a private key that is not an RSA key")
+    try:
+        result = _key(key)
+        for name, prime in (("p", result.p), ("q", result.q)):
+            _require(_is_prime(prime, _LOAD_ROUNDS), f"{name} is prime")
+    except ValueError as error:
+        raise KeyFileError(f"the numbers of the private key are inconsistent: {error}") from error
+    return result
+
+
+def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
+    """Take the numbers out of the library's key; ValueError if they contradict each other."""
+    numbers = key.private_numbers()
+    return RsaPrivateKey(
+        n=numbers.public_numbers.n,
+        e=numbers.public_numbers.e,
+        d=numbers.d,
+        p=numbers.p,
+        q=numbers.q,
+        dp=numbers.dmp1,
+        dq=numbers.dmq1,
+        qinv=numbers.iqmp,
+    )
+
+
+def _parse_public(data: bytes) -> RsaPublicKey | None:
+    """Return the public key in `data`; None if there is none."""
+    load = serialization.load_pem_public_key if _is_pem(data) else serialization.load_der_public_key
+    try:
+        key = load(data)
+    except UnsupportedAlgorithm as error:
+        raise KeyFileError("the file holds a key of an unknown kind") from error
+    except ValueError:
+        return None
+    if not isinstance(key, rsa.RSAPublicKey):
+        raise KeyFileError("the file holds a public key that is not an RSA key")
+    numbers = key.public_numbers()
+    try:
+        return RsaPublicKey(numbers.n, numbers.e)
+    except ValueError as error:
+        raise KeyFileError(f"the numbers of the public key are inconsistent: {error}") from error
+
+
+def _no_key(data: bytes, kind: str) -> KeyFileError:
+    form = "PEM" if _is_pem(data) else "DER"
+    return KeyFileError(f"the file is corrupt or holds no {kind} key ({form} was expected)")
+
+
+def _is_pem(data: bytes) -> bool:
+    return b"-----BEGIN" in data
+
+
+def _secret(passphrase: str | bytes | None) -> bytes | None:
+    return passphrase.encode() if isinstance(passphrase, str) else passphrase
+
+
+def _require(holds: bool, relation: str) -> None:
+    if not holds:
+        raise ValueError(f"it does not hold that {relation}")
+
+
+def _check_ints(**values: object) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {type(value).__name__}")

@@ -1,0 +1,381 @@
+"""The paddings of RFC 8017: PKCS #1 v1.5 and OAEP to encrypt, PKCS #1 v1.5 and PSS to sign.
+
+A padding turns a message into an encoded message EM, a string of bytes below the modulus, and back.
+`bits` is always the length of the modulus in bits.
+
+A ciphertext that does not decode raises one and the same error from one place, whatever was wrong
+with it, after the same steps: who can ask for decryptions must not learn which byte was bad.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+__all__ = [
+    "HASHES",
+    "DecryptionError",
+    "EncryptionPadding",
+    "MessageTooLongError",
+    "Oaep",
+    "Pkcs1Encryption",
+    "Pkcs1Signature",
+    "Pss",
+    "SignaturePadding",
+    "mgf1",
+]
+
+HASHES: dict[str, tuple[int, ...]] = {
+    "sha1": (1, 3, 14, 3, 2, 26),
+    "sha224": (2, 16, 840, 1, 101, 3, 4, 2, 4),
+    "sha256": (2, 16, 840, 1, 101, 3, 4, 2, 1),
+    "sha384": (2, 16, 840, 1, 101, 3, 4, 2, 2),
+    "sha512": (2, 16, 840, 1, 101, 3, 4, 2, 3),
+    "sha3_224": (2, 16, 840, 1, 101, 3, 4, 2, 7),
+    "sha3_256": (2, 16, 840, 1, 101, 3, 4, 2, 8),
+    "sha3_384": (2, 16, 840, 1, 101, 3, 4, 2, 9),
+    "sha3_512": (2, 16, 840, 1, 101, 3, 4, 2, 10),
+}
+"""Names of the hash functions, as in hashlib, and their object identifiers."""
+
+RandomBytes = Callable[[int], bytes]
+
+
+class DecryptionError(Exception):
+    """The ciphertext is not one that this key and padding could have made. It never says why."""
+
+    def __init__(self) -> None:
+        super().__init__("decryption failed")
+
+
+class MessageTooLongError(ValueError):
+    """The message does not fit the padding.
+
+    Attributes
+    ----------
+    limit : int
+        Bytes of the longest message.
+    """
+
+    def __init__(self, length: int, limit: int):
+        super().__init__(f"the message has {length} bytes; this key and padding take 0..{limit}")
+        self.limit = limit
+
+
+class EncryptionPadding(Protocol):
+    """A padding for encryption."""
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Pad to ceil(bits / 8) bytes, the first of which is 0.
+
+        Raises MessageTooLongError, and ValueError if not even an empty message fits.
+        """
+        ...
+
+    def decode(self, encoded: bytes) -> bytes:
+        """Return the message in `encoded`, which is as long as the modulus: DecryptionError."""
+        ...
+
+
+class SignaturePadding(Protocol):
+    """A padding for signatures, with the hash of the message in it."""
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Hash and pad: at most ceil(bits / 8) bytes, with a value below 2**(bits - 1).
+
+        Raises ValueError if the modulus is too short for the hash.
+        """
+        ...
+
+    def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
+        """Whether `encoded`, ceil(bits / 8) bytes, is a padding of this message."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pkcs1Encryption:
+    """RSAES-PKCS1-v1_5 (RFC 8017, section 7.2): 00 02, 8 or more random bytes, 00, the message.
+
+    No random byte is 0. For what already uses it; anything new should use `Oaep`.
+
+    Parameters
+    ----------
+    random : the source of random bytes
+    """
+
+    random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Pad, as `EncryptionPadding` says."""
+        size = _bytes(bits)
+        _check_limit(message, size - 11, "PKCS #1 v1.5 encryption", size)
+        filler = b""
+        while missing := size - 3 - len(message) - len(filler):
+            filler += self.random(missing).replace(b"\0", b"")
+        return b"\0\2" + filler + b"\0" + message
+
+    def decode(self, encoded: bytes) -> bytes:
+        """Unpad, as `EncryptionPadding` says."""
+        if len(encoded) < 11:  # of the key, not of the ciphertext
+            raise DecryptionError
+        bad = encoded[0] | encoded[1] ^ 2
+        end = _first_index(encoded, 2, 0)
+        bad |= end < 10  # not found is 0; otherwise there are end - 2 random bytes
+        return _release(bad, encoded, end)
+
+
+@dataclass(frozen=True)
+class Oaep:
+    """RSAES-OAEP (RFC 8017, section 7.1) with the mask generation function MGF1.
+
+    Parameters
+    ----------
+    hash : name of the hash of the label, one of HASHES
+    mgf_hash : name of the hash in MGF1; None is the same
+    label : bytes that both sides know
+    random : the source of random bytes
+    """
+
+    hash: str = "sha256"
+    mgf_hash: str | None = None
+    label: bytes = b""
+    random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_hashes(self.hash, self.mgf_hash)
+        _check_bytes("label", self.label)
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Pad, as `EncryptionPadding` says."""
+        size = _bytes(bits)
+        label = _digest(self.hash, self.label)
+        limit = size - 2 * len(label) - 2
+        _check_limit(message, limit, f"OAEP with {self.hash}", size)
+        block = label + bytes(limit - len(message)) + b"\1" + message
+        seed = self.random(len(label))
+        masked_block = _xor(block, mgf1(self._mgf_hash, seed, len(block)))
+        masked_seed = _xor(seed, mgf1(self._mgf_hash, masked_block, len(seed)))
+        return b"\0" + masked_seed + masked_block
+
+    def decode(self, encoded: bytes) -> bytes:
+        """Unpad, as `EncryptionPadding` says."""
+        label = _digest(self.hash, self.label)
+        size = len(label)
+        if len(encoded) < 2 * size + 2:  # of the key, not of the ciphertext
+            raise DecryptionError
+        masked_seed, masked_block = encoded[1 : 1 + size], encoded[1 + size :]
+        seed = _xor(masked_seed, mgf1(self._mgf_hash, masked_block, size))
+        block = _xor(masked_block, mgf1(self._mgf_hash, seed, len(masked_block)))
+        bad = encoded[0] | (not hmac.compare_digest(block[:size], label))
+        end = _first_index(block, size, 1)
+        bad |= end == 0
+        for index in range(size, len(block)):  # only zeros before the 1
+            bad |= block[index] & -(index < end)
+        return _release(bad, block, end)
+
+    @property
+    def _mgf_hash(self) -> str:
+        return self.mgf_hash or self.hash
+
+
+@dataclass(frozen=True)
+class Pkcs1Signature:
+    """RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2): 00 01, FF bytes, 00, the hash with its identifier.
+
+    Parameters
+    ----------
+    hash : name of the message's hash, one of HASHES
+    """
+
+    hash: str = "sha256"
+
+    def __post_init__(self) -> None:
+        _check_hashes(self.hash)
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Hash and pad, as `SignaturePadding` says."""
+        size = _bytes(bits)
+        information = _digest_information(self.hash, _digest(self.hash, message))
+        filler = size - 3 - len(information)
+        if filler < 8:
+            raise _too_short(
+                f"a PKCS #1 v1.5 signature with {self.hash}", len(information) + 11, size
+            )
+        return b"\0\1" + b"\xff" * filler + b"\0" + information
+
+    def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
+        """Whether this is the padding of the message, as `SignaturePadding` says."""
+        try:
+            expected = self.encode(message, bits)
+        except ValueError:
+            return False
+        return hmac.compare_digest(encoded, expected)
+
+
+@dataclass(frozen=True)
+class Pss:
+    """RSASSA-PSS (RFC 8017, section 8.1) with the mask generation function MGF1.
+
+    Parameters
+    ----------
+    hash : name of the message's hash, one of HASHES
+    mgf_hash : name of the hash in MGF1; None is the same
+    salt_length : bytes of the salt; or "digest": as long as the hash; or "max": as long as fits; or
+        "auto": signs as "digest", and accepts every length when it verifies
+    random : the source of random bytes
+    """
+
+    hash: str = "sha256"
+    mgf_hash: str | None = None
+    salt_length: int | Literal["digest", "max", "auto"] = "digest"
+    random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_hashes(self.hash, self.mgf_hash)
+        if isinstance(self.salt_length, bool) or not isinstance(self.salt_length, int | str):
+            raise TypeError(f"salt_length must be an int or a str, not {self.salt_length!r}")
+        if self.salt_length not in ("digest", "max", "auto") and not (
+            isinstance(self.salt_length, int) and self.salt_length >= 0
+        ):
+            raise ValueError(
+                "salt_length must be 0 or more bytes, 'digest', 'max' or 'auto',"
+                f" not {self.salt_length!r}"
+            )
+
+    def encode(self, message: bytes, bits: int) -> bytes:
+        """Hash and pad, as `SignaturePadding` says. The result has ceil((bits - 1) / 8) bytes."""
+        size, longest = self._sizes(bits)
+        length = self._salt_length(longest)
+        if not 0 <= length <= longest:
+            raise _too_short(
+                f"PSS with {self.hash} and a salt of {max(length, 0)} bytes",
+                size - longest + max(length, 0),
+                size,
+            )
+        salt = self.random(length)
+        digest = self._salted_digest(message, salt)
+        block = bytes(longest - length) + b"\1" + salt
+        masked = bytearray(_xor(block, mgf1(self._mgf_hash, digest, len(block))))
+        masked[0] &= _first_byte_mask(bits)
+        return bytes(masked) + digest + b"\xbc"
+
+    def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
+        """Whether this is a padding of the message, as `SignaturePadding` says."""
+        size, longest = self._sizes(bits)
+        above, encoded = encoded[: len(encoded) - size], encoded[len(encoded) - size :]
+        mask = _first_byte_mask(bits)
+        if longest < 0 or any(above) or encoded[0] & ~mask or encoded[-1] != 0xBC:
+            return False
+        masked, digest = encoded[: longest + 1], encoded[longest + 1 : -1]
+        block = bytearray(_xor(masked, mgf1(self._mgf_hash, digest, len(masked))))
+        block[0] &= mask
+        filler, one, salt = bytes(block).partition(b"\1")
+        if any(filler) or not one:
+            return False
+        if self.salt_length != "auto" and len(salt) != self._salt_length(longest):
+            return False
+        return hmac.compare_digest(digest, self._salted_digest(message, salt))
+
+    def _sizes(self, bits: int) -> tuple[int, int]:
+        """Bytes of the encoded message and of the longest salt (negative: too short a modulus)."""
+        size = _bytes(bits - 1)
+        return size, size - hashlib.new(self.hash).digest_size - 2
+
+    def _salt_length(self, longest: int) -> int:
+        if isinstance(self.salt_length, int):
+            return self.salt_length
+        return longest if self.salt_length == "max" else hashlib.new(self.hash).digest_size
+
+    def _salted_digest(self, message: bytes, salt: bytes) -> bytes:
+        return _digest(self.hash, bytes(8) + _digest(self.hash, message) + salt)
+
+    @property
+    def _mgf_hash(self) -> str:
+        return self.mgf_hash or self.hash
+
+
+def mgf1(name: str, seed: bytes, length: int) -> bytes:
+    """Mask of `length` bytes from a seed (RFC 8017, B.2.1) with the hash called `name`."""
+    mask = b""
+    counter = 0
+    while len(mask) < length:
+        mask += _digest(name, seed + counter.to_bytes(4, "big"))
+        counter += 1
+    return mask[:length]
+
+
+def _bytes(bits: int) -> int:
+    return (bits + 7) // 8
+
+
+def _digest(name: str, data: bytes) -> bytes:
+    return hashlib.new(name, data).digest()
+
+
+def _xor(left: bytes, right: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(left, right, strict=True))
+
+
+def _first_byte_mask(bits: int) -> int:
+    """The bits of an encoded PSS message's first byte that may be 1."""
+    return 0xFF >> -(bits - 1) % 8
+
+
+def _first_index(data: bytes, start: int, wanted: int) -> int:
+    """Index of the first byte equal to `wanted` from `start` on, or 0; looks at every byte."""
+    found = 0
+    for index in range(start, len(data)):
+        found |= index & -((data[index] == wanted) & (found == 0))
+    return found
+
+
+def _release(bad: int, data: bytes, end: int) -> bytes:
+    """Give out the message behind `end`: the one place where a decryption fails."""
+    message = data[end + 1 :]
+    if bad:
+        raise DecryptionError
+    return message
+
+
+def _digest_information(name: str, digest: bytes) -> bytes:
+    """DER of the DigestInfo of a hash (RFC 8017, 9.2, note 1)."""
+    first, second, *rest = HASHES[name]
+    identifier = bytes([40 * first + second])
+    for arc in rest:
+        groups = [arc & 0x7F]
+        while arc := arc >> 7:
+            groups.append(arc & 0x7F | 0x80)
+        identifier += bytes(reversed(groups))
+    algorithm = _der(0x30, _der(0x06, identifier) + _der(0x05, b""))
+    return _der(0x30, algorithm + _der(0x04, digest))
+
+
+def _der(tag: int, content: bytes) -> bytes:
+    """One DER element; the content has less than 128 bytes."""
+    return bytes([tag, len(content)]) + content
+
+
+def _check_hashes(*names: str | None) -> None:
+    for name in names:
+        if name is not None and name not in HASHES:
+            raise ValueError(f"the hash must be one of {', '.join(HASHES)}, not {name!r}")
+
+
+def _check_bytes(name: str, value: object) -> None:
+    if not isinstance(value, bytes):
+        raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
+
+
+def _check_limit(message: bytes, limit: int, padding: str, size: int) -> None:
+    """Refuse a message over `limit` bytes, and a modulus of `size` bytes with a negative limit."""
+    _check_bytes("message", message)
+    if limit < 0:
+        raise _too_short(padding, size - limit, size)
+    if len(message) > limit:
+        raise MessageTooLongError(len(message), limit)
+
+
+def _too_short(padding: str, needed: int, size: int) -> ValueError:
+    return ValueError(f"{padding} needs {needed} bytes of modulus or more, and there are {size}")

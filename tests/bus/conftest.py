@@ -1,0 +1,251 @@
+"""A mock engine and a host at the register port."""
+
+import gc
+import re
+import warnings
+
+import pytest
+from amaranth.hdl import Array, Cat, Const, Module, Signal, UnusedElaboratable
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+
+from coprime.bus import registers
+from coprime.bus.front_end import FrontEnd
+from coprime.engine.contract import (
+    Capabilities,
+    Command,
+    EngineSignature,
+    Error,
+    Length,
+    Operand,
+)
+
+OPERANDS = {
+    Operand.X: Length.MODULUS,
+    Operand.Y: Length.MODULUS,
+    Operand.E: Length.EXPONENT,
+    Operand.M: Length.MODULUS,
+    Operand.P: Length.P,
+    Operand.Q: Length.Q,
+    Operand.M_INVERSE: Length.DIGIT,
+}
+REQUIRED = {
+    Command.MODMUL: frozenset({Operand.X, Operand.Y, Operand.M}),
+    Command.RSA_PUBLIC: frozenset({Operand.X, Operand.E, Operand.M}),
+    Command.RSA_PRIVATE: frozenset({Operand.X, Operand.M_INVERSE, Operand.P, Operand.Q}),
+}
+
+
+class MockEngine(wiring.Component):
+    """Knows three commands. MODMUL adds X and Y digit by digit without carries, the two others copy
+    X. It takes `delay` cycles, every second of them multiplying, and answers `answer`, which tests
+    set in the simulator, or the error that lengths deserve."""
+
+    def __init__(self, digit_width, headroom=2, max_length=1100, max_prime_length=600, delay=5):
+        self.capabilities = Capabilities(
+            family="mock",
+            family_number=0xABCD,
+            digit_width=digit_width,
+            headroom=headroom,
+            min_length=3,
+            max_length=max_length,
+            max_prime_length=max_prime_length,
+            operands=OPERANDS,
+            required=REQUIRED,
+            constant_time=True,
+        )
+        super().__init__(EngineSignature(self.capabilities))
+        self.delay = Signal(16, init=delay)
+        self.answer = Signal(5)
+        self.count_bits = self.capabilities.count_bits
+        self.memory = Memory(shape=digit_width, depth=16 << self.count_bits, init=[])
+
+    def stored(self, operand, index):
+        """Return the word of the memory that holds a digit of an operand."""
+        return self.memory.data[operand << self.count_bits | index]
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.memory = self.memory
+        port = self.memory.write_port()
+        m.d.comb += [
+            port.addr.eq(Cat(self.index, self.operand)),
+            port.data.eq(self.digit),
+            port.en.eq(self.write & ~self.busy),
+        ]
+        x = self.memory.read_port()
+        y = self.memory.read_port()
+        adds = Signal()
+        m.d.comb += [
+            x.addr.eq(Cat(self.result_index, Const(Operand.X, 4))),
+            y.addr.eq(Cat(self.result_index, Const(Operand.Y, 4))),
+            self.result_digit.eq(x.data),
+        ]
+        with m.If(adds):
+            m.d.comb += self.result_digit.eq(x.data + y.data)
+        # The result cannot be read while busy.
+        was_busy = Signal()
+        m.d.sync += was_busy.eq(self.busy)
+        with m.If(self.busy | was_busy):
+            m.d.comb += self.result_digit.eq(~0)
+
+        left = Signal(16)
+        error = Signal(5)
+        counts = Array((self.modulus_digits, self.exponent_digits, self.p_digits, self.q_digits))
+        with m.Switch(self.command):
+            for command, operands in REQUIRED.items():
+                with m.Case(command):
+                    m.d.comb += error.eq(self.answer)
+                    for one in sorted({OPERANDS[operand] for operand in operands}):
+                        if one is Length.DIGIT:
+                            continue
+                        with m.If(counts[one] == 0):
+                            m.d.comb += error.eq(Error.LENGTH_ZERO)
+                        with m.Elif(counts[one] > self.capabilities.max_digits):
+                            m.d.comb += error.eq(Error.LENGTH_OVER)
+            with m.Case(Command.WIPE):
+                m.d.comb += error.eq(self.answer)
+            with m.Default():
+                m.d.comb += error.eq(Error.UNSUPPORTED)
+        m.d.comb += [
+            self.done.eq(self.busy & (left == 1)),
+            self.multiplying.eq(self.busy & left[0]),
+        ]
+        with m.If(self.busy):
+            m.d.sync += left.eq(left - 1)
+            with m.If(self.done):
+                m.d.sync += self.busy.eq(0)
+            with m.If(left == 2):
+                m.d.sync += self.error.eq(error)
+        with m.Elif(self.start):
+            m.d.sync += [
+                self.busy.eq(1),
+                left.eq(self.delay),
+                self.error.eq(0),
+                adds.eq(self.command == Command.MODMUL),
+            ]
+            with m.If(self.delay == 1):
+                m.d.sync += self.error.eq(error)
+        return m
+
+
+class Bench(wiring.Component):
+    """A front end with a mock engine, and the host's accesses of its registers."""
+
+    def __init__(self, engine):
+        super().__init__({})
+        self.engine = engine
+        self.front_end = FrontEnd(engine.capabilities)
+        self.reset = Signal()
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.engine = self.engine
+        m.submodules.front_end = self.front_end
+        wiring.connect(m, self.engine, self.front_end.engine)
+        return m
+
+    async def write(self, ctx, register, value, *, okay=True):
+        """Write; return the cycles that it waited."""
+        port = self.front_end.registers
+        address = register.address // 4 if isinstance(register, registers.Register) else register
+        ctx.set(port.write, 1)
+        ctx.set(port.write_address, address)
+        ctx.set(port.write_data, value)
+        waited = 0
+        while not ctx.get(port.write_ready):
+            await ctx.tick()
+            waited += 1
+            assert waited < 10_000
+        assert ctx.get(port.write_error) == (not okay)
+        await ctx.tick()
+        ctx.set(port.write, 0)
+        return waited
+
+    async def read(self, ctx, register, *, okay=True):
+        port = self.front_end.registers
+        address = register.address // 4 if isinstance(register, registers.Register) else register
+        ctx.set(port.read, 1)
+        ctx.set(port.read_address, address)
+        for _ in range(200):
+            if ctx.get(port.read_ready):
+                break
+            await ctx.tick()
+        else:
+            raise AssertionError("no answer")
+        value, error = ctx.get(Cat(port.read_data)), ctx.get(port.read_error)
+        assert error == (not okay)
+        await ctx.tick()
+        ctx.set(port.read, 0)
+        return value
+
+    async def code(self, ctx):
+        return Error(registers.ERROR["CODE"].of(await self.read(ctx, registers.ERROR)))
+
+    async def refusal(self, ctx):
+        """Return the refusal and clear it."""
+        word = await self.read(ctx, registers.ERROR)
+        await self.write(ctx, registers.ERROR, 0)
+        return Error(registers.ERROR["REFUSAL"].of(word))
+
+    async def load(self, ctx, operand, value, length):
+        await self.write(ctx, registers.KEY_OPERAND, operand)
+        for place in range(0, length, 32):
+            await self.write(ctx, registers.KEY_DATA, value >> place & 0xFFFFFFFF)
+
+    async def put_input(self, ctx, value, size):
+        for place in range(0, size, 4):
+            await self.write(ctx, registers.INPUT_FIFO, value >> 8 * place & 0xFFFFFFFF)
+            await self.write(ctx, registers.WRITE_ADDRESS, place // 4)
+        await self.write(ctx, registers.INPUT_LENGTH, size)
+
+    async def wait(self, ctx):
+        """Wait for the end of a command; its error."""
+        for _ in range(20_000):
+            if not registers.STATUS["BUSY"].of(await self.read(ctx, registers.STATUS)):
+                return await self.code(ctx)
+        raise AssertionError("the command does not end")
+
+    async def run(self, ctx, command):
+        await self.write(ctx, registers.COMMAND, command)
+        return await self.wait(ctx)
+
+    async def get_output(self, ctx):
+        """Read the result: its value and its bytes."""
+        size = await self.read(ctx, registers.OUTPUT_LENGTH)
+        value = 0
+        for word in range(-(-size // 4)):
+            await self.write(ctx, registers.READ_ADDRESS, word)
+            value |= await self.read(ctx, registers.OUTPUT_FIFO) << 32 * word
+        return value, size
+
+
+@pytest.fixture
+def mock_engine():
+    return MockEngine
+
+
+@pytest.fixture
+def bench():
+    return Bench
+
+
+@pytest.fixture
+def rejects():
+    """Return a check that a component's constructor raises an error with a message."""
+
+    def check(make, error, message):
+        with warnings.catch_warnings():
+            # What raises in its constructor is never used.
+            warnings.simplefilter("ignore", UnusedElaboratable)
+            try:
+                make()
+            except (TypeError, ValueError) as raised:
+                found = type(raised), str(raised)
+            else:
+                found = None, ""
+            gc.collect()
+        assert found[0] is error
+        assert re.search(message, found[1])
+
+    return check

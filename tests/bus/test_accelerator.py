@@ -1,0 +1,59 @@
+import re
+
+import pytest
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.accelerator import Accelerator
+from coprime.flow.verilog import to_verilog
+
+PORTS = {
+    "s_axi_aclk": (In, 1),
+    "s_axi_aresetn": (In, 1),
+    "s_axi_awaddr": (In, 12),
+    "s_axi_awprot": (In, 3),
+    "s_axi_awvalid": (In, 1),
+    "s_axi_awready": (Out, 1),
+    "s_axi_wdata": (In, 32),
+    "s_axi_wstrb": (In, 4),
+    "s_axi_wvalid": (In, 1),
+    "s_axi_wready": (Out, 1),
+    "s_axi_bresp": (Out, 2),
+    "s_axi_bvalid": (Out, 1),
+    "s_axi_bready": (In, 1),
+    "s_axi_araddr": (In, 12),
+    "s_axi_arprot": (In, 3),
+    "s_axi_arvalid": (In, 1),
+    "s_axi_arready": (Out, 1),
+    "s_axi_rdata": (Out, 32),
+    "s_axi_rresp": (Out, 2),
+    "s_axi_rvalid": (Out, 1),
+    "s_axi_rready": (In, 1),
+    "irq": (Out, 1),
+}
+
+
+@pytest.mark.parametrize("width", [1, 17, 64])
+def test_ports_of_the_exported_module(mock_engine, width):
+    verilog = to_verilog(Accelerator(mock_engine(width)), "coprime_mock")
+    top = verilog[verilog.index("module coprime_mock(") :]
+    top = top[: top.index("endmodule")]
+    found = {
+        name: (In if way == "input" else Out, int(high or 0) + 1)
+        for way, high, name in re.findall(
+            r"^\s*(input|output)(?: wire| reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE
+        )
+    }
+    assert found == PORTS
+
+
+def test_not_an_engine(mock_engine, rejects):
+    class Other(wiring.Component):
+        start: In(1)
+        capabilities = None
+
+    rejects(
+        lambda: Accelerator(Other()), TypeError, "engine must have capabilities, and .* has not"
+    )
+    Other.capabilities = mock_engine(17).capabilities
+    rejects(lambda: Accelerator(Other()), TypeError, "must have the ports of EngineSignature")

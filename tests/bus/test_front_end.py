@@ -1,0 +1,629 @@
+import random
+
+import pytest
+from amaranth.hdl import ResetInserter
+from amaranth.sim import Simulator
+
+import coprime
+from coprime.bus import registers
+from coprime.bus.front_end import FrontEnd
+from coprime.bus.registers import REGISTERS
+from coprime.engine.contract import Command, Error, Length, Operand
+
+SEED = 7
+WIDTHS = [1, 17, 32, 64]
+LENGTH_REGISTERS = [
+    registers.MODULUS_LENGTH,
+    registers.EXPONENT_LENGTH,
+    registers.P_LENGTH,
+    registers.Q_LENGTH,
+]
+
+
+def simulate(bench, process):
+    """Run `process`, and check in each cycle that the buffer's ports do not meet."""
+    simulator = Simulator(bench)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(process)
+    (store,), (fetch,) = bench.front_end.buffer.write_ports, bench.front_end.buffer.read_ports
+
+    async def watch(ctx):
+        while True:
+            if ctx.get(store.en) and ctx.get(fetch.en):
+                assert ctx.get(store.addr) != ctx.get(fetch.addr)
+            await ctx.tick()
+
+    simulator.add_testbench(watch, background=True)
+    simulator.run()
+
+
+def add_digits(x, y, width):
+    """Sum, digit by digit, without carries."""
+    total = place = 0
+    while (x | y) >> place:
+        total |= ((x >> place) + (y >> place) & (1 << width) - 1) << place
+        place += width
+    return total
+
+
+async def prepare(ctx, bench, length, y=0):
+    """Make MODMUL ready but for its input."""
+    await bench.write(ctx, registers.MODULUS_LENGTH, length)
+    await bench.load(ctx, Operand.M, (1 << length) - 1, length)
+    await bench.load(ctx, Operand.Y, y, length)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_whole_commands(mock_engine, bench, width):
+    it = bench(mock_engine(width))
+    rng = random.Random(SEED)
+    lengths = [3, 31, 32, 33, 64, *(range(1023, 1032) if width > 1 else (1023, 1031)), 1100]
+
+    async def process(ctx):
+        for length in lengths:
+            x, y = (rng.getrandbits(length) for _ in range(2))
+            await prepare(ctx, it, length, y)
+            size = -(-length // 8)
+            await it.put_input(ctx, x, size)
+            delay = rng.randint(1, 9)
+            ctx.set(it.engine.delay, delay)
+            assert await it.run(ctx, Command.MODMUL) is Error.NONE
+            total = add_digits(x, y, width) & (1 << length) - 1
+            assert await it.get_output(ctx) == (total, size), length
+            assert await it.read(ctx, registers.CYCLES) == delay
+            assert await it.read(ctx, registers.PRODUCTS) == -(-delay // 2)
+            assert ctx.get(it.engine.modulus_digits) == it.engine.capabilities.digits(length)
+            # Words beyond the result.
+            for address in (-(-length // 32), 64, 1 << 20, 0xFFFFFFFF):
+                await it.write(ctx, registers.READ_ADDRESS, address)
+                assert await it.read(ctx, registers.OUTPUT_FIFO) == 0
+        assert await it.refusal(ctx) is Error.NONE
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_operand_reaches_the_engine(mock_engine, bench, width):
+    it = bench(mock_engine(width))
+    engine = it.engine
+    rng = random.Random(SEED)
+    lengths = {Length.MODULUS: 100, Length.EXPONENT: 33, Length.P: 50, Length.Q: 64}
+
+    async def process(ctx):
+        for own, length in lengths.items():
+            await it.write(ctx, LENGTH_REGISTERS[own], length)
+        for operand, own in engine.capabilities.operands.items():
+            if operand is Operand.X:
+                continue
+            length = lengths.get(own, width)
+            value = rng.getrandbits(length) | 1 << length - 1
+            count = engine.capabilities.digits(length) if own is not Length.DIGIT else 1
+            # Nothing is written behind the last digit.
+            ctx.set(engine.stored(operand, count), 1)
+            await it.load(ctx, operand, value, length)
+            await it.read(ctx, registers.STATUS)
+            assert ctx.get(engine.stored(operand, count)) == 1
+            assert (
+                sum(ctx.get(engine.stored(operand, i)) << width * i for i in range(count)) == value
+            ), operand
+        for own, count in (
+            (Length.MODULUS, engine.modulus_digits),
+            (Length.EXPONENT, engine.exponent_digits),
+            (Length.P, engine.p_digits),
+            (Length.Q, engine.q_digits),
+        ):
+            assert ctx.get(count) == engine.capabilities.digits(lengths[own])
+        assert await it.refusal(ctx) is Error.NONE
+        # With all that, the three commands work.
+        await it.put_input(ctx, 5, 4)
+        for command in (Command.MODMUL, Command.RSA_PUBLIC, Command.RSA_PRIVATE):
+            assert await it.run(ctx, command) is Error.NONE
+
+    simulate(it, process)
+
+
+def test_identity(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        async def field(register, name):
+            return register[name].of(await it.read(ctx, register))
+
+        assert await it.read(ctx, registers.IDENTIFICATION) == int.from_bytes(b"COPR")
+        version = [await field(registers.VERSION, name) for name in ("MAJOR", "MINOR", "PATCH")]
+        assert ".".join(map(str, version)) == coprime.__version__
+        assert await it.read(ctx, registers.FAMILY) == 0xABCD
+        assert await it.read(ctx, registers.CAPABILITIES) == (
+            1 << Command.MODMUL
+            | 1 << Command.RSA_PUBLIC
+            | 1 << Command.RSA_PRIVATE
+            | 1 << Command.WIPE
+            | 1 << 8
+        )
+        assert await it.read(ctx, registers.DIGITS) == 17 | 2 << 8
+        assert await it.read(ctx, registers.MAX_LENGTH) == 1100 | 600 << 16
+        assert await it.read(ctx, registers.MIN_LENGTH) == 3
+
+    simulate(it, process)
+
+
+def test_access_of_every_address(mock_engine, bench):
+    it = bench(mock_engine(17))
+    by_number = {register.address // 4: register for register in REGISTERS}
+
+    async def process(ctx):
+        for address in range(1024):
+            register = by_number.get(address)
+            readable = register is not None and register.readable
+            value = await it.read(ctx, address, okay=readable)
+            reset = sum(
+                (field.reset or 0) << field.offset for field in getattr(register, "fields", ())
+            )
+            if not readable or all(field.reset is not None for field in register.fields):
+                assert value == (reset if readable else 0), hex(4 * address)
+        state = [await it.read(ctx, register) for register in REGISTERS if register.readable]
+        for address in range(1024):
+            register = by_number.get(address)
+            writable = register is not None and register.writable
+            if not writable:
+                await it.write(ctx, address, 0xFFFFFFFF, okay=False)
+        assert state == [
+            await it.read(ctx, register) for register in REGISTERS if register.readable
+        ]
+        for register in REGISTERS:
+            if register.writable:
+                await it.write(ctx, register, 0)
+
+    simulate(it, process)
+
+
+def test_lengths_read_back_and_saturate(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        for i, register in enumerate(LENGTH_REGISTERS):
+            await it.write(ctx, register, 100 + i)
+        for i, register in enumerate(LENGTH_REGISTERS):
+            assert await it.read(ctx, register) == 100 + i
+            for value in (65535, 65536, 0x10000 | 64, 0xFFFFFFFF):
+                await it.write(ctx, register, value)
+                assert await it.read(ctx, register) == 65535
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("decrypt", [0, 1])
+def test_status_starts(mock_engine, bench, decrypt):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        await it.write(ctx, registers.STATUS, decrypt)
+        assert await it.read(ctx, registers.STATUS) == 0
+        await it.write(ctx, registers.MODULUS_LENGTH, 64)
+        await it.write(ctx, registers.P_LENGTH, 32)
+        await it.write(ctx, registers.Q_LENGTH, 32)
+        await it.write(ctx, registers.EXPONENT_LENGTH, 8)
+        for operand in (Operand.P, Operand.Q, Operand.M_INVERSE):
+            await it.load(ctx, operand, 3, 17 if operand is Operand.M_INVERSE else 32)
+        await it.put_input(ctx, 77, 8)
+        # Only what RSA_PRIVATE needs has been loaded.
+        await it.write(ctx, registers.STATUS, 4 | decrypt)
+        assert ctx.get(it.engine.command) == Command.RSA_PUBLIC + decrypt
+        assert await it.wait(ctx) is (Error.NONE if decrypt else Error.OPERAND_MISSING)
+        assert await it.get_output(ctx) == ((77, 8) if decrypt else (0, 0))
+
+    simulate(it, process)
+
+
+def test_engine_errors_pass_unchanged(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        await prepare(ctx, it, 64)
+        await it.put_input(ctx, 9, 8)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert (await it.get_output(ctx))[1] == 8
+        for error in (Error.MODULUS_EVEN, Error.OPERAND_RANGE, Error.MODULUS_ZERO):
+            ctx.set(it.engine.answer, error)
+            assert await it.run(ctx, Command.MODMUL) is error
+            assert await it.get_output(ctx) == (0, 0)
+            assert await it.read(ctx, registers.OUTPUT_FIFO) == 0
+            assert await it.read(ctx, registers.CYCLES) == 5
+        ctx.set(it.engine.answer, 0)
+        for command in (0, Command.MODEXP, 6, 7):
+            assert await it.run(ctx, command) is Error.UNSUPPORTED
+        # Clearing, and a command that ends well, both clear the code.
+        await it.write(ctx, registers.ERROR, 0xFFFFFFFF)
+        assert await it.code(ctx) is Error.NONE
+        assert await it.run(ctx, 7) is Error.UNSUPPORTED
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert (await it.get_output(ctx))[0] == 9
+
+    simulate(it, process)
+
+
+def test_lengths_that_the_engine_refuses(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        # Neither operands nor input: the lengths come first.
+        assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_ZERO
+        assert await it.read(ctx, registers.CYCLES) == 5
+        await it.write(ctx, registers.MODULUS_LENGTH, 1101)
+        assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_OVER
+        await it.write(ctx, registers.MODULUS_LENGTH, 1100)
+        assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
+        assert await it.read(ctx, registers.CYCLES) == 0
+        for register in (registers.P_LENGTH, registers.Q_LENGTH):
+            assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_ZERO
+            await it.write(ctx, register, 601)
+        assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_OVER
+        await it.write(ctx, registers.P_LENGTH, 600)
+        assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_OVER
+        await it.write(ctx, registers.Q_LENGTH, 600)
+        assert await it.run(ctx, Command.RSA_PRIVATE) is Error.OPERAND_MISSING
+
+    simulate(it, process)
+
+
+def test_key_window_refusals(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        # Before anything is chosen.
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        for operand in (Operand.X, Operand.DP, Operand.CRT_Q, 16, 31):
+            await it.write(ctx, registers.KEY_OPERAND, operand)
+            assert await it.refusal(ctx) is Error.ADDRESS
+            await it.write(ctx, registers.KEY_DATA, 1)
+            assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        for operand, length, over in (
+            (Operand.M, registers.MODULUS_LENGTH, 1101),
+            (Operand.E, registers.EXPONENT_LENGTH, 1101),
+            (Operand.P, registers.P_LENGTH, 601),
+            (Operand.Q, registers.Q_LENGTH, 601),
+        ):
+            for bits, error in ((0, Error.LENGTH_ZERO), (over, Error.LENGTH_OVER)):
+                await it.write(ctx, length, bits)
+                await it.write(ctx, registers.KEY_OPERAND, operand)
+                assert await it.refusal(ctx) is error
+                await it.write(ctx, registers.KEY_DATA, 1)
+                assert await it.refusal(ctx) is Error.KEY_OVERRUN
+            await it.write(ctx, length, over - 1)
+            await it.write(ctx, registers.KEY_OPERAND, operand)
+            assert await it.refusal(ctx) is Error.NONE
+        # The first refusal stays; nothing was written.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.X)
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.ADDRESS
+        assert ctx.get(it.engine.stored(Operand.M, 0)) == 0
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_overrun_and_excess(mock_engine, bench, width):
+    it = bench(mock_engine(width))
+
+    async def process(ctx):
+        await prepare(ctx, it, 40, y=6)
+        await it.put_input(ctx, 1, 5)
+        # A word after the last is refused, and the operand stays complete.
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        # Excess leaves the operand incomplete.
+        for value in (1 << 40, 1 << 63, (1 << 64) - 1):
+            await it.load(ctx, Operand.Y, value, 64)
+            assert await it.refusal(ctx) is Error.KEY_EXCESS
+            assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
+            await it.load(ctx, Operand.Y, 6, 40)
+            assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.refusal(ctx) is Error.NONE
+        # One digit.
+        if width % 32:
+            await it.load(ctx, Operand.M_INVERSE, 1 << width, 32)
+            assert await it.refusal(ctx) is Error.KEY_EXCESS
+
+    simulate(it, process)
+
+
+def test_marks_of_complete_operands(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        async def works():
+            return await it.run(ctx, Command.MODMUL) is Error.NONE
+
+        await prepare(ctx, it, 64)
+        await it.put_input(ctx, 1, 8)
+        assert await works()
+        # Choosing clears, the last word completes.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        assert not await works()
+        await it.load(ctx, Operand.Y, 1, 64)
+        assert await works()
+        # A start ends the loading.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert not await works()
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        await it.load(ctx, Operand.Y, 1, 64)
+        assert await works()
+        # A length clears the marks of its class only, even if it is the same.
+        await it.write(ctx, registers.EXPONENT_LENGTH, 64)
+        assert await works()
+        await it.write(ctx, registers.MODULUS_LENGTH, 64)
+        assert not await works()
+        await it.load(ctx, Operand.M, 1, 64)
+        assert not await works()
+        # A length in the middle of an operand of its class ends the loading; another does not.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        await it.write(ctx, registers.KEY_DATA, 1)
+        await it.write(ctx, registers.P_LENGTH, 32)
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await works()
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        await it.write(ctx, registers.KEY_DATA, 1)
+        await it.write(ctx, registers.MODULUS_LENGTH, 64)
+        assert await it.refusal(ctx) is Error.NONE
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        # Choosing what cannot be chosen ends the loading, too.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        await it.write(ctx, registers.KEY_OPERAND, Operand.DQ)
+        assert await it.refusal(ctx) is Error.ADDRESS
+        await it.write(ctx, registers.KEY_DATA, 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+
+    simulate(it, process)
+
+
+def test_input_length(mock_engine, bench):
+    it = bench(mock_engine(17))
+    rng = random.Random(SEED)
+    length = 75
+
+    async def process(ctx):
+        await prepare(ctx, it, length)
+        x = rng.getrandbits(length) | 1 << length - 1
+        await it.put_input(ctx, x, 12)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.refusal(ctx) is Error.INPUT_CLIPPED
+        assert await it.get_output(ctx) == (x, 10)
+        for size in range(1, 11):
+            await it.write(ctx, registers.INPUT_LENGTH, size)
+            assert await it.run(ctx, Command.MODMUL) is Error.NONE
+            assert await it.get_output(ctx) == (x & (1 << 8 * size) - 1, 10), size
+        assert await it.refusal(ctx) is Error.NONE
+        for size in (11, 100, 65535, 65536, 0xFFFFFFFF):
+            await it.write(ctx, registers.INPUT_LENGTH, size)
+            assert await it.run(ctx, Command.MODMUL) is Error.NONE
+            assert await it.refusal(ctx) is Error.INPUT_CLIPPED
+            assert await it.get_output(ctx) == (x, 10)
+        await it.write(ctx, registers.INPUT_LENGTH, 0)
+        assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_ZERO
+        assert await it.read(ctx, registers.CYCLES) == 0
+        assert await it.get_output(ctx) == (0, 0)
+        # Bits between the modulus's length and the end of its last byte make X too large...
+        await it.put_input(ctx, x | 1 << length, 10)
+        assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_RANGE
+        assert await it.read(ctx, registers.CYCLES) == 0
+        # ... but the bytes above do not count, clipped or not.
+        await it.put_input(ctx, x | 0xABCD << 80, 12)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.get_output(ctx) == (x, 10)
+
+    simulate(it, process)
+
+
+def test_input_addresses(mock_engine, bench):
+    it = bench(mock_engine(32, max_length=1100))
+    words = -(-1100 // 32)
+
+    async def process(ctx):
+        await prepare(ctx, it, 1100)
+        for word in reversed(range(words)):
+            await it.write(ctx, registers.INPUT_FIFO, 0x1000 + word)
+            await it.write(ctx, registers.WRITE_ADDRESS, word)
+        await it.write(ctx, registers.INPUT_FIFO, 0xDEAD)
+        for word in (words, words + 1, 63, 64, 128, 1 << 31):
+            await it.write(ctx, registers.WRITE_ADDRESS, word)
+            assert await it.refusal(ctx) is Error.ADDRESS
+        await it.write(ctx, registers.INPUT_LENGTH, 4 * (words - 1))
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        value, _ = await it.get_output(ctx)
+        assert value == sum(0x1000 + i << 32 * i for i in range(words - 1))
+
+    simulate(it, process)
+
+
+def test_busy_refuses_and_changes_nothing(mock_engine, bench):
+    it = bench(mock_engine(17))
+    x, y = 0x123456789, 0x987654321
+
+    async def process(ctx):
+        await prepare(ctx, it, 64, y)
+        await it.put_input(ctx, x, 8)
+        expected = None
+        # Short: while input and output move, too. Long: while the engine works.
+        for delay, pause in ((1, 0), (1, 40), (1, 100), (1, 150), (3000, 200)):
+            ctx.set(it.engine.delay, delay)
+            for register, value in (
+                (registers.COMMAND, Command.WIPE),
+                (registers.STATUS, 4),
+                (registers.STATUS, 5),
+                (registers.INPUT_LENGTH, 1),
+                (registers.WRITE_ADDRESS, 0),
+                (registers.INPUT_FIFO, 5),
+                (registers.KEY_OPERAND, Operand.Y),
+                (registers.KEY_DATA, 5),
+                (registers.MODULUS_LENGTH, 5),
+                (registers.EXPONENT_LENGTH, 5),
+                (registers.P_LENGTH, 5),
+                (registers.Q_LENGTH, 5),
+            ):
+                await it.write(ctx, registers.COMMAND, Command.MODMUL)
+                for _ in range(pause):
+                    await ctx.tick()
+                assert ctx.get(it.front_end.registers.write_ready)
+                assert await it.write(ctx, register, value) == 0
+                assert await it.read(ctx, registers.STATUS) == 2, (delay, pause)
+                assert await it.read(ctx, registers.OUTPUT_LENGTH) == 0
+                assert await it.read(ctx, registers.OUTPUT_FIFO) == 0
+                assert await it.wait(ctx) is Error.NONE
+                assert await it.refusal(ctx) is Error.BUSY
+                result = await it.get_output(ctx)
+                expected = expected or result
+                assert result == expected == (add_digits(x, y, 17), 8)
+                assert await it.read(ctx, registers.CYCLES) == delay
+        # These are not refused.
+        await it.write(ctx, registers.COMMAND, Command.MODMUL)
+        for register, value in (
+            (registers.STATUS, 0),
+            (registers.STATUS, 1),
+            (registers.READ_ADDRESS, 1),
+            (registers.INTERRUPT_ENABLE, 1),
+            (registers.INTERRUPT_STATUS, 1),
+            (registers.ERROR, 0),
+        ):
+            await it.write(ctx, register, value)
+        assert await it.read(ctx, registers.STATUS) == 2
+        assert await it.refusal(ctx) is Error.NONE
+        assert await it.wait(ctx) is Error.NONE
+        assert await it.read(ctx, registers.OUTPUT_FIFO) == expected[0] >> 32
+        # The word in INPUT_FIFO and the operands are as they were.
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.get_output(ctx) == expected
+
+    simulate(it, process)
+
+
+def test_interrupt(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        irq = it.front_end.irq
+        await prepare(ctx, it, 32)
+        await it.put_input(ctx, 1, 4)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.read(ctx, registers.INTERRUPT_STATUS) == 1
+        assert not ctx.get(irq)
+        await it.write(ctx, registers.INTERRUPT_ENABLE, 1)
+        assert ctx.get(irq)
+        await it.write(ctx, registers.INTERRUPT_STATUS, 0xFFFFFFFE)
+        assert ctx.get(irq)
+        await it.write(ctx, registers.INTERRUPT_STATUS, 1)
+        assert not ctx.get(irq)
+        assert await it.read(ctx, registers.INTERRUPT_STATUS) == 0
+        assert await it.read(ctx, registers.INTERRUPT_ENABLE) == 1
+        # At the end of every command: refused before the engine, by the engine, and good ones.
+        for command, length in ((Command.MODMUL, 0), (7, 4), (Command.MODMUL, 4)):
+            await it.write(ctx, registers.INPUT_LENGTH, length)
+            await it.write(ctx, registers.COMMAND, command)
+            for _ in range(200):
+                busy = registers.STATUS["BUSY"].of(await it.read(ctx, registers.STATUS))
+                if not busy:
+                    break
+            assert ctx.get(irq)
+            await it.write(ctx, registers.INTERRUPT_STATUS, 1)
+        # A refusal for being busy is no end.
+        await it.write(ctx, registers.COMMAND, Command.MODMUL)
+        await it.write(ctx, registers.COMMAND, Command.MODMUL)
+        assert not ctx.get(irq)
+        assert await it.wait(ctx) is Error.NONE
+        assert ctx.get(irq)
+
+    simulate(it, process)
+
+
+def test_wipe(mock_engine, bench):
+    it = bench(mock_engine(17, max_length=200))
+
+    async def process(ctx):
+        await prepare(ctx, it, 200, y=(1 << 200) - 1)
+        await it.put_input(ctx, (1 << 200) - 1, 25)
+        await it.write(ctx, registers.INPUT_FIFO, 0x5EC2E7)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        words = [it.front_end.buffer.data[i] for i in range(it.front_end.buffer.depth)]
+        assert any(ctx.get(word) for word in words)
+        # A half loaded operand, too.
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        await it.write(ctx, registers.KEY_DATA, 0x5EC2E7)
+        assert await it.run(ctx, Command.WIPE) is Error.NONE
+        assert ctx.get(it.engine.command) == Command.WIPE
+        assert await it.read(ctx, registers.CYCLES) == 5
+        assert all(ctx.get(word) == 0 for word in words)
+        assert ctx.get(it.engine.digit) == 0
+        assert await it.get_output(ctx) == (0, 0)
+        assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
+        # The word in INPUT_FIFO is gone.
+        await it.write(ctx, registers.WRITE_ADDRESS, 0)
+        assert all(ctx.get(word) == 0 for word in words)
+        # Lengths stay.
+        assert await it.read(ctx, registers.MODULUS_LENGTH) == 200
+        ctx.set(it.engine.answer, Error.MODULUS_EVEN)
+        assert await it.run(ctx, Command.WIPE) is Error.MODULUS_EVEN
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("after", [1, 30, 90, 120, 300])
+def test_reset_in_the_middle(mock_engine, bench, after):
+    """In the check, the input, the engine, the output, and after the end of a command."""
+    it = bench(mock_engine(17))
+    dut = ResetInserter(it.reset)(it)
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+
+    async def process(ctx):
+        await prepare(ctx, it, 64, y=5)
+        await it.put_input(ctx, 7, 8)
+        await it.write(ctx, registers.INTERRUPT_ENABLE, 1)
+        ctx.set(it.engine.delay, 30)
+        await it.write(ctx, registers.COMMAND, Command.MODMUL)
+        for _ in range(after):
+            await ctx.tick()
+        ctx.set(it.reset, 1)
+        await ctx.tick()
+        ctx.set(it.reset, 0)
+        for register in REGISTERS:
+            if register.readable and all(field.reset is not None for field in register.fields):
+                reset = sum(field.reset << field.offset for field in register.fields)
+                assert await it.read(ctx, register) == reset, register.name
+        assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_ZERO
+        await it.write(ctx, registers.MODULUS_LENGTH, 64)
+        assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
+        await prepare(ctx, it, 64, y=5)
+        await it.put_input(ctx, 7, 8)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.get_output(ctx) == (12, 8)
+
+    simulator.add_testbench(process)
+    simulator.run()
+
+
+def test_a_write_waits_for_the_word_before(mock_engine, bench):
+    it = bench(mock_engine(17))
+
+    async def process(ctx):
+        await it.write(ctx, registers.MODULUS_LENGTH, 64)
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        assert await it.write(ctx, registers.KEY_DATA, 1) == 1  # for the choice
+        assert await it.write(ctx, registers.KEY_DATA, 1) == 32
+        # Padding: 66 bits are 4 digits of 17.
+        assert await it.write(ctx, registers.READ_ADDRESS, 1) == 4 * 17 - 32 + 1
+        assert await it.write(ctx, registers.READ_ADDRESS, 1) == 0
+
+    simulate(it, process)
+
+
+def test_bad_capabilities(mock_engine, rejects):
+    rejects(lambda: FrontEnd("mock"), TypeError, "capabilities must be Capabilities, not 'mock'")
+    rejects(
+        lambda: FrontEnd(mock_engine(17, max_length=65535).capabilities),
+        ValueError,
+        "max_length must be 1 to 65534, not 65535",
+    )

@@ -1,0 +1,101 @@
+"""Comparing a mapped netlist with its behavioural twin, under random inputs, in Verilator."""
+
+import re
+from pathlib import Path
+
+import pyosys
+
+from coprime.device.base import InterruptTimeout
+from coprime.device.simulated import SimulatedDevice
+
+MODELS = Path(__file__).parent / "models"
+
+
+def xc7_library() -> str:
+    """Yosys's simulation models of 7 series cells, with block RAMs that also store."""
+    cells = Path(pyosys.__file__).parent / "share" / "xilinx" / "cells_sim.v"
+    text = re.sub(r"^module RAMB(18|36)E1 .*?^endmodule", "", cells.read_text(), flags=re.M | re.S)
+    return text + (MODELS / "block_ram_xc7.v").read_text()
+
+
+def ecp5_library() -> str:
+    """Yosys's simulation models of ECP5 cells, and our own of the multiplier."""
+    folder = Path(pyosys.__file__).parent / "share" / "ecp5"
+
+    def text(name: str) -> str:
+        return re.sub(
+            r'^`include "(.*)"',
+            lambda found: text(found[1]),
+            (folder / name).read_text(),
+            flags=re.M,
+        )
+
+    cells = re.sub(r"^module MULT18X18D\b.*?^endmodule", "", text("cells_sim.v"), flags=re.M | re.S)
+    return cells + (MODELS / "multiplier_ecp5.v").read_text()
+
+
+def without_initial_contents(netlist: str) -> str:
+    """Leave out the block RAMs' initial contents: the models start as anything."""
+    return re.sub(r"^ *\.INITP?_[0-9A-F]{1,2}\(\d.*\n", "", netlist, flags=re.M)
+
+
+def first_difference(
+    gold: str, gate: str, inputs: dict[str, int], outputs: dict[str, int], *, cycles: int = 200_000
+) -> int | None:
+    """Cycle in which modules coprime_gold and coprime_gate first differ; None if they do not.
+
+    `inputs` and `outputs` give each port's width. The inputs change at random in every cycle; the
+    first cycles, in which the pipelines fill, are not compared.
+    """
+    bits = sum(inputs.values())
+    offsets = {name: sum(list(inputs.values())[:k]) for k, name in enumerate(inputs)}
+    stimulus = [f".{name}(random[{offsets[name]} +: {width}])" for name, width in inputs.items()]
+
+    def instance(module: str) -> str:
+        ports = [".clk(s_axi_aclk)", ".rst(!s_axi_aresetn)", *stimulus]
+        ports += [f".{name}({module}_{name})" for name in outputs]
+        return f"  coprime_{module} {module} ({', '.join(ports)});"
+
+    wires = [
+        f"  wire [{width - 1}:0] {module}_{name};"
+        for name, width in outputs.items()
+        for module in ("gold", "gate")
+    ]
+    differ = " || ".join(f"gold_{name} != gate_{name}" for name in outputs)
+    top = f"""
+module coprime_compare (
+  input s_axi_aclk, s_axi_aresetn, s_axi_awvalid, s_axi_wvalid, s_axi_bready, s_axi_arvalid,
+  input s_axi_rready, input [11:0] s_axi_awaddr, s_axi_araddr, input [2:0] s_axi_awprot,
+  input [2:0] s_axi_arprot, input [31:0] s_axi_wdata, input [3:0] s_axi_wstrb,
+  output s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_arready, s_axi_rvalid,
+  output [1:0] s_axi_bresp, s_axi_rresp, output [31:0] s_axi_rdata, output reg irq
+);
+  reg [{bits + 63}:0] random;
+  reg [5:0] filled;
+{chr(10).join(wires)}
+{instance("gold")}
+{instance("gate")}
+  integer k;
+  reg [{bits + 63}:0] next;
+  always @(posedge s_axi_aclk) begin
+    next = random;
+    for (k = 0; k < {bits}; k = k + 1)  // x^64 + x^63 + x^61 + x^60 + 1, a bit at a time
+      next = {{next[{bits + 62}:0], next[63] ^ next[62] ^ next[60] ^ next[59]}};
+    random <= next;
+    filled <= &filled ? filled : filled + 1;
+    irq <= irq | (&filled && ({differ}));
+    if (!s_axi_aresetn) begin
+      random <= {{{bits + 64}{{1'b1}}}} ^ 64'h9e3779b97f4a7c15;
+      filled <= 0;
+      irq <= 0;
+    end
+  end
+endmodule
+"""
+    with SimulatedDevice(top + gold + gate, "coprime_compare", cycle_limit=cycles) as device:
+        start = device.cycles
+        try:
+            device.wait_interrupt()
+        except InterruptTimeout:
+            return None
+        return device.cycles - start

@@ -1,0 +1,314 @@
+import math
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import cryptography_vectors
+import pytest
+from cryptography.hazmat.primitives import serialization as s
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from coprime.rsa import keys
+from coprime.rsa.keys import (
+    KeyFileError,
+    RsaPrivateKey,
+    RsaPublicKey,
+    generate,
+    load_private,
+    load_public,
+    parse_private,
+    parse_public,
+    private_pem,
+    public_pem,
+)
+
+VECTORS = Path(cryptography_vectors.__file__).parent / "asymmetric"
+KEY = generate(1024, seed=1)
+
+
+def library_key(key):
+    public = rsa.RSAPublicNumbers(key.e, key.n)
+    numbers = rsa.RSAPrivateNumbers(key.p, key.q, key.d, key.dp, key.dq, key.qinv, public)
+    return numbers.private_key(unsafe_skip_rsa_key_validation=True)
+
+
+def is_prime(n):
+    """Fermat's test, after which no composite of the chance kind is left."""
+    return all(pow(base, n - 1, n) == 1 for base in (2, 3, 5, 7, 11, 13))
+
+
+@pytest.mark.parametrize("e", [3, 17, 65537])
+@pytest.mark.parametrize("bits", [64, 65, 100, 127, 511, 512, 1000, *range(1023, 1032)])
+def test_generate(bits, e):
+    key = generate(bits, e, seed=bits)
+    assert key == generate(bits, e, seed=bits)
+    assert key != generate(bits, e, seed=bits + 1)
+    assert key.bits == bits
+    assert key.e == e
+    assert key.p.bit_length() == (bits + 1) // 2
+    assert is_prime(key.p)
+    assert is_prime(key.q)
+    assert key.e * key.d % math.lcm(key.p - 1, key.q - 1) == 1
+    assert parse_private(private_pem(key)) == key
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+@pytest.mark.parametrize(("bits", "p_bits"), [(64, 25), (512, 200), (1024, 600), (1031, 433)])
+def test_unequal_primes(bits, p_bits, seed):
+    key = generate(bits, p_bits=p_bits, seed=seed)
+    assert key.bits == bits
+    assert key.p.bit_length() == p_bits
+    assert key.q.bit_length() == bits - p_bits
+    assert parse_private(private_pem(key)) == key
+
+
+@pytest.mark.parametrize(("bits", "e"), [(64, 3), (512, 17), (1024, 65537), (1029, 3)])
+def test_without_a_seed_every_key_is_another(bits, e):
+    one, other = generate(bits, e), generate(bits, e)
+    assert one.bits == other.bits == bits
+    assert one.e == e
+    assert len({one.p, one.q, other.p, other.q}) == 4
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "text"),
+    [
+        ({"bits": 63}, ValueError, "bits must be 64 or more, not 63"),
+        ({"bits": 64.0}, TypeError, "bits must be an int, not float"),
+        ({"bits": 512, "e": 4}, ValueError, "odd and 3 or more, not 4"),
+        ({"bits": 512, "e": 1}, ValueError, "odd and 3 or more, not 1"),
+        ({"bits": 512, "p_bits": 20}, ValueError, "p_bits must be in 25..487, not 20"),
+        ({"bits": 512, "p_bits": 500, "e": 3}, ValueError, "p_bits must be in 16..496, not 500"),
+        ({"bits": 64, "e": (1 << 30) + 1}, ValueError, "each prime needs 39 bits or more"),
+        ({"bits": 512, "p_bits": "256"}, TypeError, "p_bits must be an int, not str"),
+        ({"bits": 512, "seed": "x"}, TypeError, "seed must be an int, not str"),
+    ],
+)
+def test_generate_refuses(parameters, error, text):
+    with pytest.raises(error, match=text):
+        generate(**parameters)
+
+
+def test_primes_of_the_test_are_the_primes():
+    sieve = {n for n in range(2, 3000) if all(n % k for k in range(2, math.isqrt(n) + 1))}
+    assert {n for n in range(3, 3000, 2) if keys._is_prime(n, 40)} == sieve - {2}
+    for carmichael in (561, 41041, 825265, 321197185, 9746347772161, 1590231231043178376951698401):
+        assert not keys._is_prime(carmichael, 40)
+    assert keys._is_prime((1 << 521) - 1, 40)
+    assert not keys._is_prime(((1 << 89) - 1) * ((1 << 107) - 1), 40)
+
+
+@pytest.mark.parametrize("key", [KEY, generate(64, 3, seed=1), generate(512, p_bits=300, seed=1)])
+@pytest.mark.parametrize("encoding", [s.Encoding.PEM, s.Encoding.DER])
+@pytest.mark.parametrize("passphrase", [None, "secret", b"secret"])
+def test_reads_every_format(tmp_path, key, encoding, passphrase):
+    encryption = s.BestAvailableEncryption(b"secret") if passphrase else s.NoEncryption()
+    formats = [s.PrivateFormat.PKCS8, s.PrivateFormat.TraditionalOpenSSL]
+    if passphrase and encoding is s.Encoding.DER:
+        formats.pop()  # there is none
+    for kind in formats:
+        path = tmp_path / "key"
+        path.write_bytes(library_key(key).private_bytes(encoding, kind, encryption))
+        assert load_private(path, passphrase) == key
+        assert load_public(str(path), passphrase) == key.public
+        if passphrase:
+            with pytest.raises(KeyFileError, match="is encrypted, and there is no passphrase"):
+                load_private(path)
+            for wrong in ("wrong", b"\xff"):
+                with pytest.raises(KeyFileError, match="the passphrase is wrong"):
+                    load_private(path, wrong)
+        else:
+            assert load_private(path, "not needed") == key
+    public = library_key(key).public_key()
+    for public_kind in (s.PublicFormat.SubjectPublicKeyInfo, s.PublicFormat.PKCS1):
+        data = public.public_bytes(encoding, public_kind)
+        assert parse_public(data) == key.public
+        with pytest.raises(KeyFileError, match="only a public key, and a private key is needed"):
+            parse_private(data)
+
+
+def test_writes_what_the_library_reads():
+    theirs = s.load_pem_private_key(private_pem(KEY), None)
+    assert theirs.private_numbers() == library_key(KEY).private_numbers()
+    encrypted = private_pem(KEY, "secret")
+    assert b"BEGIN ENCRYPTED PRIVATE KEY" in encrypted
+    theirs = s.load_pem_private_key(encrypted, b"secret")
+    assert theirs.private_numbers() == library_key(KEY).private_numbers()
+    public = s.load_pem_public_key(public_pem(KEY.public))
+    assert public.public_numbers() == rsa.RSAPublicNumbers(KEY.e, KEY.n)
+    with pytest.raises(ValueError, match="passphrase must not be empty"):
+        private_pem(KEY, "")
+
+
+@pytest.mark.parametrize("make", [ed25519.Ed25519PrivateKey.generate, None])
+def test_not_rsa(make):
+    key = make() if make else ec.generate_private_key(ec.SECP256R1())
+    private = key.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, s.NoEncryption())
+    public = key.public_key().public_bytes(s.Encoding.DER, s.PublicFormat.SubjectPublicKeyInfo)
+    for parse in (parse_private, parse_public):
+        with pytest.raises(KeyFileError, match="private key that is not an RSA key"):
+            parse(private)
+        with pytest.raises(KeyFileError, match="public key that is not an RSA key"):
+            parse(public)
+
+
+PEM = private_pem(KEY)
+DER = library_key(KEY).private_bytes(s.Encoding.DER, s.PrivateFormat.PKCS8, s.NoEncryption())
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (b"", "DER"),
+        (b"something else", "DER"),
+        (DER[:-1], "DER"),
+        (DER + b"\0", "DER"),
+        (b"\x31" + DER[1:], "DER"),
+        (PEM[:100], "PEM"),
+        (PEM.replace(b"M", b"!", 1), "PEM"),
+        (PEM.replace(b"PRIVATE", b"PRIVILEGED"), "PEM"),
+    ],
+)
+def test_corrupt_files(data, form):
+    for kind, parse in (("private", parse_private), ("public", parse_public)):
+        with pytest.raises(KeyFileError, match=f"corrupt or holds no {kind} key .{form} was"):
+            parse(data)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(KeyFileError, match="no-key cannot be read: No such file"):
+        load_private(tmp_path / "no-key")
+    with pytest.raises(KeyFileError, match="cannot be read: Is a directory"):
+        load_public(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "passphrase"),
+    [
+        ("PKCS8/unenc-rsa-pkcs8.pem", None),
+        ("PKCS8/enc-rsa-pkcs8.pem", "foobar"),
+        ("PKCS8/enc2-rsa-pkcs8.pem", "baz"),
+        ("DER_Serialization/enc-rsa-pkcs8.der", "foobar"),
+        ("DER_Serialization/testrsa.der", None),
+        ("PKCS8/rsa-aes-192-cbc.pem", "PolarSSLTest"),
+        ("Traditional_OpenSSL_Serialization/testrsa.pem", None),
+        ("Traditional_OpenSSL_Serialization/key1.pem", "123456"),
+        ("Traditional_OpenSSL_Serialization/testrsa-encrypted.pem", "password"),
+        ("PEM_Serialization/rsa_private_key.pem", "123456"),
+    ],
+)
+def test_published_private_keys(name, passphrase):
+    key = load_private(VECTORS / name, passphrase)
+    load = s.load_der_private_key if name.endswith("der") else s.load_pem_private_key
+    secret = passphrase.encode() if passphrase else None
+    theirs = load((VECTORS / name).read_bytes(), secret)
+    assert library_key(key).private_numbers() == theirs.private_numbers()
+
+
+def test_no_key_file_of_any_kind_gives_another_error():
+    read = 0
+    for folder in ("PKCS8", "DER_Serialization", "PEM_Serialization", "OpenSSH", "public"):
+        for path in sorted((VECTORS / folder).rglob("*.*")):
+            for load in (load_private, load_public):
+                for passphrase in (None, "123456", ""):
+                    try:
+                        load(path, passphrase)
+                        read += 1
+                    except KeyFileError as error:
+                        assert str(error)
+    assert read > 20
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"p": KEY.p + 2}, "p [*] q is the modulus"),
+        ({"n": KEY.n + 2}, "p [*] q is the modulus"),
+        ({"p": KEY.n, "q": 1}, "different odd primes"),
+        ({"dp": KEY.dp + 2}, "dp is the inverse"),
+        ({"dq": KEY.dq + KEY.q - 1}, "dq is the inverse"),
+        ({"d": KEY.d + 2}, "d is the inverse"),
+        ({"d": KEY.d + (KEY.p - 1) * (KEY.q - 1) * 2}, "d is below the modulus"),
+        ({"qinv": KEY.qinv + 1}, "qinv is the inverse"),
+        ({"qinv": KEY.qinv + KEY.p}, "qinv is below p"),
+        ({"e": 17}, "dp is the inverse of e"),
+    ],
+)
+def test_inconsistent_numbers(change, text):
+    with pytest.raises(ValueError, match=text):
+        replace(KEY, **change)
+    numbers = dict(zip(("n", "e", "d", "p", "q", "dp", "dq", "qinv"), astuple(KEY), strict=True))
+    numbers |= change
+    data = der_sequence(*(numbers[name] for name in ("n", "e", "d", "p", "q", "dp", "dq", "qinv")))
+    with pytest.raises(KeyFileError, match=rf"numbers .* are inconsistent: .*{text}|corrupt"):
+        parse_private(data)
+
+
+def der_sequence(*integers):
+    """PKCS #1's RSAPrivateKey, which no library writes with wrong numbers."""
+
+    def element(tag, content):
+        length = len(content)
+        if length < 128:
+            return bytes([tag, length]) + content
+        size = length.to_bytes((length.bit_length() + 7) // 8)
+        return bytes([tag, 0x80 | len(size)]) + size + content
+
+    content = b"".join(
+        element(2, value.to_bytes(value.bit_length() // 8 + 1)) for value in (0, *integers)
+    )
+    return element(0x30, content)
+
+
+def test_der_sequence_is_the_library_s():
+    plain = s.NoEncryption()
+    expected = library_key(KEY).private_bytes(
+        s.Encoding.DER, s.PrivateFormat.TraditionalOpenSSL, plain
+    )
+    assert der_sequence(*astuple(KEY)) == expected
+
+
+def test_a_composite_in_place_of_a_prime():
+    one, two = generate(512, seed=2), generate(512, seed=3)
+    p, q, e = one.p * two.p, two.q, 65537
+    key = RsaPrivateKey.from_primes(p, q, e)
+    with pytest.raises(KeyFileError, match="inconsistent: it does not hold that p is prime"):
+        parse_private(der_sequence(*astuple(key)))
+
+
+def test_from_primes_refuses():
+    with pytest.raises(ValueError, match="different odd primes"):
+        RsaPrivateKey.from_primes(7, 7, 5)
+    with pytest.raises(ValueError, match="no common factor with q - 1"):
+        RsaPrivateKey.from_primes(5, 7, 3)
+    with pytest.raises(ValueError, match="p and q have no common factor"):
+        RsaPrivateKey.from_primes(15, 25, 5 * 5 * 5 + 2)
+    with pytest.raises(TypeError, match="p must be an int, not float"):
+        RsaPrivateKey.from_primes(5.0, 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "error", "text"),
+    [
+        (35, 4, ValueError, "public exponent must be odd and 3 or more, not 4"),
+        (35, 1, ValueError, "public exponent must be odd and 3 or more, not 1"),
+        (36, 5, ValueError, "modulus must be odd and over"),
+        (3, 5, ValueError, "modulus must be odd and over"),
+        ("35", 5, TypeError, "n must be an int, not str"),
+        (35, True, TypeError, "e must be an int, not bool"),
+    ],
+)
+def test_public_keys_that_are_none(n, e, error, text):
+    with pytest.raises(error, match=text):
+        RsaPublicKey(n, e)
+
+
+def test_no_secret_in_a_repr():
+    text = repr(KEY)
+    assert str(KEY.n) in text
+    for name in ("d", "p", "q", "dp", "dq", "qinv"):
+        assert str(getattr(KEY, name)) not in text
+    try:
+        replace(KEY, dp=KEY.dp + 2)
+    except ValueError as error:
+        assert str(KEY.dp) not in str(error)
+        assert str(KEY.dp + 2) not in str(error)

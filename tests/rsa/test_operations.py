@@ -1,0 +1,192 @@
+"""Encrypt, decrypt, sign and verify, with the `cryptography` package on the other side."""
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding as theirs
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from coprime.rsa.keys import generate
+from coprime.rsa.operations import (
+    FaultError,
+    InvalidSignatureError,
+    decrypt,
+    encrypt,
+    sign,
+    verify,
+)
+from coprime.rsa.padding import (
+    DecryptionError,
+    MessageTooLongError,
+    Oaep,
+    Pkcs1Encryption,
+    Pkcs1Signature,
+    Pss,
+)
+
+SHA256 = hashes.SHA256()
+OAEP = theirs.OAEP(theirs.MGF1(SHA256), SHA256, None)
+PSS = theirs.PSS(theirs.MGF1(SHA256), 32)
+SIZES = [
+    *((bits, e, None) for bits in range(1023, 1032) for e in (3, 17, 65537)),
+    (1536, 65537, None),
+    (2047, 17, None),
+    (1024, 65537, 400),
+    (1029, 3, 600),
+]
+MESSAGE = b"attack at dawn"
+
+
+def library_key(key):
+    public = rsa.RSAPublicNumbers(key.e, key.n)
+    return rsa.RSAPrivateNumbers(
+        key.p, key.q, key.d, key.dp, key.dq, key.qinv, public
+    ).private_key()
+
+
+@pytest.fixture(scope="module", params=SIZES, ids=str)
+def key(request):
+    bits, e, p_bits = request.param
+    return generate(bits, e, p_bits=p_bits, seed=bits)
+
+
+@pytest.mark.parametrize("blinding", [False, True])
+@pytest.mark.parametrize(
+    ("padding", "library"), [(None, OAEP), (Oaep(), OAEP), (Pkcs1Encryption(), theirs.PKCS1v15())]
+)
+def test_encryption(accelerator, key, padding, library, blinding):
+    oracle = library_key(key)
+    ciphertext = encrypt(accelerator, key.public, MESSAGE, padding)
+    assert oracle.decrypt(ciphertext, library) == MESSAGE
+    ciphertext = oracle.public_key().encrypt(MESSAGE, library)
+    assert decrypt(accelerator, key, ciphertext, padding, blinding=blinding) == MESSAGE
+
+
+@pytest.mark.parametrize("blinding", [False, True])
+@pytest.mark.parametrize(
+    ("padding", "library"), [(None, PSS), (Pss(), PSS), (Pkcs1Signature(), theirs.PKCS1v15())]
+)
+def test_signatures(accelerator, key, padding, library, blinding):
+    oracle = library_key(key)
+    signature = sign(accelerator, key, MESSAGE, padding, blinding=blinding)
+    oracle.public_key().verify(signature, MESSAGE, library, SHA256)
+    signature = oracle.sign(MESSAGE, library, SHA256)
+    verify(accelerator, key.public, MESSAGE, signature, padding)
+    with pytest.raises(InvalidSignatureError, match=r"^the signature is not valid$"):
+        verify(accelerator, key.public, MESSAGE + b"!", signature, padding)
+
+
+KEY = generate(1025, seed=9)
+
+
+@pytest.mark.parametrize(
+    "ciphertext",
+    [
+        b"",
+        bytes(128),
+        bytes(130),
+        bytes(129),
+        b"\xff" * 129,
+        KEY.n.to_bytes(129),
+        (KEY.n - 1).to_bytes(129),
+        (KEY.n + 5).to_bytes(129),
+    ],
+)
+@pytest.mark.parametrize("padding", [Oaep(), Pkcs1Encryption()])
+def test_bad_ciphertexts_fail_alike(accelerator, ciphertext, padding):
+    with pytest.raises(DecryptionError, match=r"^decryption failed$"):
+        decrypt(accelerator, KEY, ciphertext, padding)
+
+
+@pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
+def test_bad_signatures(accelerator, padding):
+    good = sign(accelerator, KEY, MESSAGE, padding)
+    value = int.from_bytes(good)
+    for bad in (
+        b"",
+        good[1:],
+        good + b"\0",
+        b"\0" + good,
+        bytes(129),
+        KEY.n.to_bytes(129),
+        (KEY.n - 1).to_bytes(129),
+        (value ^ 1).to_bytes(129),
+        (value + KEY.n).to_bytes(130)[-129:],
+    ):
+        with pytest.raises(InvalidSignatureError):
+            verify(accelerator, KEY.public, MESSAGE, bad, padding)
+    verify(accelerator, KEY.public, MESSAGE, good, padding)
+
+
+def test_too_long_a_message(accelerator):
+    with pytest.raises(MessageTooLongError, match=r"has 64 bytes; this key and padding take 0..63"):
+        encrypt(accelerator, KEY.public, bytes(64))
+    assert len(encrypt(accelerator, KEY.public, bytes(63))) == 129
+
+
+def test_too_short_a_key(accelerator):
+    short = generate(256, seed=1)
+    with pytest.raises(ValueError, match="OAEP with sha256 needs 66 bytes of modulus or more"):
+        encrypt(accelerator, short.public, b"")
+    with pytest.raises(ValueError, match="PSS with sha256"):
+        sign(accelerator, short, MESSAGE)
+    with pytest.raises(InvalidSignatureError):
+        verify(accelerator, short.public, MESSAGE, bytes(32))
+    with pytest.raises(DecryptionError):
+        decrypt(accelerator, short, bytes(32))
+
+
+def test_text_is_refused(accelerator):
+    for call in (decrypt, lambda a, k, x: verify(a, k.public, b"", x)):
+        with pytest.raises(TypeError, match="input must be bytes, not str"):
+            call(accelerator, KEY, "text")
+
+
+class FaultyAccelerator:
+    """One bit is wrong in the half modulo p."""
+
+    def __init__(self, good):
+        self.good = good
+        self.fault = True
+
+    def load_private(self, key):
+        self.key = key
+        self.good.load_private(key)
+
+    def private(self, x):
+        result = self.good.private(x)
+        if not self.fault:
+            return result
+        value = (result.value + self.key.q * self.key.qinv) % self.key.n
+        return type(result)(value)
+
+
+@pytest.mark.parametrize("blinding", [False, True])
+@pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
+def test_a_wrong_signature_is_not_given_out(accelerator, padding, blinding):
+    faulty = FaultyAccelerator(accelerator)
+    with pytest.raises(FaultError, match="wrong signature; it is not given out"):
+        sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
+    faulty.fault = False
+    sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
+
+
+class WatchingAccelerator:
+    def __init__(self, good):
+        self.good = good
+        self.seen = []
+
+    def load_private(self, key):
+        self.good.load_private(key)
+
+    def private(self, x):
+        self.seen.append(x)
+        return self.good.private(x)
+
+
+def test_blinding_hides_the_input(accelerator):
+    watching = WatchingAccelerator(accelerator)
+    padding = Pkcs1Signature()
+    for blinding in (False, False, True, True):
+        sign(watching, KEY, MESSAGE, padding, blinding=blinding)
+    assert watching.seen[0] == watching.seen[1]
+    assert len(set(watching.seen)) == 3
