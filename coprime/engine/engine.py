@@ -131,32 +131,44 @@ class Engine(wiring.Component):
         with m.Else():
             m.d.comb += [a_slot.eq(sequencer.x), a_index.eq(linear.index)]
 
+        write = Signal()
+        write_data = Signal(width)
         with m.If(~self.busy):
             m.d.comb += [
                 b_slot.eq(Mux(self.write, self.operand, Slot.RESULT)),
                 b_index.eq(Mux(self.write, self.index, self.result_index)),
-                memory.b_write.eq(self.write),
-                memory.b_write_data.eq(self.digit),
+                write.eq(self.write),
+                write_data.eq(self.digit),
             ]
         with m.Elif(multiplies):
             m.d.comb += [
                 b_slot.eq(sequencer.destination),
                 b_index.eq(multiplier.b_index),
-                memory.b_write.eq(multiplier.b_write),
-                memory.b_write_data.eq(multiplier.b_write_data),
+                write.eq(multiplier.b_write),
+                write_data.eq(multiplier.b_write_data),
             ]
         with m.Else():
             m.d.comb += [
                 b_slot.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
                 b_index.eq(linear.index),
-                memory.b_write.eq(linear.b_write),
-                memory.b_write_data.eq(linear.b_write_data),
+                write.eq(linear.b_write),
+                write_data.eq(linear.b_write_data),
             ]
+        # Registers before the memory: finding an address takes a cycle of its own.
         for slot, index, address in (
             (a_slot, a_index, memory.a_address),
             (b_slot, b_index, memory.b_address),
         ):
-            m.d.comb += address.eq(self._base(m, slot, sequencer.parity) + index)
+            registered = Signal.like(address, reset_less=True)
+            m.d.sync += registered.eq(self._base(m, slot, sequencer.parity) + index)
+            m.d.comb += address.eq(registered)
+        registered_data = Signal.like(write_data, reset_less=True)
+        registered_write = Signal()
+        m.d.sync += [registered_write.eq(write), registered_data.eq(write_data)]
+        m.d.comb += [
+            memory.b_write.eq(registered_write),
+            memory.b_write_data.eq(registered_data),
+        ]
         m.d.comb += self.result_digit.eq(memory.b_data)
         return m
 

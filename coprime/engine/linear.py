@@ -24,7 +24,7 @@ class LinearOperation(enum.IntEnum):
 
 
 class LinearUnit(wiring.Component):
-    """One digit in four cycles: read x and z through both ports, take them, add, write.
+    """One digit in four cycles: ask for x and z through both ports, wait, take them, add.
 
     x and z may lie in the result's own slot, since a digit is written after it was read. `done` is 1 in the last cycle. `clear` instead of `start` writes zero
     to every word of the memory.
@@ -71,7 +71,6 @@ class LinearUnit(wiring.Component):
         """Four states a digit, and one that clears."""
         m = Module()
         index = Signal.like(self.index)
-        digit = Signal(self.digit_width, reset_less=True)
         carry = Signal()
         # A block RAM's output comes late in the cycle: it is taken before it is added.
         x = Signal(self.digit_width, reset_less=True)
@@ -91,11 +90,10 @@ class LinearUnit(wiring.Component):
             total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
-            self.b_write_data.eq(digit),
         ]
         with m.FSM():
             with m.State("IDLE"):
-                m.d.sync += [index.eq(0), digit.eq(0)]
+                m.d.sync += index.eq(0)
                 with m.If(self.clear):
                     m.next = "CLEAR"
                 with m.Elif(self.start):
@@ -103,24 +101,29 @@ class LinearUnit(wiring.Component):
             with m.State("READ"):
                 with m.If(index == 0):
                     m.d.sync += carry.eq(subtracts)
+                m.next = "WAIT"
+            with m.State("WAIT"):
                 m.next = "TAKE"
             with m.State("TAKE"):
                 m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
                 m.next = "ADD"
             with m.State("ADD"):
-                m.d.sync += [digit.eq(total), carry.eq(total[-1])]
-                m.d.sync += self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0))
+                m.d.comb += [
+                    self.b_write.eq(self.operation != LinearOperation.COMPARE),
+                    self.b_write_data.eq(total[: self.digit_width]),
+                ]
+                m.d.sync += [
+                    index.eq(index + 1),
+                    carry.eq(total[-1]),
+                    self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0)),
+                ]
                 with m.If(index == 0):
                     m.d.sync += self.z_is_odd.eq(z[0])
-                m.next = "WRITE"
-            with m.State("WRITE"):
-                m.d.sync += index.eq(index + 1)
-                m.d.comb += self.b_write.eq(self.operation != LinearOperation.COMPARE)
                 m.next = "READ"
                 with m.If(last):
                     m.d.comb += self.done.eq(1)
                     with m.If(subtracts):
-                        m.d.sync += self.borrow.eq(~carry)
+                        m.d.sync += self.borrow.eq(~total[-1])
                     m.next = "IDLE"
             with m.State("CLEAR"):
                 m.d.sync += index.eq(index + 1)

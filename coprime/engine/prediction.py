@@ -65,7 +65,7 @@ def predict(
     """Execute a command's steps as the sequencer does.
 
     Its states are told by their cycles: END 1; FETCH 1; LINEAR_START and JUDGE 1 each;
-    SCAN_START 1; NEXT_DIGIT, READ_DIGIT and TAKE_DIGIT 3 together; SCAN one a bit.
+    SCAN_START 1; NEXT_DIGIT, READ_DIGIT, WAIT_DIGIT and TAKE_DIGIT 4; SCAN one a bit.
     """
     width = capabilities.digit_width
     cycles, products = 1, 0
@@ -105,14 +105,14 @@ def predict(
             elif step.then is Then.MULTIPLIED and bit > 0:
                 address, advance = target, True
             if advance:
-                cycles += 3 if bit % width == 0 else 0
+                cycles += 4 if bit % width == 0 else 0
                 bit -= 1
             continue
         if step.kind is StepKind.SCAN:
             bit = lengths.of_exponent(step.modulus) * width - 1
-            cycles += 5  # SCAN_START, the highest digit, SCAN
+            cycles += 6  # SCAN_START, the highest digit, SCAN
             while not _bit(values, step, bit) and bit > 0:
-                cycles += 4 if bit % width == 0 else 1
+                cycles += 5 if bit % width == 0 else 1
                 bit -= 1
             if not _bit(values, step, bit):
                 address = target

@@ -34,7 +34,7 @@ class Sequencer(wiring.Component):
     """Fetches a step, has the multiplier or the linear unit execute it, decides what comes after.
 
     A MULTIPLY step takes one cycle more than the multiplication; a linear step three more than the
-    linear unit; each new digit of the exponent three; the end of an operation one. See
+    linear unit; each new digit of the exponent four; the end of an operation one. See
     `prediction.py`, which counts them.
 
     Parameters
@@ -222,6 +222,8 @@ class Sequencer(wiring.Component):
                 m.next = "READ_DIGIT"
             with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)
+                m.next = "WAIT_DIGIT"
+            with m.State("WAIT_DIGIT"):
                 m.next = "TAKE_DIGIT"
             with m.State("TAKE_DIGIT"):
                 m.d.sync += [exponent.eq(self.exponent_data), bit_index.eq(width - 1)]

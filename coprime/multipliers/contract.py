@@ -26,8 +26,8 @@ class MultiplierSignature(wiring.Signature):
     `outer_digits` (digits of Y) and `y_is_one` must stay until `done`, which is 1 in the last cycle
     of the multiplication. The first cycle after `start` counts as the first of the multiplication.
 
-    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes one
-    cycle later. Through port B it reads and writes digits of the result.
+    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes two
+    cycles later. Through port B it reads digits of the result in the same way, or writes them.
     """
 
     def __init__(self, digit_width: int, count_bits: int):

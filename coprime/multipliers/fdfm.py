@@ -28,8 +28,8 @@ class FdfmMultiplier(wiring.Component):
     X and M have `inner` digits, Y has `outer`. The result is below X*Y / 2^(17*outer) + M, so below
     2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must fit in `inner` digits. M is odd.
 
-    Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A
-    gets the address; the operand enters the DSP slice in c+1 and its sum stands in P in c+4.
+    Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
+    asked; the operand enters the DSP slice in c+2 and its sum stands in P in c+5.
 
     ======== ============ =============================================================
     c        port A reads DSP slice
@@ -41,8 +41,8 @@ class FdfmMultiplier(wiring.Component):
     2d + 5   Y_(i+1)      P = P >> 17                       (j = d; port A is free)
     ======== ============ =============================================================
 
-    The adder takes the sum of c = 6 + 2j in cycle 10 + 2j: {C_S : S_(i+1,j-1)} = P + S_(i,j) + C_S
-    (lines 8, 9), written in the cycle after. S_(i+1,0) is also kept in a register for line 3 of the
+    The adder takes the sum of c = 6 + 2j in cycle 11 + 2j: {C_S : S_(i+1,j-1)} = P + S_(i,j) + C_S
+    (lines 8, 9), and port B writes it. S_(i+1,0) is also kept in a register for line 3 of the
     next iteration: with d = 2 it comes too late to be read back in time.
 
     Parameters
@@ -64,7 +64,7 @@ class FdfmMultiplier(wiring.Component):
     @staticmethod
     def cycles(inner: int, outer: int) -> int:
         """Cycles of one multiplication; 2d^2 + 6d + 6 for equal lengths."""
-        # One cycle reads Y_0 before the iterations, five finish S_(d-1) after them.
+        # One cycle asks for Y_0 before the iterations, five finish S_(d-1) after them.
         return 1 + outer * (2 * inner + 6) + 5
 
     @staticmethod
@@ -139,6 +139,10 @@ class FdfmMultiplier(wiring.Component):
             m.d.comb += self.a_role.eq(Role.M_INVERSE)
         m.d.comb += self.a_index.eq(Mux(read_y, i, j))
 
+        pairs = delays(m, m_j, 5)
+        flushes = delays(m, flush, 5)
+        index = delays(m, j, 7)
+
         # --- The DSP slice -------------------------------------------------------------------
         y = Signal(self.DIGIT_WIDTH, reset_less=True)
         q = Signal(self.DIGIT_WIDTH, reset_less=True)
@@ -152,26 +156,18 @@ class FdfmMultiplier(wiring.Component):
             (Cat(Const(1, 1), p) + Cat(carry, Mux(select_sum, s_0, s)))[1:]
         )
 
-        y_arrives = Signal()
-        m.d.sync += y_arrives.eq(read_y)
-        with m.If(y_arrives):
+        # What was read in cycle c enters the slice in c+2, and so does what belongs to it.
+        with m.If(delays(m, read_y, 2)[2]):
             m.d.sync += y.eq(Mux(self.y_is_one, i == 0, self.a_data))
-
         operation = Signal(Accumulate)
-        product = Signal(init=1)
-        m.d.sync += [
-            # An operand enters the slice in the cycle after its address.
-            operation.eq(
-                Mux(
-                    m_j,
-                    Accumulate.ADD,
-                    Mux(flush | (x_j & (j != 0)), Accumulate.SHIFT_ADD, Accumulate.LOAD),
-                )
-            ),
-            product.eq(~flush),
-            select_sum.eq(quotient),
-            select_p.eq(m_j & (j == 0)),
-            select_q.eq(m_j),
+        with m.If(m_j):
+            m.d.comb += operation.eq(Accumulate.ADD)
+        with m.Elif(flush | (x_j & (j != 0))):
+            m.d.comb += operation.eq(Accumulate.SHIFT_ADD)
+        m.d.comb += [
+            select_sum.eq(delays(m, quotient, 2)[2]),
+            select_q.eq(pairs[2]),
+            select_p.eq(select_q & (index[2] == 0)),
         ]
         with m.If(select_p):
             m.d.sync += q.eq(p)
@@ -186,42 +182,35 @@ class FdfmMultiplier(wiring.Component):
             ),
             dsp.a.eq(self.a_data),
             dsp.b.eq(b),
-            dsp.accumulate.eq(operation),
-            dsp.product.eq(product),
+            dsp.accumulate.eq(delays(m, operation, 2)[2]),
+            dsp.product.eq(~flushes[2]),
         ]
         # X_0 * Y_i at c = 0 is done again at c = 5: it counts once.
         m.d.comb += self.multiplying.eq(x_j | m_j | quotient)
 
         # --- Lines 8 and 9, and port B -------------------------------------------------------
-        # Each tap is named by the cycle in which it acts, relative to the address on port A.
-        pairs = delays(m, m_j, 4)
-        flushes = delays(m, flush, 5)
-        index = delays(m, j, 7)
-        sum_pair, sum_flush = pairs[4], flushes[4]
-        with m.If(flushes[2]):
+        # Each tap is named by its distance from the cycle c of M_j, or of the flush.
+        sum_pair, sum_flush = pairs[5], flushes[5]
+        with m.If(flushes[3]):
             m.d.sync += first.eq(0)
-
-        digit = Signal(self.DIGIT_WIDTH, reset_less=True)
-        written = Signal()
-        m.d.sync += [
+        with m.If(first | flushes[4]):
             # S is zero in the first iteration, and beyond its last digit.
-            s.eq(Mux(first | flushes[3], 0, self.b_data)),
-            digit.eq(total[: self.DIGIT_WIDTH]),
-            # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
-            written.eq((sum_pair & (index[4] != 0)) | sum_flush),
-        ]
-        with m.If(sum_pair & (index[4] == 1)):
+            m.d.sync += s.eq(0)
+        with m.Else():
+            m.d.sync += s.eq(self.b_data)
+        with m.If(sum_pair & (index[5] == 1)):
             m.d.sync += s_0.eq(total[: self.DIGIT_WIDTH])
         with m.If(sum_pair):
             m.d.sync += carry.eq(total[self.DIGIT_WIDTH])
-        with m.If(quotient):
+        with m.If(sum_flush):
             m.d.sync += carry.eq(0)
         m.d.comb += [
-            # S_j is read two cycles after M_j; S_(j-1) is written seven after j was j-1.
-            self.b_index.eq(Mux(written, index[7], index[2])),
-            self.b_write.eq(written),
-            self.b_write_data.eq(digit),
-            finished.eq(flushes[5] & draining),
+            # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
+            self.b_write.eq((sum_pair & (index[5] != 0)) | sum_flush),
+            self.b_write_data.eq(total[: self.DIGIT_WIDTH]),
+            # S_j is read two cycles after M_j; when S_(j-1) is written, j was j-1 seven ago.
+            self.b_index.eq(Mux(self.b_write, index[7], index[2])),
+            finished.eq(sum_flush & draining),
             self.done.eq(finished),
         ]
         return m

@@ -76,17 +76,19 @@ class MockEngine(wiring.Component):
         x = self.memory.read_port()
         y = self.memory.read_port()
         adds = Signal()
+        asked = Signal.like(self.result_index)
+        m.d.sync += asked.eq(self.result_index)
         m.d.comb += [
-            x.addr.eq(Cat(self.result_index, Const(Operand.X, 4))),
-            y.addr.eq(Cat(self.result_index, Const(Operand.Y, 4))),
+            x.addr.eq(Cat(asked, Const(Operand.X, 4))),
+            y.addr.eq(Cat(asked, Const(Operand.Y, 4))),
             self.result_digit.eq(x.data),
         ]
         with m.If(adds):
             m.d.comb += self.result_digit.eq(x.data + y.data)
         # The result cannot be read while busy.
-        was_busy = Signal()
-        m.d.sync += was_busy.eq(self.busy)
-        with m.If(self.busy | was_busy):
+        was_busy = Signal(2)
+        m.d.sync += was_busy.eq(Cat(self.busy, was_busy))
+        with m.If(self.busy | was_busy.any()):
             m.d.comb += self.result_digit.eq(~0)
 
         left = Signal(16)

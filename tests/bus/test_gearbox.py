@@ -31,17 +31,17 @@ async def convert(ctx, gearbox, source, length, *, padded=False, to_words=False,
     ctx.set(gearbox.to_words, to_words)
     await ctx.tick()
     ctx.set(gearbox.start, 0)
-    index_before = None
+    index_before = index_earlier = None
     while ctx.get(gearbox.busy):
         cycles += 1
         assert cycles < 10_000
         assert not ctx.get(gearbox.digit_write) or not to_words
         assert not ctx.get(gearbox.word_write) or to_words
         if to_words:
-            # A memory with one cycle of latency; all ones behind the number.
-            digit = source[index_before] if index_before in range(len(source)) else ~0
-            ctx.set(gearbox.digit_in, digit if index_before is not None else ~0)
-            index_before = ctx.get(gearbox.digit_index)
+            # A memory with two cycles of latency; all ones behind the number.
+            digit = source[index_earlier] if index_earlier in range(len(source)) else ~0
+            ctx.set(gearbox.digit_in, digit)
+            index_earlier, index_before = index_before, ctx.get(gearbox.digit_index)
             taken = index_before
             if ctx.get(gearbox.word_write):
                 assert ctx.get(gearbox.word_index) == len(written)

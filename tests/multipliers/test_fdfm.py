@@ -51,14 +51,19 @@ class Bench(wiring.Component):
             multiplier.inner_digits.eq(self.inner),
             multiplier.outer_digits.eq(self.outer),
             multiplier.y_is_one.eq(self.y_is_one),
-            memory.a_address.eq((multiplier.a_role << 8) + multiplier.a_index),
             multiplier.a_data.eq(memory.a_data),
-            memory.b_address.eq(Mux(idle, self.address, RESULT * 256 + multiplier.b_index)),
-            memory.b_write.eq(Mux(idle, self.write, multiplier.b_write)),
-            memory.b_write_data.eq(Mux(idle, self.digit, multiplier.b_write_data)),
             multiplier.b_data.eq(memory.b_data),
             self.read.eq(memory.b_data),
         ]
+        for port, value in (
+            (memory.a_address, (multiplier.a_role << 8) + multiplier.a_index),
+            (memory.b_address, Mux(idle, self.address, RESULT * 256 + multiplier.b_index)),
+            (memory.b_write, Mux(idle, self.write, multiplier.b_write)),
+            (memory.b_write_data, Mux(idle, self.digit, multiplier.b_write_data)),
+        ):
+            registered = Signal.like(port)
+            m.d.sync += registered.eq(value)
+            m.d.comb += port.eq(registered)
         return m
 
 
@@ -94,7 +99,7 @@ def multiply(cases):
             result = 0
             for index in range(inner):
                 context.set(dut.address, RESULT * 256 + index)
-                await context.tick()
+                await context.tick().repeat(2)
                 result |= context.get(dut.read) << (RADIX_BITS * index)
             outcomes.append((result, cycles, products))
 
