@@ -183,7 +183,7 @@ class Register:
 
 
 def write_header(description: str, registers: list[RegNode]) -> str:
-    """Write drivers/include/coprime_registers.h.
+    """Write coprime/bus/coprime_registers.h.
 
     Registers are plain offsets: a packed structure would let a compiler split an access into bytes,
     which the accelerator refuses.
@@ -282,7 +282,7 @@ def generate() -> dict[Path, str]:
     source = load_registers()
     return {
         Path("coprime/bus/registers.py"): format_python(write_python(*source)),
-        Path("drivers/include/coprime_registers.h"): write_header(*source),
+        Path("coprime/bus/coprime_registers.h"): write_header(*source),
         Path("docs/registers.md"): write_page(*source),
     }
 

@@ -11,7 +11,7 @@ from coprime.bus import registers
 from coprime.bus.registers import REGISTERS
 
 ROOT = Path(__file__).parents[2]
-HEADER = ROOT / "drivers/include/coprime_registers.h"
+HEADER = ROOT / "coprime/bus/coprime_registers.h"
 
 
 def run_tool(*arguments, root=ROOT):
@@ -31,7 +31,7 @@ def test_generated_files_are_up_to_date():
 
 @pytest.mark.parametrize(
     "path",
-    ["coprime/bus/registers.py", "drivers/include/coprime_registers.h", "docs/registers.md"],
+    ["coprime/bus/registers.py", "coprime/bus/coprime_registers.h", "docs/registers.md"],
 )
 def test_check_names_the_stale_file_and_writing_mends_it(tmp_path, path):
     for folder in ("coprime/bus", "coprime/engine", "tools", "drivers", "docs"):

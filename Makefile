@@ -1,0 +1,60 @@
+# Each target does all of its own set-up: .venv with the pinned tools, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Workers for the tests; as many as there are cores.
+JOBS ?= auto
+
+.PHONY: help setup demo test test-all bench lint format registers lock clean
+
+help:
+	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
+	@echo "make test       lint, types and tests (a few minutes)"
+	@echo "make test-all   the long sweeps too"
+	@echo "make bench      measure the figures in docs/results.md"
+	@echo "make setup      only .venv, with the command .venv/bin/coprime"
+	@echo "make registers  generate the files that derive from the register map"
+	@echo "make lock       pin the newest allowed versions of the dependencies"
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@sh tools/check_machine.sh $(PYTHON)
+	@echo "Setting up $(VENV) (once, about half a minute) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/coprime demo
+
+test: $(READY) lint
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+
+test-all: $(READY) lint
+	@$(BIN)/python -m pytest -q -n $(JOBS)
+
+bench: $(READY)
+	@$(BIN)/python -m bench
+
+lint: $(READY)
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+format: $(READY)
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+registers: $(READY)
+	@$(BIN)/python tools/registers.py
+
+lock: $(READY)
+	@$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
+	  --extra dev --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,49 @@
+"""An engine behind its bus, in simulation; each command is checked against its prediction."""
+
+from dataclasses import dataclass
+
+from coprime.catalog import family_named
+from coprime.device.accelerator import Accelerator
+from coprime.engine.contract import Error
+from coprime.explore.measure import open_simulation
+
+
+class CheckedPrediction:
+    """The design's `predict`, remembering what it said."""
+
+    def __init__(self, design):
+        self.design = design
+        self.last = None
+
+    def __call__(self, command, operands, lengths):
+        self.last = self.design.predict(command, operands, lengths)
+        return self.last
+
+
+class CheckedAccelerator(Accelerator):
+    """Asserts after every command that cycles, products and result are the predicted ones."""
+
+    def __init__(self, device, design):
+        self.prediction = CheckedPrediction(design)
+        super().__init__(device, predict=self.prediction)
+
+    def _run(self, job, x):
+        result = super()._run(job, x)
+        predicted = self.prediction.last
+        assert predicted.error is Error.NONE
+        assert (result.cycles, result.products) == (predicted.cycles, predicted.products)
+        assert result.value == predicted.result
+        return result
+
+
+@dataclass(frozen=True)
+class Bench:
+    device: object
+    accelerator: CheckedAccelerator
+    design: object
+
+
+def open_bench(family, **settings):
+    choice = family_named(family).choose({name: str(value) for name, value in settings.items()})
+    device = open_simulation(choice)
+    return Bench(device, CheckedAccelerator(device, choice.design), choice.design)
