@@ -152,8 +152,8 @@ class Accelerator:
     noticed, since the interrupt enable, which this driver sets once, reads 0 then. Numbers that no
     register can say (negative, or not integers) raise TypeError or ValueError; everything else goes
     to the hardware, whose answer raises EngineError. The length of the modulus that the hardware is
-    told is that of the longest operand, so that it sees every operand that is too large, and at least
-    the shortest that it takes.
+    told is that of the longest operand, so that it sees every operand that is too large, and never
+    below the shortest that it takes.
 
     Not for use from two threads at once, nor by two drivers of one device.
 

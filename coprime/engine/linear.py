@@ -26,8 +26,8 @@ class LinearOperation(enum.IntEnum):
 class LinearUnit(wiring.Component):
     """One digit in four cycles: ask for x and z through both ports, wait, take them, add.
 
-    x and z may lie in the result's own slot, since a digit is written after it was read. `done` is 1 in the last cycle. `clear` instead of `start` writes zero
-    to every word of the memory.
+    x and z may lie in the result's own slot, since a digit is written after it was read. `done` is
+    1 in the last cycle. `clear` instead of `start` writes zero to every word of the memory.
 
     Members
     -------

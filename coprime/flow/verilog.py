@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 
 from amaranth.back import rtlil
@@ -113,10 +113,11 @@ def _fold_memory_words(verilog: str) -> str:
             f"      {word[0]}[word] = {word[1]};",
         ]
     text = "\n".join(lines) + "\n"
-    # The loops' variable belongs to the `initial` block that they stand in.
+    # The loops' variable belongs to the `initial` block that they stand in; block names differ.
+    blocks = count(1)
     return re.sub(
         r"^  initial begin\n((?:    .*\n)*?    for \(word)",
-        r"  initial begin : initial_words\n    integer word;\n\1",
+        lambda found: f"  initial begin : words_{next(blocks)}\n    integer word;\n{found[1]}",
         text,
         flags=re.MULTILINE,
     )

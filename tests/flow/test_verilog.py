@@ -97,7 +97,7 @@ def test_no_header():
 def test_memory_words_are_folded():
     verilog = to_verilog(Stage(), "coprime_stage")
     assert (
-        "  initial begin : initial_words\n"
+        "  initial begin : words_1\n"
         "    integer word;\n"
         "    table[0] = 8'h03;\n"
         "    table[1] = 8'h01;\n"
@@ -183,3 +183,21 @@ def test_names_that_are_refused():
     for name in ("stage", "coprime_", "coprime_Stage", "coprime_a b"):
         with pytest.raises(ValueError, match="name must be 'coprime_'"):
             to_verilog(component, name)
+
+
+class TwoMemories(wiring.Component):
+    a: Out(8)
+    b: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        for name in "ab":
+            m.submodules[name] = memory = Memory(shape=8, depth=16, init=[])
+            m.d.comb += getattr(self, name).eq(memory.read_port().data)
+        return m
+
+
+def test_initial_blocks_of_two_memories_differ(tmp_path):
+    verilog = to_verilog(TwoMemories(), "coprime_two")
+    assert "begin : words_1" in verilog
+    assert "begin : words_2" in verilog
