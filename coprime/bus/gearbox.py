@@ -41,7 +41,7 @@ class Gearbox(wiring.Component):
     excess: valid with `done` to digits: the words had a bit that is 1 and not below `length`
     word_in, word_valid, word_ready: the words to convert; one is taken where both are 1
     digit, digit_write: the digits that are made; `digit_index` tells which
-    digit_in: digit `digit_index`, two cycles after that is set
+    digit_in: digit `digit_index`, three cycles after that is set
     word, word_write: the words that are made; `word_index` tells which
     digit_index: the digit that is read or written next; to digits with `done`, the last one
     word_index: the word that is taken or written next
@@ -88,7 +88,7 @@ class Gearbox(wiring.Component):
         unit = gcd(WORD_BITS, self.digit_width)
         words, digits = -(-length // WORD_BITS), -(-length // self.digit_width)
         if to_words:
-            return 1 + 2 * digits + words * WORD_BITS // unit + 1
+            return 1 + 3 * digits + words * WORD_BITS // unit + 1
         written = -(-(length + (self.headroom if padded else 0)) // self.digit_width)
         return words + written * self.digit_width // unit + 1
 
@@ -148,6 +148,9 @@ class Gearbox(wiring.Component):
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)
                 m.next = "MOVE"
+            with m.State("AWAIT"):
+                m.d.comb += self.busy.eq(1)
+                m.next = "TAKE"
             with m.State("TAKE"):
                 m.d.comb += self.busy.eq(1)
                 m.d.sync += [
@@ -160,7 +163,7 @@ class Gearbox(wiring.Component):
                 m.d.comb += self.busy.eq(1)
                 with m.If((source == 0) & ~left[-1]):
                     with m.If(to_words):
-                        m.next = "TAKE"
+                        m.next = "AWAIT"
                     with m.Else():
                         m.d.comb += self.word_ready.eq(1)
                         with m.If(self.word_valid):

@@ -12,7 +12,7 @@ Protocol
   must then stay as they are while `busy` is 1. `busy` is 1 from the next cycle on. `done` is 1 in
   the last busy cycle, and only there. `error` is valid from that cycle on, until the next `start`.
   The cycles of an operation are the cycles in which `busy` is 1.
-* While `busy` is 0, `result_digit` is digit `result_index` of the result, two cycles later. The
+* While `busy` is 0, `result_digit` is digit `result_index` of the result, three cycles later. The
   result is the only operand that can be read. A command that ends in an error leaves it as it was.
 * `multiplying` is 1 in each busy cycle in which a product that the algorithm needs enters the
   multiplier (a product computed twice counts once): their number over the cycles is the

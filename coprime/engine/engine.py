@@ -2,7 +2,6 @@
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
@@ -154,33 +153,30 @@ class Engine(wiring.Component):
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
-        # Registers before the memory: finding an address takes a cycle of its own.
+
+        bases = [self.layout.bases.get(Slot(k), 0) if k in set(Slot) else 0 for k in range(32)]
+
+        # Two stages before the memory, so that no path is long: what is asked for, its address.
+        def stage(value: Signal) -> Signal:
+            staged = Signal.like(value, reset_less=True)
+            m.d.sync += staged.eq(value)
+            return staged
+
         for slot, index, address in (
             (a_slot, a_index, memory.a_address),
             (b_slot, b_index, memory.b_address),
         ):
-            registered = Signal.like(address, reset_less=True)
-            m.d.sync += registered.eq(self._base(m, slot, sequencer.parity) + index)
-            m.d.comb += address.eq(registered)
-        registered_data = Signal.like(write_data, reset_less=True)
-        registered_write = Signal()
-        m.d.sync += [registered_write.eq(write), registered_data.eq(write_data)]
+            current = Signal.like(slot)
+            m.d.comb += current.eq(slot)
+            with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
+                # ACCUMULATOR and NEXT change places.
+                m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
+            found = Signal.like(address)
+            m.d.comb += found.eq(look_up(bases, stage(current), len(found)) + stage(index))
+            m.d.comb += address.eq(stage(found))
         m.d.comb += [
-            memory.b_write.eq(registered_write),
-            memory.b_write_data.eq(registered_data),
+            memory.b_write.eq(stage(stage(write))),
+            memory.b_write_data.eq(stage(stage(write_data))),
         ]
         m.d.comb += self.result_digit.eq(memory.b_data)
         return m
-
-    def _base(self, m: Module, slot: Signal, parity: Signal) -> Signal:
-        """Address of a slot's digit 0. ACCUMULATOR and NEXT change places with `parity`."""
-        base = Signal(bits_for(self.layout.depth - 1))
-        swapped = Signal.like(slot)
-        m.d.comb += swapped.eq(slot)
-        with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
-            m.d.comb += swapped[0].eq(slot[0] ^ parity)
-        bases = [0] * 32
-        for known, address in self.layout.bases.items():
-            bases[known] = address
-        m.d.comb += base.eq(look_up(bases, swapped, len(base)))
-        return base

@@ -7,6 +7,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.multipliers.contract import READ_LATENCY
+
 __all__ = ["LinearOperation", "LinearUnit"]
 
 
@@ -24,7 +26,7 @@ class LinearOperation(enum.IntEnum):
 
 
 class LinearUnit(wiring.Component):
-    """One digit in four cycles: ask for x and z through both ports, wait, take them, add.
+    """One digit: ask for x and z through both ports, wait, take them, add and write.
 
     x and z may lie in the result's own slot, since a digit is written after it was read. `done` is
     1 in the last cycle. `clear` instead of `start` writes zero to every word of the memory.
@@ -60,7 +62,7 @@ class LinearUnit(wiring.Component):
     @staticmethod
     def cycles(digits: int) -> int:
         """Cycles of one operation on `digits` digits."""
-        return 4 * digits
+        return (READ_LATENCY + 2) * digits
 
     @staticmethod
     def clear_cycles(depth: int) -> int:
@@ -68,7 +70,7 @@ class LinearUnit(wiring.Component):
         return depth
 
     def elaborate(self, platform: object) -> Module:
-        """Four states a digit, and one that clears."""
+        """The states that a digit goes through, and one that clears."""
         m = Module()
         index = Signal.like(self.index)
         carry = Signal()
@@ -101,9 +103,10 @@ class LinearUnit(wiring.Component):
             with m.State("READ"):
                 with m.If(index == 0):
                     m.d.sync += carry.eq(subtracts)
-                m.next = "WAIT"
-            with m.State("WAIT"):
-                m.next = "TAKE"
+                m.next = "WAIT_0"
+            for k in range(READ_LATENCY - 1):
+                with m.State(f"WAIT_{k}"):
+                    m.next = f"WAIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE"
             with m.State("TAKE"):
                 m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
                 m.next = "ADD"

@@ -10,6 +10,7 @@ from .contract import Capabilities, Command, Error, Operand
 from .layout import Layout
 from .linear import LinearUnit
 from .program import Program
+from .sequencer import Sequencer
 
 __all__ = ["Lengths", "Prediction", "predict"]
 
@@ -65,7 +66,7 @@ def predict(
     """Execute a command's steps as the sequencer does.
 
     Its states are told by their cycles: END 1; FETCH 1; LINEAR_START and JUDGE 1 each;
-    SCAN_START 1; NEXT_DIGIT, READ_DIGIT, WAIT_DIGIT and TAKE_DIGIT 4; SCAN one a bit.
+    SCAN_START 1; SCAN one a bit; a new digit of the exponent Sequencer.DIGIT_CYCLES.
     """
     width = capabilities.digit_width
     cycles, products = 1, 0
@@ -105,14 +106,14 @@ def predict(
             elif step.then is Then.MULTIPLIED and bit > 0:
                 address, advance = target, True
             if advance:
-                cycles += 4 if bit % width == 0 else 0
+                cycles += Sequencer.DIGIT_CYCLES if bit % width == 0 else 0
                 bit -= 1
             continue
         if step.kind is StepKind.SCAN:
             bit = lengths.of_exponent(step.modulus) * width - 1
-            cycles += 6  # SCAN_START, the highest digit, SCAN
+            cycles += 1 + Sequencer.DIGIT_CYCLES + 1  # SCAN_START, the highest digit, SCAN
             while not _bit(values, step, bit) and bit > 0:
-                cycles += 5 if bit % width == 0 else 1
+                cycles += 1 + (Sequencer.DIGIT_CYCLES if bit % width == 0 else 0)
                 bit -= 1
             if not _bit(values, step, bit):
                 address = target

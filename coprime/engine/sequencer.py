@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.exponentiators.steps import Context, Slot, StepKind, Then
+from coprime.multipliers.contract import READ_LATENCY
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
 from .program import Program
@@ -34,7 +35,7 @@ class Sequencer(wiring.Component):
     """Fetches a step, has the multiplier or the linear unit execute it, decides what comes after.
 
     A MULTIPLY step takes one cycle more than the multiplication; a linear step three more than the
-    linear unit; each new digit of the exponent four; the end of an operation one. See
+    linear unit; a new digit of the exponent DIGIT_CYCLES; the end of an operation one. See
     `prediction.py`, which counts them.
 
     Parameters
@@ -42,6 +43,9 @@ class Sequencer(wiring.Component):
     program : Program
     capabilities : Capabilities
     """
+
+    DIGIT_CYCLES = READ_LATENCY + 2
+    """NEXT_DIGIT, READ_DIGIT, the waiting, TAKE_DIGIT."""
 
     def __init__(self, program: Program, capabilities: Capabilities):
         self.program = program
@@ -222,9 +226,10 @@ class Sequencer(wiring.Component):
                 m.next = "READ_DIGIT"
             with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)
-                m.next = "WAIT_DIGIT"
-            with m.State("WAIT_DIGIT"):
-                m.next = "TAKE_DIGIT"
+                m.next = "WAIT_DIGIT_0"
+            for k in range(READ_LATENCY - 1):
+                with m.State(f"WAIT_DIGIT_{k}"):
+                    m.next = f"WAIT_DIGIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE_DIGIT"
             with m.State("TAKE_DIGIT"):
                 m.d.sync += [exponent.eq(self.exponent_data), bit_index.eq(width - 1)]
                 m.next = "FETCH"

@@ -5,7 +5,10 @@ import enum
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["MultiplierSignature", "Role"]
+__all__ = ["READ_LATENCY", "MultiplierSignature", "Role"]
+
+READ_LATENCY = 3
+"""Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
 
 
 class Role(enum.IntEnum):
@@ -26,8 +29,9 @@ class MultiplierSignature(wiring.Signature):
     `outer_digits` (digits of Y) and `y_is_one` must stay until `done`, which is 1 in the last cycle
     of the multiplication. The first cycle after `start` counts as the first of the multiplication.
 
-    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes two
-    cycles later. Through port B it reads digits of the result in the same way, or writes them.
+    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
+    READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
+    writes them; what was written can be asked for in the next cycle.
     """
 
     def __init__(self, digit_width: int, count_bits: int):

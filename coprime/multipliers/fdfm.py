@@ -17,7 +17,7 @@ from amaranth.lib import wiring
 from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
 
-from .contract import MultiplierSignature, Role
+from .contract import READ_LATENCY, MultiplierSignature, Role
 
 __all__ = ["FdfmMultiplier"]
 
@@ -29,7 +29,7 @@ class FdfmMultiplier(wiring.Component):
     2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must fit in `inner` digits. M is odd.
 
     Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
-    asked; the operand enters the DSP slice in c+2 and its sum stands in P in c+5.
+    asked; the operand enters the DSP slice in c+3 and its sum stands in P in c+6.
 
     ======== ============ =============================================================
     c        port A reads DSP slice
@@ -41,7 +41,7 @@ class FdfmMultiplier(wiring.Component):
     2d + 5   Y_(i+1)      P = P >> 17                       (j = d; port A is free)
     ======== ============ =============================================================
 
-    The adder takes the sum of c = 6 + 2j in cycle 11 + 2j: {C_S : S_(i+1,j-1)} = P + S_(i,j) + C_S
+    The adder takes the sum of c = 6 + 2j in cycle 12 + 2j: {C_S : S_(i+1,j-1)} = P + S_(i,j) + C_S
     (lines 8, 9), and port B writes it. S_(i+1,0) is also kept in a register for line 3 of the
     next iteration: with d = 2 it comes too late to be read back in time.
 
@@ -63,9 +63,9 @@ class FdfmMultiplier(wiring.Component):
 
     @staticmethod
     def cycles(inner: int, outer: int) -> int:
-        """Cycles of one multiplication; 2d^2 + 6d + 6 for equal lengths."""
-        # One cycle asks for Y_0 before the iterations, five finish S_(d-1) after them.
-        return 1 + outer * (2 * inner + 6) + 5
+        """Cycles of one multiplication; 2d^2 + 6d + 7 for equal lengths."""
+        # One cycle asks for Y_0 before the iterations; S_(d-1) is finished after them.
+        return 1 + outer * (2 * inner + 6) + READ_LATENCY + DspSlice.LATENCY
 
     @staticmethod
     def products(inner: int, outer: int) -> int:
@@ -87,7 +87,6 @@ class FdfmMultiplier(wiring.Component):
 
         s_0 = Signal(self.DIGIT_WIDTH)
         read_y = Signal()
-        x_0 = Signal()
         quotient = Signal()
         x_j = Signal()
         m_j = Signal()
@@ -104,7 +103,7 @@ class FdfmMultiplier(wiring.Component):
                 m.d.comb += read_y.eq(1)
                 m.next = "QUOTIENT"
             with m.State("QUOTIENT"):  # line 3
-                m.d.comb += [x_0.eq(wait == 0), quotient.eq(wait == 3)]
+                m.d.comb += quotient.eq(wait == 3)
                 m.d.sync += wait.eq(wait + 1)
                 with m.If(quotient):
                     m.d.sync += i.eq(i + 1)
@@ -139,9 +138,12 @@ class FdfmMultiplier(wiring.Component):
             m.d.comb += self.a_role.eq(Role.M_INVERSE)
         m.d.comb += self.a_index.eq(Mux(read_y, i, j))
 
-        pairs = delays(m, m_j, 5)
-        flushes = delays(m, flush, 5)
-        index = delays(m, j, 7)
+        # What is asked for in cycle c enters the slice in c + arrival and stands in P in c + ready.
+        arrival = READ_LATENCY
+        ready = arrival + DspSlice.LATENCY
+        pairs = delays(m, m_j, ready)
+        flushes = delays(m, flush, ready)
+        index = delays(m, j, ready + 2)
 
         # --- The DSP slice -------------------------------------------------------------------
         y = Signal(self.DIGIT_WIDTH, reset_less=True)
@@ -156,8 +158,7 @@ class FdfmMultiplier(wiring.Component):
             (Cat(Const(1, 1), p) + Cat(carry, Mux(select_sum, s_0, s)))[1:]
         )
 
-        # What was read in cycle c enters the slice in c+2, and so does what belongs to it.
-        with m.If(delays(m, read_y, 2)[2]):
+        with m.If(delays(m, read_y, arrival)[-1]):
             m.d.sync += y.eq(Mux(self.y_is_one, i == 0, self.a_data))
         operation = Signal(Accumulate)
         with m.If(m_j):
@@ -165,9 +166,9 @@ class FdfmMultiplier(wiring.Component):
         with m.Elif(flush | (x_j & (j != 0))):
             m.d.comb += operation.eq(Accumulate.SHIFT_ADD)
         m.d.comb += [
-            select_sum.eq(delays(m, quotient, 2)[2]),
-            select_q.eq(pairs[2]),
-            select_p.eq(select_q & (index[2] == 0)),
+            select_sum.eq(delays(m, quotient, arrival)[-1]),
+            select_q.eq(pairs[arrival]),
+            select_p.eq(select_q & (index[arrival] == 0)),
         ]
         with m.If(select_p):
             m.d.sync += q.eq(p)
@@ -182,23 +183,24 @@ class FdfmMultiplier(wiring.Component):
             ),
             dsp.a.eq(self.a_data),
             dsp.b.eq(b),
-            dsp.accumulate.eq(delays(m, operation, 2)[2]),
-            dsp.product.eq(~flushes[2]),
+            dsp.accumulate.eq(delays(m, operation, arrival)[-1]),
+            dsp.product.eq(~flushes[arrival]),
         ]
         # X_0 * Y_i at c = 0 is done again at c = 5: it counts once.
         m.d.comb += self.multiplying.eq(x_j | m_j | quotient)
 
         # --- Lines 8 and 9, and port B -------------------------------------------------------
-        # Each tap is named by its distance from the cycle c of M_j, or of the flush.
-        sum_pair, sum_flush = pairs[5], flushes[5]
-        with m.If(flushes[3]):
-            m.d.sync += first.eq(0)
-        with m.If(first | flushes[4]):
+        # Port B is asked for S_j one cycle after M_j, in odd cycles, and writes in even ones; two
+        # registers make S_j meet its sum.
+        sum_pair, sum_flush, sum_index = pairs[ready], flushes[ready], index[ready]
+        s_early = Signal.like(s, reset_less=True)
+        m.d.sync += [s_early.eq(self.b_data), s.eq(s_early)]
+        with m.If(first | flushes[ready - 1]):
             # S is zero in the first iteration, and beyond its last digit.
             m.d.sync += s.eq(0)
-        with m.Else():
-            m.d.sync += s.eq(self.b_data)
-        with m.If(sum_pair & (index[5] == 1)):
+        with m.If(flushes[ready - 2]):
+            m.d.sync += first.eq(0)
+        with m.If(sum_pair & (sum_index == 1)):
             m.d.sync += s_0.eq(total[: self.DIGIT_WIDTH])
         with m.If(sum_pair):
             m.d.sync += carry.eq(total[self.DIGIT_WIDTH])
@@ -206,10 +208,10 @@ class FdfmMultiplier(wiring.Component):
             m.d.sync += carry.eq(0)
         m.d.comb += [
             # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
-            self.b_write.eq((sum_pair & (index[5] != 0)) | sum_flush),
+            self.b_write.eq((sum_pair & (sum_index != 0)) | sum_flush),
             self.b_write_data.eq(total[: self.DIGIT_WIDTH]),
-            # S_j is read two cycles after M_j; when S_(j-1) is written, j was j-1 seven ago.
-            self.b_index.eq(Mux(self.b_write, index[7], index[2])),
+            # The sum's j less one: j was that two cycles before it was the sum's.
+            self.b_index.eq(Mux(self.b_write, index[ready + 2], index[1])),
             finished.eq(sum_flush & draining),
             self.done.eq(finished),
         ]

@@ -76,8 +76,8 @@ class MockEngine(wiring.Component):
         x = self.memory.read_port()
         y = self.memory.read_port()
         adds = Signal()
-        asked = Signal.like(self.result_index)
-        m.d.sync += asked.eq(self.result_index)
+        found, asked = Signal.like(self.result_index), Signal.like(self.result_index)
+        m.d.sync += [found.eq(self.result_index), asked.eq(found)]
         m.d.comb += [
             x.addr.eq(Cat(asked, Const(Operand.X, 4))),
             y.addr.eq(Cat(asked, Const(Operand.Y, 4))),
@@ -86,7 +86,7 @@ class MockEngine(wiring.Component):
         with m.If(adds):
             m.d.comb += self.result_digit.eq(x.data + y.data)
         # The result cannot be read while busy.
-        was_busy = Signal(2)
+        was_busy = Signal(3)
         m.d.sync += was_busy.eq(Cat(self.busy, was_busy))
         with m.If(self.busy | was_busy.any()):
             m.d.comb += self.result_digit.eq(~0)

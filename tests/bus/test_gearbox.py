@@ -31,18 +31,18 @@ async def convert(ctx, gearbox, source, length, *, padded=False, to_words=False,
     ctx.set(gearbox.to_words, to_words)
     await ctx.tick()
     ctx.set(gearbox.start, 0)
-    index_before = index_earlier = None
+    asked = [None] * 3
     while ctx.get(gearbox.busy):
         cycles += 1
         assert cycles < 10_000
         assert not ctx.get(gearbox.digit_write) or not to_words
         assert not ctx.get(gearbox.word_write) or to_words
         if to_words:
-            # A memory with two cycles of latency; all ones behind the number.
-            digit = source[index_earlier] if index_earlier in range(len(source)) else ~0
+            # A memory with three cycles of latency; all ones behind the number.
+            digit = source[asked[0]] if asked[0] in range(len(source)) else ~0
             ctx.set(gearbox.digit_in, digit)
-            index_earlier, index_before = index_before, ctx.get(gearbox.digit_index)
-            taken = index_before
+            taken = ctx.get(gearbox.digit_index)
+            asked = [*asked[1:], taken]
             if ctx.get(gearbox.word_write):
                 assert ctx.get(gearbox.word_index) == len(written)
                 written.append(ctx.get(gearbox.word))

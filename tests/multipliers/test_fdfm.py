@@ -8,7 +8,7 @@ from amaranth.sim import Simulator
 
 from coprime.cells.block_ram import BlockRam
 from coprime.model.fdfm import RADIX_BITS, montgomery, to_digits
-from coprime.multipliers.contract import Role
+from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.fdfm import FdfmMultiplier
 from coprime.papers import fdfm as paper
 
@@ -61,9 +61,10 @@ class Bench(wiring.Component):
             (memory.b_write, Mux(idle, self.write, multiplier.b_write)),
             (memory.b_write_data, Mux(idle, self.digit, multiplier.b_write_data)),
         ):
-            registered = Signal.like(port)
-            m.d.sync += registered.eq(value)
-            m.d.comb += port.eq(registered)
+            # As in the engine: the port sees it two cycles later, so that data come in the third.
+            asked, found = Signal.like(port), Signal.like(port)
+            m.d.sync += [asked.eq(value), found.eq(asked)]
+            m.d.comb += port.eq(found)
         return m
 
 
@@ -99,7 +100,7 @@ def multiply(cases):
             result = 0
             for index in range(inner):
                 context.set(dut.address, RESULT * 256 + index)
-                await context.tick().repeat(2)
+                await context.tick().repeat(READ_LATENCY)
                 result |= context.get(dut.read) << (RADIX_BITS * index)
             outcomes.append((result, cycles, products))
 
