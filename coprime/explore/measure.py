@@ -13,13 +13,17 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import map_ecp5, route_ecp5
 from coprime.flow.package import accelerator_verilog, engine_verilog
+from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 from coprime.rsa import keys
 
 __all__ = [
     "Area",
+    "GateRecord",
     "Operands",
     "Run",
+    "WorstCaseNumbers",
+    "estimate_gates",
     "measure_area",
     "open_simulation",
     "random_operands",
@@ -36,6 +40,34 @@ class Operands:
     e: int = 0
     m: int = 0
     key: keys.RsaPrivateKey | keys.RsaPublicKey | None = None
+
+
+@dataclass(frozen=True)
+class WorstCaseNumbers:
+    """Two primes with exponents of nothing but ones, as the papers count their worst case.
+
+    No public exponent belongs to them: the result is known from its two residues.
+    """
+
+    n: int
+    d: int
+    p: int
+    q: int
+    dp: int
+    dq: int
+
+    @classmethod
+    def of_length(cls, bits: int, seed: int = 1) -> "WorstCaseNumbers":
+        """For a modulus of `bits` bits, 64 or more."""
+        key = keys.generate(bits, seed=seed)
+        dp, dq = ((1 << prime.bit_length()) - 1 for prime in (key.p, key.q))
+        return cls(key.n, (1 << bits) - 1, key.p, key.q, dp, dq)
+
+    def private(self, x: int) -> int:
+        """x^dp mod p and x^dq mod q, recombined modulo n."""
+        p_part, q_part = pow(x, self.dp, self.p), pow(x, self.dq, self.q)
+        coefficient = pow(self.q, -1, self.p)
+        return (q_part + self.q * ((p_part - q_part) * coefficient % self.p)) % self.n
 
 
 @dataclass(frozen=True)
@@ -201,4 +233,39 @@ def measure_area(
         fmax_mhz=routed.fmax_mhz if routed else None,
         critical_path=str(routed.critical_path) if routed else None,
         tools=routed.tools if routed else mapped.tools,
+    )
+
+
+@dataclass(frozen=True)
+class GateRecord:
+    """An engine in unit gates, as `coprime.flow.unit_gate` counts; `target` is "unit-gate"."""
+
+    family: str
+    parameters: Mapping[str, int]
+    part: str
+    target: str
+    area: int
+    delay: int
+    flip_flops: int
+    memory_bits: int
+    tools: Mapping[str, str]
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        return self.__dict__ | {"parameters": dict(self.parameters), "tools": dict(self.tools)}
+
+
+def estimate_gates(choice: Choice) -> GateRecord:
+    """Count the engine's generic Verilog in unit gates; its multipliers are gates too."""
+    gates = estimate(engine_verilog(choice), f"{choice.module_name}_engine")
+    return GateRecord(
+        family=choice.family.name,
+        parameters=choice.values,
+        part="engine",
+        target="unit-gate",
+        area=gates.area,
+        delay=gates.delay,
+        flip_flops=gates.flip_flops,
+        memory_bits=gates.memory_bits,
+        tools=gates.tools,
     )

@@ -52,6 +52,13 @@ class CriticalPath:
     routing_ns: float
     """Time on wires."""
 
+    def __str__(self) -> str:
+        """Say where it leads and what it costs, in one line."""
+        return (
+            f"{self.start} to {self.end}: {self.logic_ns:.1f} ns in cells"
+            f" and {self.routing_ns:.1f} ns on wires"
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class RoutedDesign:

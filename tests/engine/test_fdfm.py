@@ -10,6 +10,7 @@ from coprime.bus import registers
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm as fdfm_design
+from coprime.explore.measure import WorstCaseNumbers
 from coprime.model.fdfm import crt_decryption
 from coprime.papers import fdfm as paper
 from coprime.rsa.keys import generate
@@ -128,31 +129,14 @@ def test_agrees_with_the_papers_four_steps(fdfm):
 # --- Cycles -------------------------------------------------------------------------------------
 
 
-def all_ones_exponents(length):
-    """A key whose exponents modulo p - 1 and q - 1 are all ones; and what x^D is with it."""
-    key = generate(length, seed=length)
-    ones = {name: (1 << prime.bit_length()) - 1 for name, prime in (("dp", key.p), ("dq", key.q))}
-
-    class Numbers:
-        n, d, p, q = key.n, key.d, key.p, key.q
-        dp, dq = ones["dp"], ones["dq"]
-
-    return Numbers
-
-
 @pytest.mark.parametrize("length", sorted(paper.CRT_CYCLES))
 def test_worst_case_is_no_slower_than_table_2(fdfm, length):
-    key = all_ones_exponents(length)
+    key = WorstCaseNumbers.of_length(length)
     x = key.n - 2
     fdfm.accelerator.load_private(key)
     result = fdfm.accelerator.private(x)
-    assert result.value == crt_by_residues(x, key)
+    assert result.value == key.private(x)
     assert result.cycles <= paper.CRT_CYCLES[length]
-
-
-def crt_by_residues(x, key):
-    p_part, q_part = pow(x, key.dp, key.p), pow(x, key.dq, key.q)
-    return (q_part + key.q * ((p_part - q_part) * pow(key.q, -1, key.p) % key.p)) % key.n
 
 
 def test_cycles_depend_on_the_exponent_alone(fdfm):

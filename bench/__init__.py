@@ -1,0 +1,1 @@
+"""Measurements that `make bench` writes to docs/results.md."""

@@ -1,0 +1,69 @@
+"""Imports point down: a folder imports only from the folders below it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import coprime
+
+ROOT = Path(coprime.__file__).parent
+LAYERS = [
+    "cli",
+    "explore",
+    "papers",
+    "soc",
+    "rsa",
+    "device",
+    "flow",
+    "catalog",
+    "bus",
+    "cluster",
+    "engine",
+    "exponentiators",
+    "multipliers",
+    "cells",
+    "model",
+]
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def imported(path):
+    """Names of the modules of ours that a file imports."""
+    package = ["coprime", *path.relative_to(ROOT).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("coprime."))
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            if name == "coprime":
+                yield from (f"coprime.{alias.name}" for alias in node.names)
+            elif name.startswith("coprime."):
+                yield name
+
+
+def layer(name):
+    return name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[0] == "__init__":
+        return
+    own = LAYERS.index(parts[0])
+    for name in imported(path):
+        if layer(name) == "__version__":
+            continue
+        assert LAYERS.index(layer(name)) >= own, f"{path} imports {name} from above"
+
+
+def test_model_imports_nothing_of_ours():
+    for path in (ROOT / "model").glob("*.py"):
+        assert not list(imported(path))
+
+
+def test_every_folder_is_a_layer():
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert folders <= set(LAYERS)
