@@ -22,6 +22,7 @@ from coprime.device.uio import UioDevice
 from coprime.engine.contract import Command
 from coprime.explore import measure
 from coprime.explore.demo import demonstrate
+from coprime.flow.board import BOARDS, board_named
 from coprime.flow.package import write_package
 from coprime.flow.tools import ToolError
 from coprime.rsa import keys, operations
@@ -35,6 +36,7 @@ from coprime.rsa.padding import (
     Pss,
     SignaturePadding,
 )
+from coprime.soc.self_test import build_board
 
 __all__ = ["main"]
 
@@ -126,6 +128,10 @@ def _parser() -> argparse.ArgumentParser:
         help="the engine alone (default), or with its registers and AXI4-Lite slave",
     )
     added.add_argument("--route", action="store_true", help="place and route (ecp5)")
+    added.add_argument(
+        "--board", choices=list(BOARDS), help="write a bitstream with a self-test of the engine"
+    )
+    added.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the bitstream")
     added.add_argument("--json", action="store_true", help="as JSON")
 
     _add_rsa(verb("rsa", _no_verb, "Keys, encryption and signatures on any device."))
@@ -380,6 +386,11 @@ def _operands(options: argparse.Namespace, command: Command) -> measure.Operands
 
 def _synth(options: argparse.Namespace) -> None:
     choice = _choice(options)
+    if options.board is not None:
+        _synth_board(options, choice)
+        return
+    if options.output is not None:
+        raise ValueError("-o is for the bitstream of a board: name one with --board")
     with _progress(f"mapping {choice.family.name}"):
         area = measure.measure_area(
             choice, Target(options.target), part=options.part, route=options.route
@@ -399,6 +410,19 @@ def _synth(options: argparse.Namespace) -> None:
     if area.fmax_mhz is not None:
         rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
     _print_table([*rows, ("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items()))])
+
+
+def _synth_board(options: argparse.Namespace, choice: Choice) -> None:
+    if Target(options.target) is not Target.ECP5:
+        raise ValueError(f"the board {options.board} has an ecp5, not {options.target}")
+    if options.output is None:
+        raise ValueError("--board needs -o DIR, the folder for the bitstream")
+    with _progress(f"placing {choice.family.name} on {options.board}"):
+        result = build_board(choice, board_named(options.board), options.output)
+    if options.json:
+        _print_json(result.record())
+    else:
+        _print_table(list(result.record().items()))
 
 
 def _demo(options: argparse.Namespace) -> int:

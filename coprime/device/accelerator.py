@@ -7,7 +7,7 @@ from typing import Protocol
 from coprime.bus import registers
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.model import montgomery
+from coprime.engine.precomputation import Radix
 
 __all__ = [
     "Accelerator",
@@ -206,6 +206,7 @@ class Accelerator:
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
+        self._radix = Radix(self.digit_width, self.headroom)
         greatest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(greatest)
         self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(greatest)
@@ -221,7 +222,7 @@ class Accelerator:
         """x * y mod m. Ranges: x and y in [0, m), m odd."""
         _check_naturals(x=x, y=y, m=m)
         length = self._length(x, y, m)
-        operands = {**self._modulus_operands(m, length), Operand.Y: y}
+        operands = {**self._radix.modulus_operands(m, length), Operand.Y: y}
         return self._run(_Job(Command.MODMUL, {Length.MODULUS: length}, operands), x)
 
     def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Result:
@@ -313,7 +314,7 @@ class Accelerator:
         self, command: Command, e: int, m: int, length: int, exponent_length: int
     ) -> _Job:
         lengths = {Length.MODULUS: length, Length.EXPONENT: exponent_length}
-        return _Job(command, lengths, {**self._modulus_operands(m, length), Operand.E: e})
+        return _Job(command, lengths, {**self._radix.modulus_operands(m, length), Operand.E: e})
 
     def _make_public_job(self, length: int) -> _Job:
         assert self._public is not None
@@ -328,39 +329,16 @@ class Accelerator:
         if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
             exponent_length = max(key.n.bit_length(), key.d.bit_length())
             return self._power_job(command, key.d, key.n, length, exponent_length)
-        width = self.digit_width
         p_length, q_length = self._length(key.p, key.dp), self._length(key.q, key.dq)
-        count, p_count, q_count = map(self._digits, (length, p_length, q_length))
-        operands = {
-            **self._modulus_operands(key.n, length),
-            Operand.P: key.p,
-            Operand.Q: key.q,
-            Operand.DP: key.dp,
-            Operand.DQ: key.dq,
-            Operand.P_INVERSE: montgomery.inverse(key.p, width),
-            Operand.Q_INVERSE: montgomery.inverse(key.q, width),
-            Operand.P_POWER: montgomery.prime_power(key.p, width, count, p_count),
-            Operand.Q_POWER: montgomery.prime_power(key.q, width, count, q_count),
-            Operand.CRT_P: montgomery.crt_factor(key.p, key.q, key.n, width, p_count),
-            Operand.CRT_Q: montgomery.crt_factor(key.q, key.p, key.n, width, q_count),
-        }
+        operands = self._radix.private_operands(
+            key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
+        )
         lengths = {Length.MODULUS: length, Length.P: p_length, Length.Q: q_length}
         return _Job(command, lengths, operands)
-
-    def _modulus_operands(self, m: int, length: int) -> dict[Operand, int]:
-        width = self.digit_width
-        return {
-            Operand.M: m,
-            Operand.M_INVERSE: montgomery.inverse(m, width),
-            Operand.M_POWER: montgomery.modulus_power(m, width, self._digits(length)),
-        }
 
     def _length(self, *values: int) -> int:
         """Length in bits that holds all of these, and that the engine takes."""
         return max(self.min_length, *(value.bit_length() for value in values))
-
-    def _digits(self, length: int) -> int:
-        return montgomery.digits(length, self.digit_width, self.headroom)
 
     def _either(self, command: Command, general: Command) -> Command:
         """Return the command, or the general one if the engine knows only that."""

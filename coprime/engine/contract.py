@@ -12,8 +12,9 @@ Protocol
   must then stay as they are while `busy` is 1. `busy` is 1 from the next cycle on. `done` is 1 in
   the last busy cycle, and only there. `error` is valid from that cycle on, until the next `start`.
   The cycles of an operation are the cycles in which `busy` is 1.
-* While `busy` is 0, `result_digit` is digit `result_index` of the result, three cycles later. The
-  result is the only operand that can be read. A command that ends in an error leaves it as it was.
+* While `busy` is 0, `result_digit` is digit `result_index` of the result, RESULT_LATENCY cycles
+  later. The result is the only operand that can be read. A command that ends in an error leaves it
+  as it was.
 * `multiplying` is 1 in each busy cycle in which a product that the algorithm needs enters the
   multiplier (a product computed twice counts once): their number over the cycles is the
   multiplier's utilization.
@@ -27,10 +28,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.model import montgomery
+
 __all__ = [
     "COMMAND_BITS",
     "ERROR_BITS",
     "OPERAND_BITS",
+    "RESULT_LATENCY",
     "Capabilities",
     "Command",
     "EngineSignature",
@@ -41,6 +45,8 @@ __all__ = [
 
 COMMAND_BITS = 3
 OPERAND_BITS = 5
+RESULT_LATENCY = 3
+"""Cycles from the index of a result's digit to the digit."""
 ERROR_BITS = 5
 
 
@@ -177,7 +183,7 @@ class Capabilities:
 
     def digits(self, length: int) -> int:
         """Count of digits of an operand of `length` bits; 0 for length 0."""
-        return -(-(length + self.headroom) // self.digit_width) if length else 0
+        return montgomery.digits(length, self.digit_width, self.headroom)
 
     @property
     def max_digits(self) -> int:

@@ -1,0 +1,1 @@
+"""Whole circuits around an engine or an accelerator."""

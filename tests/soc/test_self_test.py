@@ -1,0 +1,226 @@
+import re
+from dataclasses import replace
+
+import pytest
+from amaranth.sim import Simulator
+
+from coprime.catalog import family_named
+from coprime.cells.target import Target
+from coprime.device.simulated import SimulatedDevice
+from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.fdfm import fdfm
+from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.verilog import to_verilog
+from coprime.soc.self_test import BoardTest, SelfTest, known_answer
+from tests.netlists import MODELS, ecp5_library
+
+SMALL = fdfm(64)
+TOP = "coprime_fdfm_self_test"
+RUNNING, PASSED, FAILED = 1, 2, 4
+
+# The LEDs are what a read of any address gives; the button is pressed while the bus is reset.
+BENCH = f"""
+module coprime_bench (
+  input s_axi_aclk, s_axi_aresetn, s_axi_awvalid, s_axi_wvalid, s_axi_bready, s_axi_arvalid,
+  input s_axi_rready, input [11:0] s_axi_awaddr, s_axi_araddr, input [2:0] s_axi_awprot,
+  input [2:0] s_axi_arprot, input [31:0] s_axi_wdata, input [3:0] s_axi_wstrb,
+  output s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_arready, output reg s_axi_rvalid,
+  output [1:0] s_axi_bresp, s_axi_rresp, output reg [31:0] s_axi_rdata, output irq
+);
+  wire [7:0] led;
+  {TOP} test(.clk(s_axi_aclk), .button(!s_axi_aresetn), .led(led));
+  assign irq = led[1] | led[2];
+  assign {{s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_bresp, s_axi_rresp}} = 0;
+  assign s_axi_arready = !s_axi_rvalid;
+  always @(posedge s_axi_aclk)
+    if (!s_axi_aresetn) s_axi_rvalid <= 0;
+    else if (s_axi_arvalid && s_axi_arready) begin
+      s_axi_rvalid <= 1;
+      s_axi_rdata <= led & 8'h7f;
+    end else if (s_axi_rready) s_axi_rvalid <= 0;
+endmodule
+"""
+
+
+def outcome(test):
+    """How a self-test ends, and after how many cycles, in Amaranth's simulator."""
+    ends = []
+
+    async def bench(context):
+        cycles = 0
+        while context.get(test.running):
+            assert not context.get(test.passed | test.failed)
+            await context.tick()
+            cycles += 1
+        ends.append((context.get(test.passed), context.get(test.failed), cycles))
+        await context.tick().repeat(100)
+        assert (context.get(test.passed), context.get(test.failed)) == ends[0][:2]
+
+    simulator = Simulator(test)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    passed, failed, cycles = ends[0]
+    assert passed + failed == 1
+    return "passed" if passed else "failed", cycles
+
+
+def words(design, answer):
+    """Count of stored digits: of the operands, and of the result."""
+    digits = {kind: design.capabilities.digits(length) for kind, length in answer.lengths.items()}
+    digits[Length.DIGIT] = 1
+    return sum(digits[operand.length] for operand in answer.operands), digits[Length.MODULUS]
+
+
+def all_cycles(design, answer):
+    """Two for a digit that is written, one for the start, five for a digit that is compared."""
+    written, compared = words(design, answer)
+    return 2 * written + 1 + answer.cycles + 5 * compared
+
+
+def test_passes():
+    answer = known_answer(SMALL)
+    assert answer.command is Command.RSA_PRIVATE
+    assert answer.operands[Operand.M].bit_length() == 64
+    assert outcome(SelfTest(SMALL, answer)) == ("passed", all_cycles(SMALL, answer))
+
+
+def test_fails_at_the_digit_that_differs():
+    answer = known_answer(SMALL)
+    _, digits = words(SMALL, answer)
+    for digit in range(digits):
+        changed = replace(answer, result=answer.result ^ 1 << 17 * digit)
+        expected = all_cycles(SMALL, answer) - 5 * (digits - 1 - digit)
+        assert outcome(SelfTest(SMALL, changed)) == ("failed", expected)
+
+
+def test_fails_with_a_wrong_operand():
+    answer = known_answer(SMALL)
+    operands = {**answer.operands, Operand.DP: answer.operands[Operand.DP] ^ 2}
+    assert outcome(SelfTest(SMALL, replace(answer, operands=operands)))[0] == "failed"
+
+
+def test_fails_when_the_engine_ends_with_an_error():
+    """The result is one that the engine's memory holds anyway: it is the error that tells."""
+    answer = known_answer(SMALL)
+    written, _ = words(SMALL, answer)
+    operands = {**answer.operands, Operand.M: answer.operands[Operand.M] ^ 1}
+    even = replace(answer, operands=operands, result=0)
+    result, cycles = outcome(SelfTest(SMALL, even))
+    assert result == "failed"
+    assert cycles < 2 * written + 100
+
+
+@pytest.mark.parametrize("cycles", [1, 1000])
+def test_fails_when_the_engine_is_late(cycles):
+    answer = replace(known_answer(SMALL), cycles=cycles)
+    written, _ = words(SMALL, answer)
+    assert outcome(SelfTest(SMALL, answer)) == ("failed", 2 * written + 1 + cycles)
+
+
+def test_one_cycle_less_is_too_few():
+    answer = known_answer(SMALL)
+    late = replace(answer, cycles=answer.cycles - 1)
+    assert outcome(SelfTest(SMALL, late))[0] == "failed"
+
+
+def without_crt(**capabilities):
+    own = SMALL.capabilities
+    required = {Command.MODEXP: own.required[Command.MODEXP]}
+    return replace(SMALL, capabilities=replace(own, required=required, **capabilities))
+
+
+def test_engine_without_crt():
+    design = without_crt()
+    answer = known_answer(design)
+    assert answer.command is Command.MODEXP
+    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
+
+
+def test_engine_with_a_fixed_modulus():
+    design = without_crt(fixed_modulus=(1 << 31) - 1)
+    answer = known_answer(design)
+    assert answer.operands[Operand.M] == (1 << 31) - 1
+    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
+
+
+@pytest.mark.parametrize("bits", [64, 100, 512])
+def test_known_answer(bits):
+    """The result is what Python makes of the operands alone."""
+    answer = known_answer(fdfm(), bits)
+    operands = answer.operands
+    p, q = operands[Operand.P], operands[Operand.Q]
+    assert p * q == operands[Operand.M]
+    assert (p * q).bit_length() == bits
+    half_p = pow(operands[Operand.X], operands[Operand.DP], p)
+    half_q = pow(operands[Operand.X], operands[Operand.DQ], q)
+    assert answer.result == (half_q + q * ((half_p - half_q) * pow(q, -1, p) % p)) % (p * q)
+    assert known_answer(fdfm(), bits) == answer
+    assert known_answer(fdfm(), bits, seed=2) != answer
+
+
+def test_default_length():
+    assert known_answer(fdfm()).lengths[Length.MODULUS] == 512
+    assert known_answer(fdfm(300)).lengths[Length.MODULUS] == 300
+
+
+def test_refuses():
+    with pytest.raises(ValueError, match=r"bits must be in 64\.\.2176, not 63"):
+        known_answer(fdfm(), 63)
+    with pytest.raises(ValueError, match=r"bits must be in 64\.\.1024, not 1025"):
+        known_answer(fdfm(1024), 1025)
+    with pytest.raises(TypeError, match="bits must be an int, not '512'"):
+        known_answer(fdfm(), "512")
+    own = SMALL.capabilities
+    required = {Command.MODMUL: own.required[Command.MODMUL]}
+    design = replace(SMALL, capabilities=replace(own, required=required))
+    with pytest.raises(ValueError, match="fdfm has neither RSA_PRIVATE nor MODEXP"):
+        known_answer(design)
+
+
+def board_test(answer, target=Target.GENERIC):
+    design = family_named("fdfm").choose({}).design
+    return to_verilog(BoardTest(SelfTest(design, answer, target=target)), TOP)
+
+
+@pytest.mark.parametrize("wrong", [0, 1 << 17 * 30], ids=["right", "wrong"])
+def test_board_shows_how_it_ended(wrong):
+    """The whole 512-bit decryption; each time that the button is released."""
+    answer = known_answer(fdfm())
+    verilog = BENCH + board_test(replace(answer, result=answer.result ^ wrong))
+    with SimulatedDevice(verilog, "coprime_bench", cycle_limit=2 * answer.cycles) as device:
+        for _ in range(2):
+            start = device.cycles
+            device.run(1000)
+            assert device.read32(0) == RUNNING
+            device.wait_interrupt()
+            assert device.read32(0) == (FAILED if wrong else PASSED)
+            assert device.cycles - start > answer.cycles
+            device.run(1000)
+            assert device.read32(0) == (FAILED if wrong else PASSED)
+            device.reset()
+
+
+def test_board_blinks():
+    """The last LED counts the clock, whatever the button does."""
+    bench = BENCH.replace("led & 8'h7f", "led[7]")
+    with SimulatedDevice(bench + board_test(known_answer(fdfm())), "coprime_bench") as device:
+        seen = []
+        for _ in range(4):
+            seen.append(device.read32(0))
+            device.run(1 << 23)
+            device.reset()
+    assert seen == [0, 1, 0, 1]
+
+
+def test_ecp5_netlist_passes():
+    """The cells that go to the board, with the stored words in their block RAM, do the same."""
+    answer = known_answer(fdfm())
+    mapped = map_ecp5(board_test(answer, Target.ECP5), TOP)
+    assert mapped.bram == 2 + 1  # the engine's memory and the stored digits
+    library = re.sub(r"^module DP16KD\b.*?^endmodule", "", ecp5_library(), flags=re.M | re.S)
+    library += (MODELS / "block_ram_ecp5.v").read_text()
+    verilog = BENCH + mapped.netlist + library
+    with SimulatedDevice(verilog, "coprime_bench", cycle_limit=2 * answer.cycles) as device:
+        device.wait_interrupt()
+        assert device.read32(0) == PASSED
