@@ -133,7 +133,7 @@ class Gearbox(wiring.Component):
             with m.State("IDLE"), m.If(self.start):
                 m.d.sync += [
                     to_words.eq(self.to_words),
-                    padded.eq(self.padded),
+                    padded.eq(self.padded & ~self.to_words),
                     left.eq(self.length - 1),
                     source.eq(0),
                     sink.eq(0),

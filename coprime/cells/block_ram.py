@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib.memory import Memory, MemoryData
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -33,6 +33,11 @@ class BlockRam(wiring.Component):
     b_write : 1 bit, in
     b_write_data : `width` bits, in
     a_write, a_write_data : the same of port A, with `write_a` only
+
+    Attributes
+    ----------
+    data : MemoryData
+        The words, for simulations to look into.
     """
 
     def __init__(
@@ -43,12 +48,13 @@ class BlockRam(wiring.Component):
                 raise TypeError(f"{name} must be an int, not {value!r}")
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
-        if write_a and target is Target.ECP5:
+        self.target = Target(target)
+        if write_a and self.target is Target.ECP5:
             raise ValueError("write_a must be False for ecp5: use port B for writing")
         self.width = width
         self.depth = depth
         self.write_a = write_a
-        self.target = Target(target)
+        self.data = MemoryData(shape=width, depth=depth, init=[])
         address = bits_for(depth - 1)
         super().__init__(
             {
@@ -66,9 +72,7 @@ class BlockRam(wiring.Component):
         """Infer the memory; synthesis maps it to block RAM."""
         m = Module()
         m.submodules.memory = memory = Memory(
-            shape=self.width,
-            depth=self.depth,
-            init=[],
+            self.data,
             # No word is read while it is written, so no target needs to add bypass logic.
             attrs={"no_rw_check": 1, "ram_style": "block"},
         )

@@ -53,9 +53,9 @@ class Engine(wiring.Component):
     ):
         self.capabilities = capabilities
         self.multiplier = multiplier
-        self.program = program
         self.layout = layout
-        self.target = Target(target)
+        self.memory = BlockRam(capabilities.digit_width, layout.depth, target=target)
+        self.sequencer = Sequencer(program, capabilities)
         super().__init__(EngineSignature(capabilities))
 
     def elaborate(self, platform: object) -> Module:
@@ -63,10 +63,9 @@ class Engine(wiring.Component):
         m = Module()
         width = self.capabilities.digit_width
         count = self.capabilities.count_bits
-        depth = self.layout.depth
-        m.submodules.memory = memory = BlockRam(width, depth, target=self.target)
-        m.submodules.sequencer = sequencer = Sequencer(self.program, self.capabilities)
-        m.submodules.linear_unit = linear = LinearUnit(width, count, depth)
+        m.submodules.memory = memory = self.memory
+        m.submodules.sequencer = sequencer = self.sequencer
+        m.submodules.linear_unit = linear = LinearUnit(width, count, self.layout.depth)
         m.submodules.multiplier = multiplier = self.multiplier
 
         # --- Commands --------------------------------------------------------------------------

@@ -40,7 +40,8 @@ def fdfm(max_bits: int = 2176) -> EngineDesign:
         raise ValueError(f"max_bits must be in 64..2176, not {max_bits}")
     width, headroom = FdfmMultiplier.DIGIT_WIDTH, 2  # 2^(17d) > 4M
     whole = -(-(max_bits + headroom) // width)
-    least_prime = -(-(max_bits // 2 + headroom) // width)
+    half = (max_bits + 1) // 2
+    least_prime = -(-(half + headroom) // width)
     depth = Layout.smallest_depth(whole, least_prime)
     prime = min(Layout.longest_prime(depth, whole), whole)
     capabilities = Capabilities(

@@ -50,6 +50,8 @@ class Sequencer(wiring.Component):
     def __init__(self, program: Program, capabilities: Capabilities):
         self.program = program
         self.capabilities = capabilities
+        self.exponent = Signal(capabilities.digit_width)
+        """The digit of the exponent that is scanned; 0 after an operation."""
         count = capabilities.count_bits
         super().__init__(
             {
@@ -108,7 +110,9 @@ class Sequencer(wiring.Component):
         ]
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
-        step = Signal(layout)
+        # Every operation ends with a linear step, and reset leaves one: while idle, and for WIPE,
+        # port B belongs to the linear unit and never to what the multiplier was about to write.
+        step = Signal(layout, init={"kind": StepKind.RESTORE})
         m.d.comb += fetched.as_value().eq(look_up([w.as_bits() for w in words], pc, layout.size))
 
         digits = Array(
@@ -130,7 +134,7 @@ class Sequencer(wiring.Component):
 
         # --- The exponent, from its highest digit and bit down --------------------------------
         width = self.capabilities.digit_width
-        exponent = Signal(width, reset_less=True)
+        exponent = self.exponent
         bit_index = Signal(range(width))
         bit = Signal()
         first_bit = Signal()  # of its digit: the last one to be used
@@ -265,5 +269,6 @@ class Sequencer(wiring.Component):
                 m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
+                m.d.sync += exponent.eq(0)  # a digit of a private one
                 m.next = "IDLE"
         return m

@@ -14,6 +14,7 @@ from coprime.explore.measure import WorstCaseNumbers
 from coprime.model.fdfm import crt_decryption
 from coprime.papers import fdfm as paper
 from coprime.rsa.keys import generate
+from tests.benches import open_bench
 
 LENGTHS = [*range(64, 70), 96, 127, 128, 129, 255, 256, 257, 384, 512, 768]
 LONG_LENGTHS = [*range(1023, 1032), 1536, 2047, 2048, 2175, 2176]
@@ -238,16 +239,20 @@ def test_any_memory_contents_end(fdfm):
         super(type(accelerator), accelerator)._run(type(job)(job.command, job.lengths, junk), 1)
 
 
-def test_reset_in_the_middle(fdfm):
+@pytest.mark.parametrize("pause", [1, 50, 777, 5_000, 100_000])
+def test_reset_in_the_middle(fdfm, pause):
     key = generate(512, seed=4)
     accelerator, device = fdfm.accelerator, fdfm.device
-    for pause in (1, 50, 5_000, 100_000):
-        accelerator.load_private(key)
-        device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)  # of what was left there
-        device.run(pause)
-        device.reset()
-        accelerator.load_private(key)
-        assert accelerator.private(7).value == pow(7, key.d, key.n)
+    accelerator.load_private(key)
+    assert accelerator.private(7).value == pow(7, key.d, key.n)
+    device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)  # of the same input
+    device.run(2_000 + pause)  # the input goes into the engine first
+    assert device.read32(registers.STATUS.address) == registers.STATUS["BUSY"].mask
+    device.reset()
+    assert device.read32(registers.STATUS.address) == 0
+    assert device.read32(registers.OUTPUT_LENGTH.address) == 0
+    accelerator.load_private(key)
+    assert accelerator.private(9).value == pow(9, key.d, key.n)
 
 
 def test_command_while_busy(fdfm):
@@ -300,23 +305,32 @@ def test_length_of_wrong_type():
         fdfm_design("1024")
 
 
-@pytest.mark.parametrize("bits", [64, 512, 1000, 1024, 2048, 2176])
-def test_operands_fit_the_memory(bits):
-    design = fdfm_design(bits)
-    spans = []
-    for slot, base in design.layout.bases.items():
-        operand = Operand(slot) if slot in iter(Operand) else None
-        kind = operand.length if operand is not None else Length.MODULUS
-        digits = {
-            Length.P: design.capabilities.max_prime_digits,
-            Length.Q: design.capabilities.max_prime_digits,
-            Length.DIGIT: 1,
-        }.get(kind, design.capabilities.max_digits)
-        spans.append((base, base + digits))
-    spans.sort()
-    assert spans[0][0] == 0
-    for (_, end), (start, _) in itertools.pairwise(spans):
-        assert end <= start
-    assert spans[-1][1] <= design.layout.depth <= 2048
-    half = math.ceil(bits / 2)
-    assert design.capabilities.max_prime_length >= half
+def test_operands_fit_the_memory():
+    for bits in range(64, 2177):
+        design = fdfm_design(bits)
+        own = design.capabilities
+        digits = {Length.P: own.max_prime_digits, Length.Q: own.max_prime_digits, Length.DIGIT: 1}
+        spans = []
+        for slot, base in design.layout.bases.items():
+            kind = Operand(slot).length if slot < len(Operand) else Length.MODULUS
+            spans.append((base, base + digits.get(kind, own.max_digits)))
+        spans.sort()
+        assert spans[0][0] == 0
+        for (_, end), (start, _) in itertools.pairwise(spans):
+            assert end <= start
+        assert spans[-1][1] <= design.layout.depth <= 2048
+        assert own.max_prime_length >= math.ceil(bits / 2)
+
+
+@pytest.mark.parametrize("bits", [64, 65, 127, 128, 1024])
+def test_longest_modulus_of_a_smaller_engine(bits):
+    """At exactly `max_bits`, where every buffer and counter is full."""
+    bench = open_bench("fdfm", max_bits=bits)
+    with bench.device:
+        key = generate(bits, seed=bits)
+        for x in (key.n - 1, random.Random(bits).randrange(key.n)):
+            assert bench.accelerator.modmul(x, x, key.n).value == x * x % key.n
+            assert bench.accelerator.modexp(x, 65537, key.n).value == pow(x, 65537, key.n)
+            if bits <= 128:
+                bench.accelerator.load_private(key)
+                assert bench.accelerator.private(x).value == pow(x, key.d, key.n)

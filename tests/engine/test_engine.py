@@ -1,0 +1,154 @@
+"""The engine without its bus: what only its own ports and its memory show."""
+
+import random
+
+import pytest
+from amaranth.sim import Simulator
+
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.fdfm import fdfm
+from coprime.engine.precomputation import Radix
+from coprime.exponentiators.steps import Slot
+from coprime.rsa.keys import generate
+
+
+def test_slots_are_the_operands_numbers():
+    assert {slot.name: slot.value for slot in Slot if slot < len(Operand)} == {
+        operand.name: operand.value for operand in Operand
+    }
+
+
+class Bench:
+    """Drives an engine's ports, and looks into its memory."""
+
+    def __init__(self, max_bits=64):
+        self.design = fdfm(max_bits)
+        self.engine = self.design.hardware()
+
+    def run(self, process):
+        simulator = Simulator(self.engine)
+        simulator.add_clock(1e-8)
+        simulator.add_testbench(process, background=False)
+        simulator.run()
+
+    def words(self, context):
+        memory = self.engine.memory.data
+        return [context.get(memory[address]) for address in range(self.design.layout.depth)]
+
+    async def load(self, context, operands, lengths):
+        engine, own = self.engine, self.design.capabilities
+        counts = {kind: own.digits(length) for kind, length in lengths.items()}
+        counts[Length.DIGIT] = 1
+        context.set(engine.write, 1)
+        for operand, value in operands.items():
+            context.set(engine.operand, operand)
+            for index in range(counts[operand.length]):
+                context.set(engine.index, index)
+                digit = value >> (own.digit_width * index) & ((1 << own.digit_width) - 1)
+                context.set(engine.digit, digit)
+                await context.tick()
+        context.set(engine.write, 0)
+        for name, kind in (("modulus", Length.MODULUS), ("p", Length.P), ("q", Length.Q)):
+            context.set(getattr(engine, f"{name}_digits"), counts.get(kind, 0))
+
+    async def start(self, context, command):
+        context.set(self.engine.command, command)
+        context.set(self.engine.start, 1)
+        await context.tick()
+        context.set(self.engine.start, 0)
+
+    async def finish(self, context):
+        cycles = 1
+        while not context.get(self.engine.done):
+            assert context.get(self.engine.busy)
+            cycles += 1
+            await context.tick()
+        await context.tick()
+        assert not context.get(self.engine.busy)
+        return cycles, Error(context.get(self.engine.error))
+
+    def private_key(self, bits=64):
+        key = generate(bits, seed=1)
+        own = self.design.capabilities
+        half = bits // 2
+        operands = Radix(own.digit_width, own.headroom).private_operands(
+            key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+        )
+        lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
+        return key, {**operands, Operand.X: 12345}, lengths
+
+
+async def wipe(bench, context):
+    await bench.start(context, Command.WIPE)
+    assert await bench.finish(context) == (1 + bench.design.layout.depth, Error.NONE)
+    await context.tick()  # the last word is on its way to the memory
+    assert not any(bench.words(context))
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_wipe_overwrites_every_word(used):
+    bench = Bench()
+    _, operands, lengths = bench.private_key()
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        if used:
+            await bench.start(context, Command.RSA_PRIVATE)
+            assert (await bench.finish(context))[1] is Error.NONE
+        assert any(bench.words(context))
+        await wipe(bench, context)
+
+    bench.run(process)
+
+
+def test_wipe_as_the_first_command_after_reset():
+    """Reset keeps the memory; every register is as at the start of a simulation."""
+    bench = Bench()
+
+    async def process(context):
+        generator = random.Random(1)
+        for address in range(bench.design.layout.depth):
+            context.set(bench.engine.memory.data[address], generator.getrandbits(17) | 1)
+        await wipe(bench, context)
+
+    bench.run(process)
+
+
+def test_private_key_at_the_ports():
+    bench = Bench()
+    key, operands, lengths = bench.private_key()
+    predicted = bench.design.predict(Command.RSA_PRIVATE, operands, lengths)
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        await bench.start(context, Command.RSA_PRIVATE)
+        assert await bench.finish(context) == (predicted.cycles, Error.NONE)
+
+    bench.run(process)
+    assert predicted.result == pow(12345, key.d, key.n)
+
+
+@pytest.mark.parametrize("command", [0, 6, 7])
+def test_unknown_command(command):
+    bench = Bench()
+
+    async def process(context):
+        await bench.start(context, command)
+        assert await bench.finish(context) == (1, Error.UNSUPPORTED)
+
+    bench.run(process)
+
+
+def test_exponents_digit_is_cleared_at_the_end():
+    bench = Bench()
+    _, operands, lengths = bench.private_key()
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        await bench.start(context, Command.RSA_PRIVATE)
+        await context.tick().repeat(500)
+        assert context.get(bench.engine.sequencer.exponent)
+        await bench.finish(context)
+        assert not context.get(bench.engine.sequencer.exponent)
+
+    bench.run(process)
