@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
-from coprime.engine.contract import Command
 from coprime.engine.design import EngineDesign
 from coprime.engine.fdfm import fdfm
 
@@ -121,8 +120,3 @@ def family_named(name: str) -> Family:
     near = difflib.get_close_matches(name, FAMILIES, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(FAMILIES)}"
     raise ValueError(f"no family is called {name!r}; {hint}")
-
-
-def operations(design: EngineDesign) -> list[str]:
-    """Names of the operations that a design can do, in the order of their codes."""
-    return [command.name for command in sorted(design.capabilities.required) if command in Command]

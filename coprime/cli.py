@@ -19,7 +19,7 @@ from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.device.base import Device, DeviceError
 from coprime.device.uio import UioDevice
-from coprime.engine.contract import Command
+from coprime.engine.contract import Command, Error
 from coprime.explore import measure
 from coprime.explore.demo import demonstrate
 from coprime.flow.board import BOARDS, board_named
@@ -44,8 +44,12 @@ BAD_INPUT, FAILED = 2, 1
 
 Key = TypeVar("Key")
 
-_BAD_INPUT = (ValueError, TypeError, OSError, keys.KeyFileError, EngineError)
-_FAILED = (ToolError, DeviceError, DecryptionError, operations.InvalidSignatureError)
+_BAD_FILE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+_BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
+_FAILED = (
+    *(ToolError, DeviceError, DecryptionError, OSError),
+    *(operations.InvalidSignatureError, operations.FaultError),
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,10 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit status: 0, 1 for failure, 2 for bad input."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options) or 0)
+        status = int(options.run(options) or 0)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except _BAD_INPUT as error:
-        return _complain(error, BAD_INPUT)
-    except (*_FAILED, operations.FaultError) as error:
+        busy = isinstance(error, EngineError) and error.code is Error.BUSY
+        return _complain(error, FAILED if busy else BAD_INPUT)
+    except _FAILED as error:
         return _complain(error, FAILED)
     except KeyboardInterrupt:
         return 130
@@ -69,8 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _complain(error: Exception, status: int) -> int:
     text = str(error)
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename or 'output'}: {error.strerror}"
     print(f"coprime: {text}", file=sys.stderr)
     return status
 
@@ -195,10 +205,10 @@ def _add_rsa(parser: argparse.ArgumentParser) -> None:
         added.add_argument("--in", dest="source", default="-", metavar="FILE", help="(- : stdin)")
         first = "oaep" if name in ("encrypt", "decrypt") else "pss"
         added.add_argument("--padding", choices=[first, "pkcs1"], default=first)
-        added.add_argument("--hash", choices=list(HASHES), default="sha256")
+        added.add_argument("--hash", choices=list(HASHES), help="(sha256)")
         added.add_argument("--mgf-hash", choices=list(HASHES), help="(the same)")
         if first == "oaep":
-            added.add_argument("--label", type=bytes.fromhex, default=b"", metavar="HEX")
+            added.add_argument("--label", type=_hexadecimal_bytes, metavar="HEX")
         if name == "verify":
             added.add_argument("--signature", type=Path, required=True, metavar="FILE")
         else:
@@ -217,8 +227,16 @@ def _hexadecimal(text: str) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a hexadecimal number")
+        # The text may be a secret: it is not repeated.
+        raise argparse.ArgumentTypeError("not a hexadecimal number")
     return value
+
+
+def _hexadecimal_bytes(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("not hexadecimal bytes") from None
 
 
 def _choice(options: argparse.Namespace) -> Choice:
@@ -227,15 +245,17 @@ def _choice(options: argparse.Namespace) -> Choice:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ValueError(f"-p needs NAME=VALUE, not {text!r}")
+        if name in settings:
+            raise ValueError(f"-p sets {name} twice")
         settings[name] = value
     return family_named(options.family).choose(settings)
 
 
-def _passphrase(options: argparse.Namespace) -> str | None:
+def _passphrase(options: argparse.Namespace) -> bytes | None:
     if options.passphrase_file is None:
         return None
-    lines = options.passphrase_file.read_text("utf-8").splitlines()
-    return lines[0] if lines else ""
+    first, _, _ = options.passphrase_file.read_bytes().partition(b"\n")
+    return bytes(first.removesuffix(b"\r"))
 
 
 def _private_key(options: argparse.Namespace) -> keys.RsaPrivateKey:
@@ -246,7 +266,9 @@ def _public_key(options: argparse.Namespace) -> keys.RsaPublicKey:
     return _with_passphrase(keys.load_public, options)
 
 
-def _with_passphrase(load: Callable[[Path, str | None], Key], options: argparse.Namespace) -> Key:
+def _with_passphrase(
+    load: Callable[[Path, str | bytes | None], Key], options: argparse.Namespace
+) -> Key:
     """Load a key; ask for its passphrase where it needs one and somebody is there to answer."""
     passphrase = _passphrase(options)
     try:
@@ -435,17 +457,21 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _keygen(options: argparse.Namespace) -> None:
+    if options.public is not None and options.public.absolute() == options.output.absolute():
+        raise ValueError("--public and -o must name two files")
+    for path in (options.output, options.public):
+        if path is not None and path.exists():
+            raise ValueError(f"{path} exists, and a key is never overwritten")
     key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
-    pem = keys.private_pem(key, _passphrase(options))
-    # Only its owner may read a private key; a file that exists is not overwritten.
-    try:
-        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as error:
-        raise ValueError(f"{options.output} exists, and a key is never overwritten") from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(pem)
     if options.public is not None:
-        options.public.write_bytes(keys.public_pem(key.public))
+        _write_new(options.public, keys.public_pem(key.public), 0o644)
+    _write_new(options.output, keys.private_pem(key, _passphrase(options)), 0o600)
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    """Write a file that must not exist yet."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(data)
 
 
 @contextmanager
@@ -466,14 +492,25 @@ def _accelerator(options: argparse.Namespace) -> Iterator[Accelerator]:
 
 def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
     if options.padding == "pkcs1":
+        _refuse(options, "hash", "mgf_hash", "label")
         return Pkcs1Encryption()
-    return Oaep(hash=options.hash, mgf_hash=options.mgf_hash, label=options.label)
+    return Oaep(
+        hash=options.hash or "sha256", mgf_hash=options.mgf_hash, label=options.label or b""
+    )
 
 
 def _signature_padding(options: argparse.Namespace) -> SignaturePadding:
     if options.padding == "pkcs1":
-        return Pkcs1Signature(hash=options.hash)
-    return Pss(hash=options.hash, mgf_hash=options.mgf_hash)
+        _refuse(options, "mgf_hash")
+        return Pkcs1Signature(hash=options.hash or "sha256")
+    return Pss(hash=options.hash or "sha256", mgf_hash=options.mgf_hash)
+
+
+def _refuse(options: argparse.Namespace, *names: str) -> None:
+    """Refuse options that the padding has no use for."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ValueError(f"--padding pkcs1 takes no --{name.replace('_', '-')}")
 
 
 def _input(options: argparse.Namespace) -> bytes:
@@ -482,38 +519,44 @@ def _input(options: argparse.Namespace) -> bytes:
     return Path(options.source).read_bytes()
 
 
-def _output(options: argparse.Namespace, data: bytes) -> None:
+def _output(options: argparse.Namespace, data: bytes, mode: int = 0o644) -> None:
     if options.output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    else:
-        Path(options.output).write_bytes(data)
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(options.output, flags, mode), "wb") as file:
+        file.write(data)
 
 
 def _encrypt(options: argparse.Namespace) -> None:
+    padding = _encryption_padding(options)
     key, message = _public_key(options), _input(options)
     with _accelerator(options) as accelerator:
-        data = operations.encrypt(accelerator, key, message, _encryption_padding(options))
+        data = operations.encrypt(accelerator, key, message, padding)
     _output(options, data)
 
 
 def _decrypt(options: argparse.Namespace) -> None:
+    padding = _encryption_padding(options)
     key, data = _private_key(options), _input(options)
     with _accelerator(options) as accelerator:
-        message = operations.decrypt(accelerator, key, data, _encryption_padding(options))
-    _output(options, message)
+        message = operations.decrypt(accelerator, key, data, padding)
+    _output(options, message, 0o600)  # like keys: for its owner alone
 
 
 def _sign(options: argparse.Namespace) -> None:
+    padding = _signature_padding(options)
     key, message = _private_key(options), _input(options)
     with _accelerator(options) as accelerator:
-        signature = operations.sign(accelerator, key, message, _signature_padding(options))
+        signature = operations.sign(accelerator, key, message, padding)
     _output(options, signature)
 
 
 def _verify(options: argparse.Namespace) -> None:
+    padding = _signature_padding(options)
     key, message = _public_key(options), _input(options)
     signature = options.signature.read_bytes()
     with _accelerator(options) as accelerator:
-        operations.verify(accelerator, key, message, signature, _signature_padding(options))
+        operations.verify(accelerator, key, message, signature, padding)
     print("the signature is valid", file=sys.stderr)

@@ -52,8 +52,8 @@ class EngineError(Exception):
         What was wrong.
     """
 
-    def __init__(self, code: Error):
-        super().__init__(_SENTENCES[code])
+    def __init__(self, code: Error, limits: str = ""):
+        super().__init__(_SENTENCES[code] + limits)
         self.code = code
 
 
@@ -101,14 +101,14 @@ class Result:
 
     Parameters
     ----------
-    value : the number, below the modulus
+    value : the number, below the modulus; the repr does not show it, since it may be a secret
     cycles : clock cycles that the engine worked
     products : of these, the cycles in which a product that the algorithm needs entered the
         multiplier
     predicted_cycles : what the engine's design predicts; None if the driver does not know it
     """
 
-    value: int
+    value: int = field(repr=False)
     cycles: int
     products: int
     predicted_cycles: int | None = None
@@ -424,7 +424,13 @@ class Accelerator:
         code = registers.ERROR["CODE"].of(word) or registers.ERROR["REFUSAL"].of(word)
         if code:
             self.forget()
-            raise EngineError(Error(code))
+            limits = ""
+            if code == Error.LENGTH_OVER:
+                limits = (
+                    f": {self.max_length} bits for modulus and exponent,"
+                    f" {self.max_prime_length} for a prime"
+                )
+            raise EngineError(Error(code), limits)
 
     def _bits(self, operand: Operand) -> int:
         kind = operand.length

@@ -34,7 +34,7 @@ class SimulatedDevice:
     top : str
         Its top module, with the ports of an accelerator (`build_simulation` lists them).
     trace : path, optional
-        FST file to which every signal is written, from reset to `close`.
+        FST file to which every signal is written, from the end of the reset to `close`.
     cycle_limit : int
         Clock cycles after which `wait_interrupt` gives up; at least 1.
     access_limit : int

@@ -30,17 +30,20 @@ class UioDevice:
     path : str or path
         The device file; its first memory map is the register window.
 
-    Raises OSError if the file cannot be opened or mapped.
+    Raises DeviceError if the file cannot be opened, or has no registers to map.
     """
 
     def __init__(self, path: str | os.PathLike[str] = "/dev/uio0"):
-        self._file: int | None = os.open(path, os.O_RDWR | os.O_SYNC)
+        self._file: int | None = None
         try:
+            self._file = os.open(path, os.O_RDWR | os.O_SYNC)
             self._map = mmap.mmap(self._file, ADDRESS_SPACE)
-        except BaseException:
-            os.close(self._file)
-            self._file = None
-            raise
+        except (OSError, ValueError) as error:
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+            reason = error.strerror if isinstance(error, OSError) else "it is too short"
+            raise DeviceError(f"{os.fspath(path)!r} is no UIO device: {reason}") from error
         # Items of a memoryview are read and written whole, as the registers demand.
         self._words = memoryview(self._map).cast("I")
 

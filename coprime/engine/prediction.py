@@ -1,7 +1,7 @@
 """What an engine does, executed on integers: the result, the error and the exact cycles."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
@@ -45,9 +45,9 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Outcome of a command. `result` is None after an error and after a wipe."""
+    """Outcome of a command. `result`, maybe a secret, is None after an error and after a wipe."""
 
-    result: int | None
+    result: int | None = field(repr=False)
     error: Error
     cycles: int
     products: int

@@ -21,6 +21,10 @@ FAMILY = "fdfm"
 MESSAGE = b"Coprime: computed on one DSP slice and one block RAM."
 
 
+MIN_BITS = 8 * (len(MESSAGE) + 2 * 32 + 2)
+"""OAEP with SHA-256 adds two hashes and two bytes."""
+
+
 class _Recorder:
     """An accelerator that remembers the results of its private operations."""
 
@@ -47,8 +51,12 @@ def demonstrate(
 ) -> bool:
     """Decrypt a ciphertext that `cryptography` made, sign a message that it verifies, and print it.
 
-    Without a key, one of `bits` bits is made. Gives whether everything was right.
+    Without a key, one of `bits` bits is made. Gives whether everything was right. Raises ValueError
+    for a key that is too short for the message's padding.
     """
+    length = bits if key is None else key.bits
+    if length < MIN_BITS:
+        raise ValueError(f"the demonstration needs a key of {MIN_BITS} bits or more, not {length}")
     if key is None:
         print(f"Making an RSA-{bits} key ...")
         key = keys.generate(bits)

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coprime.catalog import Choice
@@ -33,11 +33,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Operands:
-    """What an operation works on: raw integers, or a key and an input."""
+    """What an operation works on: raw integers, or a key and an input; the repr shows no secret."""
 
-    x: int
-    y: int = 0
-    e: int = 0
+    x: int = field(repr=False)
+    y: int = field(default=0, repr=False)
+    e: int = field(default=0, repr=False)
     m: int = 0
     key: keys.RsaPrivateKey | keys.RsaPublicKey | None = None
 
@@ -130,15 +130,15 @@ def open_simulation(
 def random_operands(command: Command, bits: int, seed: int) -> Operands:
     """Operands of a length from a seed: a modulus with its top bit set, or a key.
 
-    The key of a seed is no secret: for measurements only. Raises ValueError for a length under 2
-    bits, or under 64 for a key.
+    The key of a seed is no secret: for measurements only. Raises ValueError for a length
+    outside 2..65535 bits, or under 64 for a key.
     """
     generator = random.Random(seed)
     if command is Command.RSA_PRIVATE:
         key = keys.generate(bits, seed=seed)
         return Operands(generator.randrange(key.n), key=key)
-    if bits < 2:
-        raise ValueError(f"bits must be at least 2, not {bits}")
+    if not 2 <= bits <= keys.MAX_BITS:
+        raise ValueError(f"bits must be in 2..{keys.MAX_BITS}, not {bits}")
     m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
     e = 65537 if command is Command.RSA_PUBLIC else generator.getrandbits(bits) | 1 << (bits - 1)
     return Operands(generator.randrange(m), generator.randrange(m), e, m)

@@ -58,7 +58,7 @@ class Compiler:
 def cache_folder() -> Path:
     """Folder of what can be built again: COPRIME_CACHE, or the user's cache folder."""
     chosen = os.environ.get("COPRIME_CACHE")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("coprime")
+    return Path(chosen).absolute() if chosen else platformdirs.user_cache_path("coprime")
 
 
 def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path:
@@ -72,8 +72,14 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
     folder = parent / digest[:32]
     if folder.is_dir():
         return folder
-    parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
+    except OSError as error:
+        raise ToolError(
+            f"the cache folder {parent} cannot be written ({error.strerror}); COPRIME_CACHE may"
+            " name another one"
+        ) from error
     try:
         build(fresh)
         try:
@@ -109,7 +115,10 @@ def find_compiler() -> Compiler:
     """Find the C++ compiler: CXX if it is set, else c++, g++ or clang++."""
     chosen = os.environ.get("CXX")
     if chosen:
-        command = shlex.split(chosen)
+        try:
+            command = shlex.split(chosen)
+        except ValueError:
+            command = []
         if not command or shutil.which(command[0]) is None:
             raise ToolError(f"the C++ compiler that CXX names does not exist: {chosen}")
         return _compiler(tuple(command))

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 MIN_BITS = 64
+MAX_BITS = 65535
 """Bits of the shortest modulus that `generate` makes."""
 _ROUNDS = 40
 """Miller-Rabin rounds for a new prime: a composite passes with a probability below 4^-40."""
@@ -222,7 +224,7 @@ def generate(
 
     Parameters
     ----------
-    bits : length of the modulus, 64 or more
+    bits : length of the modulus, 64 to 65535
     e : public exponent: odd, 3 or more
     p_bits : length of p; q has the rest. Each must have 16 bits or more, and 8 or more beyond those
         of e. None is a half, rounded up
@@ -238,14 +240,16 @@ def generate(
     half = (bits + 1) // 2
     p_bits = half if p_bits is None else p_bits
     _check_ints(p_bits=p_bits)
-    if bits < MIN_BITS:
-        raise ValueError(f"bits must be {MIN_BITS} or more, not {bits}")
+    if not MIN_BITS <= bits <= MAX_BITS:
+        raise ValueError(f"bits must be in {MIN_BITS}..{MAX_BITS}, not {bits}")
     if e < 3 or e % 2 == 0:
         raise ValueError(f"the public exponent must be odd and 3 or more, not {e}")
     least = max(16, e.bit_length() + 8)
+    if bits < 2 * least:
+        raise ValueError(f"with this e a modulus needs {2 * least} bits or more, not {bits}")
     if not least <= p_bits <= bits - least:
         raise ValueError(
-            f"with e = {e} each prime needs {least} bits or more: p_bits must be in"
+            f"with this e each prime needs {least} bits or more: p_bits must be in"
             f" {least}..{bits - least}, not {p_bits}"
         )
     if seed is not None:
@@ -304,6 +308,7 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
         serialization.load_pem_private_key if _is_pem(data) else serialization.load_der_private_key
     )
     secret = _secret(passphrase)
+    _check_legacy_header(data)
     encrypted = False
     try:
         try:
@@ -332,6 +337,18 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
     except ValueError as error:
         raise KeyFileError(f"the numbers of the private key are inconsistent: {error}") from error
     return result
+
+
+def _check_legacy_header(data: bytes) -> None:
+    """Refuse an encrypted PKCS #1 file whose initial vector has a wrong length.
+
+    The library does not end well with those.
+    """
+    found = re.search(rb"^DEK-Info:\s*([^,\s]*),?(\S*)", data, re.MULTILINE)
+    if found is not None:
+        digits = 16 if found[1].startswith(b"DES") else 32
+        if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % digits, found[2]):
+            raise KeyFileError("the passphrase is wrong, or the encrypted key is corrupt")
 
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:

@@ -144,7 +144,7 @@ class Oaep:
     random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_hashes(self.hash, self.mgf_hash)
+        _check_hashes(self.hash, self._mgf_hash)
         _check_bytes("label", self.label)
 
     def encode(self, message: bytes, bits: int) -> bytes:
@@ -233,7 +233,7 @@ class Pss:
     random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_hashes(self.hash, self.mgf_hash)
+        _check_hashes(self.hash, self._mgf_hash)
         if isinstance(self.salt_length, bool) or not isinstance(self.salt_length, int | str):
             raise TypeError(f"salt_length must be an int or a str, not {self.salt_length!r}")
         if self.salt_length not in ("digest", "max", "auto") and not (
@@ -311,6 +311,7 @@ def _bytes(bits: int) -> int:
 
 
 def _digest(name: str, data: bytes) -> bytes:
+    _check_bytes("message", data)
     return hashlib.new(name, data).digest()
 
 
@@ -357,9 +358,11 @@ def _der(tag: int, content: bytes) -> bytes:
     return bytes([tag, len(content)]) + content
 
 
-def _check_hashes(*names: str | None) -> None:
+def _check_hashes(*names: object) -> None:
     for name in names:
-        if name is not None and name not in HASHES:
+        if not isinstance(name, str):
+            raise TypeError(f"the hash must be a str, not {type(name).__name__}")
+        if name not in HASHES:
             raise ValueError(f"the hash must be one of {', '.join(HASHES)}, not {name!r}")
 
 

@@ -74,9 +74,9 @@ def test_closed(fake):
 
 
 def test_no_such_device(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DeviceError, match=r"uio0' is no UIO device: No such file or directory"):
         UioDevice(tmp_path / "uio0")
     empty = tmp_path / "empty"
     empty.touch()
-    with pytest.raises(ValueError, match="mmap length"):
+    with pytest.raises(DeviceError, match=r"empty' is no UIO device: it is too short"):
         UioDevice(empty)

@@ -72,13 +72,13 @@ def test_without_a_seed_every_key_is_another(bits, e):
 @pytest.mark.parametrize(
     ("parameters", "error", "text"),
     [
-        ({"bits": 63}, ValueError, "bits must be 64 or more, not 63"),
+        ({"bits": 63}, ValueError, "bits must be in 64..65535, not 63"),
         ({"bits": 64.0}, TypeError, "bits must be an int, not float"),
         ({"bits": 512, "e": 4}, ValueError, "odd and 3 or more, not 4"),
         ({"bits": 512, "e": 1}, ValueError, "odd and 3 or more, not 1"),
         ({"bits": 512, "p_bits": 20}, ValueError, "p_bits must be in 25..487, not 20"),
         ({"bits": 512, "p_bits": 500, "e": 3}, ValueError, "p_bits must be in 16..496, not 500"),
-        ({"bits": 64, "e": (1 << 30) + 1}, ValueError, "each prime needs 39 bits or more"),
+        ({"bits": 64, "e": (1 << 30) + 1}, ValueError, "a modulus needs 78 bits or more, not 64"),
         ({"bits": 512, "p_bits": "256"}, TypeError, "p_bits must be an int, not str"),
         ({"bits": 512, "seed": "x"}, TypeError, "seed must be an int, not str"),
     ],
