@@ -1,5 +1,7 @@
 """Encrypt, decrypt, sign and verify, with the `cryptography` package on the other side."""
 
+import dataclasses
+
 import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding as theirs
@@ -157,7 +159,7 @@ class FaultyAccelerator:
         if not self.fault:
             return result
         value = (result.value + self.key.q * self.key.qinv) % self.key.n
-        return type(result)(value)
+        return dataclasses.replace(result, value=value)
 
 
 @pytest.mark.parametrize("blinding", [False, True])
