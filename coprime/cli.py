@@ -21,7 +21,9 @@ from coprime.device.base import Device, DeviceError
 from coprime.device.uio import UioDevice
 from coprime.engine.contract import Command, Error
 from coprime.explore import measure
+from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.demo import demonstrate
+from coprime.explore.report_command import add_report, run_report
 from coprime.flow.board import BOARDS, board_named
 from coprime.flow.package import write_package
 from coprime.flow.tools import ToolError
@@ -143,6 +145,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     added.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the bitstream")
     added.add_argument("--json", action="store_true", help="as JSON")
+
+    add_sweep(verb("sweep", run_sweep, "Measure many points of the design space."))
+    add_report(verb("report", run_report, "Write the report of what was measured."))
+    add_choose(verb("choose", run_choose, "Find the best measured design under a budget."))
 
     _add_rsa(verb("rsa", _no_verb, "Keys, encryption and signatures on any device."))
 

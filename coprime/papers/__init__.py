@@ -1,1 +1,1 @@
-"""The publications' figures as data, each with its paper, table and page; never our own."""
+"""The publications' figures as data, each with its paper and table; never our own."""

@@ -1,0 +1,418 @@
+"""The report's plots as Vega-Lite specifications: the page and the PNG files are made of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coprime.explore.points import Point
+from coprime.explore.rebuild import commands
+
+__all__ = ["STYLE", "Figure", "Plotted", "chart", "draw", "pareto_front", "plot_rows"]
+
+Row = dict[str, Any]
+
+# Okabe and Ito's colours, which stay apart for all kinds of colour vision; yellow is left out.
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f5539", "#444444"]
+SHAPES = [
+    *("circle", "square", "triangle-up", "diamond"),
+    *("cross", "triangle-down", "triangle-right", "triangle-left"),
+]
+_FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+STYLE: Mapping[str, Any] = {
+    "font": _FONT,
+    "background": "white",
+    "view": {"stroke": "#d5d9de"},
+    "axis": {
+        "gridColor": "#eceff2",
+        "domainColor": "#8a929c",
+        "tickColor": "#8a929c",
+        "labelColor": "#4a525c",
+        "titleColor": "#2b323b",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": 500,
+        "labelOverlap": True,
+        "titlePadding": 8,
+    },
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelColor": "#2b323b", "symbolSize": 80},
+    "range": {"category": COLOURS, "symbol": SHAPES},
+}
+"""Vega-Lite's configuration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A plot of points, of one target."""
+
+    name: str
+    title: str
+    caption: str
+    x: str
+    """Row's field on the x axis."""
+    y: str
+    x_title: str
+    y_title: str
+    spec: Mapping[str, Any]
+    """Vega-Lite without data, size and configuration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plotted:
+    """What of one target is plotted: the units of area and time, and the plots."""
+
+    target: str
+    area: str
+    time: str
+    figures: tuple[Figure, ...]
+
+
+def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
+    """Give each point that did not fail a row; and what to plot of each target.
+
+    A row has the point's columns and `id`, `settings` (the parameters in words), `count` (cycles,
+    predicted ones if it was not simulated), `area` (LUTs or unit gates), `time`, `product` (area
+    times time) and `commands`. Time is in ms on a target where points are routed, in clock cycles
+    where none is; for the unit-gate estimate it is cycles times the delay.
+    """
+    good = [point for point in points if point.status == "ok"]
+    rows: list[Row] = []
+    plotted: list[Plotted] = []
+    families = sorted({point.family for point in points})
+    for target in sorted({point.target for point in good}):
+        own = [point for point in good if point.target == target]
+        if target == "unit-gate":
+            area, time = "unit gates", "unit delays"
+        elif any(point.milliseconds is not None for point in own):
+            area, time = "LUTs", "ms"
+        else:
+            area, time = "LUTs", "cycles"
+        rows += [_row(point, time, len(rows) + number) for number, point in enumerate(own)]
+        plotted.append(
+            Plotted(target=target, area=area, time=time, figures=_figures(families, area, time))
+        )
+    return rows, plotted
+
+
+def _row(point: Point, unit: str, number: int) -> Row:
+    cycles = point.cycles if point.cycles is not None else point.predicted_cycles
+    delay = {"ms": None, "cycles": 1.0}.get(unit, point.gate_delay)
+    time = point.milliseconds
+    if unit != "ms":
+        time = None if cycles is None or delay is None else cycles * delay
+    area = point.gate_area if point.target == "unit-gate" else point.lut
+    return {
+        **point.__dict__,
+        "parameters": dict(point.parameters),
+        "tools": dict(point.tools),
+        "id": number,
+        "settings": ", ".join(f"{name} {value}" for name, value in point.parameters.items()),
+        "count": cycles,
+        "area": area,
+        "time": time,
+        "product": None if area is None or time is None else area * time,
+        "commands": commands(point),
+    }
+
+
+def pareto_front(rows: Sequence[Row], x: str, y: str) -> set[int]:
+    """Ids of the rows that no other row of the same size equals or beats in both x and y.
+
+    Of rows with equal figures all but the first are left out.
+    """
+    front: set[int] = set()
+    best: dict[int, float] = {}
+    for row in sorted(rows, key=lambda row: (row[x], row[y], row["id"])):
+        if row["bits"] not in best or row[y] < best[row["bits"]]:
+            best[row["bits"]] = row[y]
+            front.add(row["id"])
+    return front
+
+
+# --- Vega-Lite ----------------------------------------------------------------------------------
+
+
+def _figures(families: Sequence[str], area: str, time: str) -> tuple[Figure, ...]:
+    time_title = {"ms": "Time in ms", "cycles": "Time in clock cycles"}.get(
+        time, "Time in unit delays (cycles × delay)"
+    )
+    area_title = f"Area in {area}"
+    marks = _Marks(families)
+    return (
+        Figure(
+            name="area-time",
+            title="Area against time",
+            caption="The line is the Pareto front of each size: nothing is both smaller and "
+            "faster.",
+            x="time",
+            y="area",
+            x_title=time_title,
+            y_title=area_title,
+            spec=_front_spec(
+                marks,
+                _log_axis("x", "time", time_title, "~g" if time == "ms" else "~s"),
+                _log_axis("y", "area", area_title, "~s"),
+                _room("time", "area", 1.6, "datum.min_area / 1.4", _above("area")),
+            ),
+        ),
+        Figure(
+            name="dsp-cycles",
+            title="DSP slices against cycles",
+            caption="The line is the Pareto front of each size.",
+            x="count",
+            y="dsp",
+            x_title="Clock cycles",
+            y_title="DSP slices",
+            spec=_front_spec(
+                marks,
+                _log_axis("x", "count", "Clock cycles", "~s"),
+                _count_axis("dsp", "DSP slices"),
+                _room("count", "dsp", 1.6, "0", "datum.max_dsp * 1.1 + 1"),
+            ),
+        ),
+        Figure(
+            name="product",
+            title="Area-time product",
+            caption="The line joins the least product of each size.",
+            x="bits",
+            y="product",
+            x_title="Length of the modulus in bits",
+            y_title=f"{area_title} × {time_title[0].lower()}{time_title[1:]}",
+            spec=_product_spec(
+                marks, _log_axis("y", "product", f"Area × time in {area} × {time}", "~s")
+            ),
+        ),
+    )
+
+
+def _log_axis(channel: str, field: str, title: str, tick_format: str) -> Row:
+    """Ticks at 1, 2, ... 9 times powers of ten; over a wide range these powers stand out."""
+    exponent = "log(datum.value) / LN10"
+    power = f"abs({exponent} - round({exponent})) < 1e-6"
+    wide = f"domain('{channel}')[1] > 50 * domain('{channel}')[0]"
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"type": "log", "nice": False},
+        "axis": {
+            "format": tick_format,
+            "tickCount": 10,
+            "labelExpr": f"{wide} && !({power}) ? '' : datum.label",
+            "gridOpacity": {
+                "condition": {
+                    "test": power,
+                    "value": 1,
+                },
+                "value": 0.4,
+            },
+        },
+    }
+
+
+def _count_axis(field: str, title: str) -> Row:
+    """Ticks at whole numbers, from 0."""
+    steps = "sequence(0, domain('y')[1] + 1, max(1, ceil(domain('y')[1] / 6)))"
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"nice": False, "zero": True},
+        "axis": {"format": "d", "values": {"expr": steps}},
+    }
+
+
+def _above(field: str) -> str:
+    """Where the axis of a field ends: room for a label above the highest mark."""
+    return f"datum.max_{field} * 1.4 * pow(datum.max_{field} / datum.min_{field}, 0.1)"
+
+
+def _room(x: str, y: str, x_factor: float, low_y: str, high_y: str) -> list[Row]:
+    """Two invisible points that widen the axes, so that no mark lies on their ends."""
+    extremes = {
+        "aggregate": [
+            {"op": op, "field": field, "as": f"{op}_{field}"}
+            for field in (x, y)
+            for op in ("min", "max")
+        ]
+    }
+    corners = ((f"datum.min_{x} / {x_factor}", low_y), (f"datum.max_{x} * {x_factor}", high_y))
+    return [
+        {
+            "transform": [
+                extremes,
+                {"calculate": x_end, "as": x},
+                {"calculate": y_end, "as": y},
+            ],
+            "mark": {"type": "point", "opacity": 0, "tooltip": None},
+        }
+        for x_end, y_end in corners
+    ]
+
+
+_TOOLTIP = [
+    {"field": "family", "title": "Family"},
+    {"field": "settings", "title": "Parameters"},
+    {"field": "bits", "title": "Bits"},
+    {"field": "area", "title": "Area", "format": ",d"},
+    {"field": "dsp", "title": "DSP"},
+    {"field": "count", "title": "Cycles", "format": ",d"},
+    {"field": "time", "title": "Time", "format": ",.4~g"},
+]
+
+
+class _Marks:
+    """Layers of points: a colour and a shape of its own for each family, however many are shown."""
+
+    def __init__(self, families: Sequence[str]):
+        numbers = range(len(families))
+        colours = [COLOURS[number % len(COLOURS)] for number in numbers]
+        shapes = [SHAPES[(number + number // len(SHAPES)) % len(SHAPES)] for number in numbers]
+        self._encoding = {
+            name: {
+                "field": "family",
+                "type": "nominal",
+                "title": None,
+                "legend": {"orient": "top", "columns": 5, "offset": 6, "symbolOpacity": 1},
+                "scale": {"domain": list(families), "range": values},
+            }
+            for name, values in (("color", colours), ("shape", shapes))
+        }
+
+    def all(self) -> Row:
+        """Every point, pale."""
+        return self._layer(0.35, 60)
+
+    def best(self, transform: Sequence[Row]) -> Row:
+        """The points that `transform` leaves."""
+        return {"transform": list(transform), **self._layer(1.0, 85)}
+
+    def _layer(self, opacity: float, size: int) -> Row:
+        return {
+            "mark": {"type": "point", "filled": True, "opacity": opacity, "size": size},
+            "encoding": {**self._encoding, "tooltip": _TOOLTIP},
+        }
+
+
+def _front_spec(marks: _Marks, x: Row, y: Row, room: Sequence[Row]) -> Row:
+    """Points with the Pareto front of each size, and the size beside its fastest point."""
+    x_field, y_field = x["field"], y["field"]
+    by_size = {
+        "sort": [{"field": x_field}, {"field": y_field}, {"field": "id"}],
+        "groupby": ["bits"],
+    }
+    front: list[Row] = [
+        {
+            "window": [{"op": "min", "field": y_field, "as": "so_far"}],
+            "frame": [None, 0],
+            **by_size,
+        },
+        {"window": [{"op": "lag", "field": "so_far", "as": "before"}], **by_size},
+        {"filter": f"!isValid(datum.before) || datum.{y_field} < datum.before"},
+    ]
+    fastest = [*front, {"filter": "!isValid(datum.before)"}]
+    line = {
+        "transform": front,
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.3},
+        "encoding": {
+            "color": {"value": "#9aa3ad"},
+            "detail": {"field": "bits"},
+            "order": {"field": x_field},
+        },
+    }
+    text: Row = {"type": "text", "dy": -13, "fontSize": 11}
+    halo: Row = {"stroke": "white", "strokeWidth": 3}
+    ink: Row = {"color": "#4a525c"}
+    labels = [
+        {
+            "transform": fastest,
+            "mark": text | paint,
+            "encoding": {"text": {"field": "bits", "type": "quantitative", "format": "d"}},
+        }
+        for paint in (halo, ink)
+    ]
+    usable = f"isValid(datum.{x_field}) && isValid(datum.{y_field}) && datum.{x_field} > 0"
+    return {
+        "transform": [{"filter": usable}],
+        "encoding": {"x": x, "y": y},
+        "layer": [*room, line, marks.all(), marks.best(front), *labels],
+    }
+
+
+def _product_spec(marks: _Marks, y: Row) -> Row:
+    least: list[Row] = [
+        {
+            "joinaggregate": [{"op": "min", "field": "product", "as": "least"}],
+            "groupby": ["bits"],
+        },
+        {"filter": "datum.product == datum.least"},
+    ]
+    line = {
+        "transform": least,
+        "mark": {"type": "line", "strokeWidth": 1.3},
+        "encoding": {"color": {"value": "#9aa3ad"}},
+    }
+    bits = _size_axis("bits", "Length of the modulus in bits")
+    room = _room("bits", "product", 1.3, "datum.min_product / 1.6", _above("product"))
+    return {
+        "transform": [{"filter": "isValid(datum.product) && datum.product > 0"}],
+        "encoding": {"x": bits, "y": y},
+        "layer": [*room, line, marks.all(), marks.best(least)],
+    }
+
+
+def _size_axis(field: str, title: str) -> Row:
+    """Lengths in bits; ticks at powers of two."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"type": "log", "base": 2, "nice": False},
+        "axis": {"format": "d"},
+    }
+
+
+def draw(figure: Figure, rows: Sequence[Row]) -> Row:
+    """Give a figure its data, title and size: a whole Vega-Lite chart."""
+    return {
+        **figure.spec,
+        "title": {"text": figure.title, "anchor": "start", "fontSize": 15, "offset": 10},
+        "data": {"values": list(rows)},
+        "width": 560,
+        "height": 360,
+        "padding": 14,
+        "config": STYLE,
+    }
+
+
+def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
+    """Draw a paper's figure: rows with `x`, `y` and `where`, one line for each `where`."""
+    x = _size_axis("x", x_title)
+    x["scale"]["padding"] = 14
+    x["axis"]["values"] = sorted({row["x"] for row in rows})
+    y = {
+        "field": "y",
+        "type": "quantitative",
+        "title": y_title,
+        "scale": {"zero": False, "nice": True},
+    }
+    order = list(dict.fromkeys(row["where"] for row in rows))
+    place = {
+        "field": "where",
+        "type": "nominal",
+        "title": None,
+        "legend": {"orient": "bottom", "columns": 1, "labelLimit": 400},
+    }
+    encoding = {
+        "color": {**place, "scale": {"domain": order, "range": COLOURS[: len(order)]}},
+        "shape": {**place, "scale": {"domain": order, "range": SHAPES[: len(order)]}},
+    }
+    return {
+        "data": {"values": list(rows)},
+        "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},
+        "width": 520,
+        "height": 260,
+        "padding": 10,
+        "encoding": {"x": x, "y": y, **encoding},
+        "mark": {"type": "line", "strokeWidth": 1.6, "point": {"filled": True, "size": 55}},
+        "config": STYLE,
+    }

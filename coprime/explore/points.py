@@ -1,0 +1,147 @@
+"""A measured point, and the Parquet files of them: one row a point.
+
+A point is one family with its parameters, working on one size with one operation, on one target.
+The figures of two targets are of different devices: compare rows of the same `target` only.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+from pyarrow import parquet
+
+__all__ = ["SCHEMA", "Point", "read_points", "write_points"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One measured point; a column of the results for each field, in this order.
+
+    What was not measured (the clock of a design that is not routed, say) or has no meaning for the
+    target is None. A failed point keeps what was measured all the same (the area of a design that
+    does not fit the device, say): compare points whose `status` is "ok" only.
+    """
+
+    family: str
+    """Name in the catalogue."""
+    paper: str
+    """Short name of the publication that the family implements; empty for our own."""
+    parameters: Mapping[str, int]
+    """Every parameter with its value; in Parquet JSON text with sorted keys."""
+    bits: int
+    """Length of the modulus in bits."""
+    operation: str
+    """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE."""
+    exponents: str
+    """"random": exponent and key from the seed. "worst": every bit of the exponents is 1."""
+    seed: int
+    """What the operands were drawn from."""
+    target: str
+    """xc7, ecp5 or unit-gate."""
+    device: str | None = None
+    """The device in words: a device family if only mapped, the exact device if routed."""
+    part: str
+    """What was mapped: "engine" alone, or "accelerator" with its registers and AXI4-Lite slave."""
+    lut: int | None = None
+    """LUTs occupied, as logic, memory or in carry chains."""
+    lutram: int | None = None
+    """LUTs of these that hold memory."""
+    ff: int | None = None
+    """Flip-flops."""
+    carry: int | None = None
+    """CARRY4 on xc7, CCU2C on ecp5."""
+    dsp: int | None = None
+    """DSP48E1 on xc7, MULT18X18D on ecp5."""
+    bram: float | None = None
+    """RAMB36E1 on xc7 (a RAMB18E1 is half of one), DP16KD on ecp5."""
+    slices_estimate: int | None = None
+    """Slices if all were filled."""
+    fmax_mhz: float | None = None
+    """Highest clock frequency in MHz after place and route, of the best seed; None unless routed.
+    """
+    gate_area: float | None = None
+    """Unit-gate area: unit gates of the logic, without flip-flops and memory bits."""
+    gate_delay: float | None = None
+    """Unit-gate delay of the longest path, in unit gates."""
+    memory_bits: int | None = None
+    """Bits of the memories, which unit gates do not count; for unit-gate only."""
+    cycles: int | None = None
+    """Clock cycles of the operation, counted in simulation; None if it was too long to simulate."""
+    predicted_cycles: int | None = None
+    """Clock cycles that the design's own model predicts for the same operands."""
+    utilization: float | None = None
+    """Part of the cycles, 0 to 1, in which the multiplier did a product that the algorithm needs.
+    """
+    milliseconds: float | None = None
+    """Time of the operation: cycles (predicted ones if not simulated) / fmax; None unless routed.
+    """
+    area_time: float | None = None
+    """LUTs x milliseconds where routed; for unit-gate, unit gates x unit delays x cycles."""
+    status: str
+    """"ok" or "failed"."""
+    reason: str | None = None
+    """Why the point failed, in one sentence; None if it did not."""
+    tools: Mapping[str, str]
+    """Version of each tool that had a part in it; in Parquet JSON text with sorted keys."""
+    command: str
+    """The `coprime build` command line that makes this design again."""
+    key: str
+    """Hash of what the figures follow from: the design's Verilog, the measurement's settings and
+    the tools' versions. Equal keys are the same measurement."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells points of one sweep apart, in the order in which they are sorted."""
+        parameters = tuple(sorted(self.parameters.items()))
+        what = (self.target, self.part, self.operation, self.exponents, self.bits, self.seed)
+        return (self.family, *what, parameters, self.fmax_mhz is not None)
+
+
+_TYPES: Mapping[object, pyarrow.DataType] = {
+    str: pyarrow.string(),
+    int: pyarrow.int64(),
+    float: pyarrow.float64(),
+    str | None: pyarrow.string(),
+    int | None: pyarrow.int64(),
+    float | None: pyarrow.float64(),
+    Mapping[str, int]: pyarrow.string(),
+    Mapping[str, str]: pyarrow.string(),
+}
+_JSON = ("parameters", "tools")
+
+SCHEMA = pyarrow.schema([(field.name, _TYPES[field.type]) for field in fields(Point)])
+"""The columns of a results file."""
+
+
+def write_points(points: Iterable[Point], path: Path) -> None:
+    """Write points to a Parquet file, which appears complete or not at all.
+
+    Raises OSError if it cannot be written.
+    """
+    rows: list[dict[str, Any]] = []
+    for point in points:
+        row = dict(point.__dict__)
+        row |= {name: json.dumps(dict(row[name]), sort_keys=True) for name in _JSON}
+        rows.append(row)
+    fresh = path.with_name(f".{path.name}.new")
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=SCHEMA), fresh)
+    fresh.replace(path)
+
+
+def read_points(path: Path) -> Sequence[Point]:
+    """Read the points of a results file.
+
+    Raises OSError if it cannot be read, ValueError if it is not a file of points.
+    """
+    try:
+        table = parquet.read_table(path)
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path} is not a Parquet file") from error
+    missing = [name for name in SCHEMA.names if name not in table.column_names]
+    if missing:
+        raise ValueError(f"{path} holds no measured points: it has no column {missing[0]}")
+    rows = table.select(SCHEMA.names).to_pylist()
+    return [Point(**row | {name: json.loads(row[name]) for name in _JSON}) for row in rows]

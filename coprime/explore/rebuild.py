@@ -1,0 +1,43 @@
+"""The commands that measure a point again."""
+
+from coprime.explore.points import Point
+
+__all__ = ["area_command", "commands", "cycles_command"]
+
+
+def area_command(point: Point) -> str:
+    """The command that maps the design again, and routes it if the point was; "" if none does."""
+    if point.target == "unit-gate":
+        return ""
+    words = ["coprime synth", *_choice(point), f"--target {point.target}"]
+    if point.part != "engine":
+        words.append(f"--part {point.part}")
+    if point.fmax_mhz is not None:
+        words.append("--route")
+    return " ".join(words)
+
+
+def cycles_command(point: Point) -> str:
+    """The command that simulates the operation again; "" if only a sweep does.
+
+    `coprime run` takes operands from a seed; exponents that are all ones come from a sweep.
+    """
+    if point.exponents != "random":
+        return ""
+    family, *parameters = _choice(point)
+    words = ["coprime run", family, point.operation, *parameters]
+    return " ".join([*words, f"--bits {point.bits}", f"--seed {point.seed}"])
+
+
+def commands(point: Point) -> list[tuple[str, str]]:
+    """What rebuilds a point: what each command does, and the command."""
+    all_of_them = [
+        ("Build it:", point.command),
+        ("Measure its area again:", area_command(point)),
+        ("Count its cycles again:", cycles_command(point)),
+    ]
+    return [(what, command) for what, command in all_of_them if command]
+
+
+def _choice(point: Point) -> list[str]:
+    return [point.family, *(f"-p {name}={value}" for name, value in point.parameters.items())]

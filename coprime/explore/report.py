@@ -1,0 +1,349 @@
+"""The report: one page of measured points, and the same figures as PNG and CSV."""
+
+import base64
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import vl_convert
+
+from coprime import __version__
+from coprime.explore.figures import (
+    STYLE,
+    Figure,
+    Plotted,
+    Row,
+    chart,
+    draw,
+    pareto_front,
+    plot_rows,
+)
+from coprime.explore.points import SCHEMA, Point, read_points
+from coprime.explore.side_by_side import Comparison, compare
+from coprime.papers.published import Table, tables
+
+__all__ = ["write_report"]
+
+_PAGE = Path(__file__).parent / "page"
+_PNG_SCALE = 2.0
+_EXPONENTS = {"worst": "every exponent bit 1", "random": "random exponents"}
+_COLUMNS = (
+    ("family", "Family", "text"),
+    ("settings", "Parameters", "text"),
+    ("bits", "Bits", ""),
+    ("lut", "LUTs", ""),
+    ("ff", "Flip-flops", ""),
+    ("dsp", "DSP", ""),
+    ("bram", "Block RAM", ""),
+    ("gate_area", "Unit gates", ""),
+    ("fmax_mhz", "MHz", ""),
+    ("count", "Cycles", ""),
+    ("milliseconds", "ms", ""),
+    ("product", "Area × time", ""),
+)
+
+
+def write_report(
+    points: Path | None,
+    folder: Path,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write index.html, points.csv, papers.csv and figures/ into a folder; give their paths.
+
+    Parameters
+    ----------
+    points : Path or None
+        A results file (Parquet). None: the papers' figures beside what needs no measurement.
+    folder : Path
+        Made if it does not exist; files of these names are overwritten.
+    progress : told what is being written
+
+    Raises OSError if a file cannot be read or written, ValueError if `points` is no results file.
+    """
+    tell = progress or (lambda _: None)
+    measured = read_points(points) if points is not None else []
+    rows, plotted = plot_rows(measured)
+    compared = [(table, compare(table, measured)) for table in tables()]
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    written = [_write_points(measured, folder / "points.csv")]
+    written.append(_write_papers(compared, folder / "papers.csv"))
+    for target in plotted:
+        for figure in target.figures:
+            tell(f"{figure.name} on {target.target}")
+            written += _write_figure(figure, target, rows, folder / "figures")
+    images: dict[str, str] = {}
+    for table, comparisons in compared:
+        if table.chart:
+            tell(f"{table.paper.name}, {table.number}")
+            drawing = _chart(table, comparisons)
+            path = folder / "figures" / f"{_anchor(table)}.png"
+            path.write_bytes(vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
+            written.append(path)
+            svg = vl_convert.vegalite_to_svg(drawing)
+            images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
+    tell("the page")
+    page = folder / "index.html"
+    page.write_text(_page(measured, rows, plotted, compared, images), encoding="utf-8")
+    return [page, *written]
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def _write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(lines)
+    return path
+
+
+def _write_points(points: Sequence[Point], path: Path) -> Path:
+    def text(value: object) -> object:
+        return json.dumps(dict(value), sort_keys=True) if isinstance(value, Mapping) else value
+
+    names = SCHEMA.names
+    return _write_csv(path, names, ([text(getattr(one, name)) for name in names] for one in points))
+
+
+def _write_papers(compared: Sequence[tuple[Table, Sequence[Comparison]]], path: Path) -> Path:
+    names = "paper table page row quantity unit published measured ratio place how command".split()
+    lines: list[list[object]] = []
+    for table, comparisons in compared:
+        for one in comparisons:
+            what = (table.paper.name, table.number, table.page, one.row, one.quantity, one.unit)
+            head: list[object] = [*what, one.published]
+            if not one.measurements:
+                lines.append([*head, *([""] * 5)])
+            for own in one.measurements:
+                lines.append([*head, own.value, own.ratio, own.where, own.how, own.command])
+    return _write_csv(path, names, lines)
+
+
+def _write_figure(
+    figure: Figure, target: Plotted, rows: Sequence[Row], folder: Path
+) -> Iterable[Path]:
+    """Write the picture that the page starts with on this target, and its points."""
+    own = _initial_rows([row for row in rows if row["target"] == target.target])
+    own = [row for row in own if row[figure.x] is not None and row[figure.y] is not None]
+    if not own:
+        return
+    stem = f"{figure.name}-{target.target}"
+    png = folder / f"{stem}.png"
+    needed = {"id", "family", "settings", "bits", "area", "dsp", "count", "time", "product"}
+    slim = [{name: row[name] for name in needed} for row in own]
+    png.write_bytes(vl_convert.vegalite_to_png(draw(figure, slim), scale=_PNG_SCALE))
+    yield png
+    front = pareto_front(own, figure.x, figure.y)
+    columns = dict.fromkeys(
+        ("family", "settings", "bits", "operation", "exponents", figure.x, figure.y)
+    )
+    titles = {figure.x: figure.x_title, figure.y: figure.y_title}
+    yield _write_csv(
+        folder / f"{stem}.csv",
+        [*(titles.get(name, name) for name in columns), "best"],
+        ([*(row[name] for name in columns), row["id"] in front] for row in own),
+    )
+
+
+def _initial_rows(rows: Sequence[Row]) -> list[Row]:
+    """Rows that pass the filters as the page opens."""
+    start = {name: _initial(name, [row[name] for row in rows]) for name in _PREFERRED}
+    return [row for row in rows if all(row[name] == start[name] for name in start)]
+
+
+_PREFERRED = {
+    "operation": ("RSA_PRIVATE", "MODEXP", "MODMUL"),
+    "exponents": ("worst", "random"),
+    "part": ("engine", "accelerator"),
+}
+"""What the page opens with."""
+
+
+def _initial(name: str, values: Sequence[str]) -> str | None:
+    return next((one for one in (*_PREFERRED[name], *values) if one in values), None)
+
+
+# --- The page -----------------------------------------------------------------------------------
+
+
+def _page(
+    points: Sequence[Point],
+    rows: Sequence[Row],
+    plotted: Sequence[Plotted],
+    compared: Sequence[tuple[Table, Sequence[Comparison]]],
+    images: Mapping[str, str],
+) -> str:
+    data = {
+        "rows": rows,
+        "targets": [
+            {
+                "target": one.target,
+                "area": one.area,
+                "time": one.time,
+                "figures": [figure.__dict__ for figure in one.figures],
+            }
+            for one in plotted
+        ],
+        "exponents": _EXPONENTS,
+        "style": STYLE,
+    }
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_PAGE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    library = vl_convert.javascript_bundle("window.coprimeEmbed = vegaEmbed;")
+    papers = [
+        (paper, [_table(table, lines, images) for table, lines in group])
+        for paper, group in groupby(compared, key=lambda pair: pair[0].paper)
+    ]
+    return environment.get_template("report.html").render(
+        version=__version__,
+        summary=_summary(points),
+        data=data,
+        json=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
+        css=(_PAGE / "report.css").read_text("utf-8"),
+        script=(_PAGE / "report.js").read_text("utf-8"),
+        library=library.replace("</script", "<\\/script"),
+        selects=_selects(rows),
+        families=sorted({row["family"] for row in rows}),
+        columns=_COLUMNS,
+        figures=plotted[0].figures if plotted else (),
+        papers=papers,
+        failed=[
+            {**point.__dict__, "settings": _settings(point)}
+            for point in points
+            if point.status != "ok"
+        ],
+    )
+
+
+def _summary(points: Sequence[Point]) -> str:
+    if not points:
+        return "No measured points: make some with “coprime sweep”."
+    tools = sorted({pair for point in points for pair in point.tools.items()})
+    families = sorted({point.family for point in points})
+    count = f"{len(points):,} point{'s' if len(points) > 1 else ''}"
+    text = f"{count} of {', '.join(families)}; measured with "
+    return text + ", ".join(f"{name} {version}" for name, version in tools) + "."
+
+
+def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:
+    """Name, label, values with their texts, and the value at the start."""
+    targets = sorted({row["target"] for row in rows})
+    words = {"xc7": "xc7: AMD 7 series", "ecp5": "ecp5: Lattice ECP5", "unit-gate": "unit gates"}
+    first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
+    sizes = sorted({row["bits"] for row in rows})
+    selects = [
+        ("target", "Target", [(one, words.get(one, one)) for one in targets], first),
+        ("bits", "Size", [("all", "all"), *((str(one), f"{one} bits") for one in sizes)], "all"),
+    ]
+    for name, label in (("operation", "Operation"), ("exponents", "Exponents"), ("part", "Part")):
+        values = sorted({row[name] for row in rows})
+        texts = [(one, _EXPONENTS.get(one, one)) for one in values]
+        selects.append((name, label, texts, _initial(name, values)))
+    return selects
+
+
+def _settings(point: Point) -> str:
+    return ", ".join(f"{name} {value}" for name, value in point.parameters.items())
+
+
+# --- The papers ---------------------------------------------------------------------------------
+
+
+def _anchor(table: Table) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", f"{table.paper.name} {table.number}".lower())
+
+
+def _number(value: float | int | str | None) -> str:
+    """A figure as people read it: thousands set apart, three decimals or four digits."""
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value
+    if value and abs(value) < 1:
+        return f"{value:.4g}"
+    text = f"{value:,.3f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:
+    own = [one for one in comparisons if one.quantity == table.chart and one.x is not None]
+    lines: dict[str, list[Row]] = {"Published": []}
+    for one in own:
+        lines["Published"].append({"where": "Published", "x": one.x, "y": one.published})
+        for here in one.measurements:
+            if here.value is not None:
+                row = {"where": here.where, "x": one.x, "y": here.value}
+                lines.setdefault(here.where, []).append(row)
+    unit = f" in {own[0].unit}" if own[0].unit else ""
+    title = f"{table.paper.name}, {table.number}: {table.title}"
+    rows = [row for line in lines.values() for row in line]
+    return chart(title, f"{table.row_title} in bits", f"{table.chart}{unit}", rows)
+
+
+def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str]) -> dict[str, Any]:
+    """What the page shows of a table."""
+    beside = [one for one in lines if one.measurements]
+    places = list(dict.fromkeys(own.where for one in beside for own in one.measurements))
+    spans = Counter(one.row for one in beside)
+    compared: list[dict[str, Any]] = []
+    for one in beside:
+        cells = {own.where: own for own in one.measurements}
+        first = not compared or compared[-1]["row"] != one.row
+        compared.append(
+            {
+                "row": one.row,
+                "span": spans[one.row] if first else 0,
+                "quantity": f"{one.quantity} in {one.unit}" if one.unit else one.quantity,
+                "published": _number(one.published),
+                "cells": [
+                    {
+                        "value": _number(cells[place].value),
+                        "ratio": _ratio(cells[place].ratio),
+                        "how": cells[place].how,
+                    }
+                    if place in cells
+                    else None
+                    for place in places
+                ],
+            }
+        )
+    covered = set(spans)
+    page = f", page {table.page}" if table.page else ""
+    anchor = _anchor(table)
+    return {
+        "anchor": anchor,
+        "heading": f"{table.number}{page}: {table.title}",
+        "device": table.device,
+        "image": f"data:image/svg+xml;base64,{images[anchor]}" if anchor in images else "",
+        "image_width": 640,
+        "row_title": table.row_title,
+        "places": places,
+        "compared": compared,
+        "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
+        "only_published": [
+            (row.label, [_number(row.published.get(column.name)) for column in table.columns])
+            for row in table.rows
+            if row.label not in covered
+        ],
+        "remarks": table.remarks,
+        "ways": [
+            (one.row, one.quantity, own.where, own.how, own.command)
+            for one in beside
+            for own in one.measurements
+        ],
+    }
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"× {ratio:,.3g}"

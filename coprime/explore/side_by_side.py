@@ -1,0 +1,130 @@
+"""The papers' figures beside what is measured here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from coprime.explore.points import Point
+from coprime.explore.rebuild import area_command, cycles_command
+from coprime.papers.published import Computed, Measured, Source, Table
+
+__all__ = ["Comparison", "Measurement", "compare"]
+
+_SIMULATED = ("cycles", "predicted_cycles", "utilization")
+_ROUTED = ("fmax_mhz", "milliseconds", "area_time")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What stands beside one published figure."""
+
+    where: str
+    """What it was measured on; figures of one place may share a column."""
+    value: float | None
+    """In the published figure's unit; None if the results have no such point."""
+    ratio: float | None
+    """Measured over published; None if either is no number, or the published one is 0."""
+    how: str
+    command: str
+    """The `coprime` command that measures it again; empty where only a sweep or a test does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One published figure with all that stands beside it."""
+
+    row: str
+    x: float | None
+    quantity: str
+    unit: str
+    published: int | float | str
+    measurements: tuple[Measurement, ...]
+
+
+def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
+    """Each published figure of a table, in the paper's order, with what is measured here."""
+    return [
+        Comparison(
+            row=row.label,
+            x=row.x,
+            quantity=column.name,
+            unit=column.unit,
+            published=row.published[column.name],
+            measurements=tuple(
+                _measurement(source, row.published[column.name], points)
+                for source in row.here.get(column.name, ())
+            ),
+        )
+        for row in table.rows
+        for column in table.columns
+        if column.name in row.published
+    ]
+
+
+def _measurement(
+    source: Source, published: int | float | str, points: Sequence[Point]
+) -> Measurement:
+    if isinstance(source, Computed):
+        value: float | None = source.value()
+        where, how, command = "Computed", source.how, ""
+    else:
+        point = next((point for point in points if _matches(source, point)), None)
+        where = source.where or _where(source)
+        how = ", ".join(filter(None, (_how(source, point), source.note)))
+        command = _command(source, point) if point else ""
+        value = getattr(point, source.column) if point else None
+        if value is not None and source.convert:
+            value = source.convert(value)
+    numbers = value is not None and not isinstance(published, str) and published != 0
+    ratio = value / published if numbers else None  # type: ignore[operator]
+    return Measurement(where=where, value=value, ratio=ratio, how=how, command=command)
+
+
+def _command(source: Measured, point: Point) -> str:
+    return cycles_command(point) if source.column in _SIMULATED else area_command(point)
+
+
+def _matches(source: Measured, point: Point) -> bool:
+    return (
+        point.status == "ok"
+        and point.family == source.family
+        and point.bits == source.bits
+        and point.operation == source.operation
+        and point.part == source.part
+        and source.exponents in (None, point.exponents)
+        and source.target in (None, point.target)
+        and all(point.parameters.get(name) == value for name, value in source.parameters.items())
+        and getattr(point, source.column) is not None
+    )
+
+
+def _where(source: Measured) -> str:
+    if source.column in _SIMULATED:
+        return "Simulation"
+    state = "routed" if source.column in _ROUTED else "mapped"
+    return f"{source.target}, {state}" if source.target != "unit-gate" else "Unit-gate estimate"
+
+
+def _how(source: Measured, point: Point | None) -> str:
+    exponents = {"worst": ", every exponent bit 1", "random": ", random exponents"}
+    operation = f"{source.operation} of {source.bits} bits" + exponents.get(
+        source.exponents or "", ""
+    )
+    settings = ", ".join(f"{name} {value}" for name, value in source.parameters.items())
+    design = f"{source.family} with {settings}" if settings else source.family
+    if point is None:
+        target = f" on {source.target}" if source.target else ""
+        return f"not in these results: {source.column} of {design}, {operation}{target}"
+    device = point.device or point.target
+    ways: dict[str, Callable[[], str]] = {
+        "cycles": lambda: f"counted in simulation: {design}, {operation}",
+        "predicted_cycles": lambda: f"predicted: {design}, {operation}",
+        "utilization": lambda: f"counted in simulation: {design}, {operation}",
+        "fmax_mhz": lambda: f"placed and routed: {design} on {device}",
+        "milliseconds": lambda: (
+            f"{'simulated' if point.cycles is not None else 'predicted'} cycles of {operation} "
+            f"over the clock of {design}, placed and routed on {device}"
+        ),
+        "gate_area": lambda: f"unit-gate area of {design}",
+        "gate_delay": lambda: f"unit-gate delay of {design}",
+    }
+    return ways.get(source.column, lambda: f"mapped with Yosys: {design} to {device}")()

@@ -1,0 +1,291 @@
+"""A sweep's specification in TOML, and the points that it asks for.
+
+docs/sweeps.md tells the keys with examples.
+"""
+
+import difflib
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from coprime.catalog import FAMILIES, Choice, Family, family_named
+from coprime.engine.contract import Command
+
+from .workload import EXPONENTS, has_exponent
+
+__all__ = [
+    "TARGETS",
+    "AreaTask",
+    "PlannedPoint",
+    "RunTask",
+    "parse_specification",
+    "read_specification",
+]
+
+TARGETS = ("xc7", "ecp5", "unit-gate")
+PARTS = ("engine", "accelerator")
+OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
+ALL = "all"
+SIZE = "bits"
+"""A parameter of this value follows the size."""
+SIMULATE_CYCLES = 50_000_000
+"""An operation of more cycles is predicted and not simulated, unless the specification says so."""
+
+_KEYS = (
+    *("families", "parameters", "bits", "operations", "exponents", "operand_seed"),
+    *("targets", "part", "route", "route_seeds", "simulate_cycles"),
+)
+_RANGE_KEYS = ("from", "to", "step", "factor")
+
+
+@dataclass(frozen=True)
+class _Design:
+    """A family with its parameters, as workers are told of it."""
+
+    family: str
+    parameters: tuple[tuple[str, int], ...]
+
+    @property
+    def choice(self) -> Choice:
+        """The point of the catalogue."""
+        settings = {name: str(value) for name, value in self.parameters}
+        return family_named(self.family).choose(settings)
+
+
+@dataclass(frozen=True)
+class AreaTask(_Design):
+    """Map a design to a target, and place and route it if `route_seeds` names seeds."""
+
+    target: str
+    part: str
+    route_seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunTask(_Design):
+    """Count the cycles of an operation; predict them only if there are over `simulate_cycles`."""
+
+    bits: int
+    operation: str
+    exponents: str
+    operand_seed: int
+    simulate_cycles: int
+
+
+@dataclass(frozen=True)
+class PlannedPoint:
+    """A point to measure: what its area and what its cycles come from."""
+
+    area: AreaTask
+    run: RunTask
+
+
+def read_specification(name: str) -> list[PlannedPoint]:
+    """Read a specification's file; "all" is the one that comes with Coprime.
+
+    Raises OSError if it cannot be read, ValueError as `parse_specification` does.
+    """
+    shipped = resources.files("coprime.explore").joinpath("all.toml")
+    try:
+        return parse_specification((shipped if name == ALL else Path(name)).read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8") from error
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def parse_specification(text: str) -> list[PlannedPoint]:
+    """Give the points that a specification asks for, each once, in its order.
+
+    Raises ValueError, in one sentence, for what is not TOML, an unknown key, family, parameter,
+    operation or target, or a value out of its range.
+    """
+    document = tomllib.loads(text)
+    _check_keys("the file", document, ("sweep",))
+    entries = document.get("sweep")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError("there must be at least one table [[sweep]]")
+    points = (point for entry in entries for point in _entry(entry))
+    return list(dict.fromkeys(points))
+
+
+# --- One table ----------------------------------------------------------------------------------
+
+
+def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
+    _check_keys("[[sweep]]", entry, _KEYS)
+    for key in ("families", "bits", "operations", "targets"):
+        if key not in entry:
+            raise ValueError(f"[[sweep]] must have the key {key!r}")
+    sizes = _integers("bits", entry["bits"], 1)
+    exponents = _names("exponents", entry.get("exponents", EXPONENTS[0]), EXPONENTS)
+    targets = _names("targets", entry["targets"], TARGETS)
+    (part,) = _names("part", _text("part", entry.get("part", PARTS[0])), PARTS)
+    (operand_seed,) = _integers("operand_seed", _one("operand_seed", entry, 1), 0)
+    (simulate,) = _integers("simulate_cycles", _one("simulate_cycles", entry, SIMULATE_CYCLES), 0)
+    route = entry.get("route", True)
+    if not isinstance(route, bool):
+        raise ValueError(f"route must be true or false, not {route!r}")
+    route_seeds = tuple(_integers("route_seeds", entry.get("route_seeds", 1), 0))
+    if part != PARTS[0] and "unit-gate" in targets:
+        raise ValueError("part must be 'engine' for the target unit-gate")
+
+    families = _families(entry["families"])
+    every = entry["families"] == ALL
+    settings = _settings(families, entry.get("parameters", {}))
+    for family, size in itertools.product(families, sizes):
+        for choice in _choices(family, size, settings, skip=every):
+            own = choice.design.capabilities
+            if every and not own.min_length <= size <= own.max_length:
+                continue
+            design = (family.name, tuple(choice.values.items()))
+            runs = [
+                RunTask(*design, size, operation, which, operand_seed, simulate)
+                for operation in _operations(choice, entry["operations"], skip=every)
+                for which in (exponents if has_exponent(Command[operation]) else EXPONENTS[-1:])
+            ]
+            areas = [
+                AreaTask(*design, target, part, route_seeds if route and target == "ecp5" else ())
+                for target in targets
+            ]
+            yield from (PlannedPoint(area, run) for area in areas for run in runs)
+
+
+def _families(value: object) -> Sequence[Family]:
+    if value == ALL:
+        return tuple(FAMILIES.values())
+    return [family_named(_text("families", name)) for name in _list("families", value)]
+
+
+def _settings(families: Sequence[Family], table: object) -> Mapping[str, Sequence[int | str]]:
+    """Values of each parameter, which at least one of the families has."""
+    if not isinstance(table, dict):
+        raise ValueError(f"parameters must be a table of names and values, not {table!r}")
+    known = {parameter.name: None for family in families for parameter in family.parameters}
+    _check_keys("parameters", table, list(known))
+    return {
+        name: [
+            number
+            for one in (value if isinstance(value, list) else [value])
+            for number in ([SIZE] if one == SIZE else _integers(name, one, None))
+        ]
+        for name, value in table.items()
+    }
+
+
+def _choices(
+    family: Family, size: int, settings: Mapping[str, Sequence[int | str]], *, skip: bool
+) -> Iterator[Choice]:
+    """The family with every combination of values; `skip` those out of range that are the size."""
+    names = [parameter.name for parameter in family.parameters if parameter.name in settings]
+    for values in itertools.product(*(settings[name] for name in names)):
+        chosen = {
+            name: str(size if value == SIZE else value)
+            for name, value in zip(names, values, strict=True)
+        }
+        try:
+            yield family.choose(chosen)
+        except ValueError as error:
+            if skip and SIZE in values:
+                continue
+            raise ValueError(f"{family.name}: {error}") from error
+
+
+def _operations(choice: Choice, value: object, *, skip: bool) -> Sequence[str]:
+    """Operations of a design; `skip` those that it does not do."""
+    able = [command.name for command in sorted(choice.design.capabilities.required)]
+    if value == ALL:
+        return able
+    wanted = _names("operations", value, OPERATIONS)
+    for name in wanted:
+        if name not in able and not skip:
+            raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
+    return [name for name in wanted if name in able]
+
+
+# --- Values -------------------------------------------------------------------------------------
+
+
+def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise ValueError(f"{where} has no key {key!r}; {_nearest(key, known)}")
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1)
+    for one in known:
+        if near and one.lower() == near[0]:
+            return f"did you mean {one}?"
+    return f"there are: {', '.join(known) or 'none'}"
+
+
+def _list(key: str, value: object) -> list[Any]:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ValueError(f"{key} must have at least one value")
+    return values
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{key} must be text, not {value!r}")
+    return value
+
+
+def _one(key: str, entry: Mapping[str, Any], default: int) -> object:
+    value = entry.get(key, default)
+    if isinstance(value, list | dict):
+        raise ValueError(f"{key} must be one integer, not {value!r}")
+    return value
+
+
+def _names(key: str, value: object, known: Sequence[str]) -> Sequence[str]:
+    names = [_text(key, one) for one in _list(key, value)]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{key} has no value {name!r}; {_nearest(name, known)}")
+    return names
+
+
+def _integers(key: str, value: object, minimum: int | None) -> list[int]:
+    """Integers, of a list, alone or as ranges."""
+    numbers: list[int] = []
+    for one in _list(key, value):
+        numbers += _range(key, one) if isinstance(one, dict) else [_integer(key, one)]
+    for number in numbers:
+        if minimum is not None and number < minimum:
+            raise ValueError(f"{key} must be {minimum} or more, not {number}")
+    return numbers
+
+
+def _integer(key: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{key} must be an integer or a range, not {value!r}")
+    return value
+
+
+def _range(key: str, table: Mapping[str, Any]) -> Iterable[int]:
+    """{from, to, step} or {from, to, factor}, both ends included."""
+    _check_keys(f"a range of {key}", table, _RANGE_KEYS)
+    if not {"from", "to"} <= table.keys() or {"step", "factor"} <= table.keys():
+        raise ValueError(f"a range of {key} must have from, to, and one of step and factor")
+    numbers = {name: _integer(f"{name} of {key}", value) for name, value in table.items()}
+    first, last = numbers["from"], numbers["to"]
+    step, factor = numbers.get("step", 1), numbers.get("factor")
+    if first > last:
+        raise ValueError(f"a range of {key} must not go from {first} down to {last}")
+    if factor is None:
+        if step < 1:
+            raise ValueError(f"step of {key} must be 1 or more, not {step}")
+        return range(first, last + 1, step)
+    if factor < 2 or first < 1:
+        raise ValueError(f"a range of {key} with a factor needs from >= 1 and factor >= 2")
+    powers = itertools.takewhile(
+        lambda n: n <= last, (first * factor**k for k in itertools.count())
+    )
+    return list(powers)

@@ -1,0 +1,207 @@
+"""Sweeps of the design space on a Dask cluster, with what was measured before kept by content."""
+
+import logging
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import dask
+from distributed import Client, LocalCluster, Worker, WorkerPlugin, as_completed
+from distributed.scheduler import KilledWorker
+
+from coprime.cells.target import Target
+
+from .measurement import Measurement, Task, measure, recall, remember, sources
+from .points import Point, write_points
+from .specification import PlannedPoint
+
+__all__ = ["Progress", "Summary", "sweep"]
+
+Progress = Callable[[int, int, int], None]
+"""Told how many measurements are done, of how many, and how many of them failed."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a sweep did. A measurement is of an area or of cycles; points share them.
+
+    Parameters
+    ----------
+    points : all of them, as in the results file
+    measured : measurements that were done now, failed ones included
+    kept : measurements that were there already
+    """
+
+    points: Sequence[Point]
+    measured: int
+    kept: int
+
+    @property
+    def failed(self) -> Sequence[Point]:
+        """The points that failed."""
+        return [point for point in self.points if point.status == "failed"]
+
+
+def sweep(
+    planned: Sequence[PlannedPoint],
+    results: Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Summary:
+    """Measure points and write them to a Parquet file.
+
+    Each measurement is kept, here and not on the workers, as soon as it is there: an interrupted
+    sweep goes on where it stopped. The file is written in any case, with the points that are
+    complete. A point that fails is one of them, with its reason.
+
+    Parameters
+    ----------
+    planned : the points
+    results : Parquet file; replaced if it exists
+    workers : processes on this machine, 1 or more; None is as many as it has cores
+    scheduler : address of a Dask scheduler to use instead
+    progress : called after each measurement
+
+    Raises ValueError for a number of workers under 1, OSError if the file cannot be written or the
+    scheduler cannot be reached.
+    """
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers must be 1 or more, not {workers}")
+    if workers is not None and scheduler is not None:
+        raise ValueError("a sweep takes workers or a scheduler, not both")
+    results.parent.mkdir(parents=True, exist_ok=True)
+    tasks = list(dict.fromkeys(task for point in planned for task in (point.area, point.run)))
+    done = {task: found for task in tasks if (found := recall(task)) is not None}
+    kept = len(done)
+    # The largest first, so that no long one is left over for the end.
+    missing = sorted((task for task in tasks if task not in done), key=_size, reverse=True)
+    write_points(_points(planned, done), results)
+    try:
+        if progress is not None:
+            progress(len(done), len(tasks), 0)
+        failed = 0
+        for task, measurement in _measurements(missing, workers, scheduler):
+            remember(task, measurement)
+            done[task] = measurement
+            failed += measurement.reason is not None
+            if progress is not None:
+                progress(len(done), len(tasks), failed)
+    finally:
+        points = _points(planned, done)
+        write_points(points, results)
+    return Summary(points, len(done) - kept, kept)
+
+
+def _size(task: Task) -> int:
+    return max((value for _, value in task.parameters), default=0)
+
+
+def _points(planned: Sequence[PlannedPoint], done: Mapping[Task, Measurement]) -> list[Point]:
+    """The points whose measurements are both there, sorted."""
+    complete = [
+        _point(point, done[point.area], done[point.run])
+        for point in planned
+        if point.area in done and point.run in done
+    ]
+    return sorted(complete, key=lambda point: point.identity)
+
+
+def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
+    task, choice = planned.run, planned.run.choice
+    columns = {**area.columns, **run.columns}
+    cycles = columns.get("cycles", columns.get("predicted_cycles"))
+    clock = columns.get("fmax_mhz")
+    milliseconds = area_time = None
+    if clock is not None and cycles is not None:
+        milliseconds = cycles / clock / 1000
+        area_time = columns["lut"] * milliseconds
+    elif "gate_area" in columns and cycles is not None:
+        area_time = columns["gate_area"] * columns["gate_delay"] * cycles
+    reasons = list(dict.fromkeys(one.reason for one in (area, run) if one.reason is not None))
+    target = Target.GENERIC if planned.area.target == "unit-gate" else Target(planned.area.target)
+    return Point(
+        family=task.family,
+        paper=choice.family.paper,
+        parameters=dict(choice.values),
+        bits=task.bits,
+        operation=task.operation,
+        exponents=task.exponents,
+        seed=task.operand_seed,
+        target=planned.area.target,
+        part=planned.area.part,
+        milliseconds=milliseconds,
+        area_time=area_time,
+        status="failed" if reasons else "ok",
+        reason="; ".join(reasons) or None,
+        tools={**area.tools, **run.tools},
+        command=f"{choice.command('build', target)} -o DIR",
+        key="-".join(one.key for one in (area, run) if one.key),
+        **columns,
+    )
+
+
+# --- The cluster --------------------------------------------------------------------------------
+
+
+def _measurements(
+    tasks: Sequence[Task], workers: int | None, scheduler: str | None
+) -> Iterator[tuple[Task, Measurement]]:
+    """Measure on a cluster; give each measurement as it comes."""
+    if not tasks:
+        return
+    with _client(workers, scheduler) as client:
+        here = sources()
+        futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
+        for future in as_completed(futures, loop=client.loop):
+            task = futures[future]
+            error = future.exception()
+            if error is None:
+                yield task, future.result()
+            elif isinstance(error, KilledWorker):
+                reason = "its worker was killed each time that it was tried (out of memory?)"
+                yield task, Measurement({}, {}, "", reason)
+            elif future.status == "error":
+                yield task, Measurement({}, {}, "", f"its worker failed: {error}")
+            else:
+                raise ConnectionError(
+                    "the cluster is gone; what was measured is kept: start the sweep again"
+                )
+            future.release()
+
+
+@contextmanager
+def _client(workers: int | None, scheduler: str | None) -> Iterator[Client]:
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="5s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise OSError(f"there is no Dask scheduler at {scheduler}") from error
+        with client:
+            yield client
+        return
+    with (
+        # A sweep's memory is in the tools that workers start, which Dask does not see.
+        LocalCluster(
+            n_workers=workers or dask.system.CPU_COUNT,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        client.register_plugin(_Patience())
+        yield client
+
+
+class _Patience(WorkerPlugin):
+    """Leaves Ctrl-C, which a terminal sends to workers too, to the sweep: that ends them."""
+
+    def setup(self, worker: Worker) -> None:
+        # A function, since tools would inherit that a signal is ignored.
+        signal.signal(signal.SIGINT, lambda number, frame: None)

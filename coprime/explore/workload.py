@@ -1,0 +1,147 @@
+"""An operation to measure: its operands from a seed, its result by Python, its cycles predicted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from coprime.bus import registers
+from coprime.device.accelerator import Accelerator, EngineError, Result
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.design import EngineDesign
+from coprime.engine.prediction import Prediction
+from coprime.rsa.keys import RsaPrivateKey
+
+from .measure import Operands, WorstCaseNumbers, random_operands
+
+__all__ = ["EXPONENTS", "Workload", "has_exponent", "predict_workload"]
+
+EXPONENTS = ("worst", "random")
+"""Every bit of a secret exponent is 1; or the exponent, or the key, comes from the seed."""
+
+
+def has_exponent(command: Command) -> bool:
+    """Whether the operation's cycles may follow from a secret exponent."""
+    return command in (Command.MODEXP, Command.RSA_PRIVATE)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """An operation with its operands.
+
+    Parameters
+    ----------
+    command : MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE
+    operands : as `coprime run --bits` makes them
+    worst : the private key's exponents instead, all ones
+    """
+
+    command: Command
+    operands: Operands
+    worst: WorstCaseNumbers | None = None
+
+    @classmethod
+    def make(cls, command: Command, bits: int, exponents: str, seed: int) -> Self:
+        """Operands of `bits` bits from a seed; `exponents` is one of EXPONENTS.
+
+        Raises ValueError for a length that `random_operands` refuses.
+        """
+        operands = random_operands(command, bits, seed)
+        if exponents == "random" or not has_exponent(command):
+            return cls(command, operands)
+        if command is Command.RSA_PRIVATE:
+            worst = WorstCaseNumbers.of_length(bits, seed)
+            return cls(command, Operands(operands.x), worst)
+        return cls(command, Operands(operands.x, e=(1 << bits) - 1, m=operands.m))
+
+    @property
+    def expected(self) -> int:
+        """The result, by Python's integers."""
+        own = self.operands
+        if self.worst is not None:
+            return self.worst.private(own.x)
+        if self.command is Command.RSA_PRIVATE:
+            assert isinstance(own.key, RsaPrivateKey)
+            return pow(own.x, own.key.d, own.key.n)
+        if self.command is Command.MODMUL:
+            return own.x * own.y % own.m
+        return pow(own.x, own.e, own.m)
+
+    def run(self, accelerator: Accelerator) -> Result:
+        """Do it on an accelerator. Raises EngineError if that refuses."""
+        own = self.operands
+        if self.command is Command.RSA_PRIVATE:
+            key = self.worst or own.key
+            assert isinstance(key, RsaPrivateKey | WorstCaseNumbers)
+            accelerator.load_private(key)
+            return accelerator.private(own.x)
+        if self.command is Command.RSA_PUBLIC:
+            accelerator.load_public(own.m, own.e)
+            return accelerator.public(own.x)
+        if self.command is Command.MODEXP:
+            return accelerator.modexp(own.x, own.e, own.m)
+        return accelerator.modmul(own.x, own.y, own.m)
+
+
+def predict_workload(design: EngineDesign, workload: Workload) -> Prediction:
+    """What the design's model says of a workload, without hardware or simulation.
+
+    Raises EngineError if the hardware would refuse.
+    """
+    device = _PredictedDevice(design)
+    workload.run(Accelerator(device, predict=device.predict))
+    assert device.prediction is not None
+    if device.prediction.error is not Error.NONE:
+        raise EngineError(device.prediction.error)
+    return device.prediction
+
+
+class _PredictedDevice:
+    """Answers the driver as an accelerator of a design does, and takes whatever is loaded."""
+
+    def __init__(self, design: EngineDesign):
+        self._design = design
+        self.prediction: Prediction | None = None
+        own = design.capabilities
+        commands = sum(1 << command for command in (*own.required, Command.WIPE))
+        fields = {
+            registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
+            registers.CAPABILITIES: {"COMMANDS": commands},
+            registers.DIGITS: {"WIDTH": own.digit_width, "HEADROOM": own.headroom},
+            registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
+            registers.MIN_LENGTH: {registers.MIN_LENGTH.fields[0].name: own.min_length},
+            registers.INTERRUPT_STATUS: {"DONE": 1},
+        }
+        self._words = {
+            register.address: sum(value << register[name].offset for name, value in values.items())
+            for register, values in fields.items()
+        }
+
+    def predict(
+        self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
+    ) -> Prediction:
+        self.prediction = self._design.predict(command, operands, lengths)
+        return self.prediction
+
+    def read32(self, address: int) -> int:
+        return self._words.get(address, 0)
+
+    def write32(self, address: int, value: int) -> None:
+        pass
+
+    def wait_interrupt(self, timeout: float | None = None) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,134 @@
+"""Choosing under a budget, among points that were made up."""
+
+import pytest
+
+from coprime.explore.choose import Budget, choose, describe
+from coprime.explore.points import Point
+
+
+def point(name, ms=1.0, lut=100, dsp=1, **changes):
+    columns = {
+        "family": name,
+        "paper": "",
+        "parameters": {},
+        "bits": 1024,
+        "operation": "RSA_PRIVATE",
+        "exponents": "worst",
+        "seed": 1,
+        "target": "ecp5",
+        "part": "engine",
+        "lut": lut,
+        "dsp": dsp,
+        "bram": 1.0,
+        "cycles": 1000,
+        "milliseconds": ms,
+        "status": "ok",
+        "tools": {},
+        "command": f"coprime build {name}",
+        "key": name,
+    }
+    return Point(**columns | changes)
+
+
+POINTS = [
+    point("slow", 9.0, 100, 1),
+    point("fast", 1.0, 900, 20),
+    point("middle", 3.0, 400, 5),
+    point("beaten", 4.0, 500, 5),
+    point("lean", 9.5, 400, 0),
+]
+
+
+def names(points=POINTS, *, bits=1024, target="ecp5", operation="RSA_PRIVATE", **limits):
+    found = choose(points, bits=bits, target=target, operation=operation, budget=Budget(**limits))
+    return [one.family for one in found]
+
+
+def test_pareto_front_fastest_first():
+    assert names() == ["fast", "middle", "slow", "lean"]
+    assert names(POINTS[::-1]) == names()
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"max_dsp": 5}, ["middle", "slow", "lean"]),
+        ({"max_dsp": 0}, ["lean"]),
+        ({"max_lut": 400}, ["middle", "slow", "lean"]),
+        ({"max_lut": 399}, ["slow"]),
+        ({"max_ms": 3.0}, ["fast", "middle"]),
+        ({"max_ms": 5.0, "max_dsp": 6}, ["middle"]),
+    ],
+)
+def test_budgets(limits, expected):
+    assert names(**limits) == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "nearest"),
+    [
+        ({"max_lut": 90}, r"within 90 LUTs; the nearest is slow: 9 ms, 100 LUTs, 1 DSP"),
+        ({"max_ms": 0.5}, r"within 0.5 ms; the nearest is fast"),
+        ({"max_dsp": 4, "max_ms": 2.9}, r"within 4 DSP, 2.9 ms; the nearest is middle"),
+    ],
+)
+def test_impossible_budgets_name_the_nearest(limits, nearest):
+    with pytest.raises(ValueError, match=nearest) as caught:
+        names(**limits)
+    assert "\n" not in str(caught.value)
+
+
+def test_slowest_time_of_a_design_counts():
+    points = [point("a", 2.0, seed=1), point("a", 5.0, seed=2), point("b", 4.0)]
+    assert names(points) == ["b"]
+    with pytest.raises(ValueError, match="the nearest is b"):
+        names(points, max_ms=3.0)
+
+
+def test_equal_points_stay():
+    assert names([point("a"), point("b")]) == ["a", "b"]
+
+
+def test_failed_points_and_other_targets_do_not_count():
+    points = [
+        point("good"),
+        point("failed", 0.1, 1, status="failed", reason="x"),
+        point("other", 0.1, 1, target="xc7"),
+        point("public", 0.1, 1, operation="RSA_PUBLIC"),
+        point("long", 0.1, 1, bits=2048),
+        point("whole", 0.1, 1, part="accelerator"),
+    ]
+    assert names(points) == ["good"]
+
+
+def test_cycles_where_nothing_is_routed():
+    points = [
+        point("quick", None, 200, cycles=500, target="xc7"),
+        point("small", None, 100, cycles=None, predicted_cycles=2000, target="xc7"),
+        point("beaten", None, 200, cycles=600, target="xc7"),
+    ]
+    assert names(points, target="xc7") == ["quick", "small"]
+    assert describe(points[1]) == "small: 2,000 cycles, 100 LUTs, 1 DSP, 1 block RAM"
+    with pytest.raises(ValueError, match="placed and routed: no time is known"):
+        names(points, target="xc7", max_ms=1.0)
+
+
+def test_routed_points_are_not_mixed_with_others():
+    points = [point("routed", 2.0), point("mapped", None, 1, cycles=1)]
+    assert names(points) == ["routed"]
+
+
+def test_nothing_measured():
+    with pytest.raises(ValueError, match="at 4096 bits, only at 1024"):
+        names(bits=4096)
+    with pytest.raises(ValueError, match="no point is measured for RSA_PRIVATE on xc7"):
+        names(target="xc7")
+    with pytest.raises(ValueError, match="target must be xc7 or ecp5, not 'unit-gate'"):
+        names(target="unit-gate")
+
+
+@pytest.mark.parametrize("limit", ["max_dsp", "max_lut", "max_ms"])
+@pytest.mark.parametrize("value", [-1, float("nan")])
+def test_negative_limits(limit, value):
+    with pytest.raises(ValueError, match=f"{limit} must be 0 or more, not"):
+        Budget(**{limit: value})

@@ -1,0 +1,54 @@
+"""Results files."""
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from coprime.explore.points import SCHEMA, Point, read_points, write_points
+
+POINT = Point(
+    family="fdfm",
+    paper="FDFM",
+    parameters={"max_bits": 2048},
+    bits=2048,
+    operation="RSA_PRIVATE",
+    exponents="worst",
+    seed=1,
+    target="ecp5",
+    part="engine",
+    lut=900,
+    bram=0.5,
+    fmax_mhz=120.5,
+    status="ok",
+    tools={"yosys": "1"},
+    command="coprime build fdfm",
+    key="0",
+)
+
+
+def test_points_come_back(tmp_path):
+    path = tmp_path / "results.parquet"
+    write_points([POINT, POINT], path)
+    assert read_points(path) == [POINT, POINT]
+    table = parquet.read_table(path)
+    assert table.schema == SCHEMA
+    assert table.column("parameters").to_pylist() == ['{"max_bits": 2048}'] * 2
+    assert [entry.name for entry in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_no_points(tmp_path):
+    path = tmp_path / "results.parquet"
+    write_points([], path)
+    assert read_points(path) == []
+
+
+def test_other_files(tmp_path):
+    path = tmp_path / "results.parquet"
+    with pytest.raises(FileNotFoundError):
+        read_points(path)
+    path.write_text("no Parquet")
+    with pytest.raises(ValueError, match=r"results\.parquet is not a Parquet file"):
+        read_points(path)
+    parquet.write_table(pyarrow.table({"x": [1]}), path)
+    with pytest.raises(ValueError, match="holds no measured points: it has no column family"):
+        read_points(path)

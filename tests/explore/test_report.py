@@ -1,0 +1,321 @@
+"""The report: its page in a browser, and its files."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from coprime.explore.figures import pareto_front, plot_rows
+from coprime.explore.points import write_points
+from coprime.explore.report import write_report
+from tests.explore.browser import Browser, find_chromium
+from tests.explore.samples import HOSTILE, SIZES, sample_points
+
+READY = "document.body.dataset.ready === 'yes'"
+
+
+@pytest.fixture(scope="module")
+def points():
+    return sample_points()
+
+
+@pytest.fixture(scope="module")
+def folder(points, tmp_path_factory):
+    root = tmp_path_factory.mktemp("report")
+    write_points(points, root / "results.parquet")
+    write_report(root / "results.parquet", root / "report")
+    return root / "report"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium on this machine (on Debian: apt-get install chromium)")
+    with Browser(path) as one:
+        yield one
+
+
+@pytest.fixture
+def page(browser, folder):
+    browser.problems.clear()
+    browser.requests.clear()
+    browser.open(folder / "index.html")
+    return browser
+
+
+def choose(page, name, value):
+    """Fill a field in as a user does, and wait until the plots are drawn again."""
+    page.evaluate(
+        f"(() => {{ const field = document.getElementById('filters').elements[{name!r}];"
+        f"field.value = {str(value)!r};"
+        "field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    page.wait(READY)
+
+
+def cells(page, column):
+    """One column of the table of points."""
+    return page.evaluate(
+        "(() => { const heads = [...document.querySelectorAll('#points th:not([hidden]) button')];"
+        f"const place = heads.findIndex((one) => one.dataset.column === {column!r});"
+        "return [...document.querySelectorAll('#points tbody tr')]"
+        ".map((line) => line.children[place].textContent); })()"
+    )
+
+
+def count(page):
+    return page.evaluate("document.getElementById('count').textContent")
+
+
+def marks(page, figure):
+    """Number of points that are drawn: all, and those of the front."""
+    script = f"[...document.querySelectorAll('#plot-{figure} .mark-symbol.role-mark')]"
+    groups = page.evaluate(
+        f"{script}.map((one) => [...one.children]"
+        ".filter((mark) => mark.getAttribute('opacity') > 0).length)"
+    )
+    return [number for number in groups if number]
+
+
+# --- The page -----------------------------------------------------------------------------------
+
+
+def test_page_asks_for_nothing_and_reports_no_error(page, folder):
+    assert page.problems == []
+    address = (folder / "index.html").as_uri()
+    assert [one for one in page.requests if not one.startswith(("data:", "blob:"))] == [address]
+    assert page.evaluate("document.querySelectorAll('.plot svg.marks').length") == 3
+
+
+def test_page_opens_on_one_target_and_operation(page):
+    assert count(page) == "19 of 56 points"
+    assert set(cells(page, "family")) == {"fdfm", "karatsuba"}
+    assert "MHz" in page.evaluate("document.querySelector('#points thead').textContent")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "number"),
+    [
+        ("bits", 256, 6),
+        ("target", "xc7", 18),
+        ("target", "unit-gate", 18),
+        ("operation", "MODMUL", 1),
+        ("max-dsp", 3, 10),
+        ("max-dsp", 0, 0),
+        ("max-area", 600, 3),
+        ("max-time", 0.02, 5),
+    ],
+)
+def test_filters(page, points, name, value, number):
+    choose(page, name, value)
+    assert count(page) == f"{number} of 56 points"
+    assert len(cells(page, "family")) == number
+    assert page.problems == []
+
+
+def test_operation_brings_its_exponents_along(page):
+    choose(page, "operation", "MODMUL")
+    assert page.evaluate("document.getElementById('filters').elements.exponents.value") == "random"
+    choose(page, "operation", "RSA_PRIVATE")
+    assert page.evaluate("document.getElementById('filters').elements.exponents.value") == "worst"
+
+
+def test_family_filter_and_reset(page):
+    page.click("input[name=family]", 0)
+    page.wait(READY)
+    assert set(cells(page, "family")) == {"karatsuba"}
+    page.click("button[type=reset]")
+    page.wait("document.getElementById('count').textContent === '19 of 56 points'")
+
+
+def test_budget_that_nothing_meets_says_so(page):
+    choose(page, "max-area", 1)
+    assert count(page) == "0 of 56 points"
+    assert "No point passes" in page.evaluate("document.querySelector('.plot').textContent")
+
+
+def test_target_without_dsp_slices_says_so(page):
+    choose(page, "target", "unit-gate")
+    assert "no figures for this plot" in page.evaluate(
+        "document.getElementById('plot-dsp-cycles').textContent"
+    )
+    assert "unit gates" in page.evaluate("document.getElementById('plot-area-time').textContent")
+
+
+@pytest.mark.parametrize("target", ["ecp5", "xc7"])
+def test_front_on_the_page_is_the_front_in_python(page, points, target):
+    """Two programs find the front: Vega on the page, ours for the CSV files."""
+    choose(page, "target", target)
+    rows, _ = plot_rows(points)
+    own = [row for row in rows if row["target"] == target and row["operation"] == "RSA_PRIVATE"]
+    for figure, x, y in (("area-time", "time", "area"), ("dsp-cycles", "count", "dsp")):
+        front = pareto_front(own, x, y)
+        assert 0 < len(front) <= len(own)
+        assert marks(page, figure) == [len(own), len(front)]
+
+
+def test_a_point_in_a_plot_opens(page):
+    choose(page, "bits", 1024)
+    index = page.evaluate(
+        "[...document.querySelectorAll('#plot-area-time .mark-symbol.role-mark path')]"
+        ".findIndex((mark) => mark.getAttribute('opacity') > 0)"
+    )
+    page.click("#plot-area-time .mark-symbol.role-mark path", index)
+    text = page.evaluate("document.getElementById('point').textContent")
+    assert "RSA_PRIVATE, 1024 bits" in text
+    assert "a device of ecp5" in text
+    assert "coprime build " in text
+    assert "coprime synth " in text
+    chosen = page.evaluate("document.querySelectorAll('#points tr.chosen').length")
+    assert chosen == 1
+
+
+def test_a_row_opens_and_a_filter_closes_it(page):
+    page.click("#points tbody tr", 2)
+    assert "coprime build" in page.evaluate("document.getElementById('point').textContent")
+    choose(page, "target", "xc7")
+    assert "Choose a point" in page.evaluate("document.getElementById('point').textContent")
+
+
+def test_commands_of_a_point(page):
+    choose(page, "operation", "MODMUL")
+    page.click("#points tbody tr")
+    commands = page.evaluate(
+        "[...document.querySelectorAll('#point code')].map((one) => one.textContent)"
+    )
+    assert commands == [
+        "coprime build fdfm -p max_bits=64 --target ecp5 -o DIR",
+        "coprime synth fdfm -p max_bits=64 -p width=2 --target ecp5 --route",
+        "coprime run fdfm MODMUL -p max_bits=64 -p width=2 --bits 64 --seed 7",
+    ]
+
+
+def test_sorting(page):
+    page.click("#points th button[data-column=lut]")
+    luts = [int(text.replace(",", "")) for text in cells(page, "lut")]
+    assert luts == sorted(luts)
+    page.click("#points th button[data-column=lut]")
+    luts = [int(text.replace(",", "")) for text in cells(page, "lut")]
+    assert luts == sorted(luts, reverse=True)
+
+
+def test_failed_points_stand_with_their_reason_as_text(page):
+    assert HOSTILE in page.evaluate("document.getElementById('failed').textContent")
+    assert page.evaluate("document.querySelectorAll('#failed img').length") == 0
+
+
+def test_nothing_hangs_out_of_the_page(page):
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    labels = page.evaluate(
+        "[...document.querySelectorAll('.plot')].every((plot) => {"
+        "const box = plot.getBoundingClientRect();"
+        "return [...plot.querySelectorAll('svg.marks text')].every((text) => {"
+        "const own = text.getBoundingClientRect();"
+        "return own.left >= box.left - 1 && own.right <= box.right + 1; }); })"
+    )
+    assert labels
+
+
+def test_papers_stand_beside_ours(page):
+    text = page.evaluate("document.getElementById('fdfm-table-2').textContent")
+    assert "33,067,148" in text
+    assert "11.263 ms" in text
+    image = "document.querySelector('#fdfm-figure-6 img')"
+    page.wait(f"{image}.complete")
+    assert page.evaluate(f"{image}.naturalWidth") > 300
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def read_csv(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_points_as_csv(folder, points):
+    lines = read_csv(folder / "points.csv")
+    assert len(lines) == len(points)
+    assert json.loads(lines[0]["parameters"]) == dict(points[0].parameters)
+    assert [line["lut"] for line in lines] == ["" if p.lut is None else str(p.lut) for p in points]
+
+
+def test_figures_as_png_and_csv(folder):
+    names = {path.name for path in (folder / "figures").iterdir()}
+    for target in ("ecp5", "xc7"):
+        for figure in ("area-time", "dsp-cycles", "product"):
+            assert {f"{figure}-{target}.png", f"{figure}-{target}.csv"} <= names
+    assert "dsp-cycles-unit-gate.png" not in names
+    assert "fdfm-figure-6.png" in names
+    for path in (folder / "figures").glob("*.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    lines = read_csv(folder / "figures" / "area-time-ecp5.csv")
+    assert len(lines) == 19
+    slow = [line for line in lines if line["bits"] == "64" and line["settings"].endswith("width 1")]
+    assert [line["best"] for line in slow] == ["True", "False"]
+
+
+def test_least_product_is_best_in_its_csv(folder):
+    lines = read_csv(folder / "figures" / "product-ecp5.csv")
+    (product,) = [name for name in lines[0] if name.startswith("Area")]
+    for bits in map(str, SIZES):
+        own = [line for line in lines if line["Length of the modulus in bits"] == bits]
+        best = min(own, key=lambda line: float(line[product]))
+        assert [line for line in own if line["best"] == "True"] == [best]
+
+
+def test_pareto_front():
+    figures = [(1, 9), (2, 5), (2, 6), (3, 5), (4, 1), (4, 1)]
+    rows = [{"id": n, "bits": 64, "x": x, "y": y} for n, (x, y) in enumerate(figures)]
+    rows.append({"id": 9, "bits": 128, "x": 9, "y": 9})
+    assert pareto_front(rows, "x", "y") == {0, 1, 4, 9}
+
+
+def test_same_results_make_the_same_report(folder, points, tmp_path):
+    write_points(points, tmp_path / "results.parquet")
+    for path in write_report(tmp_path / "results.parquet", tmp_path / "report"):
+        twin = folder / path.relative_to(tmp_path / "report")
+        assert path.read_bytes() == twin.read_bytes(), path.name
+
+
+def test_page_names_no_address_that_it_would_load(folder):
+    text = (folder / "index.html").read_text()
+    page = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(?!data:)', page)
+    assert "default-src 'none'" in page
+    assert str(folder) not in page
+
+
+def test_report_without_results(browser, tmp_path):
+    written = write_report(None, tmp_path / "new" / "report")
+    assert written[0] == tmp_path / "new" / "report" / "index.html"
+    browser.problems.clear()
+    browser.open(written[0])
+    assert browser.problems == []
+    assert "33,067,148" in browser.evaluate("document.body.textContent")
+
+
+def test_results_that_are_none(tmp_path):
+    (tmp_path / "results.parquet").write_text("not Parquet")
+    with pytest.raises(ValueError, match="is not a Parquet file"):
+        write_report(tmp_path / "results.parquet", tmp_path)
+
+
+def test_writes_without_network(folder, tmp_path):
+    """In a network of its own, which has no way out."""
+    results = folder.parent / "results.parquet"
+    script = (
+        "import sys; from pathlib import Path; from coprime.explore.report import write_report; "
+        "write_report(Path(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    command = ["unshare", "--net", "--map-root-user", sys.executable, "-c", script]
+    try:
+        subprocess.run([*command[:3], "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this machine does not let a process have a network of its own")
+    subprocess.run([*command, results, tmp_path / "report"], check=True, timeout=120)
+    assert (tmp_path / "report" / "index.html").is_file()

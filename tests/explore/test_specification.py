@@ -1,0 +1,151 @@
+"""Specifications: what they ask for, and one sentence for each thing that is wrong."""
+
+import pytest
+
+from coprime.catalog import FAMILIES
+from coprime.explore.specification import parse_specification, read_specification
+
+GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}
+
+
+def parse(**keys):
+    lines = (f"{key} = {value}" for key, value in (GOOD | keys).items() if value)
+    return parse_specification("[[sweep]]\n" + "\n".join(lines))
+
+
+def sizes(**keys):
+    return [point.run.bits for point in parse(**keys)]
+
+
+def test_product_of_all_lists():
+    points = parse(
+        bits="[64, 128]",
+        operations='["MODMUL", "MODEXP"]',
+        exponents='["worst", "random"]',
+        targets='["xc7", "ecp5"]',
+        parameters="{ max_bits = [128, 256] }",
+    )
+    # MODMUL has no secret exponent: one workload of it, two of MODEXP.
+    assert len(points) == 2 * 3 * 2 * 2
+    assert len({point.area for point in points}) == 2 * 2
+    assert len({point.run for point in points}) == 2 * 3 * 2
+    assert len(set(points)) == len(points)
+
+
+def test_same_point_twice_is_one():
+    text = "[[sweep]]\n" + "\n".join(f"{key} = {value}" for key, value in GOOD.items())
+    assert len(parse_specification(f"{text}\n{text}")) == 1
+
+
+@pytest.mark.parametrize(
+    ("bits", "expected"),
+    [
+        ("{ from = 64, to = 2048, factor = 2 }", [64, 128, 256, 512, 1024, 2048]),
+        ("{ from = 64, to = 90, step = 10 }", [64, 74, 84]),
+        ("{ from = 64, to = 66 }", [64, 65, 66]),
+        ("{ from = 64, to = 64, factor = 3 }", [64]),
+        ("[100, { from = 64, to = 65 }]", [100, 64, 65]),
+    ],
+)
+def test_ranges(bits, expected):
+    assert sizes(bits=bits) == expected
+
+
+def test_parameter_that_follows_the_size():
+    points = parse(bits="[64, 256]", parameters='{ max_bits = ["bits", 512] }')
+    seen = [(point.run.bits, dict(point.run.parameters)["max_bits"]) for point in points]
+    assert seen == [(64, 64), (64, 512), (256, 256), (256, 512)]
+
+
+def test_all_families_do_what_they_can():
+    points = parse(
+        families='"all"',
+        bits="[64, 9999]",
+        operations='"all"',
+        parameters='{ max_bits = ["bits"] }',
+    )
+    assert {point.run.family for point in points} == set(FAMILIES)
+    assert {point.run.bits for point in points} == {64}
+
+
+def test_only_ecp5_is_routed():
+    points = parse(targets='["xc7", "ecp5", "unit-gate"]', route_seeds="[3, 4]")
+    assert [point.area.route_seeds for point in points] == [(), (3, 4), ()]
+    assert [point.area.route_seeds for point in parse(targets='"ecp5"', route="false")] == [()]
+
+
+def test_the_specification_of_the_report():
+    points = read_specification("all")
+    assert {point.run.family for point in points} == set(FAMILIES)
+    assert {point.run.bits for point in points} == {64, 128, 256, 512, 1024, 2048}
+    assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
+    assert {point.run.exponents for point in points} == {"worst", "random"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"target": "1"}, "has no key 'target'; did you mean targets"),
+        ({"zzz": "1"}, "has no key 'zzz'; there are: families"),
+        ({"bits": ""}, r"\[\[sweep\]\] must have the key 'bits'"),
+        ({"families": '"fdfn"'}, "no family is called 'fdfn'; did you mean fdfm"),
+        ({"families": "[]"}, "families must have at least one value"),
+        ({"families": "7"}, "families must be text, not 7"),
+        ({"parameters": "{ max_bit = 64 }"}, "no key 'max_bit'; did you mean max_bits"),
+        ({"parameters": "{ max_bits = 63 }"}, r"fdfm: max_bits must be an integer in 64\.\.2176"),
+        ({"parameters": '{ max_bits = "x" }'}, "max_bits must be an integer or a range, not 'x'"),
+        ({"parameters": "7"}, "parameters must be a table of names and values, not 7"),
+        ({"bits": "4096", "parameters": '{ max_bits = "bits" }'}, r"64\.\.2176, not '4096'"),
+        ({"bits": "-1"}, "bits must be 1 or more, not -1"),
+        ({"bits": "true"}, "bits must be an integer or a range, not True"),
+        ({"bits": "6.5"}, "bits must be an integer or a range, not 6.5"),
+        ({"bits": "{ from = 64 }"}, "a range of bits must have from, to"),
+        ({"bits": "{ from = 64, to = 65, step = 1, factor = 2 }"}, "one of step and factor"),
+        ({"bits": "{ from = 64, to = 65, stop = 1 }"}, "has no key 'stop'; did you mean step"),
+        ({"bits": "{ from = 65, to = 64 }"}, "must not go from 65 down to 64"),
+        ({"bits": "{ from = 64, to = 65, step = 0 }"}, "step of bits must be 1 or more, not 0"),
+        ({"bits": "{ from = 64, to = 65, factor = 1 }"}, "factor >= 2"),
+        ({"operations": '"modexp"'}, "'modexp'; did you mean MODEXP"),
+        ({"operations": '"WIPE"'}, "operations has no value 'WIPE'"),
+        ({"targets": '"xc8"'}, "targets has no value 'xc8'; did you mean xc7"),
+        ({"exponents": '"best"'}, "exponents has no value 'best'"),
+        ({"part": '"accelerator"', "targets": '"unit-gate"'}, "part must be 'engine'"),
+        ({"route": "1"}, "route must be true or false, not 1"),
+        ({"route_seeds": "[-1]"}, "route_seeds must be 0 or more, not -1"),
+        ({"operand_seed": "[1, 2]"}, r"operand_seed must be one integer, not \[1, 2\]"),
+        ({"simulate_cycles": "-5"}, "simulate_cycles must be 0 or more, not -5"),
+    ],
+)
+def test_errors(keys, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        parse(**keys)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"there must be at least one table \[\[sweep\]\]"),
+        ("sweep = 1", r"there must be at least one table \[\[sweep\]\]"),
+        ("[[sweeps]]", "the file has no key 'sweeps'; did you mean sweep"),
+        ("[[sweep", "line 1|end of document"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    path = tmp_path / "spec.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_specification(str(path))
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_specification(str(tmp_path / "none.toml"))
+
+
+def test_file_that_is_not_text(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"spec\.toml is not text in UTF-8"):
+        read_specification(str(path))

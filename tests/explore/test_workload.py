@@ -1,0 +1,55 @@
+"""Workloads: operands, expected results, and a prediction that is the simulation's."""
+
+import pytest
+
+from coprime.catalog import FAMILIES, family_named
+from coprime.device.accelerator import Accelerator, EngineError
+from coprime.engine.contract import Command, Error
+from coprime.explore.measure import open_simulation
+from coprime.explore.workload import EXPONENTS, Workload, predict_workload
+
+COMMANDS = [command for command in Command if command is not Command.WIPE]
+
+
+@pytest.mark.parametrize("exponents", EXPONENTS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_prediction_is_the_simulation(command, exponents):
+    for family in FAMILIES.values():
+        choice = family.choose({})
+        if command not in choice.design.capabilities.required:
+            continue
+        workload = Workload.make(command, 100, exponents, 3)
+        predicted = predict_workload(choice.design, workload)
+        with open_simulation(choice) as device:
+            result = workload.run(Accelerator(device))
+        assert result.value == workload.expected
+        assert (result.cycles, result.products) == (predicted.cycles, predicted.products)
+        assert predicted.result == workload.expected
+
+
+def test_worst_exponents_take_the_most_cycles():
+    design = family_named("fdfm").choose({}).design
+    for command in (Command.MODEXP, Command.RSA_PRIVATE):
+        cycles = {
+            exponents: [
+                predict_workload(design, Workload.make(command, 64, exponents, seed)).cycles
+                for seed in range(5)
+            ]
+            for exponents in EXPONENTS
+        }
+        assert min(cycles["worst"]) >= max(cycles["random"])
+        assert len(set(cycles["worst"])) == 1
+
+
+def test_same_seed_same_operands():
+    for command in COMMANDS:
+        one, two, other = (Workload.make(command, 80, "random", seed) for seed in (1, 1, 2))
+        assert one == two
+        assert one != other
+
+
+def test_refusals_are_predicted():
+    design = family_named("fdfm").choose({"max_bits": "64"}).design
+    with pytest.raises(EngineError) as caught:
+        predict_workload(design, Workload.make(Command.MODMUL, 100, "random", 1))
+    assert caught.value.code is Error.LENGTH_OVER

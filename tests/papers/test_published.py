@@ -1,0 +1,93 @@
+"""The papers' tables: found by themselves, and with nothing that they cannot be compared with."""
+
+import importlib
+import sys
+
+import pytest
+
+from coprime import papers
+from coprime.catalog import FAMILIES
+from coprime.engine.contract import Command
+from coprime.explore.points import SCHEMA
+from coprime.papers.published import Column, Computed, Measured, Paper, Row, Table, tables
+
+PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
+
+
+def sources():
+    return [
+        (table, source)
+        for table in tables()
+        for row in table.rows
+        for found in row.here.values()
+        for source in found
+    ]
+
+
+def test_tables_are_told_apart():
+    names = [(table.paper.name, table.number) for table in tables()]
+    assert len(names) == len(set(names))
+    assert {"Table 1", "Table 2", "Table 3", "Figure 6"} == {
+        number for name, number in names if name == "FDFM"
+    }
+
+
+def test_every_paper_of_the_catalogue_is_there():
+    assert {family.paper for family in FAMILIES.values()} - {""} <= {
+        table.paper.name for table in tables()
+    }
+
+
+def test_sources_name_what_exists():
+    for table, source in sources():
+        where = f"{table.paper.name}, {table.number}"
+        if isinstance(source, Computed):
+            assert source.value() > 0, where
+            continue
+        assert source.column in SCHEMA.names, where
+        family = FAMILIES[source.family]
+        assert Command[source.operation] in family.choose({}).design.capabilities.required, where
+        assert source.target in (None, "xc7", "ecp5", "unit-gate"), where
+        assert source.exponents in (None, "worst", "random"), where
+        family.choose({name: str(value) for name, value in source.parameters.items()})
+
+
+def test_charts_have_numbers_over_numbers():
+    for table in tables():
+        if table.chart:
+            assert table.chart in {column.name for column in table.columns}
+            for row in table.rows:
+                assert row.x is not None
+                assert isinstance(row.published[table.chart], int | float)
+
+
+def test_a_new_module_declares_itself(tmp_path, monkeypatch):
+    (tmp_path / "newcomer.py").write_text(
+        "from coprime.papers.published import Column, Paper, Row, Table\n"
+        'PAPER = Paper(name="NEW", authors="", title="", venue="")\n'
+        'TABLES = (Table(paper=PAPER, number="Table 9", title="", row_title="",\n'
+        '                columns=(Column(name="Area"),), rows=(Row("one", {"Area": 1}),)),)\n'
+    )
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    monkeypatch.setitem(sys.modules, "coprime.papers.newcomer", None)
+    del sys.modules["coprime.papers.newcomer"]
+    importlib.invalidate_caches()
+    assert ("NEW", "Table 9") in [(table.paper.name, table.number) for table in tables()]
+
+
+def test_a_figure_of_no_column_is_refused():
+    def make(published, here=None):
+        return Table(
+            paper=PAPER,
+            number="Table 1",
+            title="",
+            row_title="",
+            columns=(Column(name="Area"),),
+            rows=(Row("one", published, here or {}),),
+        )
+
+    make({"Area": 1})
+    with pytest.raises(ValueError, match="SOME, Table 1: 'Time' in row 'one' is no column"):
+        make({"Area": 1, "Time": 2})
+    with pytest.raises(ValueError, match="'Time' in row 'one' is no column"):
+        make({"Area": 1}, {"Time": (Measured(column="lut", family="fdfm", bits=64),)})
