@@ -50,8 +50,8 @@ class Sequencer(wiring.Component):
     def __init__(self, program: Program, capabilities: Capabilities):
         self.program = program
         self.capabilities = capabilities
-        self.exponent = Signal(capabilities.digit_width)
-        """The digit of the exponent that is scanned; 0 after an operation."""
+        self.exponent = Signal(capabilities.digit_width, reset_less=True)
+        """The digit of the exponent that is scanned; 0 while idle."""
         count = capabilities.count_bits
         super().__init__(
             {
@@ -140,11 +140,16 @@ class Sequencer(wiring.Component):
         first_bit = Signal()  # of its digit: the last one to be used
         last_bit = Signal()
         next_bit = Signal()
+        take_digit = Signal()
         m.d.comb += [
             bit.eq(exponent.bit_select(bit_index, 1)),
             first_bit.eq(bit_index == 0),
             last_bit.eq(first_bit & (self.exponent_index == 0)),
         ]
+        with m.If(~self.busy):
+            m.d.sync += exponent.eq(0)  # nothing of a private one is left
+        with m.Elif(take_digit):
+            m.d.sync += exponent.eq(self.exponent_data)
         with m.If(next_bit):
             m.d.sync += bit_index.eq(bit_index - 1)
 
@@ -235,7 +240,8 @@ class Sequencer(wiring.Component):
                 with m.State(f"WAIT_DIGIT_{k}"):
                     m.next = f"WAIT_DIGIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE_DIGIT"
             with m.State("TAKE_DIGIT"):
-                m.d.sync += [exponent.eq(self.exponent_data), bit_index.eq(width - 1)]
+                m.d.comb += take_digit.eq(1)
+                m.d.sync += bit_index.eq(width - 1)
                 m.next = "FETCH"
                 with m.If(step.kind == StepKind.SCAN):
                     m.next = "SCAN"
@@ -269,6 +275,5 @@ class Sequencer(wiring.Component):
                 m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
-                m.d.sync += exponent.eq(0)  # a digit of a private one
                 m.next = "IDLE"
         return m

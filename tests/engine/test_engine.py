@@ -149,6 +149,7 @@ def test_exponents_digit_is_cleared_at_the_end():
         await context.tick().repeat(500)
         assert context.get(bench.engine.sequencer.exponent)
         await bench.finish(context)
+        await context.tick()
         assert not context.get(bench.engine.sequencer.exponent)
 
     bench.run(process)

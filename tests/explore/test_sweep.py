@@ -39,6 +39,8 @@ def cache(tmp_path, monkeypatch):
         (built / kind).mkdir(parents=True, exist_ok=True)
         (fresh / kind).symlink_to(built / kind)
     monkeypatch.setenv("COPRIME_CACHE", str(fresh))
+    # Workers start anew in each test; the sources may have been edited since the last one.
+    measurement.sources.cache_clear()
 
 
 class Interrupter:
