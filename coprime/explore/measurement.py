@@ -185,7 +185,9 @@ def _measure_run(task: RunTask) -> Measurement:
         tools |= mapping_tools() | {"verilator": tool_version("verilator")}
         cycles, products, right = _simulate(choice, verilog, workload, tools)
         columns |= {"cycles": cycles, "utilization": products / cycles}
-    key = _hash(verilog, repr(workload), repr(sorted(columns.items())), repr(sorted(tools.items())))
+    key = _hash(
+        verilog, workload.identity, repr(sorted(columns.items())), repr(sorted(tools.items()))
+    )
     reason = None
     if "cycles" in columns and not right:
         reason = "the simulation's result is wrong"
@@ -205,7 +207,7 @@ def _simulate(
         record = [result.cycles, result.products, result.value == workload.expected]
         (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
 
-    folder = cached("run", (verilog, repr(workload), repr(sorted(tools.items()))), build)
+    folder = cached("run", (verilog, workload.identity, repr(sorted(tools.items()))), build)
     cycles, products, right = json.loads((folder / "record.json").read_text("utf-8"))
     return cycles, products, right
 

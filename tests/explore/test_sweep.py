@@ -183,6 +183,17 @@ def test_too_long_to_simulate_is_predicted():
     assert long.key != short.key
 
 
+def test_each_workload_is_simulated():
+    """Runs are kept by all their numbers: neither another exponent nor another seed is the same."""
+    text = SMALL.replace("[96, 160]", "96").replace(", 96]", "]").replace("MODMUL", "MODEXP")
+    texts = [f'{text}exponents = ["worst", "random"]\noperand_seed = {seed}\n' for seed in (1, 2)]
+    runs = {point.run for text in texts for point in parse_specification(text)}
+    assert len(runs) == 2 * 2 * 2
+    done = [measure(run, measurement.sources()) for run in runs]
+    assert [one.reason for one in done] == [None] * 8
+    assert len({one.key for one in done}) == 8
+
+
 def test_other_sources_are_refused():
     refused = measure(task(), "0")
     assert refused.reason == "the worker runs other sources of Coprime than the sweep"
