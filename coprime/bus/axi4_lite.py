@@ -47,7 +47,7 @@ class AXI4Lite(wiring.Component):
     One write and one read at a time; a write's address and data may come in either order. All
     outputs to the bus are registers. A write whose strobes are not all 1, and an access that the
     registers refuse, answer SLVERR. The two low address bits and the protection bits are ignored.
-    A master that is always ready can write every 3 cycles and read every 4, and as much later as
+    A master that is always ready can write every 4 cycles and read every 5, and as much later as
     the registers make it wait.
 
     Members

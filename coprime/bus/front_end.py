@@ -44,6 +44,7 @@ LENGTH_REGISTERS = (
     registers.Q_LENGTH,
 )
 NOT_WHILE_BUSY = (
+    registers.STATUS,
     registers.COMMAND,
     registers.INPUT_LENGTH,
     registers.WRITE_ADDRESS,
@@ -70,14 +71,26 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
     return Cat(*parts)
 
 
+def exceeds(value: Value, limit: int) -> Value:
+    """Whether an unsigned value is greater than a constant; in LUTs, of which a carry chain takes
+    more."""
+    found = value[limit.bit_length() :].any()
+    below: Value = Const(0)
+    for place in range(limit.bit_length()):
+        below = below & value[place] if limit >> place & 1 else below | value[place]
+    return found | below
+
+
 class FrontEnd(wiring.Component):
     """Registers, input and output buffer, and the loading of operands, for any engine.
 
     The register map says what each register does. A command goes through these steps, while
-    STATUS.BUSY is 1: check of lengths and operands, 1 cycle; the input to the engine; the engine;
-    the result to the output buffer. WIPE clears the buffers, one word a cycle, before the engine.
+    STATUS.BUSY is 1: check of lengths, operands and input, up to 3 cycles; the input to the engine;
+    the engine; the result to the output buffer. WIPE clears the buffers, one word a cycle, before
+    the engine.
 
-    An access waits while a word of an operand is being turned into digits. An input with a bit that
+    A write takes 2 cycles, a read 3. An access waits while an operand is being chosen and while a
+    word of an operand is being turned into digits. An input with a bit that
     is 1 and not below MODULUS_LENGTH ends with OPERAND_RANGE without starting the engine. A command
     that the engine does not know, and one that uses a length that is 0 or over the greatest, goes
     to the engine as it is, which refuses it. A reset ends everything; the buffers keep their words,
@@ -153,11 +166,13 @@ class FrontEnd(wiring.Component):
         own = self.capabilities
         port, engine = self.registers, self.engine
 
-        # What software has set.
-        input_length = Signal(LENGTH_BITS)
+        # What software has set. Lengths of input and output are in bytes.
+        byte_bits = bits_for(self.words * WORD_BITS // 8 + 1)
+        input_length = Signal(byte_bits)  # all ones if it is more than fits
         input_fifo = Signal(WORD_BITS)
         lengths = Array(Signal(LENGTH_BITS, name=r.name.lower()) for r in LENGTH_REGISTERS)
-        usable = Signal(len(CLASSES))  # the class's length is neither 0 nor over its greatest
+        absent = Signal(len(CLASSES), init=-1)  # the class's length is 0
+        over = Signal(len(CLASSES))  # the class's length is over its greatest
         counts = (
             engine.modulus_digits,
             engine.exponent_digits,
@@ -165,20 +180,23 @@ class FrontEnd(wiring.Component):
             engine.q_digits,
         )
         complete = Signal(1 << OPERAND_BITS)
+        word_bits = self.word_bits
+        read_address = Signal(word_bits)
+        read_beyond = Signal()
         interrupt_enable = Signal()
 
         # What the accelerator shows.
         busy = Signal()
-        output_length = Signal(range(LONGEST // 8 + 2))
+        output_length = Signal(byte_bits)
         interrupt = Signal()
         code = Signal(ERROR_BITS)
-        refusal = Signal(ERROR_BITS)
+        refusal = Signal(max(Error).bit_length())
         cycles = Signal(32)
         products = Signal(32)
         m.d.comb += self.irq.eq(interrupt & interrupt_enable)
 
         # Errors. The clearing write comes first, so that nothing is lost.
-        refused = Signal(ERROR_BITS)  # why something is refused in this cycle
+        refused = Signal.like(refusal)  # why something is refused in this cycle
         clear_error = Signal()
         with m.If(clear_error):
             m.d.sync += [code.eq(Error.NONE), refusal.eq(Error.NONE)]
@@ -188,65 +206,39 @@ class FrontEnd(wiring.Component):
         # The ports of the buffer never meet at an address: the input half is written while idle and
         # read while busy, the output half is written while busy and read while idle.
         m.submodules.buffer = buffer = self.buffer
-        word_bits = self.word_bits
         store = buffer.write_port()
         fetch = buffer.read_port()
         wipe_address = Signal(range(buffer.depth))
 
-        # The word that OUTPUT_FIFO shows.
-        read_address = Signal(word_bits)
-        read_beyond = Signal()
-        in_output = Signal()
-        m.d.comb += in_output.eq(~read_beyond & (Cat(Const(0, 2), read_address) < output_length))
-
-        # The operand that the gearbox feeds: the chosen one, or X while a command runs.
+        # The operand that the gearbox feeds: the chosen one, or X while a command runs. What
+        # depends on it is known a cycle later.
         command = Signal.like(engine.command)
         operand = Signal(OPERAND_BITS)
         length_class = Signal(range(len(Length)))
-        operand_known = Signal()
-        length = Signal(LENGTH_BITS)
+        operand_class = Signal.like(length_class)
         with m.Switch(operand):
             for name, its_class in own.operands.items():
                 with m.Case(name):
-                    m.d.comb += [
-                        length_class.eq(its_class),
-                        operand_known.eq(name != Operand.X),
-                    ]
+                    m.d.comb += length_class.eq(its_class)
+        loadable = sorted(own.operands.keys() - {Operand.X})
+        class_index = length_class[:2]
         is_digit = length_class == Length.DIGIT
-        m.d.comb += length.eq(Mux(is_digit, own.digit_width, lengths[length_class[:2]]))
-        length_bytes = (length + 7)[3:]
-
-        clear_gearbox = Signal()
-        gearbox = Gearbox(own.digit_width, own.headroom, own.max_length)
-        m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
-        input_left = Signal(LENGTH_BITS)  # bytes of the input from the word in `fetch` on
-        input_many = input_left[2:].any()
-        input_word = Cat(
-            Mux(input_many | (input_left[:2] > i), fetch.data.word_select(i, 8), 0)
-            for i in range(WORD_BITS // 8)
-        )
-        m.d.comb += [
-            gearbox.length.eq(length),
-            gearbox.padded.eq(~is_digit),
-            gearbox.word_in.eq(Mux(busy, input_word, port.write_data)),
-            gearbox.digit_in.eq(engine.result_digit),
-            engine.write.eq(gearbox.digit_write),
-            engine.digit.eq(gearbox.digit),
-            engine.index.eq(gearbox.digit_index),
-            engine.operand.eq(operand),
-            engine.result_index.eq(gearbox.digit_index),
-            engine.command.eq(command),
-            store.addr.eq(Cat(port.write_data[:word_bits], 0)),
-            store.data.eq(input_fifo),
-            fetch.addr.eq(Mux(busy, Cat(gearbox.word_index[:word_bits], 0), Cat(read_address, 1))),
+        operand_known = Signal()
+        operand_length = Signal(range(max(own.max_length, own.digit_width) + 1))
+        operand_padded = Signal()
+        operand_absent = Signal()
+        operand_over = Signal()
+        m.d.sync += [
+            operand_class.eq(length_class),
+            operand_known.eq(operand.matches(*loadable)),
+            operand_length.eq(lengths[class_index]),
+            operand_padded.eq(~is_digit),
+            operand_absent.eq(~is_digit & absent.bit_select(class_index, 1)),
+            operand_over.eq(~is_digit & over.bit_select(class_index, 1)),
         ]
-
-        def count_digits() -> None:
-            """Keep the number of digits that the gearbox has just written."""
-            with m.Switch(length_class):
-                for its_class, count in zip(CLASSES, counts, strict=True):
-                    with m.Case(its_class):
-                        m.d.sync += count.eq(gearbox.digit_index + 1)
+        with m.If(is_digit):
+            m.d.sync += operand_length.eq(own.digit_width)
+        operand_bytes = (operand_length + 7)[3:]
 
         # What a command needs.
         required = Signal(1 << OPERAND_BITS)  # operands that must be complete
@@ -262,154 +254,257 @@ class FrontEnd(wiring.Component):
                         needs_input.eq(Operand.X in operands),
                         uses.eq(sum(1 << its_class for its_class in classes)),
                     ]
+        missing = Signal()
+        unusable = Signal()
+        m.d.sync += [
+            missing.eq((required & ~complete).any()),
+            unusable.eq((uses & (absent | over)).any()),
+        ]
 
-        # Writes.
-        start = Signal()
-        start_command = Signal.like(command)
-        choose = Signal()
-        ends_loading = Signal()
-        write = port.write & port.write_ready
+        # The word fetched from the buffer, registered: the memory is slow. While busy it is a word
+        # of the input, without the bytes that do not count.
+        word = Signal(WORD_BITS)
+        clipped = Signal()
+        input_bytes = Signal(byte_bits)  # bytes that count
+        masked = Signal(WORD_BITS // 8)  # the bytes in `fetch` that do not
+        advance = Signal()  # another word is wanted from the next cycle on
+        advanced = Signal(2)  # that was one cycle ago, or two
+
+        converted = Signal()  # the gearbox has just ended
+        excess = Signal()
+        clear_gearbox = Signal()
+        gearbox = Gearbox(own.digit_width, own.headroom, max(own.max_length, own.digit_width))
+        m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
+        input_index = gearbox.word_index[:word_bits]
+        m.d.sync += [
+            clipped.eq(input_length > operand_bytes),
+            input_bytes.eq(Mux(clipped, operand_bytes, input_length)),
+            *(
+                masked[i].eq(busy & (Cat(Const(i, 2), input_index) >= input_bytes))
+                for i in range(len(masked))
+            ),
+            word.eq(fetch.data),
+            advanced.eq(Cat(advance, advanced)),
+            converted.eq(gearbox.done),
+            excess.eq(gearbox.excess),
+        ]
+        for i in range(len(masked)):
+            with m.If(masked[i]):
+                m.d.sync += word.word_select(i, 8).eq(0)
+        m.d.comb += [
+            gearbox.length.eq(operand_length),
+            gearbox.padded.eq(operand_padded),
+            gearbox.word_in.eq(Mux(busy, word, port.write_data)),
+            gearbox.digit_in.eq(engine.result_digit),
+            engine.write.eq(gearbox.digit_write),
+            engine.digit.eq(gearbox.digit),
+            engine.index.eq(gearbox.digit_index),
+            engine.operand.eq(operand),
+            engine.result_index.eq(gearbox.digit_index),
+            engine.command.eq(command),
+            store.addr.eq(Cat(port.write_data[:word_bits], 0)),
+            store.data.eq(input_fifo),
+            fetch.addr.eq(Mux(busy, Cat(input_index, 0), Cat(read_address, 1))),
+        ]
+
+        # Writes. In the first cycle for which `settled` is 1 the address is decoded and the value
+        # compared; in the next one the write takes place.
+        settled = Signal()
         value = port.write_data
-        saturated = Mux(value[LENGTH_BITS:].any(), LONGEST, value[:LENGTH_BITS])
-        beyond = value[word_bits:].any()
-        status_start = value[registers.STATUS["START"].offset]
+        accepts = Signal()
+        guarded = Signal()  # not while busy
+        beyond = Signal()  # no word address
+        zero = Signal()
+        too_long = Signal()
         blocked = Signal()
-        with m.Switch(port.write_address):
-            with m.Case(*(number(register) for register in NOT_WHILE_BUSY)):
-                m.d.comb += blocked.eq(busy)
-            with m.Case(number(registers.STATUS)):
-                m.d.comb += blocked.eq(busy & status_start)
-        with m.If(write & blocked):
-            m.d.comb += refused.eq(Error.BUSY)
-        with m.Elif(write), m.Switch(port.write_address):
-            with m.Case(number(registers.STATUS)):
-                decrypt = value[registers.STATUS["DECRYPT"].offset]
-                m.d.comb += [
-                    start.eq(status_start),
-                    start_command.eq(Mux(decrypt, Command.RSA_PRIVATE, Command.RSA_PUBLIC)),
-                ]
-            with m.Case(number(registers.COMMAND)):
-                m.d.comb += [start.eq(1), start_command.eq(value)]
-            with m.Case(number(registers.INPUT_LENGTH)):
-                m.d.sync += input_length.eq(saturated)
-            with m.Case(number(registers.INPUT_FIFO)):
-                m.d.sync += input_fifo.eq(value)
-            with m.Case(number(registers.WRITE_ADDRESS)):
-                with m.If(beyond | (value[:word_bits] >= self.words)):
-                    m.d.comb += refused.eq(Error.ADDRESS)
-                with m.Else():
-                    m.d.comb += store.en.eq(1)
-            with m.Case(number(registers.READ_ADDRESS)):
-                m.d.sync += [read_address.eq(value), read_beyond.eq(beyond)]
-            with m.Case(number(registers.ERROR)):
-                m.d.comb += clear_error.eq(1)
-            with m.Case(number(registers.INTERRUPT_ENABLE)):
-                m.d.sync += interrupt_enable.eq(value)
-            with m.Case(number(registers.INTERRUPT_STATUS)), m.If(value[0]):
-                m.d.sync += interrupt.eq(0)
-            with m.Case(number(registers.KEY_OPERAND)):
-                m.d.sync += operand.eq(value)
-                m.d.comb += [choose.eq(1), ends_loading.eq(1)]
-            with m.Case(number(registers.KEY_DATA)):
-                m.d.comb += gearbox.word_valid.eq(gearbox.busy)
-                with m.If(~gearbox.busy):
-                    m.d.comb += refused.eq(Error.KEY_OVERRUN)
-            for its_class, register in zip(CLASSES, LENGTH_REGISTERS, strict=True):
-                is_prime = its_class in (Length.P, Length.Q)
-                longest = own.max_prime_length if is_prime else own.max_length
-                digits = own.max_prime_digits if is_prime else own.max_digits
-                over = saturated > longest
-                with m.Case(number(register)):
-                    m.d.sync += [
-                        lengths[its_class].eq(saturated),
-                        usable[its_class].eq((saturated != 0) & ~over),
-                        # A good length counts as the greatest until an operand is loaded.
-                        counts[its_class].eq(
-                            Mux(saturated == 0, 0, Mux(over, own.max_digits + 1, digits))
-                        ),
-                        *(complete[one].eq(0) for one in self.operands_of(its_class)),
-                    ]
-                    m.d.comb += ends_loading.eq(length_class == its_class)
-            with m.Default():
-                m.d.comb += port.write_error.eq(1)
+        unwritable = Signal()
+        attempts = {r: port.write_address == number(r) for r in REGISTERS if r.writable}
+        # A write to STATUS does nothing but start.
+        attempts[registers.STATUS] &= value[registers.STATUS["START"].offset]
+        writes = {r: Signal(name=f"writes_{r.name.lower()}") for r in attempts}
+        m.d.comb += [
+            accepts.eq(port.write & ~port.write_ready & settled),
+            guarded.eq(Cat(attempts[r] for r in NOT_WHILE_BUSY).any()),
+            port.write_error.eq(unwritable),
+        ]
+        m.d.sync += [
+            port.write_ready.eq(accepts),
+            *(
+                writes[r].eq(accepts & attempt & ~(busy & (r in NOT_WHILE_BUSY)))
+                for r, attempt in attempts.items()
+            ),
+            blocked.eq(accepts & busy & guarded),
+            unwritable.eq(~port.write_address.matches(*(number(r) for r in attempts))),
+            beyond.eq(exceeds(value, self.words - 1)),
+            zero.eq(value == 0),
+            too_long.eq(
+                Mux(
+                    attempts[registers.P_LENGTH] | attempts[registers.Q_LENGTH],
+                    exceeds(value, own.max_prime_length),
+                    exceeds(value, own.max_length),
+                )
+            ),
+        ]
 
-        def end(error: ValueLike) -> None:
+        start = Signal()
+        ends_loading = Signal()
+        start_command = Signal.like(command)
+        private = value[registers.STATUS["DECRYPT"].offset]
+        m.d.comb += [
+            start.eq(writes[registers.STATUS] | writes[registers.COMMAND]),
+            start_command.eq(
+                Mux(
+                    writes[registers.COMMAND],
+                    value,
+                    Mux(private, Command.RSA_PRIVATE, Command.RSA_PUBLIC),
+                )
+            ),
+            store.en.eq(writes[registers.WRITE_ADDRESS] & ~beyond),
+            gearbox.word_valid.eq(writes[registers.KEY_DATA] & gearbox.busy),
+            clear_error.eq(writes[registers.ERROR]),
+        ]
+        with m.If(blocked):
+            m.d.comb += refused.eq(Error.BUSY)
+        with m.If(writes[registers.WRITE_ADDRESS] & beyond):
+            m.d.comb += refused.eq(Error.ADDRESS)
+        with m.If(writes[registers.KEY_DATA] & ~gearbox.busy):
+            m.d.comb += refused.eq(Error.KEY_OVERRUN)
+        with m.If(writes[registers.INPUT_LENGTH]):
+            m.d.sync += input_length.eq(value)
+        with m.If(writes[registers.INPUT_LENGTH] & value[byte_bits:].any()):
+            m.d.sync += input_length.eq(~0)
+        with m.If(writes[registers.INPUT_FIFO]):
+            m.d.sync += input_fifo.eq(value)
+        with m.If(writes[registers.READ_ADDRESS]):
+            m.d.sync += [read_address.eq(value), read_beyond.eq(beyond)]
+        with m.If(writes[registers.INTERRUPT_ENABLE]):
+            m.d.sync += interrupt_enable.eq(value)
+        with m.If(writes[registers.INTERRUPT_STATUS] & value[0]):
+            m.d.sync += interrupt.eq(0)
+        with m.If(writes[registers.KEY_OPERAND]):
+            m.d.sync += operand.eq(value)
+            m.d.comb += ends_loading.eq(1)
+
+        # Lengths, counts of digits and the marks of complete operands. A good length counts as the
+        # least until an operand is loaded.
+        counted = Signal()  # an operand has been written, and the gearbox knows its digits
+        good_count = own.digits(max(own.min_length, 1))
+        length_count = Mux(zero, 0, Mux(too_long, own.max_digits + 1, good_count))
+        count = Mux(counted, gearbox.digit_index, length_count)
+        marks = Signal()  # the operand's mark is written
+        mark = Signal()
+        wipes = Signal()
+        with m.If(marks):
+            m.d.sync += complete.bit_select(operand, 1).eq(mark)
+        for one, register in zip(CLASSES, LENGTH_REGISTERS, strict=True):
+            with m.If(writes[register]):
+                m.d.sync += [
+                    lengths[one].eq(Mux(value[LENGTH_BITS:].any(), LONGEST, value)),
+                    absent[one].eq(zero),
+                    over[one].eq(too_long),
+                    *(complete[name].eq(0) for name in self.operands_of(one)),
+                ]
+                m.d.comb += ends_loading.eq(operand_class == one)
+            with m.If(writes[register] | (counted & (operand_class == one))):
+                m.d.sync += counts[one].eq(count)
+        with m.If(wipes):
+            m.d.sync += [complete.eq(0), input_fifo.eq(0)]
+
+        # Counters.
+        wiping, running, succeeds = Signal(), Signal(), Signal()
+        with m.If(wiping):
+            m.d.sync += wipe_address.eq(wipe_address + 1)
+        with m.If(running):
+            m.d.sync += [cycles.eq(cycles + 1), products.eq(products + engine.multiplying)]
+        with m.If(succeeds):
+            m.d.sync += output_length.eq(operand_bytes)
+        with m.If(start):
+            m.d.sync += [
+                busy.eq(1),
+                command.eq(start_command),
+                operand.eq(Operand.X),
+                wipe_address.eq(0),
+                cycles.eq(0),
+                products.eq(0),
+                output_length.eq(0),
+            ]
+
+        ends = Signal()
+        error = Signal(ERROR_BITS)
+        with m.If(ends):
+            m.d.sync += [code.eq(error), interrupt.eq(1), busy.eq(0)]
+
+        def end(why: ValueLike) -> None:
             """End a command."""
-            m.d.sync += [code.eq(error), interrupt.eq(1)]
+            m.d.comb += [ends.eq(1), error.eq(why)]
             m.next = "IDLE"
 
-        m.d.comb += [clear_gearbox.eq(ends_loading | start), busy.eq(1), port.write_ready.eq(1)]
+        m.d.comb += [clear_gearbox.eq(ends_loading | start), settled.eq(1)]
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += [
-                    busy.eq(0),
-                    port.write_ready.eq(~gearbox.busy | gearbox.word_ready),
+                    settled.eq(~converted & (~gearbox.busy | gearbox.word_ready)),
+                    counted.eq(converted),
                 ]
-                with m.If(gearbox.done):
-                    with m.If(gearbox.excess):
+                with m.If(converted):
+                    m.d.comb += [marks.eq(1), mark.eq(~excess)]
+                    with m.If(excess):
                         m.d.comb += refused.eq(Error.KEY_EXCESS)
-                    with m.Else():
-                        m.d.sync += complete.bit_select(operand, 1).eq(1)
-                        count_digits()
-                with m.If(start):
-                    m.d.sync += [
-                        command.eq(start_command),
-                        operand.eq(Operand.X),
-                        output_length.eq(0),
-                        cycles.eq(0),
-                        products.eq(0),
-                        wipe_address.eq(0),
-                    ]
+                with m.If(start | writes[registers.KEY_OPERAND]):
+                    m.next = "LOOK_UP"
+            with m.State("LOOK_UP"):
+                m.d.comb += settled.eq(busy)
+                with m.If(busy):
                     m.next = "CHECK"
-                with m.Elif(choose):
+                with m.Else():
                     m.next = "CHOOSE"
             with m.State("CHOOSE"):
-                m.d.comb += [busy.eq(0), port.write_ready.eq(0)]
+                m.d.comb += settled.eq(0)
                 with m.If(~operand_known):
                     m.d.comb += refused.eq(Error.ADDRESS)
-                with m.Elif(~is_digit & ~usable.bit_select(length_class[:2], 1)):
-                    m.d.comb += refused.eq(Mux(length == 0, Error.LENGTH_ZERO, Error.LENGTH_OVER))
+                with m.Elif(operand_absent):
+                    m.d.comb += refused.eq(Error.LENGTH_ZERO)
+                with m.Elif(operand_over):
+                    m.d.comb += refused.eq(Error.LENGTH_OVER)
                 with m.Else():
-                    m.d.comb += gearbox.start.eq(1)
-                    m.d.sync += complete.bit_select(operand, 1).eq(0)
+                    m.d.comb += [gearbox.start.eq(1), marks.eq(1)]
                 m.next = "IDLE"
             with m.State("CHECK"):
                 with m.If(command == Command.WIPE):
-                    m.d.sync += [complete.eq(0), input_fifo.eq(0)]
+                    m.d.comb += wipes.eq(1)
                     m.next = "WIPE"
-                with m.Elif((uses & ~usable).any()):
+                with m.Elif(unusable):
                     m.next = "START"
-                with m.Elif((required & ~complete).any()):
+                with m.Elif(missing):
                     end(Error.OPERAND_MISSING)
                 with m.Elif(~needs_input):
                     m.next = "START"
                 with m.Elif(input_length == 0):
                     end(Error.LENGTH_ZERO)
                 with m.Else():
-                    with m.If(input_length > length_bytes):
-                        m.d.comb += refused.eq(Error.INPUT_CLIPPED)
-                        m.d.sync += input_left.eq(length_bytes)
-                    with m.Else():
-                        m.d.sync += input_left.eq(input_length)
-                    m.d.comb += gearbox.start.eq(1)
-                    m.next = "INPUT"
+                    m.next = "CLIP"
             with m.State("WIPE"):
                 m.d.comb += [
                     store.en.eq(1),
                     store.addr.eq(wipe_address),
-                    store.data.eq(0),
                     fetch.en.eq(0),
                 ]
-                m.d.sync += wipe_address.eq(wipe_address + 1)
+                m.d.comb += wiping.eq(1)
                 with m.If(wipe_address == buffer.depth - 1):
                     m.next = "START"
+            with m.State("CLIP"):
+                with m.If(clipped):
+                    m.d.comb += refused.eq(Error.INPUT_CLIPPED)
+                m.d.comb += [gearbox.start.eq(1), advance.eq(1)]
+                m.next = "INPUT"
             with m.State("INPUT"):
-                m.d.comb += gearbox.word_valid.eq(1)
-                with m.If(gearbox.word_ready):
-                    m.d.sync += input_left.eq(Mux(input_many, input_left - 4, 0))
-                with m.If(gearbox.done):
-                    count_digits()
-                    with m.If(gearbox.excess):
+                m.d.comb += [
+                    gearbox.word_valid.eq(~advanced.any()),
+                    advance.eq(gearbox.word_ready & gearbox.word_valid),
+                    counted.eq(converted),
+                ]
+                with m.If(converted):
+                    with m.If(excess):
                         end(Error.OPERAND_RANGE)
                     with m.Else():
                         m.next = "START"
@@ -417,10 +512,7 @@ class FrontEnd(wiring.Component):
                 m.d.comb += engine.start.eq(1)
                 m.next = "RUN"
             with m.State("RUN"):
-                m.d.sync += [
-                    cycles.eq(cycles + 1),
-                    products.eq(products + engine.multiplying),
-                ]
+                m.d.comb += running.eq(1)
                 with m.If(engine.done):
                     with m.If((engine.error != Error.NONE) | (command == Command.WIPE)):
                         end(engine.error)
@@ -430,42 +522,48 @@ class FrontEnd(wiring.Component):
             with m.State("OUTPUT"):
                 m.d.comb += [
                     store.en.eq(gearbox.word_write),
-                    store.addr.eq(Cat(gearbox.word_index[:word_bits], 1)),
+                    store.addr.eq(Cat(input_index, 1)),
                     store.data.eq(gearbox.word),
                 ]
-                with m.If(gearbox.done):
-                    m.d.sync += output_length.eq(length_bytes)
+                with m.If(converted):
+                    m.d.comb += succeeds.eq(1)
                     end(Error.NONE)
 
-        # Reads: one cycle to fetch, one to answer. They wait as writes do, so that ERROR tells of
-        # the word before.
-        fetched = Signal()
+        # Reads: one cycle to fetch, one to look up, one to answer. They wait as writes do, so that
+        # ERROR tells of the word before.
+        waiting = Signal()
+        answer = Signal(WORD_BITS)
+        source = Signal(2)  # of the answer: see below
+        in_output = Signal()
+        m.d.sync += [
+            waiting.eq(port.read & ~waiting & ~port.read_ready & settled),
+            port.read_ready.eq(waiting),
+            in_output.eq(~read_beyond & (Cat(Const(0, 2), read_address) < output_length)),
+            answer.eq(0),
+            source.eq(0),
+            port.read_error.eq(0),
+        ]
         answers = {
             "STATUS": register_value(registers.STATUS, BUSY=busy),
             "OUTPUT_LENGTH": output_length,
-            "OUTPUT_FIFO": fetch.data,
             "ERROR": register_value(registers.ERROR, CODE=code, REFUSAL=refusal),
             "INTERRUPT_ENABLE": interrupt_enable,
             "INTERRUPT_STATUS": interrupt,
-            "CYCLES": cycles,
-            "PRODUCTS": products,
             **{r.name: bits for r, bits in zip(LENGTH_REGISTERS, lengths, strict=True)},
             **self.identity(),
         }
-        output_valid = Signal()
-        m.d.sync += [
-            fetched.eq(port.read & ~fetched & port.write_ready),
-            output_valid.eq(in_output),
-        ]
-        m.d.comb += port.read_ready.eq(fetched)
         with m.Switch(port.read_address):
+            with m.Case(number(registers.OUTPUT_FIFO)):
+                m.d.sync += source.eq(Mux(in_output, 1, 0))
+            with m.Case(number(registers.CYCLES)):
+                m.d.sync += source.eq(2)
+            with m.Case(number(registers.PRODUCTS)):
+                m.d.sync += source.eq(3)
             for register in REGISTERS:
-                if register.readable:
+                if register.name in answers:
                     with m.Case(number(register)):
-                        m.d.comb += port.read_data.eq(answers[register.name])
-                        if register is registers.OUTPUT_FIFO:
-                            with m.If(~output_valid):
-                                m.d.comb += port.read_data.eq(0)
+                        m.d.sync += answer.eq(answers[register.name])
             with m.Default():
-                m.d.comb += port.read_error.eq(1)
+                m.d.sync += port.read_error.eq(1)
+        m.d.comb += port.read_data.eq(Array((answer, word, cycles, products))[source])
         return m

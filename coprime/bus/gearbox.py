@@ -61,10 +61,12 @@ class Gearbox(wiring.Component):
         self.headroom = headroom
         digits = -(-(max_length + headroom) // digit_width)
         words = -(-max_length // WORD_BITS)
+        length_bits = bits_for(max_length)
+        self.place_bits = 1 + bits_for(max_length + headroom + max(WORD_BITS, digit_width))
         super().__init__(
             {
                 "start": In(1),
-                "length": In(LENGTH_BITS),
+                "length": In(length_bits),
                 "padded": In(1),
                 "to_words": In(1),
                 "busy": Out(1),
@@ -90,7 +92,7 @@ class Gearbox(wiring.Component):
         if to_words:
             return 1 + 3 * digits + words * WORD_BITS // unit + 1
         written = -(-(length + (self.headroom if padded else 0)) // self.digit_width)
-        return words + written * self.digit_width // unit + 1
+        return 1 + words + written * self.digit_width // unit + 1
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -101,93 +103,92 @@ class Gearbox(wiring.Component):
 
         to_words = Signal()
         padded = Signal()
-        left = Signal(signed(LENGTH_BITS + 1))  # bits of the number still to come, less one
-        left_next = Signal.like(left)
-        source = Signal(range(max(word_units, digit_units) + 1))  # units to take before a load
-        sink = Signal(range(max(word_units, digit_units)))  # units in the register being filled
-        sink_last = Mux(to_words, word_units - 1, digit_units - 1)
-        full = Signal()  # the register being filled is full
+        # Minus the bits of the number still to come; below 0 as long as there are any.
+        place = Signal(signed(self.place_bits))
+        place_next = Signal.like(place)
+        # Units that have passed through each register since it was loaded, or while it is filled.
+        word_place = Signal(range(max(word_units, 2)))
+        digit_place = Signal(range(max(digit_units, 2)))
+        word_last = word_place == word_units - 1
+        digit_last = digit_place == digit_units - 1
+        empty = Signal()  # the register that is emptied is empty
+        full = Signal()  # the register that is filled is full
         excess = Signal()
 
         # Of the unit that leaves the source, only the bits below the length count.
         low_bits = unit.bit_length() - 1
-        many = left[low_bits:].any()
-        mask = Cat(~left[-1] & (many | (left[:low_bits] >= i)) for i in range(unit))
+        many = ~place[low_bits:].all()
+        mask = Cat(place[-1] & (many | (place[:low_bits] < unit - i)) for i in range(unit))
         taken = Mux(to_words, self.digit[:unit], self.word[:unit])
         moved = taken & mask
         refilled = moved & Mux(to_words, (1 << unit) - 1, 0)
         m.d.comb += [
-            left_next.eq(left - unit),
+            place_next.eq(place + unit),
             self.digit_write.eq(full & ~to_words),
             self.word_write.eq(full & to_words),
             self.excess.eq(excess | self.word.any()),
         ]
         m.d.sync += full.eq(0)
-        with m.If(full):
-            with m.If(to_words):
+        begins, takes = Signal(), Signal()
+        with m.If(begins):
+            m.d.sync += [self.word_index.eq(0), self.digit_index.eq(0)]
+        with m.Else():
+            with m.If(self.word_write | (takes & ~to_words)):
                 m.d.sync += self.word_index.eq(self.word_index + 1)
-            with m.Else():
+            with m.If(self.digit_write | (takes & to_words)):
                 m.d.sync += self.digit_index.eq(self.digit_index + 1)
 
+        m.d.comb += self.busy.eq(1)
         with m.FSM():
-            with m.State("IDLE"), m.If(self.start):
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
                 m.d.sync += [
                     to_words.eq(self.to_words),
                     padded.eq(self.padded & ~self.to_words),
-                    left.eq(self.length - 1),
-                    source.eq(0),
-                    sink.eq(0),
+                    place.eq(~Cat(self.length, 0).as_signed()),
+                    word_place.eq(0),
+                    digit_place.eq(0),
+                    empty.eq(1),
                     excess.eq(0),
-                    self.word_index.eq(0),
-                    self.digit_index.eq(0),
                 ]
-                with m.If(self.to_words):
-                    m.next = "FETCH"
-                with m.Else():
-                    m.next = "MOVE"
-            with m.State("FETCH"):
-                m.d.comb += self.busy.eq(1)
+                with m.If(self.start):
+                    m.d.comb += begins.eq(1)
+                    m.next = "PREPARE"
+            with m.State("PREPARE"):
+                m.d.sync += place.eq(place + 1)
                 m.next = "MOVE"
             with m.State("AWAIT"):
-                m.d.comb += self.busy.eq(1)
                 m.next = "TAKE"
             with m.State("TAKE"):
-                m.d.comb += self.busy.eq(1)
-                m.d.sync += [
-                    self.digit.eq(self.digit_in),
-                    self.digit_index.eq(self.digit_index + 1),
-                    source.eq(digit_units),
-                ]
+                m.d.comb += takes.eq(1)
+                m.d.sync += [self.digit.eq(self.digit_in), empty.eq(0)]
                 m.next = "MOVE"
             with m.State("MOVE"):
-                m.d.comb += self.busy.eq(1)
-                with m.If((source == 0) & ~left[-1]):
+                with m.If(empty & place[-1]):
                     with m.If(to_words):
                         m.next = "AWAIT"
                     with m.Else():
                         m.d.comb += self.word_ready.eq(1)
                         with m.If(self.word_valid):
-                            m.d.sync += [
-                                self.word.eq(self.word_in),
-                                self.word_index.eq(self.word_index + 1),
-                                source.eq(word_units),
-                            ]
+                            m.d.comb += takes.eq(1)
+                            m.d.sync += [self.word.eq(self.word_in), empty.eq(0)]
                 with m.Else():
                     m.d.sync += [
                         self.word.eq(Cat(self.word[unit:], refilled)),
                         self.digit.eq(Cat(self.digit[unit:], moved)),
-                        left.eq(left_next),
+                        place.eq(place_next),
+                        word_place.eq(Mux(word_last, 0, word_place + 1)),
+                        digit_place.eq(Mux(digit_last, 0, digit_place + 1)),
+                        empty.eq(empty | Mux(to_words, digit_last, word_last)),
+                        full.eq(Mux(to_words, word_last, digit_last)),
                         excess.eq(excess | (taken & ~mask).any()),
-                        sink.eq(sink + 1),
                     ]
-                    with m.If(source != 0):
-                        m.d.sync += source.eq(source - 1)
-                    with m.If(sink == sink_last):
-                        m.d.sync += [sink.eq(0), full.eq(1)]
-                        with m.If(left_next < Mux(padded, -self.headroom, 0)):
-                            m.next = "END"
+                    ended = Mux(padded, place_next >= self.headroom, place_next >= 0)
+                    with m.If(ended & Mux(to_words, word_last, digit_last)):
+                        m.next = "END"
             with m.State("END"):
-                m.d.comb += [self.busy.eq(1), self.done.eq(1)]
-                m.d.sync += [self.word.eq(0), self.digit.eq(0)]
+                m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
+        with m.If(self.done):
+            m.d.sync += [self.word.eq(0), self.digit.eq(0)]
         return m

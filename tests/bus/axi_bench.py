@@ -212,7 +212,7 @@ async def no_strobes(dut):
 
 @cocotb.test()
 async def cycles_of_an_access(dut):
-    """Hold all channels ready: a write every 3 cycles, a read every 4.
+    """Hold all channels ready: a write every 4 cycles, a read every 5.
 
     Without the master, whose queues stop an answer that it did not ask for.
     """
@@ -226,12 +226,12 @@ async def cycles_of_an_access(dut):
     for _ in range(2):
         await RisingEdge(dut.s_axi_aclk)
     dut.s_axi_aresetn.value = 1
-    for cycle in range(40):
+    for cycle in range(50):
         await RisingEdge(dut.s_axi_aclk)
         for channel, cycles in answers.items():
             if dut[f"s_axi_{channel}valid"].value:
                 cycles.append(cycle)
-    for channel, period in (("b", 3), ("r", 4)):
+    for channel, period in (("b", 4), ("r", 5)):
         cycles = answers[channel]
         assert len(cycles) > 8, answers
         assert {b - a for a, b in itertools.pairwise(cycles)} == {period}, answers

@@ -89,10 +89,31 @@ def test_words_to_digits_and_back(width, lengths):
             # Bits of the last digit above the length do not count.
             digits = split(value, width, -(-length // width))
             digits[-1] |= ~((1 << length - width * (len(digits) - 1)) - 1) & (1 << width) - 1
-            written, taken, _, cycles = await convert(ctx, gearbox, digits, length, to_words=True)
-            assert written == source, length
-            assert taken == len(digits)
-            assert cycles == gearbox.cycles(length, to_words=True)
+            # The headroom belongs to digits only.
+            for padded in (False, True):
+                written, taken, _, cycles = await convert(
+                    ctx, gearbox, digits, length, padded=padded, to_words=True
+                )
+                assert written == source, length
+                assert taken == len(digits)
+                assert cycles == gearbox.cycles(length, to_words=True)
+
+    simulate(gearbox, process)
+
+
+@pytest.mark.parametrize(
+    ("width", "headroom", "length"), [(200, 250, 1), (17, 255, 5), (1, 255, 1), (255, 255, 33)]
+)
+def test_headroom_beyond_the_length(width, headroom, length):
+    gearbox = Gearbox(width, headroom, length)
+    value = (1 << length) - 1
+
+    async def process(ctx):
+        written, *_, cycles = await convert(
+            ctx, gearbox, split(value, 32, -(-length // 32)), length, padded=True
+        )
+        assert written == split(value, width, -(-(length + headroom) // width))
+        assert cycles == gearbox.cycles(length, padded=True)
 
     simulate(gearbox, process)
 
