@@ -90,11 +90,11 @@ class FrontEnd(wiring.Component):
     the engine.
 
     A write takes 2 cycles, a read 3. An access waits while an operand is being chosen and while a
-    word of an operand is being turned into digits. An input with a bit that
-    is 1 and not below MODULUS_LENGTH ends with OPERAND_RANGE without starting the engine. A command
-    that the engine does not know, and one that uses a length that is 0 or over the greatest, goes
-    to the engine as it is, which refuses it. A reset ends everything; the buffers keep their words,
-    but no register shows them.
+    word of an operand is being turned into digits. An input with a bit that is 1 and not below
+    MODULUS_LENGTH ends with OPERAND_RANGE without starting the engine, and so do lengths that are 0
+    or over the greatest, each with its error. A command that the engine does not know goes to the
+    engine as it is, which refuses it. A reset ends everything and clears the buffers, one word a
+    cycle, in which accesses wait; the engine's memory keeps its words until WIPE.
 
     Parameters
     ----------
@@ -255,11 +255,14 @@ class FrontEnd(wiring.Component):
                         uses.eq(sum(1 << its_class for its_class in classes)),
                     ]
         missing = Signal()
-        unusable = Signal()
-        m.d.sync += [
-            missing.eq((required & ~complete).any()),
-            unusable.eq((uses & (absent | over)).any()),
-        ]
+        length_error = Signal(ERROR_BITS)  # of the first class whose length cannot be used
+        m.d.sync += [missing.eq((required & ~complete).any()), length_error.eq(Error.NONE)]
+        for one in reversed(CLASSES):
+            zero_length = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
+            with m.If(uses[one] & over[one]):
+                m.d.sync += length_error.eq(Error.LENGTH_OVER)
+            with m.If(uses[one] & absent[one]):
+                m.d.sync += length_error.eq(zero_length)
 
         # The word fetched from the buffer, registered: the memory is slow. While busy it is a word
         # of the input, without the bytes that do not count.
@@ -440,7 +443,7 @@ class FrontEnd(wiring.Component):
             m.next = "IDLE"
 
         m.d.comb += [clear_gearbox.eq(ends_loading | start), settled.eq(1)]
-        with m.FSM():
+        with m.FSM(init="CLEAR"):
             with m.State("IDLE"):
                 m.d.comb += [
                     settled.eq(~converted & (~gearbox.busy | gearbox.word_ready)),
@@ -473,8 +476,8 @@ class FrontEnd(wiring.Component):
                 with m.If(command == Command.WIPE):
                     m.d.comb += wipes.eq(1)
                     m.next = "WIPE"
-                with m.Elif(unusable):
-                    m.next = "START"
+                with m.Elif(length_error != Error.NONE):
+                    end(length_error)
                 with m.Elif(missing):
                     end(Error.OPERAND_MISSING)
                 with m.Elif(~needs_input):
@@ -483,15 +486,19 @@ class FrontEnd(wiring.Component):
                     end(Error.LENGTH_ZERO)
                 with m.Else():
                     m.next = "CLIP"
-            with m.State("WIPE"):
-                m.d.comb += [
-                    store.en.eq(1),
-                    store.addr.eq(wipe_address),
-                    fetch.en.eq(0),
-                ]
-                m.d.comb += wiping.eq(1)
-                with m.If(wipe_address == buffer.depth - 1):
-                    m.next = "START"
+            # After reset, when every access waits, and for WIPE: nothing of another user is left.
+            for state, proceed in (("CLEAR", "IDLE"), ("WIPE", "START")):
+                with m.State(state):
+                    m.d.comb += [
+                        store.en.eq(1),
+                        store.addr.eq(wipe_address),
+                        fetch.en.eq(0),
+                        wiping.eq(1),
+                    ]
+                    if state == "CLEAR":
+                        m.d.comb += settled.eq(0)
+                    with m.If(wipe_address == buffer.depth - 1):
+                        m.next = proceed
             with m.State("CLIP"):
                 with m.If(clipped):
                     m.d.comb += refused.eq(Error.INPUT_CLIPPED)

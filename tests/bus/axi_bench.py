@@ -226,6 +226,8 @@ async def cycles_of_an_access(dut):
     for _ in range(2):
         await RisingEdge(dut.s_axi_aclk)
     dut.s_axi_aresetn.value = 1
+    while not dut.s_axi_bvalid.value:  # the buffers are being cleared
+        await RisingEdge(dut.s_axi_aclk)
     for cycle in range(50):
         await RisingEdge(dut.s_axi_aclk)
         for channel, cycles in answers.items():

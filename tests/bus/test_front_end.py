@@ -242,23 +242,27 @@ def test_engine_errors_pass_unchanged(mock_engine, bench):
     simulate(it, process)
 
 
-def test_lengths_that_the_engine_refuses(mock_engine, bench):
+def test_lengths_that_cannot_be_used(mock_engine, bench):
     it = bench(mock_engine(17))
 
     async def process(ctx):
         # Neither operands nor input: the lengths come first.
         assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_ZERO
-        assert await it.read(ctx, registers.CYCLES) == 5
+        assert await it.read(ctx, registers.CYCLES) == 0
+        assert await it.run(ctx, Command.MODEXP) is Error.LENGTH_ZERO
         await it.write(ctx, registers.MODULUS_LENGTH, 1101)
         assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_OVER
         await it.write(ctx, registers.MODULUS_LENGTH, 1100)
         assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
+        assert await it.run(ctx, Command.MODEXP) is Error.EXPONENT_LENGTH
         assert await it.read(ctx, registers.CYCLES) == 0
-        for register in (registers.P_LENGTH, registers.Q_LENGTH):
-            assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_ZERO
-            await it.write(ctx, register, 601)
+        # The first class that cannot be used counts, in the order of their registers.
+        assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_ZERO
+        await it.write(ctx, registers.P_LENGTH, 601)
         assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_OVER
         await it.write(ctx, registers.P_LENGTH, 600)
+        assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_ZERO
+        await it.write(ctx, registers.Q_LENGTH, 601)
         assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_OVER
         await it.write(ctx, registers.Q_LENGTH, 600)
         assert await it.run(ctx, Command.RSA_PRIVATE) is Error.OPERAND_MISSING

@@ -255,6 +255,41 @@ def test_reset_in_the_middle(fdfm, pause):
     assert accelerator.private(9).value == pow(9, key.d, key.n)
 
 
+def test_reset_clears_the_input(fdfm):
+    """What another user's input was takes no part in a command after the reset."""
+    accelerator, device = fdfm.accelerator, fdfm.device
+    m = (1 << 256) - 1
+    assert accelerator.modmul(0x5EC2E7, 1, m).value == 0x5EC2E7
+    device.reset()
+    job = accelerator._radix.modulus_operands(m, 256) | {Operand.Y: 1}
+    device.write32(registers.MODULUS_LENGTH.address, 256)
+    for operand, value in job.items():
+        device.write32(registers.KEY_OPERAND.address, operand)
+        for word in range(1 if operand.length is Length.DIGIT else 8):
+            device.write32(registers.KEY_DATA.address, value >> (32 * word) & 0xFFFF_FFFF)
+    device.write32(registers.INPUT_LENGTH.address, 32)
+    device.write32(registers.INTERRUPT_ENABLE.address, 1)
+    device.write32(registers.COMMAND.address, Command.MODMUL)
+    device.wait_interrupt()
+    assert device.read32(registers.OUTPUT_LENGTH.address) == 32
+    for word in range(8):
+        device.write32(registers.READ_ADDRESS.address, word)
+        assert device.read32(registers.OUTPUT_FIFO.address) == 0
+    accelerator.forget()
+    assert accelerator.modmul(3, 4, 5).value == 2
+
+
+def test_lengths_are_judged_before_what_the_memory_holds(fdfm):
+    device = fdfm.device
+    device.reset()
+    for register, length in (("MODULUS", 128), ("P", 64), ("Q", 0)):
+        device.write32(getattr(registers, f"{register}_LENGTH").address, length)
+    device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
+    device.run(100)
+    assert registers.ERROR["CODE"].of(device.read32(registers.ERROR.address)) == Error.LENGTH_ZERO
+    fdfm.accelerator.forget()
+
+
 def test_command_while_busy(fdfm):
     """It is refused with its own code, and the running one is not disturbed."""
     key = generate(256, seed=4)
