@@ -249,12 +249,12 @@ def test_lengths_that_cannot_be_used(mock_engine, bench):
         # Neither operands nor input: the lengths come first.
         assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_ZERO
         assert await it.read(ctx, registers.CYCLES) == 0
-        assert await it.run(ctx, Command.MODEXP) is Error.LENGTH_ZERO
+        assert await it.run(ctx, Command.RSA_PUBLIC) is Error.LENGTH_ZERO
         await it.write(ctx, registers.MODULUS_LENGTH, 1101)
         assert await it.run(ctx, Command.MODMUL) is Error.LENGTH_OVER
         await it.write(ctx, registers.MODULUS_LENGTH, 1100)
         assert await it.run(ctx, Command.MODMUL) is Error.OPERAND_MISSING
-        assert await it.run(ctx, Command.MODEXP) is Error.EXPONENT_LENGTH
+        assert await it.run(ctx, Command.RSA_PUBLIC) is Error.EXPONENT_LENGTH
         assert await it.read(ctx, registers.CYCLES) == 0
         # The first class that cannot be used counts, in the order of their registers.
         assert await it.run(ctx, Command.RSA_PRIVATE) is Error.LENGTH_ZERO
