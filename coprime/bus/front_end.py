@@ -134,7 +134,7 @@ class FrontEnd(wiring.Component):
 
     def operands_of(self, length: Length) -> list[Operand]:
         """List the operands of a length class."""
-        return [name for name, own in self.capabilities.operands.items() if own is length]
+        return sorted(one for one in self.capabilities.operands if one.length is length)
 
     def identity(self) -> dict[str, Value]:
         """Values of the registers that never change, by name."""
@@ -217,10 +217,10 @@ class FrontEnd(wiring.Component):
         length_class = Signal(range(len(Length)))
         operand_class = Signal.like(length_class)
         with m.Switch(operand):
-            for name, its_class in own.operands.items():
-                with m.Case(name):
-                    m.d.comb += length_class.eq(its_class)
-        loadable = sorted(own.operands.keys() - {Operand.X})
+            for known_operand in sorted(own.operands):
+                with m.Case(known_operand):
+                    m.d.comb += length_class.eq(known_operand.length)
+        loadable = sorted(own.operands - {Operand.X})
         class_index = length_class[:2]
         is_digit = length_class == Length.DIGIT
         operand_known = Signal()
@@ -247,7 +247,7 @@ class FrontEnd(wiring.Component):
         with m.Switch(command):
             for known, operands in own.required.items():
                 loaded = operands - {Operand.X}
-                classes = {own.operands[one] for one in operands} - {Length.DIGIT}
+                classes = {one.length for one in operands} - {Length.DIGIT}
                 with m.Case(known):
                     m.d.comb += [
                         required.eq(sum(1 << one for one in loaded)),

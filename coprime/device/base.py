@@ -7,6 +7,7 @@ __all__ = [
     "ADDRESS_SPACE",
     "BusError",
     "BusTimeout",
+    "Closing",
     "Device",
     "DeviceError",
     "InterruptTimeout",
@@ -50,6 +51,25 @@ class BusTimeout(DeviceError):  # noqa: N818
 
 class InterruptTimeout(DeviceError):  # noqa: N818
     """No interrupt came in the time given."""
+
+
+class Closing:
+    """Usable as a context manager that closes it."""
+
+    def close(self) -> None:
+        """Release what is held; closing twice is allowed."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class Device(Protocol):

@@ -4,14 +4,13 @@ import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from coprime.flow.simulation import build_simulation, load_simulation
 
 from .base import (
     BusError,
     BusTimeout,
+    Closing,
     DeviceError,
     InterruptTimeout,
     check_address,
@@ -24,7 +23,7 @@ __all__ = ["SimulatedDevice"]
 _CHUNK = 1 << 20
 
 
-class SimulatedDevice:
+class SimulatedDevice(Closing):
     """A Device made of Verilog. It starts reset, and nothing moves but while a method runs.
 
     Parameters
@@ -130,17 +129,6 @@ class SimulatedDevice:
                 self._library.coprime_trace_close(self._handle)
             self._library.coprime_destroy(self._handle)
             self._handle = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __del__(self) -> None:
         self.close()

@@ -9,17 +9,15 @@ import mmap
 import os
 import select
 import sys
-from types import TracebackType
-from typing import Self
 
-from .base import ADDRESS_SPACE, DeviceError, InterruptTimeout, check_address, check_value
+from .base import ADDRESS_SPACE, Closing, DeviceError, InterruptTimeout, check_address, check_value
 
 __all__ = ["UioDevice"]
 
 _UNMASK = (1).to_bytes(4, sys.byteorder)
 
 
-class UioDevice:
+class UioDevice(Closing):
     """A Device behind /dev/uioN.
 
     An access that the accelerator refuses cannot be caught here: the processor takes a bus error,
@@ -78,17 +76,6 @@ class UioDevice:
             self._map.close()
             os.close(self._file)
             self._file = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _open(self) -> int:
         if self._file is None:

@@ -22,7 +22,7 @@ Protocol
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -173,13 +173,15 @@ class Capabilities:
     min_length: int
     max_length: int
     max_prime_length: int
-    operands: Mapping[Operand, Length]
-    """Every operand that the engine holds, with its length class."""
     required: Mapping[Command, frozenset[Operand]]
     """Each supported command but WIPE, with the operands that it reads (X included)."""
     constant_time: bool = False
     fixed_modulus: int | None = None
-    description: str = field(default="", compare=False)
+
+    @property
+    def operands(self) -> frozenset[Operand]:
+        """Every operand that the engine holds."""
+        return frozenset[Operand]().union(*self.required.values())
 
     def digits(self, length: int) -> int:
         """Count of digits of an operand of `length` bits; 0 for length 0."""

@@ -52,7 +52,6 @@ def fdfm(max_bits: int = 2176) -> EngineDesign:
         min_length=16,  # 2 digits
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
-        operands={one: one.length for one in Operand},
         required=_REQUIRED,
     )
     layout = Layout.pack(depth, whole=whole, prime=prime)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from types import TracebackType
 from typing import Self
 
 from coprime.bus import registers
 from coprime.device.accelerator import Accelerator, EngineError, Result
+from coprime.device.base import Closing
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.design import EngineDesign
 from coprime.engine.prediction import Prediction
@@ -101,7 +101,7 @@ def predict_workload(design: EngineDesign, workload: Workload) -> Prediction:
     return device.prediction
 
 
-class _PredictedDevice:
+class _PredictedDevice(Closing):
     """Answers the driver as an accelerator of a design does, and takes whatever is loaded."""
 
     def __init__(self, design: EngineDesign):
@@ -139,14 +139,3 @@ class _PredictedDevice:
 
     def close(self) -> None:
         pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

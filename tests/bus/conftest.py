@@ -20,15 +20,6 @@ from coprime.engine.contract import (
     Operand,
 )
 
-OPERANDS = {
-    Operand.X: Length.MODULUS,
-    Operand.Y: Length.MODULUS,
-    Operand.E: Length.EXPONENT,
-    Operand.M: Length.MODULUS,
-    Operand.P: Length.P,
-    Operand.Q: Length.Q,
-    Operand.M_INVERSE: Length.DIGIT,
-}
 REQUIRED = {
     Command.MODMUL: frozenset({Operand.X, Operand.Y, Operand.M}),
     Command.RSA_PUBLIC: frozenset({Operand.X, Operand.E, Operand.M}),
@@ -50,7 +41,6 @@ class MockEngine(wiring.Component):
             min_length=3,
             max_length=max_length,
             max_prime_length=max_prime_length,
-            operands=OPERANDS,
             required=REQUIRED,
             constant_time=True,
         )
@@ -98,7 +88,7 @@ class MockEngine(wiring.Component):
             for command, operands in REQUIRED.items():
                 with m.Case(command):
                     m.d.comb += error.eq(self.answer)
-                    for one in sorted({OPERANDS[operand] for operand in operands}):
+                    for one in sorted({operand.length for operand in operands}):
                         if one is Length.DIGIT:
                             continue
                         with m.If(counts[one] == 0):

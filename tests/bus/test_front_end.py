@@ -92,9 +92,10 @@ def test_each_operand_reaches_the_engine(mock_engine, bench, width):
     async def process(ctx):
         for own, length in lengths.items():
             await it.write(ctx, LENGTH_REGISTERS[own], length)
-        for operand, own in engine.capabilities.operands.items():
+        for operand in sorted(engine.capabilities.operands):
             if operand is Operand.X:
                 continue
+            own = operand.length
             length = lengths.get(own, width)
             value = rng.getrandbits(length) | 1 << length - 1
             count = engine.capabilities.digits(length) if own is not Length.DIGIT else 1
