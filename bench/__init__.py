@@ -1,1 +1,1 @@
-"""Measurements that `make bench` writes to docs/results.md."""
+"""Measurements behind docs/results.md."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
+from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
 from coprime.engine.design import EngineDesign
 from coprime.engine.fdfm import fdfm
 
@@ -99,6 +100,11 @@ class Choice:
         return " ".join(words)
 
 
+def _multipliers(default: int) -> Parameter:
+    summary = "multipliers side by side: 2 work on both primes, or square and multiply, at once"
+    return Parameter("multipliers", 1, 2, default, summary)
+
+
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
@@ -106,8 +112,29 @@ FAMILIES: Mapping[str, Family] = {
             name="fdfm",
             paper="FDFM",
             summary="digit-serial Montgomery on one DSP slice and one block RAM, with CRT",
-            parameters=(Parameter("max_bits", 64, 2176, 2176, "longest modulus in bits"),),
+            parameters=(
+                Parameter("max_bits", 64, 2176, 2176, "longest modulus in bits"),
+                _multipliers(1),
+            ),
             design=fdfm,
+        ),
+        *(
+            Family(
+                name=name,
+                paper="BITSERIAL",
+                summary=f"bit-serial {summary}, with CRT",
+                parameters=(
+                    Parameter("max_bits", 2, 4096, 2048, "longest modulus in bits"),
+                    Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
+                    _multipliers(2),
+                ),
+                design=design,
+            )
+            for name, summary, design in (
+                ("montgomery-2csa", "Montgomery with two carry-save adders", montgomery_2csa),
+                ("montgomery-1csa", "Montgomery with one carry-save adder", montgomery_1csa),
+                ("interleaved-csa", "interleaved with a carry-save adder", interleaved_csa),
+            )
         ),
     )
 }

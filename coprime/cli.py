@@ -25,7 +25,8 @@ from coprime.explore.commands import add_choose, add_sweep, run_choose, run_swee
 from coprime.explore.demo import demonstrate
 from coprime.explore.report_command import add_report, run_report
 from coprime.flow.board import BOARDS, board_named
-from coprime.flow.package import write_package
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
+from coprime.flow.package import PARTS, write_package
 from coprime.flow.tools import ToolError
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import (
@@ -135,11 +136,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(added)
     added.add_argument(
         "--part",
-        choices=["engine", "accelerator"],
-        default="engine",
-        help="the engine alone (default), or with its registers and AXI4-Lite slave",
+        choices=PARTS,
+        default=PARTS[0],
+        help="the engine alone (default), with its registers and AXI4-Lite slave (accelerator),"
+        " or one of its multipliers by itself",
     )
     added.add_argument("--route", action="store_true", help="place and route (ecp5)")
+    added.add_argument(
+        "--device", choices=list(DEVICES), help=f"to place and route on ({DEFAULT_DEVICE})"
+    )
     added.add_argument(
         "--board", choices=list(BOARDS), help="write a bitstream with a self-test of the engine"
     )
@@ -373,7 +378,7 @@ def _run(options: argparse.Namespace) -> int:
                 ("", "equal to Python's" if run.ok else "WRONG: Python's result is another"),
                 ("cycles", f"{run.cycles:,}"),
                 ("predicted", f"{run.predicted_cycles:,}"),
-                ("utilization", f"{run.utilization:.1%} of the cycles the multiplier works"),
+                ("utilization", f"{run.utilization:.1%} of the multipliers' cycles"),
                 ("simulation", f"{run.cycles_per_second / 1e6:.1f} million cycles a second"),
             ]
         )
@@ -419,9 +424,15 @@ def _synth(options: argparse.Namespace) -> None:
         return
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
+    if options.device is not None and not options.route:
+        raise ValueError("--device is what to place and route on: add --route")
     with _progress(f"mapping {choice.family.name}"):
         area = measure.measure_area(
-            choice, Target(options.target), part=options.part, route=options.route
+            choice,
+            Target(options.target),
+            part=options.part,
+            route=options.route,
+            device=options.device or DEFAULT_DEVICE,
         )
     if options.json:
         _print_json(area.record())
@@ -441,6 +452,8 @@ def _synth(options: argparse.Namespace) -> None:
 
 
 def _synth_board(options: argparse.Namespace, choice: Choice) -> None:
+    if options.device is not None:
+        raise ValueError(f"the board {options.board} has its own device: leave --device out")
     if Target(options.target) is not Target.ECP5:
         raise ValueError(f"the board {options.board} has an ecp5, not {options.target}")
     if options.output is None:

@@ -99,6 +99,9 @@
 /* R. 1 if the engine works with one modulus only, which is built into the hardware. */
 #define COPRIME_CAPABILITIES_FIXED_MODULUS_SHIFT       9
 #define COPRIME_CAPABILITIES_FIXED_MODULUS_MASK        0x00000200u
+/* R. How many multipliers work side by side: 1 or more. */
+#define COPRIME_CAPABILITIES_MULTIPLIERS_SHIFT         10
+#define COPRIME_CAPABILITIES_MULTIPLIERS_MASK          0x00003C00u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */
@@ -109,6 +112,11 @@
 /* R. Bits that an operand has beyond its length: n bits are ceil((n + HEADROOM) / WIDTH) digits. */
 #define COPRIME_DIGITS_HEADROOM_SHIFT                  8
 #define COPRIME_DIGITS_HEADROOM_MASK                   0x0000FF00u
+/* R. R of a modulus of n bits is 2^(RADIX * ceil((n + HEADROOM) / RADIX)), where a round of the
+   multiplication takes RADIX bits and divides by 2^RADIX. 0: there is no Montgomery form, R is
+   1, and even moduli are allowed. */
+#define COPRIME_DIGITS_RADIX_SHIFT                     16
+#define COPRIME_DIGITS_RADIX_MASK                      0x00FF0000u
 
 /* R. The longest operands that the engine holds, in bits. */
 #define COPRIME_MAX_LENGTH                             0x54u
@@ -204,7 +212,8 @@
 #define COPRIME_CYCLES_COUNT_SHIFT                     0
 #define COPRIME_CYCLES_COUNT_MASK                      0xFFFFFFFFu
 
-/* R. Of CYCLES, those in which a product that the algorithm needs entered the multiplier. */
+/* R. Of CYCLES, those in which a product that the algorithm needs entered the multiplier; with
+   several multipliers, their sum. */
 #define COPRIME_PRODUCTS                               0x94u
 /* R. Cycles, counted from 0 at the start; modulo 2^32. */
 #define COPRIME_PRODUCTS_COUNT_SHIFT                   0
@@ -224,7 +233,7 @@ enum coprime_command {
     COPRIME_COMMAND_WIPE = 5,
 };
 
-/* How a command, or an access through the bus, was refused. Codes 1 to 7 are an engine's. */
+/* How a command or an access was refused. Codes 1 to 7 and 14 are an engine's. */
 enum coprime_error {
     COPRIME_ERROR_NONE = 0,
     /* This engine does not know the command. */
@@ -254,6 +263,8 @@ enum coprime_error {
     COPRIME_ERROR_INPUT_CLIPPED = 12,
     /* A word address or an operand number that does not exist. */
     COPRIME_ERROR_ADDRESS = 13,
+    /* The modulus, or a prime, has fewer bits than its length; only aligned engines mind. */
+    COPRIME_ERROR_MODULUS_SHORT = 14,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */
@@ -275,14 +286,14 @@ enum coprime_operand {
     COPRIME_OPERAND_M_INVERSE = 8,
     COPRIME_OPERAND_P_INVERSE = 9,
     COPRIME_OPERAND_Q_INVERSE = 10,
-    /* 2^(2*W*d) mod M. */
+    /* R^2 mod M; R is as DIGITS.RADIX tells, 2^(W*d) where a round takes a digit. */
     COPRIME_OPERAND_M_POWER = 11,
-    /* 2^(W*(d+dp)) mod P: brings X, which has d digits, into Montgomery form modulo P. */
+    /* R * R_p mod P: brings X, which has as many rounds as M, into Montgomery form modulo P. */
     COPRIME_OPERAND_P_POWER = 12,
     COPRIME_OPERAND_Q_POWER = 13,
-    /* (Q^-1 mod P) * Q * 2^(W*dp) mod M. */
+    /* (Q^-1 mod P) * Q * R_p mod M. */
     COPRIME_OPERAND_CRT_P = 14,
-    /* (P^-1 mod Q) * P * 2^(W*dq) mod M. */
+    /* (P^-1 mod Q) * P * R_q mod M. */
     COPRIME_OPERAND_CRT_Q = 15,
 };
 

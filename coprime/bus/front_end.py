@@ -98,7 +98,8 @@ class FrontEnd(wiring.Component):
 
     Parameters
     ----------
-    capabilities: those of the engine; digit_width and headroom up to 255, max_length up to 65534
+    capabilities: those of the engine; digit_width and headroom up to 255, max_length up to
+        65534, multipliers up to 15
 
     Members
     -------
@@ -114,6 +115,9 @@ class FrontEnd(wiring.Component):
             raise ValueError(
                 f"max_length must be 1 to {LONGEST - 1}, not {capabilities.max_length}"
             )
+        greatest = registers.CAPABILITIES["MULTIPLIERS"].of(~0)
+        if not 1 <= capabilities.multipliers <= greatest:
+            raise ValueError(f"multipliers must be 1 to {greatest}, not {capabilities.multipliers}")
         self.capabilities = capabilities
         super().__init__(
             {
@@ -150,9 +154,13 @@ class FrontEnd(wiring.Component):
                 COMMANDS=commands,
                 CONSTANT_TIME=own.constant_time,
                 FIXED_MODULUS=own.fixed_modulus is not None,
+                MULTIPLIERS=own.multipliers,
             ),
             "DIGITS": register_value(
-                registers.DIGITS, WIDTH=own.digit_width, HEADROOM=own.headroom
+                registers.DIGITS,
+                WIDTH=own.digit_width,
+                HEADROOM=own.headroom,
+                RADIX=own.radix_bits,
             ),
             "MAX_LENGTH": register_value(
                 registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
@@ -226,6 +234,7 @@ class FrontEnd(wiring.Component):
         operand_known = Signal()
         operand_length = Signal(range(max(own.max_length, own.digit_width) + 1))
         operand_padded = Signal()
+        operand_aligned = Signal()
         operand_absent = Signal()
         operand_over = Signal()
         m.d.sync += [
@@ -233,6 +242,7 @@ class FrontEnd(wiring.Component):
             operand_known.eq(operand.matches(*loadable)),
             operand_length.eq(lengths[class_index]),
             operand_padded.eq(~is_digit),
+            operand_aligned.eq(~operand.matches(*(one for one in loadable if one.is_exponent))),
             operand_absent.eq(~is_digit & absent.bit_select(class_index, 1)),
             operand_over.eq(~is_digit & over.bit_select(class_index, 1)),
         ]
@@ -276,7 +286,12 @@ class FrontEnd(wiring.Component):
         converted = Signal()  # the gearbox has just ended
         excess = Signal()
         clear_gearbox = Signal()
-        gearbox = Gearbox(own.digit_width, own.headroom, max(own.max_length, own.digit_width))
+        gearbox = Gearbox(
+            own.digit_width,
+            own.headroom,
+            max(own.max_length, own.digit_width),
+            alignable=own.aligned,
+        )
         m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
         input_index = gearbox.word_index[:word_bits]
         m.d.sync += [
@@ -305,10 +320,17 @@ class FrontEnd(wiring.Component):
             engine.operand.eq(operand),
             engine.result_index.eq(gearbox.digit_index),
             engine.command.eq(command),
+            engine.modulus_length.eq(lengths[Length.MODULUS]),
+            engine.exponent_length.eq(lengths[Length.EXPONENT]),
+            engine.p_length.eq(lengths[Length.P]),
+            engine.q_length.eq(lengths[Length.Q]),
             store.addr.eq(Cat(port.write_data[:word_bits], 0)),
             store.data.eq(input_fifo),
             fetch.addr.eq(Mux(busy, Cat(input_index, 0), Cat(read_address, 1))),
         ]
+
+        if own.aligned:  # a single digit has nothing below it
+            m.d.comb += gearbox.aligned.eq(operand_aligned)
 
         # Writes. In the first cycle for which `settled` is 1 the address is decoded and the value
         # compared; in the next one the write takes place.

@@ -310,6 +310,14 @@ CAPABILITIES = Register(
             reset=None,
             doc=("1 if the engine works with one modulus only, which is built into the hardware."),
         ),
+        Field(
+            name="MULTIPLIERS",
+            offset=10,
+            width=4,
+            access="R",
+            reset=None,
+            doc="How many multipliers work side by side: 1 or more.",
+        ),
     ),
 )
 DIGITS = Register(
@@ -338,6 +346,19 @@ DIGITS = Register(
             doc=(
                 "Bits that an operand has beyond its length: n bits are ceil((n + HEADROOM)"
                 " / WIDTH) digits."
+            ),
+        ),
+        Field(
+            name="RADIX",
+            offset=16,
+            width=8,
+            access="R",
+            reset=None,
+            doc=(
+                "R of a modulus of n bits is 2^(RADIX * ceil((n + HEADROOM) / RADIX)), "
+                "where a round of the multiplication takes RADIX bits and divides by "
+                "2^RADIX. 0: there is no Montgomery form, R is 1, and even moduli are "
+                "allowed."
             ),
         ),
     ),
@@ -601,7 +622,10 @@ PRODUCTS = Register(
     name="PRODUCTS",
     address=0x94,
     access="R",
-    doc=("Of CYCLES, those in which a product that the algorithm needs entered the multiplier."),
+    doc=(
+        "Of CYCLES, those in which a product that the algorithm needs entered the "
+        "multiplier; with several multipliers, their sum."
+    ),
     fields=(
         Field(
             name="COUNT",

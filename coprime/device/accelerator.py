@@ -40,6 +40,7 @@ _SENTENCES = {
     Error.KEY_EXCESS: "an operand has bits above its length",
     Error.INPUT_CLIPPED: "the input is longer than the modulus",
     Error.ADDRESS: "a word address or an operand does not exist",
+    Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
 }
 
 
@@ -104,19 +105,21 @@ class Result:
     value : the number, below the modulus; the repr does not show it, since it may be a secret
     cycles : clock cycles that the engine worked
     products : of these, the cycles in which a product that the algorithm needs entered the
-        multiplier
+        multiplier; with several multipliers, their sum
     predicted_cycles : what the engine's design predicts; None if the driver does not know it
+    multipliers : how many multipliers work side by side, at least 1
     """
 
     value: int = field(repr=False)
     cycles: int
     products: int
     predicted_cycles: int | None = None
+    multipliers: int = 1
 
     @property
     def utilization(self) -> float:
-        """Part of the cycles in which the multiplier worked: 0 to 1."""
-        return self.products / self.cycles if self.cycles else 0.0
+        """Part of the cycles in which the multipliers worked: 0 to 1."""
+        return self.products / (self.cycles * self.multipliers) if self.cycles else 0.0
 
 
 @dataclass(frozen=True)
@@ -173,8 +176,13 @@ class Accelerator:
         Whether a private operation takes the same cycles for every key and message of a length.
     fixed_modulus : bool
         Whether the hardware works with one modulus only.
+    multipliers : int
+        How many multipliers work side by side.
     digit_width, headroom : int
         Bits of a digit, and bits of an operand beyond its length.
+    radix_bits : int
+        Bits that a round of the multiplication takes, by which R of a modulus follows from its
+        length. 0: there is no Montgomery form, and even moduli are allowed.
     min_length, max_length, max_prime_length : int
         Bits of the shortest modulus, the longest modulus and the longest prime (0: no CRT).
 
@@ -203,10 +211,12 @@ class Accelerator:
         self.commands = frozenset(command for command in Command if commands >> command & 1)
         self.constant_time = bool(registers.CAPABILITIES["CONSTANT_TIME"].of(capabilities))
         self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))
+        self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
-        self._radix = Radix(self.digit_width, self.headroom)
+        self.radix_bits = registers.DIGITS["RADIX"].of(digits)
+        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits)
         greatest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(greatest)
         self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(greatest)
@@ -219,14 +229,14 @@ class Accelerator:
         self._held = frozenset(self._probe())
 
     def modmul(self, x: int, y: int, m: int) -> Result:
-        """x * y mod m. Ranges: x and y in [0, m), m odd."""
+        """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
         _check_naturals(x=x, y=y, m=m)
         length = self._length(x, y, m)
         operands = {**self._radix.modulus_operands(m, length), Operand.Y: y}
         return self._run(_Job(Command.MODMUL, {Length.MODULUS: length}, operands), x)
 
     def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Result:
-        """x ** e mod m. Ranges: x in [0, m), e >= 0, m odd.
+        """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
 
         `exponent_length` is in bits; None is as many as e has, and 1 for 0. ValueError if e has
         more.
@@ -376,7 +386,7 @@ class Accelerator:
             operands = {**job.operands, Operand.X: x}
             predicted = self._predict(job.command, operands, job.lengths).cycles
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
-        return Result(value, cycles, products, predicted)
+        return Result(value, cycles, products, predicted, self.multipliers)
 
     def _load(self, job: _Job) -> None:
         self._prepare()

@@ -7,17 +7,18 @@ Protocol
 --------
 * While `busy` is 0 one digit a cycle may be written: `write` with `operand`, `index`, `digit`.
   Digit 0 is the least significant. An operand of a length class holds exactly that class's number
-  of digits; the writer pads with zero digits.
-* `start` is sampled while `busy` is 0 and takes `command` and the four digit counts with it, which
-  must then stay as they are while `busy` is 1. `busy` is 1 from the next cycle on. `done` is 1 in
-  the last busy cycle, and only there. `error` is valid from that cycle on, until the next `start`.
-  The cycles of an operation are the cycles in which `busy` is 1.
+  of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand stands at
+  the upper end of its digits, and the padding below it; exponents stand at the lower end always.
+* `start` is sampled while `busy` is 0 and takes `command`, the four digit counts and the four
+  lengths in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
+  next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
+  cycle on, until the next `start`. The cycles of an operation are the cycles in which `busy` is 1.
 * While `busy` is 0, `result_digit` is digit `result_index` of the result, RESULT_LATENCY cycles
   later. The result is the only operand that can be read. A command that ends in an error leaves it
   as it was.
-* `multiplying` is 1 in each busy cycle in which a product that the algorithm needs enters the
-  multiplier (a product computed twice counts once): their number over the cycles is the
-  multiplier's utilization.
+* `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
+  enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
+  the number of multipliers is the utilization.
 """
 
 import enum
@@ -66,7 +67,7 @@ class Command(enum.IntEnum):
 
 
 class Error(enum.IntEnum):
-    """How a command, or an access through the bus, was refused. Codes 1 to 7 are an engine's."""
+    """How a command or an access was refused. Codes 1 to 7 and 14 are an engine's."""
 
     NONE = 0
     UNSUPPORTED = 1
@@ -96,6 +97,8 @@ class Error(enum.IntEnum):
     """The input's length is over the modulus's; it was clipped to that."""
     ADDRESS = 13
     """A word address or an operand number that does not exist."""
+    MODULUS_SHORT = 14
+    """The modulus, or a prime, has fewer bits than its length; only aligned engines mind."""
 
 
 class Length(enum.IntEnum):
@@ -130,19 +133,24 @@ class Operand(enum.IntEnum):
     P_INVERSE = 9
     Q_INVERSE = 10
     M_POWER = 11
-    """2^(2*W*d) mod M."""
+    """R^2 mod M; R is as DIGITS.RADIX tells, 2^(W*d) where a round takes a digit."""
     P_POWER = 12
-    """2^(W*(d+dp)) mod P: brings X, which has d digits, into Montgomery form modulo P."""
+    """R * R_p mod P: brings X, which has as many rounds as M, into Montgomery form modulo P."""
     Q_POWER = 13
     CRT_P = 14
-    """(Q^-1 mod P) * Q * 2^(W*dp) mod M."""
+    """(Q^-1 mod P) * Q * R_p mod M."""
     CRT_Q = 15
-    """(P^-1 mod Q) * P * 2^(W*dq) mod M."""
+    """(P^-1 mod Q) * P * R_q mod M."""
 
     @property
     def length(self) -> Length:
         """The operand's length class."""
         return _LENGTHS.get(self, Length.MODULUS)
+
+    @property
+    def is_exponent(self) -> bool:
+        """Whether it is scanned for its bits, and never aligned."""
+        return self in (Operand.E, Operand.DP, Operand.DQ)
 
 
 _LENGTHS = {
@@ -164,6 +172,10 @@ class Capabilities:
     """What an engine can do; the bus shows it to software.
 
     Lengths are in bits. A value of length n occupies ceil((n + headroom) / digit_width) digits.
+
+    `round_bits` is how many bits of a factor one round of the multiplier takes: 1 or a digit. A
+    `montgomery` engine divides by 2^round_bits in each round, so its R is 2^(round_bits * rounds),
+    and it takes odd moduli only; another takes any, and its R is 1.
     """
 
     family: str
@@ -175,8 +187,23 @@ class Capabilities:
     max_prime_length: int
     required: Mapping[Command, frozenset[Operand]]
     """Each supported command but WIPE, with the operands that it reads (X included)."""
+    round_bits: int
+    montgomery: bool = True
+    aligned: bool = False
+    """Operands but exponents stand at the upper end of their digits; headroom is 0."""
+    multipliers: int = 1
     constant_time: bool = False
     fixed_modulus: int | None = None
+
+    @property
+    def radix_bits(self) -> int:
+        """R of a modulus is 2^(radix_bits * rounds); 0 means that R is 1."""
+        return self.round_bits if self.montgomery else 0
+
+    @property
+    def length_bits(self) -> int:
+        """Width of a length in bits."""
+        return int(bits_for(self.max_length))
 
     @property
     def operands(self) -> frozenset[Operand]:
@@ -186,6 +213,18 @@ class Capabilities:
     def digits(self, length: int) -> int:
         """Count of digits of an operand of `length` bits; 0 for length 0."""
         return montgomery.digits(length, self.digit_width, self.headroom)
+
+    def to_digits(self, operand: Operand, value: int, length: int) -> list[int]:
+        """The digits of an operand of `length` bits, the lowest first, as the engine wants them."""
+        width = self.digit_width
+        count = 1 if operand.length is Length.DIGIT else self.digits(length)
+        if self.aligned and not operand.is_exponent:
+            value <<= width * count - length
+        return [value >> (width * k) & ((1 << width) - 1) for k in range(count)]
+
+    def rounds(self, length: int) -> int:
+        """Rounds of the multiplier that a factor of `length` bits takes."""
+        return montgomery.digits(length, self.round_bits, self.headroom)
 
     @property
     def max_digits(self) -> int:
@@ -207,7 +246,7 @@ class EngineSignature(wiring.Signature):
     """The engine's ports, as the module doc tells, seen from the engine."""
 
     def __init__(self, capabilities: Capabilities):
-        count = capabilities.count_bits
+        count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
             {
                 "write": In(1),
@@ -220,11 +259,15 @@ class EngineSignature(wiring.Signature):
                 "exponent_digits": In(count),
                 "p_digits": In(count),
                 "q_digits": In(count),
+                "modulus_length": In(length),
+                "exponent_length": In(length),
+                "p_length": In(length),
+                "q_length": In(length),
                 "command": In(COMMAND_BITS),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),
                 "error": Out(ERROR_BITS),
-                "multiplying": Out(1),
+                "multiplying": Out(bits_for(capabilities.multipliers)),
             }
         )

@@ -2,66 +2,74 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
-from amaranth.lib import wiring
-
 from coprime.cells.target import Target
+from coprime.multipliers.contract import ModularMultiplier
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
 from .layout import Layout
-from .prediction import Lengths, Prediction, predict
-from .program import Program
+from .operations.common import Arithmetic
+from .prediction import Prediction, predict
+from .program import Program, rsa_programs
 
-__all__ = ["EngineDesign", "Multiplier"]
+__all__ = ["EngineDesign"]
 
 
-class Multiplier(Protocol):
-    """A class of multipliers: how to make one, and what one multiplication costs."""
+class MakeMultiplier(Protocol):
+    """Makes a family's multiplier."""
 
-    def __call__(self, count_bits: int, target: Target) -> wiring.Component:
-        """Make the hardware."""
-        ...
-
-    def cycles(self, inner: int, outer: int) -> int:
-        """Cycles of one multiplication of `inner` by `outer` digits."""
-        ...
-
-    def products(self, inner: int, outer: int) -> int:
-        """Digit products of one multiplication that the algorithm needs."""
+    def __call__(self, capabilities: Capabilities, target: Target) -> ModularMultiplier:
+        """Make the hardware for an engine of these capabilities."""
         ...
 
 
 @dataclass(frozen=True)
 class EngineDesign:
-    """Capabilities, memory layout, program and multiplier; hardware and prediction from these."""
+    """Capabilities, memory layout and multiplier; hardware and prediction follow from these."""
 
     capabilities: Capabilities
     layout: Layout
-    program: Program
-    multiplier: Multiplier
+    make_multiplier: MakeMultiplier
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
-        multiplier = self.multiplier(self.capabilities.count_bits, target)
-        return Engine(self.capabilities, multiplier, self.program, self.layout, target=target)
+        multipliers = [self.multiplier_hardware(target) for _ in self.programs]
+        return Engine(self.capabilities, multipliers, self.programs, self.layout, target=target)
+
+    def multiplier_hardware(self, target: Target = Target.GENERIC) -> ModularMultiplier:
+        """Make one multiplier, as the engine has it."""
+        return self.make_multiplier(self.capabilities, target)
+
+    @cached_property
+    def multiplier(self) -> ModularMultiplier:
+        """One to ask what it computes, and in how many cycles."""
+        asked = self.multiplier_hardware()
+        asked._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
+        return asked
+
+    @cached_property
+    def programs(self) -> list[Program]:
+        """The steps of each lane."""
+        own = Arithmetic(
+            montgomery=self.capabilities.montgomery,
+            canonical=self.multiplier.canonical,
+            prepares=self.multiplier.prepares,
+            aligned=self.capabilities.aligned,
+        )
+        return rsa_programs(own, self.capabilities.multipliers)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
         """What a command does with these operands, of these lengths in bits: without hardware."""
-        digits = {kind: self.capabilities.digits(length) for kind, length in lengths.items()}
         return predict(
             command,
             operands,
-            Lengths(
-                digits.get(Length.MODULUS, 0),
-                digits.get(Length.EXPONENT, 0),
-                digits.get(Length.P, 0),
-                digits.get(Length.Q, 0),
-            ),
-            program=self.program,
+            lengths,
+            programs=self.programs,
             capabilities=self.capabilities,
             multiplier=self.multiplier,
             layout=self.layout,

@@ -5,13 +5,12 @@ digit is known from its length, held beside the command, not from a flag in the 
 so a memory that holds anything at all cannot keep the engine from ending.
 """
 
-from coprime.exponentiators.left_to_right import left_to_right
+from coprime.cells.target import Target
 from coprime.multipliers.fdfm import FdfmMultiplier
 
 from .contract import Capabilities, Command, Operand
 from .design import EngineDesign
 from .layout import Layout
-from .program import rsa_program
 
 __all__ = ["fdfm"]
 
@@ -28,16 +27,19 @@ _REQUIRED = {
 }
 
 
-def fdfm(max_bits: int = 2176) -> EngineDesign:
+def fdfm(max_bits: int = 2176, multipliers: int = 1) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 2176.
 
-    At 2176 the operands fill one RAMB36E1; the primes may then have up to 1392 bits each. A smaller
-    maximum takes the smallest memory, of a power of two words, that holds its operands.
+    With two multipliers (the paper has one) each has its DSP slice and its block RAM. At 2176 bits
+    the operands fill one RAMB36E1; the primes may then have up to 1392 bits each. A smaller maximum
+    takes the smallest memory, of a power of two words, that holds its operands.
     """
     if not isinstance(max_bits, int):
         raise TypeError(f"max_bits must be an int, not {max_bits!r}")
     if max_bits not in range(64, 2177):
         raise ValueError(f"max_bits must be in 64..2176, not {max_bits}")
+    if multipliers not in (1, 2):
+        raise ValueError(f"multipliers must be 1 or 2, not {multipliers!r}")
     width, headroom = FdfmMultiplier.DIGIT_WIDTH, 2  # 2^(17d) > 4M
     whole = -(-(max_bits + headroom) // width)
     half = (max_bits + 1) // 2
@@ -49,10 +51,16 @@ def fdfm(max_bits: int = 2176) -> EngineDesign:
         family_number=1,
         digit_width=width,
         headroom=headroom,
+        round_bits=width,
         min_length=16,  # 2 digits
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
         required=_REQUIRED,
+        multipliers=multipliers,
     )
     layout = Layout.pack(depth, whole=whole, prime=prime)
-    return EngineDesign(capabilities, layout, rsa_program(left_to_right), FdfmMultiplier)
+    return EngineDesign(capabilities, layout, _multiplier)
+
+
+def _multiplier(capabilities: Capabilities, target: Target) -> FdfmMultiplier:
+    return FdfmMultiplier(capabilities.count_bits, target)

@@ -32,6 +32,11 @@ class Layout:
     bases: Mapping[Slot, int]
     depth: int
 
+    def base(self, slot: int) -> int:
+        """Address of a slot's digit 0, of a slot of the other lane in its memory; else 0."""
+        own = Slot.PART if slot == Slot.OTHER_PART else slot
+        return self.bases.get(Slot(own), 0) if own in set(Slot) else 0
+
     @staticmethod
     def smallest_depth(whole: int, prime: int) -> int:
         """Smallest power of two of words that `pack` can do with."""

@@ -35,7 +35,7 @@ class LinearUnit(wiring.Component):
     -------
     digits : digits of x, z and the result, at least 1
     borrow : of the last subtraction or comparison: 1 where x < z
-    z_is_zero, z_is_odd : of the last z
+    z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
     """
 
     def __init__(self, digit_width: int, count_bits: int, depth: int):
@@ -56,6 +56,7 @@ class LinearUnit(wiring.Component):
                 "borrow": Out(1),
                 "z_is_zero": Out(1),
                 "z_is_odd": Out(1),
+                "z_is_normalized": Out(1),
             }
         )
 
@@ -118,6 +119,7 @@ class LinearUnit(wiring.Component):
                 m.d.sync += [
                     index.eq(index + 1),
                     carry.eq(total[-1]),
+                    self.z_is_normalized.eq(z[-1]),
                     self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0)),
                 ]
                 with m.If(index == 0):

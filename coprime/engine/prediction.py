@@ -1,46 +1,18 @@
 """What an engine does, executed on integers: the result, the error and the exact cycles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
+from coprime.multipliers.contract import ModularMultiplier
 
-from .contract import Capabilities, Command, Error, Operand
+from .contract import Capabilities, Command, Error, Length, Operand
 from .layout import Layout
 from .linear import LinearUnit
 from .program import Program
 from .sequencer import Sequencer
 
-__all__ = ["Lengths", "Prediction", "predict"]
-
-
-class MultiplierTiming(Protocol):
-    """What prediction needs of a multiplier."""
-
-    def cycles(self, inner: int, outer: int) -> int:
-        """Cycles of one multiplication of `inner` by `outer` digits."""
-
-    def products(self, inner: int, outer: int) -> int:
-        """Useful digit products of one multiplication."""
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Digit counts of modulus, exponent, p and q."""
-
-    modulus: int
-    exponent: int = 0
-    p: int = 0
-    q: int = 0
-
-    def of(self, context: Context) -> int:
-        """Digits of the context's modulus."""
-        return (self.modulus, self.p, self.q)[context]
-
-    def of_exponent(self, context: Context) -> int:
-        """Digits of the context's exponent."""
-        return self.exponent if context is Context.WHOLE else self.of(context)
+__all__ = ["Prediction", "predict"]
 
 
 @dataclass(frozen=True)
@@ -56,116 +28,211 @@ class Prediction:
 def predict(
     command: Command,
     operands: Mapping[Operand, int],
-    lengths: Lengths,
+    lengths: Mapping[Length, int],
     *,
-    program: Program,
+    programs: Sequence[Program],
     capabilities: Capabilities,
-    multiplier: MultiplierTiming,
+    multiplier: ModularMultiplier,
     layout: Layout,
 ) -> Prediction:
-    """Execute a command's steps as the sequencer does.
-
-    Its states are told by their cycles: END 1; FETCH 1; LINEAR_START and JUDGE 1 each;
-    SCAN_START 1; SCAN one a bit; a new digit of the exponent Sequencer.DIGIT_CYCLES.
-    """
-    width = capabilities.digit_width
-    cycles, products = 1, 0
-    values: dict[Slot, int] = {Slot(operand): value for operand, value in operands.items()}
-    values[Slot.ONE] = 1
-    borrow = False
-    bit = 0
-
-    def ended(error: Error) -> Prediction:
-        return Prediction(None, error, cycles, products)
-
+    """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits."""
     if command is Command.WIPE:
-        cycles += LinearUnit.clear_cycles(layout.depth)
-        return ended(Error.NONE)
-    if command not in program.entries:
-        return ended(Error.UNSUPPORTED)
-    address = program.entries[command]
-    while address:
-        step, target = program.steps[address - 1], program.targets[address - 1]
-        address += 1
-        cycles += 1
-        digits = lengths.of(step.modulus)
-        modulus = values.get(Slot.modulus(step.modulus), 0)
-        if step.kind is StepKind.MULTIPLY:
-            outer = lengths.of(step.outer)
-            cycles += multiplier.cycles(digits, outer)
-            products += multiplier.products(digits, outer)
-            product = _montgomery(values, step, modulus, width * outer)
-            values[Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination] = (
-                product
+        return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(layout.depth), 0)
+    if command not in programs[0].entries:
+        return Prediction(None, Error.UNSUPPORTED, 1, 0)
+    values = {Slot(operand): value for operand, value in operands.items()}
+    lanes = [
+        _Lane(command, dict(values), lengths, program, capabilities, multiplier)
+        for program in programs
+        if command in program.entries
+    ]
+    for lane, other in zip(lanes, reversed(lanes), strict=True):
+        lane.other = other
+    leading = lanes[0]
+    while leading.address:
+        ready = [lane for lane in lanes if lane.address and not lane.meets]
+        if ready:
+            # In lanes that keep step the leading one reads before the other one changes anything.
+            min(ready, key=lambda lane: lane.cycles).execute()
+        else:
+            together = max(lane.cycles for lane in lanes) + 1
+            for lane in lanes:
+                lane.go_on(together)
+    result = None if leading.error else leading.values[Slot.RESULT]
+    products = sum(lane.products for lane in lanes)
+    return Prediction(result, leading.error, leading.cycles + 1, products)
+
+
+class _Lane:
+    """What a lane holds in its memory and registers, and the cycles that have passed.
+
+    The sequencer's states are told by their cycles: FETCH 1; LINEAR_START and JUDGE 1 each;
+    SCAN_START 1; SCAN one a bit; a new digit of the exponent Sequencer.DIGIT_CYCLES; MEET 1 from
+    where the later one arrives; END 1 of the leading lane.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        values: dict[Slot, int],
+        lengths: Mapping[Length, int],
+        program: Program,
+        capabilities: Capabilities,
+        multiplier: ModularMultiplier,
+    ):
+        self.command = command
+        self.values = values
+        self.lengths = lengths
+        self.program = program
+        self.capabilities = capabilities
+        self.multiplier = multiplier
+        self.other = self
+        self.address = program.entries[command]
+        self.cycles = 0
+        self.products = 0
+        self.error = Error.NONE
+        self.meets = False
+        self._borrow = False
+        self._bit = 0
+        self._last_bit = 0
+        """Where the scan of the exponent ends: its lowest bit, or its highest one."""
+
+    def execute(self) -> None:
+        """The step at the address, up to the next one."""
+        step = self.program.steps[self.address - 1]
+        self.cycles += 1
+        if step.kind is StepKind.MEET:
+            self.meets = True
+        elif step.kind is StepKind.PREPARE:
+            self.cycles += self.multiplier.prepare_cycles(self._digits(step.modulus))
+            self.address += 1
+        elif step.kind is StepKind.MULTIPLY:
+            self._multiply(step)
+        elif step.kind is StepKind.SCAN:
+            self._scan(step)
+        elif step.kind is StepKind.SCAN_UP:
+            self.cycles += 1 + Sequencer.DIGIT_CYCLES
+            self._bit, self._last_bit = 0, self._exponent_length(step.modulus) - 1
+            self.address += 1
+        else:
+            self._linear(step)
+
+    def go_on(self, cycles: int) -> None:
+        """The other lane has come to its MEET, too."""
+        self.meets, self.cycles = False, cycles
+        self._proceed(self.program.steps[self.address - 1])
+
+    def _proceed(self, step: Step) -> None:
+        self.address = self._target if step.then is Then.GO else self.address + 1
+
+    def _multiply(self, step: Step) -> None:
+        rounds = self.capabilities.rounds(self._length(step.outer))
+        digits = self._digits(step.modulus)
+        self.cycles += self.multiplier.cycles(digits, rounds)
+        discarded = step.conditional and not self._bit_of(step)
+        if not discarded:
+            self.products += self.multiplier.products(digits, rounds)
+            destination = Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination
+            self.values[destination] = self.multiplier.product(
+                self._value(step.x), self._value(step.y), self._modulus(step), rounds
             )
-            advance = False
-            if step.then is Then.GO:
-                address = target
-            elif step.then is Then.SQUARED and not _bit(values, step, bit):
-                address, advance = (target, False) if bit == 0 else (address - 1, True)
-            elif step.then is Then.MULTIPLIED and bit > 0:
-                address, advance = target, True
-            if advance:
-                cycles += Sequencer.DIGIT_CYCLES if bit % width == 0 else 0
-                bit -= 1
-            continue
-        if step.kind is StepKind.SCAN:
-            bit = lengths.of_exponent(step.modulus) * width - 1
-            cycles += 1 + Sequencer.DIGIT_CYCLES + 1  # SCAN_START, the highest digit, SCAN
-            while not _bit(values, step, bit) and bit > 0:
-                cycles += 1 + (Sequencer.DIGIT_CYCLES if bit % width == 0 else 0)
-                bit -= 1
-            if not _bit(values, step, bit):
-                address = target
-            continue
-        if step.kind is StepKind.TEST:
-            cycles += 1
-            error = _length_error(command, digits, step.modulus, lengths, capabilities)
-            if error is not Error.NONE:
-                return ended(error)
-            cycles -= 1
-        cycles += LinearUnit.cycles(digits) + 2
-        x, y = values.get(step.x, 0), values.get(step.y, 0)
+        skipped = step.then is Then.SQUARED and not self._bit_of(step)
+        if not skipped and step.then is not Then.MULTIPLIED:
+            self._proceed(step)
+        elif self._bit == self._last_bit:
+            self.address = self._target if skipped else self.address + 1
+        else:
+            self.address = self.address if skipped else self._target
+            self._next_bit()
+
+    def _scan(self, step: Step) -> None:
+        digits = self.capabilities.digits(self._exponent_length(step.modulus))
+        self._bit, self._last_bit = digits * self.capabilities.digit_width - 1, 0
+        self.cycles += 1 + Sequencer.DIGIT_CYCLES + 1  # SCAN_START, the highest digit, SCAN
+        while not self._bit_of(step) and self._bit != self._last_bit:
+            self.cycles += 1
+            self._next_bit()
+        self.address = self.address + 1 if self._bit_of(step) else self._target
+
+    def _next_bit(self) -> None:
+        upwards = self._last_bit > self._bit
+        before = self._bit
+        self._bit += 1 if upwards else -1
+        width = self.capabilities.digit_width
+        self.cycles += Sequencer.DIGIT_CYCLES if before // width != self._bit // width else 0
+
+    def _linear(self, step: Step) -> None:
+        if step.kind is StepKind.TEST and self._length_error(step.modulus):
+            self.cycles += 1
+            self._end(self._length_error(step.modulus))
+            return
+        self.cycles += 2 + LinearUnit.cycles(self._digits(step.modulus))
+        x, y = self._value(step.x), self._value(step.y)
+        error = Error.NONE
         if step.kind is StepKind.TEST and y == 0:
-            return ended(Error.MODULUS_ZERO)
-        if step.kind is StepKind.TEST and y % 2 == 0:
-            return ended(Error.MODULUS_EVEN)
-        if step.kind is StepKind.BELOW and x >= y:
-            return ended(Error.OPERAND_RANGE)
-        if step.kind is StepKind.SUBTRACT:
-            borrow = x < y
-            values[step.destination] = x - y
+            error = Error.MODULUS_ZERO
+        elif step.kind is StepKind.TEST and y % 2 == 0 and self.capabilities.montgomery:
+            error = Error.MODULUS_EVEN
+        elif step.kind is StepKind.BELOW and x >= y:
+            error = Error.OPERAND_RANGE
+        elif step.kind is StepKind.NORMALIZED and y.bit_length() < self._length(step.modulus):
+            error = Error.MODULUS_SHORT
+        elif step.kind is StepKind.SUBTRACT:
+            self._borrow = x < y
+            self.values[step.destination] = x - y
         elif step.kind is StepKind.ADD:
-            values[step.destination] = x + y
+            self.values[step.destination] = x + y
         elif step.kind is StepKind.RESTORE:
-            values[step.destination] = x + y if borrow else x
-        if step.then is Then.GO:
-            address = target
-    return Prediction(values[Slot.RESULT], Error.NONE, cycles, products)
+            self.values[step.destination] = x + y if self._borrow else x
+        if error:
+            self._end(error)
+        else:
+            self._proceed(step)
 
+    def _end(self, error: Error) -> None:
+        self.error = error
+        self.address = 0
 
-def _bit(values: Mapping[Slot, int], step: Step, bit: int) -> int:
-    return values[Slot.exponent(step.modulus)] >> bit & 1
-
-
-def _montgomery(values: Mapping[Slot, int], step: Step, modulus: int, shift: int) -> int:
-    """(x * y + q * modulus) / 2^shift, with the q below 2^shift that makes it an integer."""
-    product = values[step.x] * values[step.y]
-    q = -product * pow(modulus, -1, 1 << shift) % (1 << shift)
-    return (product + q * modulus) >> shift
-
-
-def _length_error(
-    command: Command, digits: int, context: Context, lengths: Lengths, capabilities: Capabilities
-) -> Error:
-    longest = capabilities.max_digits if context is Context.WHOLE else capabilities.max_prime_digits
-    if digits < capabilities.digits(capabilities.min_length):
-        return Error.LENGTH_ZERO
-    if digits > longest:
-        return Error.LENGTH_OVER
-    if command in (Command.MODEXP, Command.RSA_PUBLIC):
-        if lengths.exponent == 0:
-            return Error.EXPONENT_LENGTH
-        if lengths.exponent > capabilities.max_digits:
+    def _length_error(self, context: Context) -> Error:
+        own = self.capabilities
+        digits = self._digits(context)
+        if digits < own.digits(own.min_length):
+            return Error.LENGTH_ZERO
+        if digits > (own.max_digits if context is Context.WHOLE else own.max_prime_digits):
             return Error.LENGTH_OVER
-    return Error.NONE
+        if self.command in (Command.MODEXP, Command.RSA_PUBLIC):
+            exponent_digits = own.digits(self._exponent_length(Context.WHOLE))
+            if exponent_digits == 0:
+                return Error.EXPONENT_LENGTH
+            if exponent_digits > own.max_digits:
+                return Error.LENGTH_OVER
+        return Error.NONE
+
+    @property
+    def _target(self) -> int:
+        return self.program.targets[self.address - 1]
+
+    def _value(self, slot: Slot) -> int:
+        if slot is Slot.ONE:
+            return 1
+        if slot is Slot.OTHER_ACCUMULATOR:
+            return self.other.values[Slot.ACCUMULATOR]
+        if slot is Slot.OTHER_PART:
+            return self.other.values[Slot.PART]
+        return self.values.get(slot, 0)
+
+    def _modulus(self, step: Step) -> int:
+        return self._value(Slot.modulus(step.modulus))
+
+    def _length(self, context: Context) -> int:
+        return self.lengths.get((Length.MODULUS, Length.P, Length.Q)[context], 0)
+
+    def _digits(self, context: Context) -> int:
+        return self.capabilities.digits(self._length(context))
+
+    def _exponent_length(self, context: Context) -> int:
+        whole = context is Context.WHOLE
+        return self.lengths.get(Length.EXPONENT, 0) if whole else self._length(context)
+
+    def _bit_of(self, step: Step) -> int:
+        return self.values[Slot.exponent(step.modulus)] >> self._bit & 1

@@ -1,17 +1,17 @@
-"""The program of an engine: the steps of all its operations, at addresses."""
+"""The program of a lane: its steps of all the engine's operations, at addresses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coprime.exponentiators.steps import Context, Step
+from coprime.exponentiators.steps import Step, StepKind
 
 from .contract import Command
-from .operations.common import canonical
+from .operations.common import Arithmetic, canonical
 from .operations.modexp import modexp
 from .operations.modmul import modmul
 from .operations.rsa_private import rsa_private
 
-__all__ = ["Program", "rsa_program"]
+__all__ = ["Program", "rsa_programs"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,12 @@ class Program:
     targets: tuple[int, ...]
     """The address of each step's target."""
     entries: Mapping[Command, int]
-    """The address of each command's first step."""
+    """The address of each command's first step; a lane without one has no part in the command."""
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds of steps that occur."""
+        return frozenset(step.kind for step in self.steps)
 
     @classmethod
     def assemble(
@@ -65,13 +70,17 @@ def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dic
     return labels
 
 
-def rsa_program(exponentiator: Callable[[Context], list[Step]]) -> Program:
-    """All four operations on one multiplier, with the given exponentiation."""
-    return Program.assemble(
-        {
-            (Command.MODMUL,): modmul(),
-            (Command.MODEXP, Command.RSA_PUBLIC): modexp(exponentiator),
-            (Command.RSA_PRIVATE,): rsa_private(exponentiator),
-        },
-        canonical(),
-    )
+def rsa_programs(own: Arithmetic, lanes: int) -> list[Program]:
+    """All four operations, on one lane or on two: a program for each lane."""
+    operations = {
+        (Command.MODMUL,): [modmul(own)],
+        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, lanes),
+        (Command.RSA_PRIVATE,): rsa_private(own, lanes),
+    }
+    return [
+        Program.assemble(
+            {commands: each[lane] for commands, each in operations.items() if lane < len(each)},
+            canonical() if lane == 0 and not own.canonical else [],
+        )
+        for lane in range(lanes)
+    ]

@@ -1,4 +1,4 @@
-"""The sequencer: executes an engine's program, step by step."""
+"""The sequencer: executes a lane's program, step by step."""
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -19,13 +19,14 @@ def step_layout(program: Program) -> data.StructLayout:
     """A step as it lies in the program memory."""
     return data.StructLayout(
         {
-            "kind": 3,
+            "kind": bits_for(max(program.kinds)),
             "then": 2,
             "destination": 5,
             "x": 5,
             "y": 5,
             "modulus": 2,
             "outer": 2,
+            "conditional": int(any(step.conditional for step in program.steps)),
             "target": bits_for(len(program.steps)),
         }
     )
@@ -34,25 +35,35 @@ def step_layout(program: Program) -> data.StructLayout:
 class Sequencer(wiring.Component):
     """Fetches a step, has the multiplier or the linear unit execute it, decides what comes after.
 
-    A MULTIPLY step takes one cycle more than the multiplication; a linear step three more than the
-    linear unit; a new digit of the exponent DIGIT_CYCLES; the end of an operation one. See
+    A MULTIPLY or PREPARE step takes one cycle more than the multiplier; a linear step three more
+    than the linear unit; a new digit of the exponent DIGIT_CYCLES; the end of an operation one. See
     `prediction.py`, which counts them.
 
     Parameters
     ----------
     program : Program
     capabilities : Capabilities
+    leads : bool
+        Of two lanes, the one that ends the operation. The other has no part in a command that its
+        program has no entry for.
+
+    Members
+    -------
+    meets : the lane waits at a MEET
+    other_meets : the other lane does
+    other_ends : the other lane ends the operation
     """
 
     DIGIT_CYCLES = READ_LATENCY + 2
     """NEXT_DIGIT, READ_DIGIT, the waiting, TAKE_DIGIT."""
 
-    def __init__(self, program: Program, capabilities: Capabilities):
+    def __init__(self, program: Program, capabilities: Capabilities, *, leads: bool = True):
         self.program = program
         self.capabilities = capabilities
+        self.leads = leads
         self.exponent = Signal(capabilities.digit_width, reset_less=True)
         """The digit of the exponent that is scanned; 0 while idle."""
-        count = capabilities.count_bits
+        count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
             {
                 "command": In(COMMAND_BITS),
@@ -64,6 +75,10 @@ class Sequencer(wiring.Component):
                 "exponent_digits": In(count),
                 "p_digits": In(count),
                 "q_digits": In(count),
+                "modulus_length": In(length),
+                "exponent_length": In(length),
+                "p_length": In(length),
+                "q_length": In(length),
                 # The step under way. `parity` changes as ACCUMULATOR and NEXT change places.
                 "x": Out(5),
                 "y": Out(5),
@@ -73,19 +88,28 @@ class Sequencer(wiring.Component):
                 "operation": Out(StepKind),
                 "inner_digits": Out(count),
                 "outer_digits": Out(count),
+                "rounds": Out(max(count, length)),
+                "discards": Out(1),
                 # The two units.
                 "multiply": Out(1),
+                "prepare": Out(1),
                 "multiplied": In(1),
                 "linear": Out(1),
                 "clear": Out(1),
+                "clearing": Out(1),
                 "linear_done": In(1),
                 "borrow": In(1),
                 "z_is_zero": In(1),
                 "z_is_odd": In(1),
+                "z_is_normalized": In(1),
                 # The exponent, read through port A while both units are idle.
                 "exponent_read": Out(1),
                 "exponent_index": Out(count),
                 "exponent_data": In(capabilities.digit_width),
+                # The other lane.
+                "meets": Out(1),
+                "other_meets": In(1),
+                "other_ends": In(1),
             }
         )
 
@@ -103,16 +127,18 @@ class Sequencer(wiring.Component):
                     "y": step.y,
                     "modulus": step.modulus,
                     "outer": step.outer,
+                    "conditional": step.conditional,
                     "target": target,
                 }
             )
             for step, target in zip(self.program.steps, self.program.targets, strict=True)
         ]
+        kinds = self.program.kinds
+        multiplies = {StepKind.MULTIPLY, StepKind.PREPARE} & kinds
+        scans = {StepKind.SCAN, StepKind.SCAN_UP} & kinds
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
-        # Every operation ends with a linear step, and reset leaves one: while idle, and for WIPE,
-        # port B belongs to the linear unit and never to what the multiplier was about to write.
-        step = Signal(layout, init={"kind": StepKind.RESTORE})
+        step = Signal(layout)
         m.d.comb += fetched.as_value().eq(look_up([w.as_bits() for w in words], pc, layout.size))
 
         digits = Array(
@@ -131,27 +157,47 @@ class Sequencer(wiring.Component):
                 Mux(step.modulus == Context.WHOLE, self.exponent_digits, self.inner_digits)
             ),
         ]
+        lengths = Array(
+            [self.modulus_length, self.p_length, self.q_length, Const(0, len(self.p_length))]
+        )
+        if self.capabilities.round_bits == self.capabilities.digit_width:
+            m.d.comb += self.rounds.eq(self.outer_digits)
+        else:
+            m.d.comb += self.rounds.eq(lengths[step.outer])
 
-        # --- The exponent, from its highest digit and bit down --------------------------------
+        # --- The exponent, bit by bit: downwards, or upwards after a SCAN_UP ---------------------
         width = self.capabilities.digit_width
         exponent = self.exponent
         bit_index = Signal(range(width))
         bit = Signal()
-        first_bit = Signal()  # of its digit: the last one to be used
+        edge_bit = Signal()  # of its digit: the last one to be used
         last_bit = Signal()
         next_bit = Signal()
         take_digit = Signal()
-        m.d.comb += [
-            bit.eq(exponent.bit_select(bit_index, 1)),
-            first_bit.eq(bit_index == 0),
-            last_bit.eq(first_bit & (self.exponent_index == 0)),
-        ]
+        upwards = Signal()
+        ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
+        m.d.comb += bit.eq((exponent >> bit_index)[0])
+        if StepKind.SCAN_UP in kinds:
+            exponent_length = Mux(
+                step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
+            )
+            m.d.comb += [
+                edge_bit.eq(bit_index == Mux(upwards, width - 1, 0)),
+                last_bit.eq(Mux(upwards, ahead == 1, edge_bit & (self.exponent_index == 0))),
+            ]
+        else:
+            m.d.comb += [
+                edge_bit.eq(bit_index == 0),
+                last_bit.eq(edge_bit & (self.exponent_index == 0)),
+            ]
         with m.If(~self.busy):
             m.d.sync += exponent.eq(0)  # nothing of a private one is left
         with m.Elif(take_digit):
             m.d.sync += exponent.eq(self.exponent_data)
         with m.If(next_bit):
-            m.d.sync += bit_index.eq(bit_index - 1)
+            m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
+            m.d.sync += ahead.eq(ahead - 1)
+        m.d.comb += self.discards.eq(step.conditional & ~bit)
 
         # --- Lengths ---------------------------------------------------------------------------
         capabilities = self.capabilities
@@ -201,37 +247,67 @@ class Sequencer(wiring.Component):
                             m.d.comb += self.clear.eq(1)
                             m.next = "WIPE"
                         with m.Default():
-                            end(Error.UNSUPPORTED)
+                            if self.leads:
+                                end(Error.UNSUPPORTED)
+                            else:
+                                m.next = "IDLE"
             with m.State("FETCH"):
                 m.d.sync += step.eq(fetched)
-                m.d.comb += self.multiply.eq(fetched.kind == StepKind.MULTIPLY)
-                m.next = "LINEAR_START"
-                with m.If(fetched.kind == StepKind.MULTIPLY):
-                    m.next = "MULTIPLY"
-                with m.If(fetched.kind == StepKind.SCAN):
-                    m.next = "SCAN_START"
+                m.d.comb += [
+                    self.multiply.eq(fetched.kind == StepKind.MULTIPLY),
+                    self.prepare.eq(fetched.kind == StepKind.PREPARE),
+                ]
+                with m.Switch(fetched.kind):
+                    with m.Case(*multiplies):
+                        m.next = "MULTIPLY"
+                    with m.Case(*scans):
+                        m.next = "SCAN_START"
+                    if StepKind.MEET in kinds:
+                        with m.Case(StepKind.MEET):
+                            m.next = "MEET"
+                    with m.Default():
+                        m.next = "LINEAR_START"
+            if StepKind.MEET in kinds:
+                with m.State("MEET"):
+                    m.d.comb += self.meets.eq(1)
+                    with m.If(self.other_meets):
+                        m.d.comb += [jump.eq(step.then == Then.GO), forward.eq(1)]
+                        m.next = "FETCH"
+                        with m.If((step.then == Then.GO) & (step.target == 0)):
+                            m.next = "IDLE"
+                    with m.Elif(self.other_ends):
+                        m.next = "IDLE"
             with m.State("MULTIPLY"), m.If(self.multiplied):
                 m.next = "FETCH"
-                with m.If(step.destination == Slot.NEXT):
+                with m.If((step.destination == Slot.NEXT) & ~self.discards):
                     m.d.sync += self.parity.eq(~self.parity)
                 with m.Switch(step.then):
                     with m.Case(Then.NEXT):
                         m.d.comb += forward.eq(1)
                     with m.Case(Then.GO):
                         m.d.comb += jump.eq(1)
+                        with m.If(step.target == 0):
+                            m.next = "END"
                     with m.Case(Then.SQUARED):
                         m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                         m.d.comb += next_bit.eq(~bit & ~last_bit)
                     with m.Case(Then.MULTIPLIED):
                         m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
                         m.d.comb += next_bit.eq(~last_bit)
-                with m.If(next_bit & first_bit):
+                with m.If(next_bit & edge_bit):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
+                if StepKind.SCAN_UP in kinds:
+                    m.d.sync += [
+                        upwards.eq(step.kind == StepKind.SCAN_UP),
+                        ahead.eq(exponent_length),
+                    ]
+                    with m.If(step.kind == StepKind.SCAN_UP):
+                        m.d.sync += self.exponent_index.eq(~0)
                 m.next = "NEXT_DIGIT"
             with m.State("NEXT_DIGIT"):
-                m.d.sync += self.exponent_index.eq(self.exponent_index - 1)
+                m.d.sync += self.exponent_index.eq(self.exponent_index + Mux(upwards, 1, -1))
                 m.next = "READ_DIGIT"
             with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)
@@ -241,16 +317,19 @@ class Sequencer(wiring.Component):
                     m.next = f"WAIT_DIGIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE_DIGIT"
             with m.State("TAKE_DIGIT"):
                 m.d.comb += take_digit.eq(1)
-                m.d.sync += bit_index.eq(width - 1)
+                m.d.sync += bit_index.eq(Mux(upwards, 0, width - 1))
                 m.next = "FETCH"
                 with m.If(step.kind == StepKind.SCAN):
                     m.next = "SCAN"
+                if StepKind.SCAN_UP in kinds:
+                    with m.If(step.kind == StepKind.SCAN_UP):
+                        m.d.comb += forward.eq(1)
             with m.State("SCAN"):
                 m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                 m.d.comb += next_bit.eq(~bit & ~last_bit)
                 with m.If(bit | last_bit):
                     m.next = "FETCH"
-                with m.Elif(first_bit):
+                with m.Elif(edge_bit):
                     m.next = "NEXT_DIGIT"
             with m.State("LINEAR_START"):
                 m.d.comb += self.linear.eq(1)
@@ -267,12 +346,18 @@ class Sequencer(wiring.Component):
                     m.next = "END"
                 with m.If((step.kind == StepKind.TEST) & self.z_is_zero):
                     end(Error.MODULUS_ZERO)
-                with m.Elif((step.kind == StepKind.TEST) & ~self.z_is_odd):
-                    end(Error.MODULUS_EVEN)
+                if self.capabilities.montgomery:
+                    with m.Elif((step.kind == StepKind.TEST) & ~self.z_is_odd):
+                        end(Error.MODULUS_EVEN)
                 with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
                     end(Error.OPERAND_RANGE)
-            with m.State("WIPE"), m.If(self.linear_done):
-                m.next = "END"
+                if StepKind.NORMALIZED in kinds:
+                    with m.Elif((step.kind == StepKind.NORMALIZED) & ~self.z_is_normalized):
+                        end(Error.MODULUS_SHORT)
+            with m.State("WIPE"):
+                m.d.comb += self.clearing.eq(1)
+                with m.If(self.linear_done):
+                    m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"

@@ -16,4 +16,6 @@ def look_up(words: Sequence[int], address: Value, width: int) -> Value:
     columns = [
         sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)
     ]
-    return Cat(Const(column, 1 << len(address)).bit_select(address, 1) for column in columns)
+    # A shifted table of which one bit is taken, and not bit_select(), which becomes an assignment
+    # of the shifted table to a wire of one bit: Verilator 5.48 may then leave other bits in.
+    return Cat((Const(column, 1 << len(address)) >> address)[0] for column in columns)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
+
 from .points import Point
 
 __all__ = ["Budget", "choose", "describe"]
@@ -56,6 +58,7 @@ def choose(
     target: str,
     operation: str = "RSA_PRIVATE",
     part: str = "engine",
+    device: str = DEFAULT_DEVICE,
     budget: Budget | None = None,
 ) -> list[Point]:
     """Give the points under the budget that no other one beats, the fastest first.
@@ -71,6 +74,7 @@ def choose(
     target : xc7 or ecp5
     operation : what is to be fast
     part : "engine" or "accelerator"
+    device : the one that counts of those that ecp5 was placed and routed on
     budget : limits; None is none
 
     Raises ValueError if nothing was measured at these bits and target, or nothing is within the
@@ -83,6 +87,7 @@ def choose(
         point
         for point in points
         if (point.target, point.operation, point.part) == (target, operation, part)
+        and (point.fmax_mhz is None or point.device in (None, device_name(device)))
         and point.status == "ok"
         and _cycles(point) is not None
     ]

@@ -7,6 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
+
 __all__ = ["RESULTS", "add_choose", "add_sweep", "run_choose", "run_sweep"]
 
 RESULTS = Path("results.parquet")
@@ -16,7 +18,9 @@ RESULTS = Path("results.parquet")
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the options of `coprime sweep`."""
     parser.add_argument(
-        "specification", metavar="SPEC.toml", help="what to measure; all: the one of the report"
+        "specification",
+        metavar="SPEC.toml",
+        help="what to measure; all: the one of the report; full: whole engines of all families too",
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="RESULTS.parquet", help="results file"
@@ -79,6 +83,12 @@ def add_choose(parser: argparse.ArgumentParser) -> None:
         default="RSA_PRIVATE",
         help="what is to be fast (RSA_PRIVATE)",
     )
+    parser.add_argument(
+        "--device",
+        choices=list(DEVICES),
+        default=DEFAULT_DEVICE,
+        help=f"that ecp5 was placed and routed on ({DEFAULT_DEVICE})",
+    )
     parser.add_argument("--max-dsp", type=int, metavar="N", help="DSP slices")
     parser.add_argument("--max-lut", type=int, metavar="N", help="LUTs")
     parser.add_argument("--max-ms", type=float, metavar="T", help="milliseconds of an operation")
@@ -101,6 +111,7 @@ def run_choose(options: argparse.Namespace) -> int:
         bits=options.bits,
         target=options.target,
         operation=options.operation,
+        device=options.device,
         budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
     )
     for point in best:

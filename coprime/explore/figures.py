@@ -69,10 +69,11 @@ class Plotted:
 def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     """Give each point that did not fail a row; and what to plot of each target.
 
-    A row has the point's columns and `id`, `settings` (the parameters in words), `count` (cycles,
-    predicted ones if it was not simulated), `area` (LUTs or unit gates), `time`, `product` (area
-    times time) and `commands`. Time is in ms on a target where points are routed, in clock cycles
-    where none is; for the unit-gate estimate it is cycles times the delay.
+    A row has the point's columns (`device` is the target's name if none is known) and `id`,
+    `settings` (the parameters in words), `count` (cycles, predicted ones if it was not simulated),
+    `area` (LUTs or unit gates), `time`, `product` (area times time) and `commands`. Time is in ms
+    on a target where points are routed, in clock cycles where none is; for the unit-gate estimate
+    it is cycles times the delay.
     """
     good = [point for point in points if point.status == "ok"]
     rows: list[Row] = []
@@ -102,6 +103,7 @@ def _row(point: Point, unit: str, number: int) -> Row:
     area = point.gate_area if point.target == "unit-gate" else point.lut
     return {
         **point.__dict__,
+        "device": point.device or point.target,
         "parameters": dict(point.parameters),
         "tools": dict(point.tools),
         "id": number,
@@ -260,13 +262,19 @@ _TOOLTIP = [
 ]
 
 
+def _styles(count: int) -> tuple[list[str], list[str]]:
+    """Colours and shapes; pairs of them differ even where there are more than colours."""
+    numbers = range(count)
+    colours = [COLOURS[number % len(COLOURS)] for number in numbers]
+    shapes = [SHAPES[(number + number // len(SHAPES)) % len(SHAPES)] for number in numbers]
+    return colours, shapes
+
+
 class _Marks:
     """Layers of points: a colour and a shape of its own for each family, however many are shown."""
 
     def __init__(self, families: Sequence[str]):
-        numbers = range(len(families))
-        colours = [COLOURS[number % len(COLOURS)] for number in numbers]
-        shapes = [SHAPES[(number + number // len(SHAPES)) % len(SHAPES)] for number in numbers]
+        colours, shapes = _styles(len(families))
         self._encoding = {
             name: {
                 "field": "family",
@@ -402,9 +410,10 @@ def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
         "title": None,
         "legend": {"orient": "bottom", "columns": 1, "labelLimit": 400},
     }
+    colours, shapes = _styles(len(order))
     encoding = {
-        "color": {**place, "scale": {"domain": order, "range": COLOURS[: len(order)]}},
-        "shape": {**place, "scale": {"domain": order, "range": SHAPES[: len(order)]}},
+        "color": {**place, "scale": {"domain": order, "range": colours}},
+        "shape": {**place, "scale": {"domain": order, "range": shapes}},
     }
     return {
         "data": {"values": list(rows)},

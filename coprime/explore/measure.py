@@ -11,8 +11,8 @@ from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.flow.ecp5 import map_ecp5, route_ecp5
-from coprime.flow.package import accelerator_verilog, engine_verilog
+from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name, map_ecp5, route_ecp5
+from coprime.flow.package import accelerator_verilog, part_verilog
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 from coprime.rsa import keys
@@ -199,24 +199,27 @@ def _run(accelerator: Accelerator, command: Command, own: Operands) -> tuple[Res
 
 
 def measure_area(
-    choice: Choice, target: Target, *, part: str = "engine", route: bool = False
+    choice: Choice,
+    target: Target,
+    *,
+    part: str = "engine",
+    route: bool = False,
+    device: str = DEFAULT_DEVICE,
 ) -> Area:
-    """Map the engine, or the whole accelerator, to a target; place and route it on ecp5.
+    """Map a part of a design to a target; on ecp5, place and route it.
 
-    Raises ValueError for a target without mapping, or for routing on another than ecp5.
+    `part` is one of `coprime.flow.package.PARTS`, `device` one of `coprime.flow.ecp5.DEVICES`.
+    Raises ValueError for another part or device, for a target without mapping, or for routing on
+    another than ecp5; ToolError if the design does not fit the device.
     """
     if target is Target.GENERIC:
         raise ValueError("target must be xc7 or ecp5: generic Verilog has no area")
     if route and target is not Target.ECP5:
         raise ValueError(f"place and route knows ecp5 only, not {target.value}")
-    if part not in ("engine", "accelerator"):
-        raise ValueError(f"part must be engine or accelerator, not {part!r}")
-    if part == "engine":
-        verilog, top = engine_verilog(choice, target), f"{choice.module_name}_engine"
-    else:
-        verilog, top = accelerator_verilog(choice, target), choice.module_name
+    device_name(device)  # before the minutes that mapping may take
+    verilog, top = part_verilog(choice, part, target)
     mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top)
-    routed = route_ecp5(verilog, top) if route else None
+    routed = route_ecp5(verilog, top, device=device) if route else None
     return Area(
         family=choice.family.name,
         parameters=choice.values,
@@ -257,7 +260,7 @@ class GateRecord:
 
 def estimate_gates(choice: Choice) -> GateRecord:
     """Count the engine's generic Verilog in unit gates; its multipliers are gates too."""
-    gates = estimate(engine_verilog(choice), f"{choice.module_name}_engine")
+    gates = estimate(*part_verilog(choice, "engine"))
     return GateRecord(
         family=choice.family.name,
         parameters=choice.values,

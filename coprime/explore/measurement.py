@@ -17,13 +17,14 @@ from coprime.device.accelerator import Accelerator, EngineError
 from coprime.device.base import DeviceError
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.flow.ecp5 import map_ecp5, route_ecp5
+from coprime.flow.ecp5 import device_name, map_ecp5, route_ecp5
 from coprime.flow.mapping import mapping_tools
-from coprime.flow.package import accelerator_verilog, engine_verilog
+from coprime.flow.package import accelerator_verilog, multiplier_verilog, part_verilog
 from coprime.flow.tools import ToolError, cached, tool_version
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 
+from .multiplication import MULTIPLICATION, predict_multiplication, simulate_multiplication
 from .specification import AreaTask, RunTask
 from .workload import Workload, predict_workload
 
@@ -128,7 +129,7 @@ def _task_key(task: Task) -> tuple[str, ...]:
 def _measure_area(task: AreaTask) -> Measurement:
     choice = task.choice
     if task.target == "unit-gate":
-        verilog, top = _verilog(choice, task.part, Target.GENERIC)
+        verilog, top = part_verilog(choice, task.part)
         gates = estimate(verilog, top)
         columns: dict[str, Any] = {
             "device": "unit gates",
@@ -139,7 +140,7 @@ def _measure_area(task: AreaTask) -> Measurement:
         }
         return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
     target = Target(task.target)
-    verilog, top = _verilog(choice, task.part, target)
+    verilog, top = part_verilog(choice, task.part, target)
     mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top)
     columns = {
         name: getattr(mapped, name)
@@ -148,52 +149,76 @@ def _measure_area(task: AreaTask) -> Measurement:
     if not task.route_seeds:
         return Measurement(columns, mapped.tools, _area_key(task, verilog, mapped.tools))
     try:
-        routed = route_ecp5(verilog, top, seeds=task.route_seeds)
-    except (
-        ToolError
-    ) as error:  # too large for the device, as a rule; the area is known all the same
+        routed = route_ecp5(verilog, top, seeds=task.route_seeds, device=task.device)
+    except ToolError as error:
+        # Too large for the device, as a rule; the area is known all the same.
+        columns["device"] = device_name(task.device)
         reason = f"place and route: {_sentence(error)}"
         return Measurement(columns, mapped.tools, _area_key(task, verilog, mapped.tools), reason)
     columns |= {"device": routed.device, "fmax_mhz": routed.fmax_mhz}
     return Measurement(columns, routed.tools, _area_key(task, verilog, routed.tools))
 
 
-def _verilog(choice: Choice, part: str, target: Target) -> tuple[str, str]:
-    if part == "engine":
-        return engine_verilog(choice, target), f"{choice.module_name}_engine"
-    return accelerator_verilog(choice, target), choice.module_name
-
-
 def _area_key(task: AreaTask, verilog: str, tools: Mapping[str, str]) -> str:
-    return _hash(verilog, task.target, repr(task.route_seeds), repr(sorted(tools.items())))
+    how = (task.target, repr(task.route_seeds), task.device)
+    return _hash(verilog, *how, repr(sorted(tools.items())))
 
 
 # --- Cycles -------------------------------------------------------------------------------------
 
 
 def _measure_run(task: RunTask) -> Measurement:
+    if task.operation == MULTIPLICATION:
+        return _measure_multiplication(task)
     choice = task.choice
     workload = Workload.make(Command[task.operation], task.bits, task.exponents, task.operand_seed)
     predicted = predict_workload(choice.design, workload)
+    multipliers = choice.design.capabilities.multipliers
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
-        "utilization": predicted.products / predicted.cycles,
+        "utilization": predicted.products / (predicted.cycles * multipliers),
     }
     tools = {"coprime": __version__}
     verilog = accelerator_verilog(choice)
     if predicted.cycles <= task.simulate_cycles:
         tools |= mapping_tools() | {"verilator": tool_version("verilator")}
         cycles, products, right = _simulate(choice, verilog, workload, tools)
-        columns |= {"cycles": cycles, "utilization": products / cycles}
+        columns |= {"cycles": cycles, "utilization": products / (cycles * multipliers)}
     key = _hash(
         verilog, workload.identity, repr(sorted(columns.items())), repr(sorted(tools.items()))
     )
     reason = None
-    if "cycles" in columns and not right:
-        reason = "the simulation's result is wrong"
-    elif "cycles" in columns and cycles != predicted.cycles:
-        reason = f"the simulation took {cycles} cycles, and {predicted.cycles} are predicted"
+    if "cycles" in columns:
+        reason = _objection(right, cycles, predicted.cycles)
     return Measurement(columns, tools, key, reason)
+
+
+def _measure_multiplication(task: RunTask) -> Measurement:
+    choice = task.choice
+    predicted = predict_multiplication(choice.design, task.bits)
+    verilog = multiplier_verilog(choice)
+    tools = {"coprime": __version__, "amaranth": tool_version("amaranth")}
+    columns: dict[str, Any] = {
+        "predicted_cycles": predicted.cycles,
+        "utilization": predicted.products / predicted.cycles,
+    }
+    reason = None
+    if predicted.cycles <= task.simulate_cycles:
+        done = simulate_multiplication(choice.design, task.bits, task.operand_seed)
+        columns |= {"cycles": done.cycles, "utilization": done.products / done.cycles}
+        reason = _objection(done.right, done.cycles, predicted.cycles)
+    what = repr((task.bits, task.operand_seed))
+    key = _hash(verilog, what, repr(sorted(columns.items())), repr(sorted(tools.items())))
+    return Measurement(columns, tools, key, reason)
+
+
+def _objection(right: bool, cycles: int, predicted: int) -> str | None:
+    """What is wrong with a simulation, if anything is."""
+    if not right:
+        return "the simulation's result is wrong"
+    if cycles != predicted:
+        return f"the simulation took {cycles} cycles, and {predicted} are predicted"
+    return None
 
 
 def _simulate(

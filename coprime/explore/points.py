@@ -34,7 +34,8 @@ class Point:
     bits: int
     """Length of the modulus in bits."""
     operation: str
-    """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE."""
+    """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE; of the part "multiplier" MULTIPLICATION, which is
+    one multiplication, loading and unloading of its digits included."""
     exponents: str
     """"random": exponent and key from the seed. "worst": every bit of the exponents is 1."""
     seed: int
@@ -42,9 +43,10 @@ class Point:
     target: str
     """xc7, ecp5 or unit-gate."""
     device: str | None = None
-    """The device in words: a device family if only mapped, the exact device if routed."""
+    """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
-    """What was mapped: "engine" alone, or "accelerator" with its registers and AXI4-Lite slave."""
+    """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, or one
+    "multiplier" by itself, without the memory that holds its operands."""
     lut: int | None = None
     """LUTs occupied, as logic, memory or in carry chains."""
     lutram: int | None = None
@@ -97,7 +99,8 @@ class Point:
         """What tells points of one sweep apart, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
         what = (self.target, self.part, self.operation, self.exponents, self.bits, self.seed)
-        return (self.family, *what, parameters, self.fmax_mhz is not None)
+        routed = self.fmax_mhz is not None
+        return (self.family, *what, parameters, routed, self.device or "")
 
 
 _TYPES: Mapping[object, pyarrow.DataType] = {

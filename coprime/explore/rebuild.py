@@ -1,6 +1,8 @@
 """The commands that measure a point again."""
 
+from coprime.explore.multiplication import MULTIPLICATION
 from coprime.explore.points import Point
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name
 
 __all__ = ["area_command", "commands", "cycles_command"]
 
@@ -14,15 +16,19 @@ def area_command(point: Point) -> str:
         words.append(f"--part {point.part}")
     if point.fmax_mhz is not None:
         words.append("--route")
+        for device in DEVICES:
+            if device != DEFAULT_DEVICE and device_name(device) == point.device:
+                words.append(f"--device {device}")
     return " ".join(words)
 
 
 def cycles_command(point: Point) -> str:
     """The command that simulates the operation again; "" if only a sweep does.
 
-    `coprime run` takes operands from a seed; exponents that are all ones come from a sweep.
+    `coprime run` takes operands from a seed, and runs whole operations; exponents that are all ones
+    and single multiplications come from a sweep.
     """
-    if point.exponents != "random":
+    if point.exponents != "random" or point.operation == MULTIPLICATION:
         return ""
     family, *parameters = _choice(point)
     words = ["coprime run", family, point.operation, *parameters]

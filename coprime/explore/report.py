@@ -26,6 +26,8 @@ from coprime.explore.figures import (
 )
 from coprime.explore.points import SCHEMA, Point, read_points
 from coprime.explore.side_by_side import Comparison, compare
+from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
+from coprime.flow.package import PARTS
 from coprime.papers.published import Table, tables
 
 __all__ = ["write_report"]
@@ -80,7 +82,7 @@ def write_report(
             written += _write_figure(figure, target, rows, folder / "figures")
     images: dict[str, str] = {}
     for table, comparisons in compared:
-        if table.chart:
+        if table.drawn:
             tell(f"{table.paper.name}, {table.number}")
             drawing = _chart(table, comparisons)
             path = folder / "figures" / f"{_anchor(table)}.png"
@@ -155,14 +157,18 @@ def _write_figure(
 
 def _initial_rows(rows: Sequence[Row]) -> list[Row]:
     """Rows that pass the filters as the page opens."""
-    start = {name: _initial(name, [row[name] for row in rows]) for name in _PREFERRED}
-    return [row for row in rows if all(row[name] == start[name] for name in start)]
+    own = list(rows)
+    for name in _PREFERRED:
+        start = _initial(name, sorted({row[name] for row in own}))
+        own = [row for row in own if row[name] == start]
+    return own
 
 
 _PREFERRED = {
+    "device": (device_name(DEFAULT_DEVICE),),
     "operation": ("RSA_PRIVATE", "MODEXP", "MODMUL"),
     "exponents": ("worst", "random"),
-    "part": ("engine", "accelerator"),
+    "part": PARTS,
 }
 """What the page opens with."""
 
@@ -248,7 +254,12 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
         ("target", "Target", [(one, words.get(one, one)) for one in targets], first),
         ("bits", "Size", [("all", "all"), *((str(one), f"{one} bits") for one in sizes)], "all"),
     ]
-    for name, label in (("operation", "Operation"), ("exponents", "Exponents"), ("part", "Part")):
+    for name, label in (
+        ("device", "Device"),
+        ("operation", "Operation"),
+        ("exponents", "Exponents"),
+        ("part", "Part"),
+    ):
         values = sorted({row[name] for row in rows})
         texts = [(one, _EXPONENTS.get(one, one)) for one in values]
         selects.append((name, label, texts, _initial(name, values)))
@@ -277,18 +288,25 @@ def _number(value: float | int | str | None) -> str:
 
 
 def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:
-    own = [one for one in comparisons if one.quantity == table.chart and one.x is not None]
-    lines: dict[str, list[Row]] = {"Published": []}
+    own = [one for one in comparisons if one.quantity in table.drawn and one.x is not None]
+    several = len(table.drawn) > 1
+    lines: dict[str, list[Row]] = {}
+
+    def add(one: Comparison, place: str, value: object) -> None:
+        where = f"{one.quantity}: {place}" if several else place
+        lines.setdefault(where, []).append({"where": where, "x": one.x, "y": value})
+
     for one in own:
-        lines["Published"].append({"where": "Published", "x": one.x, "y": one.published})
+        add(one, "Published", one.published)
+    for one in own:
         for here in one.measurements:
             if here.value is not None:
-                row = {"where": here.where, "x": one.x, "y": here.value}
-                lines.setdefault(here.where, []).append(row)
+                add(one, here.where, here.value)
     unit = f" in {own[0].unit}" if own[0].unit else ""
     title = f"{table.paper.name}, {table.number}: {table.title}"
     rows = [row for line in lines.values() for row in line]
-    return chart(title, f"{table.row_title} in bits", f"{table.chart}{unit}", rows)
+    y_title = table.title if several else f"{table.drawn[0]}{unit}"
+    return chart(title, f"{table.row_title} in bits", y_title, rows)
 
 
 def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str]) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
-from coprime.papers.published import Computed, Measured, Source, Table
+from coprime.papers.published import Combined, Computed, Measured, Source, Table
 
 __all__ = ["Comparison", "Measurement", "compare"]
 
 _SIMULATED = ("cycles", "predicted_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
+_PARTS = {"multiplier": "the multiplier of ", "accelerator": "the accelerator of "}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +66,43 @@ def _measurement(
 ) -> Measurement:
     if isinstance(source, Computed):
         value: float | None = source.value()
-        where, how, command = "Computed", source.how, ""
+        where, how, command = source.where, source.how, ""
+    elif isinstance(source, Combined):
+        found = [_find(one, points) for one in source.of]
+        values = [_figure(one, point) for one, point in zip(source.of, found, strict=True)]
+        value = None if None in values else source.value(*values)
+        where = source.where
+        ways = [_way(one, point) for one, point in zip(source.of, found, strict=True)]
+        how = "; ".join([source.how, *dict.fromkeys(ways)])
+        commands = [
+            _command(one, point) for one, point in zip(source.of, found, strict=True) if point
+        ]
+        command = "; ".join(filter(None, dict.fromkeys(commands)))
     else:
-        point = next((point for point in points if _matches(source, point)), None)
+        point = _find(source, points)
         where = source.where or _where(source)
-        how = ", ".join(filter(None, (_how(source, point), source.note)))
+        how = _way(source, point)
         command = _command(source, point) if point else ""
-        value = getattr(point, source.column) if point else None
-        if value is not None and source.convert:
-            value = source.convert(value)
+        value = _figure(source, point)
     numbers = value is not None and not isinstance(published, str) and published != 0
     ratio = value / published if numbers else None  # type: ignore[operator]
     return Measurement(where=where, value=value, ratio=ratio, how=how, command=command)
+
+
+def _find(source: Measured, points: Sequence[Point]) -> Point | None:
+    return next((point for point in points if _matches(source, point)), None)
+
+
+def _figure(source: Measured, point: Point | None) -> float | None:
+    """The measured figure in the published unit."""
+    value: float | None = getattr(point, source.column) if point else None
+    return source.convert(value) if value is not None and source.convert else value
+
+
+def _way(source: Measured, point: Point | None) -> str:
+    figure = getattr(point, source.column) if point and source.convert else None
+    raw = f"{source.column} {figure:,}" if figure is not None else ""
+    return ", ".join(filter(None, (_how(source, point), raw, source.note)))
 
 
 def _command(source: Measured, point: Point) -> str:
@@ -92,6 +118,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and point.part == source.part
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
+        and source.device in (None, point.device)
         and all(point.parameters.get(name) == value for name, value in source.parameters.items())
         and getattr(point, source.column) is not None
     )
@@ -111,8 +138,10 @@ def _how(source: Measured, point: Point | None) -> str:
     )
     settings = ", ".join(f"{name} {value}" for name, value in source.parameters.items())
     design = f"{source.family} with {settings}" if settings else source.family
+    design = _PARTS.get(source.part, "") + design
     if point is None:
-        target = f" on {source.target}" if source.target else ""
+        place = source.device or source.target
+        target = f" on {place}" if place else ""
         return f"not in these results: {source.column} of {design}, {operation}{target}"
     device = point.device or point.target
     ways: dict[str, Callable[[], str]] = {

@@ -14,7 +14,10 @@ from typing import Any
 
 from coprime.catalog import FAMILIES, Choice, Family, family_named
 from coprime.engine.contract import Command
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
+from coprime.flow.package import PARTS
 
+from .multiplication import MULTIPLICATION
 from .workload import EXPONENTS, has_exponent
 
 __all__ = [
@@ -27,9 +30,10 @@ __all__ = [
 ]
 
 TARGETS = ("xc7", "ecp5", "unit-gate")
-PARTS = ("engine", "accelerator")
 OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
 ALL = "all"
+SHIPPED = {"all": ("all",), "full": ("all", "full")}
+"""Specifications that come with Coprime, each with the files that it is made of."""
 SIZE = "bits"
 """A parameter of this value follows the size."""
 SIMULATE_CYCLES = 50_000_000
@@ -37,7 +41,7 @@ SIMULATE_CYCLES = 50_000_000
 
 _KEYS = (
     *("families", "parameters", "bits", "operations", "exponents", "operand_seed"),
-    *("targets", "part", "route", "route_seeds", "simulate_cycles"),
+    *("targets", "part", "route", "device", "route_seeds", "simulate_cycles"),
 )
 _RANGE_KEYS = ("from", "to", "step", "factor")
 
@@ -58,11 +62,13 @@ class _Design:
 
 @dataclass(frozen=True)
 class AreaTask(_Design):
-    """Map a design to a target, and place and route it if `route_seeds` names seeds."""
+    """Map a part of a design to a target; place and route it if `route_seeds` names seeds."""
 
     target: str
     part: str
     route_seeds: tuple[int, ...]
+    device: str
+    """What it is placed on, one of `coprime.flow.ecp5.DEVICES`; empty if it is not."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class RunTask(_Design):
 
     bits: int
     operation: str
+    """A command's name, or MULTIPLICATION: one on the multiplier by itself."""
     exponents: str
     operand_seed: int
     simulate_cycles: int
@@ -85,13 +92,14 @@ class PlannedPoint:
 
 
 def read_specification(name: str) -> list[PlannedPoint]:
-    """Read a specification's file; "all" is the one that comes with Coprime.
+    """Read a specification's file, or one of those that come with Coprime: "all", "full".
 
     Raises OSError if it cannot be read, ValueError as `parse_specification` does.
     """
-    shipped = resources.files("coprime.explore").joinpath("all.toml")
+    shipped = resources.files("coprime.explore")
+    files = [shipped.joinpath(f"{part}.toml") for part in SHIPPED.get(name, ())] or [Path(name)]
     try:
-        return parse_specification((shipped if name == ALL else Path(name)).read_text("utf-8"))
+        return parse_specification("\n".join(file.read_text("utf-8") for file in files))
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not text in UTF-8") from error
     except ValueError as error:
@@ -118,21 +126,28 @@ def parse_specification(text: str) -> list[PlannedPoint]:
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     _check_keys("[[sweep]]", entry, _KEYS)
-    for key in ("families", "bits", "operations", "targets"):
+    (part,) = _names("part", _text("part", entry.get("part", PARTS[0])), PARTS)
+    alone = part == "multiplier"
+    if alone and "operations" in entry:
+        raise ValueError("part 'multiplier' multiplies: it takes no operations")
+    for key in ("families", "bits", *(() if alone else ("operations",)), "targets"):
         if key not in entry:
             raise ValueError(f"[[sweep]] must have the key {key!r}")
     sizes = _integers("bits", entry["bits"], 1)
     exponents = _names("exponents", entry.get("exponents", EXPONENTS[0]), EXPONENTS)
     targets = _names("targets", entry["targets"], TARGETS)
-    (part,) = _names("part", _text("part", entry.get("part", PARTS[0])), PARTS)
     (operand_seed,) = _integers("operand_seed", _one("operand_seed", entry, 1), 0)
     (simulate,) = _integers("simulate_cycles", _one("simulate_cycles", entry, SIMULATE_CYCLES), 0)
     route = entry.get("route", True)
     if not isinstance(route, bool):
         raise ValueError(f"route must be true or false, not {route!r}")
     route_seeds = tuple(_integers("route_seeds", entry.get("route_seeds", 1), 0))
-    if part != PARTS[0] and "unit-gate" in targets:
-        raise ValueError("part must be 'engine' for the target unit-gate")
+    device = _text("device", entry.get("device", DEFAULT_DEVICE))
+    _names("device", device, list(DEVICES))
+    if "device" in entry and not (route and "ecp5" in targets):
+        raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
+    if part == "accelerator" and "unit-gate" in targets:
+        raise ValueError("part must be 'engine' or 'multiplier' for the target unit-gate")
 
     families = _families(entry["families"])
     every = entry["families"] == ALL
@@ -143,14 +158,18 @@ def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
             if every and not own.min_length <= size <= own.max_length:
                 continue
             design = (family.name, tuple(choice.values.items()))
+            operations = (
+                [MULTIPLICATION] if alone else _operations(choice, entry["operations"], skip=every)
+            )
             runs = [
                 RunTask(*design, size, operation, which, operand_seed, simulate)
-                for operation in _operations(choice, entry["operations"], skip=every)
-                for which in (exponents if has_exponent(Command[operation]) else EXPONENTS[-1:])
+                for operation in operations
+                for which in (exponents if _has_exponent(operation) else EXPONENTS[-1:])
             ]
             areas = [
-                AreaTask(*design, target, part, route_seeds if route and target == "ecp5" else ())
+                AreaTask(*design, target, part, *routing)
                 for target in targets
+                for routing in [(route_seeds, device) if route and target == "ecp5" else ((), "")]
             ]
             yield from (PlannedPoint(area, run) for area in areas for run in runs)
 
@@ -205,6 +224,10 @@ def _operations(choice: Choice, value: object, *, skip: bool) -> Sequence[str]:
         if name not in able and not skip:
             raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
     return [name for name in wanted if name in able]
+
+
+def _has_exponent(operation: str) -> bool:
+    return operation != MULTIPLICATION and has_exponent(Command[operation])
 
 
 # --- Values -------------------------------------------------------------------------------------

@@ -111,8 +111,12 @@ class _PredictedDevice(Closing):
         commands = sum(1 << command for command in (*own.required, Command.WIPE))
         fields = {
             registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
-            registers.CAPABILITIES: {"COMMANDS": commands},
-            registers.DIGITS: {"WIDTH": own.digit_width, "HEADROOM": own.headroom},
+            registers.CAPABILITIES: {"COMMANDS": commands, "MULTIPLIERS": own.multipliers},
+            registers.DIGITS: {
+                "WIDTH": own.digit_width,
+                "HEADROOM": own.headroom,
+                "RADIX": own.radix_bits,
+            },
             registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
             registers.MIN_LENGTH: {registers.MIN_LENGTH.fields[0].name: own.min_length},
             registers.INTERRUPT_STATUS: {"DONE": 1},

@@ -13,8 +13,8 @@ __all__ = ["left_to_right"]
 def left_to_right(context: Context) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
 
-    X has the whole modulus's d digits: lines 1 and 2 take d rounds, dividing by 2^(W*d), and
-    power = 2^(W*(d + d_context)) leaves their results in Montgomery form.
+    X is as long as the whole modulus: lines 1 and 2 divide by its R, and power = R * R_context
+    leaves their results in Montgomery form. Where the multiplier knows no such form, R is 1.
     """
     square, leave = f"square_{context.name}", f"leave_{context.name}"
     power = Slot.power(context)

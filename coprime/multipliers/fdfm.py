@@ -12,21 +12,22 @@ Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-ba
 """
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import wiring
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
+from coprime.model.fdfm import RADIX_BITS
 
-from .contract import READ_LATENCY, MultiplierSignature, Role
+from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
 
 __all__ = ["FdfmMultiplier"]
 
 
-class FdfmMultiplier(wiring.Component):
+class FdfmMultiplier(ModularMultiplier):
     """X * Y * 2^(-17*outer) mod M, not fully reduced.
 
-    X and M have `inner` digits, Y has `outer`. The result is below X*Y / 2^(17*outer) + M, so below
-    2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must fit in `inner` digits. M is odd.
+    X, the multiplicand, and M have `inner` digits; Y, the multiplier, has `outer`. The result is
+    below X*Y / 2^(17*outer) + M, so below 2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must
+    fit in `inner` digits. M is odd.
 
     Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
     asked; the operand enters the DSP slice in c+3 and its sum stands in P in c+6.
@@ -52,25 +53,35 @@ class FdfmMultiplier(wiring.Component):
     target : Target
     """
 
-    DIGIT_WIDTH = 17
+    DIGIT_WIDTH = RADIX_BITS
     MIN_DIGITS = 2
     """Of X and M: S_0 is the sum of j = 1."""
+    canonical = False
+    prepares = False
 
     def __init__(self, count_bits: int, target: Target = Target.GENERIC):
         self.count_bits = count_bits
         self.target = Target(target)
-        super().__init__(MultiplierSignature(self.DIGIT_WIDTH, count_bits))
+        super().__init__(MultiplierSignature(self.DIGIT_WIDTH, count_bits, count_bits))
 
     @staticmethod
-    def cycles(inner: int, outer: int) -> int:
+    def cycles(inner: int, rounds: int) -> int:
         """Cycles of one multiplication; 2d^2 + 6d + 7 for equal lengths."""
         # One cycle asks for Y_0 before the iterations; S_(d-1) is finished after them.
-        return 1 + outer * (2 * inner + 6) + READ_LATENCY + DspSlice.LATENCY
+        return 1 + rounds * (2 * inner + 6) + READ_LATENCY + DspSlice.LATENCY
 
     @staticmethod
-    def products(inner: int, outer: int) -> int:
+    def products(inner: int, rounds: int) -> int:
         """Products that Algorithm 3 needs (equation 7): X_j * Y_i, q * M_j and one for q."""
-        return outer * (2 * inner + 1)
+        return rounds * (2 * inner + 1)
+
+    @staticmethod
+    def product(multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^(17*rounds) that makes it an integer."""
+        radix = 1 << (RADIX_BITS * rounds)
+        product = multiplicand * multiplier
+        q = -product * pow(modulus, -1, radix) % radix
+        return (product + q * modulus) // radix
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
@@ -131,11 +142,11 @@ class FdfmMultiplier(wiring.Component):
 
         # --- Port A --------------------------------------------------------------------------
         with m.If(read_y):
-            m.d.comb += self.a_role.eq(Role.Y)
+            m.d.comb += self.a_role.eq(Role.MULTIPLIER)
         with m.Elif(m_j):
-            m.d.comb += self.a_role.eq(Role.M)
+            m.d.comb += self.a_role.eq(Role.MODULUS)
         with m.Elif(quotient):
-            m.d.comb += self.a_role.eq(Role.M_INVERSE)
+            m.d.comb += self.a_role.eq(Role.INVERSE)
         m.d.comb += self.a_index.eq(Mux(read_y, i, j))
 
         # What is asked for in cycle c enters the slice in c + arrival and stands in P in c + ready.
@@ -159,7 +170,7 @@ class FdfmMultiplier(wiring.Component):
         )
 
         with m.If(delays(m, read_y, arrival)[-1]):
-            m.d.sync += y.eq(Mux(self.y_is_one, i == 0, self.a_data))
+            m.d.sync += y.eq(Mux(self.multiplier_is_one, i == 0, self.a_data))
         operation = Signal(Accumulate)
         with m.If(m_j):
             m.d.comb += operation.eq(Accumulate.ADD)

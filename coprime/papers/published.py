@@ -9,7 +9,17 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Column", "Computed", "Measured", "Paper", "Row", "Source", "Table", "tables"]
+__all__ = [
+    "Column",
+    "Combined",
+    "Computed",
+    "Measured",
+    "Paper",
+    "Row",
+    "Source",
+    "Table",
+    "tables",
+]
 
 Figure = int | float | str
 """A published figure: a number in the column's unit, or words where the paper prints words."""
@@ -39,9 +49,12 @@ class Measured:
     """"worst", "random", or None: any."""
     target: str | None = None
     """xc7, ecp5, unit-gate, or None: any, for what does not depend on the target."""
+    device: str | None = None
+    """The device as the point names it, or None: any of the target."""
     parameters: Mapping[str, int] = field(default_factory=dict)
     """Values of the parameters that matter here."""
     part: str = "engine"
+    """"engine", "accelerator" or "multiplier"; the one operation of the last is MULTIPLICATION."""
     convert: Callable[[float], float] | None = None
     """Brings the column's figure into the published unit."""
     where: str = ""
@@ -57,9 +70,24 @@ class Computed:
     value: Callable[[], float]
     how: str
     """What the function computes."""
+    where: str = "Computed"
+    """What to call it."""
 
 
-Source = Measured | Computed
+@dataclass(frozen=True, kw_only=True)
+class Combined:
+    """Compare with a function of several measured figures; there is none if one is missing."""
+
+    of: tuple[Measured, ...]
+    value: Callable[..., float]
+    """Takes the figures of `of`, in their order, and gives one in the published unit."""
+    where: str
+    """What to call the place of measurement."""
+    how: str
+    """What the function computes."""
+
+
+Source = Measured | Computed | Combined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +132,17 @@ class Table:
     """What the paper's own figures were measured on."""
     page: int | None = None
     """Printed page number, where it is known."""
-    chart: str | None = None
-    """Name of the column that is drawn over the rows' `x`, for a figure."""
+    chart: str | tuple[str, ...] | None = None
+    """Names of the columns that are drawn over the rows' `x`, for a figure."""
     remarks: tuple[str, ...] = ()
     """How to read it, and where the paper contradicts itself."""
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns that are drawn."""
+        if self.chart is None:
+            return ()
+        return (self.chart,) if isinstance(self.chart, str) else self.chart
 
     def __post_init__(self) -> None:
         """Refuse figures and sources of columns that are not there."""

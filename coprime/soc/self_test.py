@@ -86,7 +86,7 @@ def known_answer(design: EngineDesign, bits: int | None = None, *, seed: int = 1
     if Command.RSA_PRIVATE not in own.required:
         return _exponentiation(design, key.n, key.d, cipher)
     p_bits, q_bits = key.p.bit_length(), key.q.bit_length()
-    operands = Radix(own.digit_width, own.headroom).private_operands(
+    operands = Radix(own.digit_width, own.headroom, own.radix_bits).private_operands(
         key.n, (key.p, key.q), (key.dp, key.dq), bits, (p_bits, q_bits)
     )
     return _complete(
@@ -102,7 +102,7 @@ def _exponentiation(design: EngineDesign, m: int, e: int, x: int) -> KnownAnswer
     own = design.capabilities
     if Command.MODEXP not in own.required:
         raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
-    radix = Radix(own.digit_width, own.headroom)
+    radix = Radix(own.digit_width, own.headroom, own.radix_bits)
     operands = {**radix.modulus_operands(m, m.bit_length()), Operand.X: x, Operand.E: e}
     lengths = {Length.MODULUS: m.bit_length(), Length.EXPONENT: e.bit_length()}
     return _complete(design, Command.MODEXP, operands, lengths, pow(x, e, m))
@@ -183,6 +183,10 @@ class SelfTest(wiring.Component):
             engine.exponent_digits.eq(digits.get(Length.EXPONENT, 0)),
             engine.p_digits.eq(digits.get(Length.P, 0)),
             engine.q_digits.eq(digits.get(Length.Q, 0)),
+            engine.modulus_length.eq(answer.lengths.get(Length.MODULUS, 0)),
+            engine.exponent_length.eq(answer.lengths.get(Length.EXPONENT, 0)),
+            engine.p_length.eq(answer.lengths.get(Length.P, 0)),
+            engine.q_length.eq(answer.lengths.get(Length.Q, 0)),
             self.running.eq(~self.passed & ~self.failed),
         ]
         with m.FSM():
@@ -230,27 +234,21 @@ class SelfTest(wiring.Component):
         answer = self.answer
         own = self.design.capabilities
 
-        def digits(value: int, count: int) -> list[int]:
-            mask = (1 << own.digit_width) - 1
-            return [value >> index * own.digit_width & mask for index in range(count)]
+        def digits(operand: Operand, value: int) -> list[int]:
+            return own.to_digits(operand, value, answer.lengths.get(operand.length, 0))
 
         words = [
             {"operand": operand, "index": index, "digit": digit, "last": 0}
             for operand, value in sorted(answer.operands.items())
-            for index, digit in enumerate(digits(value, self._digits(operand.length)))
+            for index, digit in enumerate(digits(operand, value))
         ]
         words[-1]["last"] = 1
         words += [
             {"operand": 0, "index": index, "digit": digit, "last": 0}
-            for index, digit in enumerate(digits(answer.result, self._digits(Length.MODULUS)))
+            for index, digit in enumerate(digits(Operand.M, answer.result))
         ]
         words[-1]["last"] = 1
         return words
-
-    def _digits(self, kind: Length) -> int:
-        if kind is Length.DIGIT:
-            return 1
-        return self.design.capabilities.digits(self.answer.lengths[kind])
 
 
 class BoardTest(wiring.Component):

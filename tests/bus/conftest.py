@@ -5,7 +5,7 @@ import re
 import warnings
 
 import pytest
-from amaranth.hdl import Array, Cat, Const, Module, Signal, UnusedElaboratable
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, UnusedElaboratable
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 
@@ -29,10 +29,18 @@ REQUIRED = {
 
 class MockEngine(wiring.Component):
     """Knows three commands. MODMUL adds X and Y digit by digit without carries, the two others copy
-    X. It takes `delay` cycles, every second of them multiplying, and answers `answer`, which tests
-    set in the simulator, or the error that lengths deserve."""
+    X. It takes `delay` cycles, in every second of them all multipliers at work, and answers
+    `answer`, which tests set in the simulator, or the error that lengths deserve."""
 
-    def __init__(self, digit_width, headroom=2, max_length=1100, max_prime_length=600, delay=5):
+    def __init__(
+        self,
+        digit_width,
+        headroom=2,
+        max_length=1100,
+        max_prime_length=600,
+        delay=5,
+        **capabilities,
+    ):
         self.capabilities = Capabilities(
             family="mock",
             family_number=0xABCD,
@@ -43,6 +51,7 @@ class MockEngine(wiring.Component):
             max_prime_length=max_prime_length,
             required=REQUIRED,
             constant_time=True,
+            **{"round_bits": digit_width, **capabilities},
         )
         super().__init__(EngineSignature(self.capabilities))
         self.delay = Signal(16, init=delay)
@@ -101,7 +110,7 @@ class MockEngine(wiring.Component):
                 m.d.comb += error.eq(Error.UNSUPPORTED)
         m.d.comb += [
             self.done.eq(self.busy & (left == 1)),
-            self.multiplying.eq(self.busy & left[0]),
+            self.multiplying.eq(Mux(self.busy & left[0], self.capabilities.multipliers, 0)),
         ]
         with m.If(self.busy):
             m.d.sync += left.eq(left - 1)

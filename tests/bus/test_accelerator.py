@@ -33,9 +33,10 @@ PORTS = {
 }
 
 
-@pytest.mark.parametrize("width", [1, 17, 64])
-def test_ports_of_the_exported_module(mock_engine, width):
-    verilog = to_verilog(Accelerator(mock_engine(width)), "coprime_mock")
+@pytest.mark.parametrize(("width", "aligned"), [(1, False), (17, False), (64, False), (64, True)])
+def test_ports_of_the_exported_module(mock_engine, width, aligned):
+    engine = mock_engine(width, headroom=0 if aligned else 2, aligned=aligned)
+    verilog = to_verilog(Accelerator(engine), "coprime_mock")
     top = verilog[verilog.index("module coprime_mock(") :]
     top = top[: top.index("endmodule")]
     found = {

@@ -53,9 +53,10 @@ async def prepare(ctx, bench, length, y=0):
     await bench.load(ctx, Operand.Y, y, length)
 
 
+@pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_whole_commands(mock_engine, bench, width):
-    it = bench(mock_engine(width))
+def test_whole_commands(mock_engine, bench, width, aligned):
+    it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     rng = random.Random(SEED)
     lengths = [3, 31, 32, 33, 64, *(range(1023, 1032) if width > 1 else (1023, 1031)), 1100]
 
@@ -68,7 +69,8 @@ def test_whole_commands(mock_engine, bench, width):
             delay = rng.randint(1, 9)
             ctx.set(it.engine.delay, delay)
             assert await it.run(ctx, Command.MODMUL) is Error.NONE
-            total = add_digits(x, y, width) & (1 << length) - 1
+            below = -length % width if aligned else 0
+            total = add_digits(x << below, y << below, width) >> below & (1 << length) - 1
             assert await it.get_output(ctx) == (total, size), length
             assert await it.read(ctx, registers.CYCLES) == delay
             assert await it.read(ctx, registers.PRODUCTS) == -(-delay // 2)
@@ -82,9 +84,10 @@ def test_whole_commands(mock_engine, bench, width):
     simulate(it, process)
 
 
+@pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_each_operand_reaches_the_engine(mock_engine, bench, width):
-    it = bench(mock_engine(width))
+def test_each_operand_reaches_the_engine(mock_engine, bench, width, aligned):
+    it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     engine = it.engine
     rng = random.Random(SEED)
     lengths = {Length.MODULUS: 100, Length.EXPONENT: 33, Length.P: 50, Length.Q: 64}
@@ -104,8 +107,10 @@ def test_each_operand_reaches_the_engine(mock_engine, bench, width):
             await it.load(ctx, operand, value, length)
             await it.read(ctx, registers.STATUS)
             assert ctx.get(engine.stored(operand, count)) == 1
+            below = -length % width if aligned and not operand.is_exponent else 0
             assert (
-                sum(ctx.get(engine.stored(operand, i)) << width * i for i in range(count)) == value
+                sum(ctx.get(engine.stored(operand, i)) << width * i for i in range(count))
+                == value << below
             ), operand
         for own, count in (
             (Length.MODULUS, engine.modulus_digits),
@@ -114,6 +119,13 @@ def test_each_operand_reaches_the_engine(mock_engine, bench, width):
             (Length.Q, engine.q_digits),
         ):
             assert ctx.get(count) == engine.capabilities.digits(lengths[own])
+        for own, length in (
+            (Length.MODULUS, engine.modulus_length),
+            (Length.EXPONENT, engine.exponent_length),
+            (Length.P, engine.p_length),
+            (Length.Q, engine.q_length),
+        ):
+            assert ctx.get(length) == lengths[own]
         assert await it.refusal(ctx) is Error.NONE
         # With all that, the three commands work.
         await it.put_input(ctx, 5, 4)
@@ -140,10 +152,40 @@ def test_identity(mock_engine, bench):
             | 1 << Command.RSA_PRIVATE
             | 1 << Command.WIPE
             | 1 << 8
+            | 1 << 10
         )
-        assert await it.read(ctx, registers.DIGITS) == 17 | 2 << 8
+        assert await it.read(ctx, registers.DIGITS) == 17 | 2 << 8 | 17 << 16
         assert await it.read(ctx, registers.MAX_LENGTH) == 1100 | 600 << 16
         assert await it.read(ctx, registers.MIN_LENGTH) == 3
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("multipliers", [1, 2, 3, 15])
+def test_products_of_all_multipliers(mock_engine, bench, multipliers):
+    it = bench(mock_engine(17, multipliers=multipliers, delay=7))
+
+    async def process(ctx):
+        word = await it.read(ctx, registers.CAPABILITIES)
+        assert registers.CAPABILITIES["MULTIPLIERS"].of(word) == multipliers
+        await prepare(ctx, it, 64)
+        await it.put_input(ctx, 9, 8)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.read(ctx, registers.CYCLES) == 7
+        assert await it.read(ctx, registers.PRODUCTS) == 4 * multipliers
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize(
+    ("round_bits", "montgomery", "radix"), [(1, True, 1), (64, True, 64), (1, False, 0)]
+)
+def test_radix(mock_engine, bench, round_bits, montgomery, radix):
+    it = bench(mock_engine(64, round_bits=round_bits, montgomery=montgomery))
+
+    async def process(ctx):
+        word = await it.read(ctx, registers.DIGITS)
+        assert registers.DIGITS["RADIX"].of(word) == radix
 
     simulate(it, process)
 
@@ -307,9 +349,10 @@ def test_key_window_refusals(mock_engine, bench):
     simulate(it, process)
 
 
+@pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_overrun_and_excess(mock_engine, bench, width):
-    it = bench(mock_engine(width))
+def test_overrun_and_excess(mock_engine, bench, width, aligned):
+    it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
 
     async def process(ctx):
         await prepare(ctx, it, 40, y=6)
@@ -625,10 +668,34 @@ def test_a_write_waits_for_the_word_before(mock_engine, bench):
     simulate(it, process)
 
 
+def test_a_write_waits_for_the_aligning(mock_engine, bench):
+    it = bench(mock_engine(32, headroom=0, aligned=True))
+
+    async def process(ctx):
+        await it.write(ctx, registers.MODULUS_LENGTH, 40)
+        await it.write(ctx, registers.KEY_OPERAND, Operand.Y)
+        # As without aligning, and: division by two digits, the 24 bits below.
+        assert await it.write(ctx, registers.KEY_DATA, 1) == 4 + (2 + 1) + (24 + 1)
+        assert await it.write(ctx, registers.KEY_DATA, 1) == 32 + 1
+        # 8 bits of the number are left.
+        assert await it.write(ctx, registers.READ_ADDRESS, 1) == 8 + 2 + 1
+
+    simulate(it, process)
+
+
 def test_bad_capabilities(mock_engine, rejects):
     rejects(lambda: FrontEnd("mock"), TypeError, "capabilities must be Capabilities, not 'mock'")
     rejects(
         lambda: FrontEnd(mock_engine(17, max_length=65535).capabilities),
         ValueError,
         "max_length must be 1 to 65534, not 65535",
+    )
+
+
+@pytest.mark.parametrize("multipliers", [0, 16])
+def test_bad_number_of_multipliers(mock_engine, rejects, multipliers):
+    rejects(
+        lambda: FrontEnd(mock_engine(17, multipliers=multipliers).capabilities),
+        ValueError,
+        f"multipliers must be 1 to 15, not {multipliers}",
     )

@@ -22,15 +22,26 @@ def simulate(gearbox, process):
     simulator.run()
 
 
-async def convert(ctx, gearbox, source, length, *, padded=False, to_words=False, stalls=None):
+async def convert(
+    ctx, gearbox, source, length, *, padded=False, to_words=False, aligned=False, stalls=None
+):
     """Run one conversion: what was written, how much was taken, excess, and the busy cycles."""
     written, taken, cycles = [], 0, 0
     ctx.set(gearbox.start, 1)
     ctx.set(gearbox.length, length)
     ctx.set(gearbox.padded, padded)
     ctx.set(gearbox.to_words, to_words)
+    if gearbox.alignable:
+        ctx.set(gearbox.aligned, aligned)
     await ctx.tick()
+    # All but the length is sampled with the start.
     ctx.set(gearbox.start, 0)
+    ctx.set(gearbox.padded, not padded)
+    ctx.set(gearbox.to_words, not to_words)
+    if gearbox.alignable:
+        ctx.set(gearbox.aligned, not aligned)
+    else:
+        ctx.set(gearbox.length, 1)
     asked = [None] * 3
     while ctx.get(gearbox.busy):
         cycles += 1
@@ -101,6 +112,42 @@ def test_words_to_digits_and_back(width, lengths):
     simulate(gearbox, process)
 
 
+@pytest.mark.parametrize("width", [1, 3, 8, 16, 17, 31, 32, 33, 64, 65])
+def test_aligned_digits_and_back(width):
+    """Every length to 3 digits and beyond; now and then a number that is not aligned between."""
+    lengths = [*range(1, 3 * width + 3), 31, 32, 33, 63, 64, 65, 95, 96, 97, 255, 256, 257]
+    gearbox = Gearbox(width, 0, max(lengths), alignable=True)
+    rng = random.Random(SEED)
+
+    async def process(ctx):
+        for length in lengths:
+            words, digits = -(-length // 32), -(-length // width)
+            below = digits * width - length
+            conversions = [(rng.getrandbits(length) | 1 | 1 << length - 1, True)]
+            if length % 8 == 0:
+                conversions += [((1 << length) - 1, True), (1 << length - 1, False), (0, True)]
+            for value, aligned in conversions:
+                source = split(value, 32, words)
+                expected = split(value << below * aligned, width, digits)
+                written, taken, excess, cycles = await convert(
+                    ctx, gearbox, source, length, aligned=aligned
+                )
+                assert (written, taken, excess) == (expected, words, 0), (length, value)
+                assert cycles == gearbox.cycles(length, aligned=aligned)
+                # The digits' other bits do not count, below the number or above it.
+                if aligned:
+                    expected[0] |= (1 << below) - 1
+                else:
+                    expected[-1] |= (1 << width) - (1 << width - below)
+                written, taken, _, cycles = await convert(
+                    ctx, gearbox, expected, length, to_words=True, aligned=aligned
+                )
+                assert (written, taken) == (source, digits), (length, value)
+                assert cycles == gearbox.cycles(length, to_words=True, aligned=aligned)
+
+    simulate(gearbox, process)
+
+
 @pytest.mark.parametrize(
     ("width", "headroom", "length"), [(200, 250, 1), (17, 255, 5), (1, 255, 1), (255, 255, 33)]
 )
@@ -118,9 +165,10 @@ def test_headroom_beyond_the_length(width, headroom, length):
     simulate(gearbox, process)
 
 
+@pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("width", [1, 17, 32, 64])
-def test_words_that_come_late(width):
-    gearbox = Gearbox(width, HEADROOM, 200)
+def test_words_that_come_late(width, aligned):
+    gearbox = Gearbox(width, 0 if aligned else HEADROOM, 200, alignable=aligned)
     rng = random.Random(SEED)
 
     async def process(ctx):
@@ -128,30 +176,36 @@ def test_words_that_come_late(width):
             value = rng.getrandbits(length)
             words = -(-length // 32)
             written, taken, _, _ = await convert(
-                ctx, gearbox, split(value, 32, words), length, stalls=rng
+                ctx, gearbox, split(value, 32, words), length, aligned=aligned, stalls=rng
             )
-            assert written == split(value, width, -(-length // width))
+            digits = -(-length // width)
+            below = digits * width - length if aligned else 0
+            assert written == split(value << below, width, digits)
             assert taken == words
 
     simulate(gearbox, process)
 
 
 @pytest.mark.parametrize("width", [1, 8, 16, 17, 32, 64])
-@pytest.mark.parametrize("padded", [False, True])
-def test_every_bit_above_the_length_is_excess(width, padded):
-    gearbox = Gearbox(width, HEADROOM, 70)
+@pytest.mark.parametrize(
+    ("padded", "aligned"), [(False, False), (True, False), (False, True), (True, True)]
+)
+def test_every_bit_above_the_length_is_excess(width, padded, aligned):
+    gearbox = Gearbox(width, 0 if aligned else HEADROOM, 70, alignable=aligned)
 
     async def process(ctx):
+        async def excess_of(value, length):
+            source = split(value, 32, -(-length // 32))
+            *_, excess, _ = await convert(
+                ctx, gearbox, source, length, padded=padded, aligned=aligned
+            )
+            return excess
+
         for length in (1, 15, 17, 31, 32, 33, 34, 63, 64, 65):
-            words = -(-length // 32)
-            for bit in range(length, 32 * words):
+            for bit in range(length, 32 * -(-length // 32)):
                 for value in (1 << bit, (1 << length) - 1 | 1 << bit):
-                    source = split(value, 32, words)
-                    *_, excess, _ = await convert(ctx, gearbox, source, length, padded=padded)
-                    assert excess, (length, bit)
-            source = split((1 << length) - 1, 32, words)
-            *_, excess, _ = await convert(ctx, gearbox, source, length, padded=padded)
-            assert not excess, length
+                    assert await excess_of(value, length), (length, bit)
+            assert not await excess_of((1 << length) - 1, length), length
 
     simulate(gearbox, process)
 
@@ -168,3 +222,11 @@ def test_every_bit_above_the_length_is_excess(width, padded):
 )
 def test_bad_parameters(rejects, arguments, error, message):
     rejects(lambda: Gearbox(*arguments), error, message)
+
+
+def test_no_headroom_where_numbers_are_aligned(rejects):
+    rejects(
+        lambda: Gearbox(32, 2, 64, alignable=True),
+        ValueError,
+        "headroom must be 0 where numbers are aligned, not 2",
+    )

@@ -44,7 +44,9 @@ REQUIRED = {
 class FakeDevice:
     """An accelerator at its registers: every rule of the map, and Montgomery's arithmetic.
 
-    It computes with the constants that were loaded, so that a wrong one gives a wrong result.
+    It computes with the constants that were loaded, so that a wrong one gives a wrong result. With
+    `radix` 0 it multiplies without Montgomery's form, and `exact` ones mind a length that is not
+    the modulus's own.
     """
 
     def __init__(
@@ -58,8 +60,13 @@ class FakeDevice:
         commands=tuple(REQUIRED),
         held=frozenset(CLASSES),
         identification=0x434F5052,
+        radix=None,
+        multipliers=1,
+        exact=False,
     ):
         self.width, self.headroom = width, headroom
+        self.radix = width if radix is None else radix
+        self.multipliers, self.exact = multipliers, exact
         self.greatest, self.greatest_prime, self.least = greatest, greatest_prime, least
         self.commands = set(commands)
         self.held = held
@@ -93,8 +100,8 @@ class FakeDevice:
             r.OUTPUT_FIFO: self.result >> 32 * self.read_address & 0xFFFF_FFFF,
             r.IDENTIFICATION: self.identification,
             r.FAMILY: 7,
-            r.CAPABILITIES: commands | 1 << 8,
-            r.DIGITS: self.width | self.headroom << 8,
+            r.CAPABILITIES: commands | 1 << 8 | self.multipliers << 10,
+            r.DIGITS: self.width | self.headroom << 8 | self.radix << 16,
             r.MAX_LENGTH: self.greatest | self.greatest_prime << 16,
             r.MIN_LENGTH: self.least,
             r.CYCLES: self.cycles,
@@ -233,48 +240,63 @@ class FakeDevice:
         moduli = {Operand.M, Operand.P, Operand.Q} & required
         if any(own[modulus] == 0 for modulus in moduli):
             return Error.MODULUS_ZERO
-        if any(own[modulus] % 2 == 0 for modulus in moduli):
+        if self.radix and any(own[modulus] % 2 == 0 for modulus in moduli):
             return Error.MODULUS_EVEN
         if x >= own[Operand.M] or (command is Command.MODMUL and own[Operand.Y] >= own[Operand.M]):
             return Error.OPERAND_RANGE
+        if self.exact and any(
+            own[modulus].bit_length() < self.lengths[CLASSES[modulus]] for modulus in moduli
+        ):
+            return Error.MODULUS_SHORT
         self.cycles = 1000
         self.result = self.compute(command, x)
         self.output_length = size
         return Error.NONE
 
-    def reduce(self, value, modulus, inverse, count):
-        """value * 2^(-W * count) mod modulus, digit by digit with the loaded inverse."""
-        mask = (1 << self.width) - 1
-        for _ in range(count):
+    def rounds(self, kind):
+        """Rounds of a factor of a length class; without Montgomery's form none divides."""
+        length = self.lengths[kind]
+        return digits(length, self.radix, self.headroom) if self.radix else 0
+
+    def reduce(self, value, modulus, inverse, rounds):
+        """value / R mod modulus, round by round with the loaded inverse."""
+        mask = (1 << self.radix) - 1
+        for _ in range(rounds):
             value += (value * inverse & mask) * modulus
             assert value & mask == 0, "the inverse is wrong"
-            value >>= self.width
+            value >>= self.radix
         return value % modulus
 
-    def power(self, base, exponent, modulus, inverse, count):
+    def power(self, base, exponent, modulus, inverse, rounds):
         """base^exponent in Montgomery form."""
-        one = (1 << self.width * count) % modulus
+        one = (1 << self.radix * rounds) % modulus
         for bit in bin(exponent)[2:]:
-            one = self.reduce(one * one, modulus, inverse, count)
+            one = self.reduce(one * one, modulus, inverse, rounds)
             if bit == "1":
-                one = self.reduce(one * base, modulus, inverse, count)
+                one = self.reduce(one * base, modulus, inverse, rounds)
         return one
+
+    def inverse(self, operand, modulus):
+        """The loaded inverse; an engine that holds none has rounds of one bit, or needs none."""
+        if operand in self.held:
+            return self.operands[operand]
+        return -pow(modulus, -1, 1 << self.radix) if self.radix else 0
 
     def compute(self, command, x):
         own = self.operands
         m = own[Operand.M]
-        m_inverse = own.get(Operand.M_INVERSE, -pow(m, -1, 1 << self.width) % (1 << self.width))
-        count = digits(self.lengths[Length.MODULUS], self.width, self.headroom)
+        m_inverse = self.inverse(Operand.M_INVERSE, m)
+        rounds = self.rounds(Length.MODULUS)
         if command is Command.RSA_PRIVATE:
-            return self.private(x, m, count)
-        power = own.get(Operand.M_POWER, (1 << 2 * self.width * count) % m)
-        base = self.reduce(x * power, m, m_inverse, count)
+            return self.private(x, m, rounds)
+        power = own.get(Operand.M_POWER, (1 << 2 * self.radix * rounds) % m)
+        base = self.reduce(x * power, m, m_inverse, rounds)
         if command is Command.MODMUL:
-            return self.reduce(base * own[Operand.Y], m, m_inverse, count)
-        result = self.power(base, own[Operand.E], m, m_inverse, count)
-        return self.reduce(result, m, m_inverse, count)
+            return self.reduce(base * own[Operand.Y], m, m_inverse, rounds)
+        result = self.power(base, own[Operand.E], m, m_inverse, rounds)
+        return self.reduce(result, m, m_inverse, rounds)
 
-    def private(self, x, m, count):
+    def private(self, x, m, rounds):
         own = self.operands
         total = 0
         for prime, kind, exponent, inverse, power, factor in (
@@ -295,12 +317,14 @@ class FakeDevice:
                 Operand.CRT_Q,
             ),
         ):
-            own_count = digits(self.lengths[kind], self.width, self.headroom)
-            modulus, own_inverse = own[prime], own[inverse]
-            base = self.reduce(x * own[power], modulus, own_inverse, count)
-            part = self.power(base, own[exponent], modulus, own_inverse, own_count)
-            part = self.reduce(part, modulus, own_inverse, own_count)
-            total += self.reduce(part * own[factor], m, own[Operand.M_INVERSE], own_count)
+            own_rounds = self.rounds(kind)
+            modulus = own[prime]
+            own_inverse = self.inverse(inverse, modulus)
+            base = self.reduce(x * own[power], modulus, own_inverse, rounds)
+            part = self.power(base, own[exponent], modulus, own_inverse, own_rounds)
+            part = self.reduce(part, modulus, own_inverse, own_rounds)
+            m_inverse = self.inverse(Operand.M_INVERSE, m)
+            total += self.reduce(part * own[factor], m, m_inverse, own_rounds)
         return total % m
 
     def written(self, register):
@@ -336,6 +360,7 @@ def test_reads_what_the_accelerator_is(accelerator):
     assert accelerator.constant_time
     assert not accelerator.fixed_modulus
     assert (accelerator.digit_width, accelerator.headroom) == (17, 2)
+    assert (accelerator.radix_bits, accelerator.multipliers) == (17, 1)
     assert accelerator.min_length == 5
     assert (accelerator.max_length, accelerator.max_prime_length) == (2176, 1088)
 
@@ -361,7 +386,79 @@ def test_result():
     result = Result(5, 200, 150)
     assert result.utilization == 0.75
     assert Result(5, 0, 0).utilization == 0
+    assert Result(5, 200, 150, multipliers=2).utilization == 0.375
     assert Accelerator(FakeDevice()).modmul(2, 3, 35) == Result(6, 1000, 500)
+    result = Accelerator(FakeDevice(multipliers=2)).modmul(2, 3, 35)
+    assert result == Result(6, 1000, 500, multipliers=2)
+    assert result.utilization == 0.25
+
+
+BITWISE = set(CLASSES) - {Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE}
+
+
+def bitwise(radix, *, least=1, exact=True):
+    """An accelerator whose rounds take one bit, with or without Montgomery's form."""
+    return FakeDevice(
+        width=32, headroom=0, held=BITWISE, least=least, radix=radix, multipliers=2, exact=exact
+    )
+
+
+@pytest.mark.parametrize("radix", [0, 1])
+def test_every_small_modulus(radix):
+    """Also those of one bit and of two."""
+    accelerator = Accelerator(bitwise(radix))
+    assert (accelerator.radix_bits, accelerator.multipliers) == (radix, 2)
+    for m in range(1, 17):
+        for x in range(m):
+            if radix and m % 2 == 0:
+                assert error_of(accelerator.modmul, x, m - 1, m) is Error.MODULUS_EVEN
+                assert error_of(accelerator.modexp, x, 3, m) is Error.MODULUS_EVEN
+                continue
+            for y in range(m):
+                assert accelerator.modmul(x, y, m).value == x * y % m
+            for e in range(9):
+                assert accelerator.modexp(x, e, m).value == pow(x, e, m)
+
+
+@pytest.mark.parametrize("radix", [0, 1])
+@pytest.mark.parametrize(
+    ("bits", "p_bits"), [(64, None), (512, None), (515, 220), (1025, 480), (1031, None)]
+)
+def test_rsa_with_rounds_of_one_bit(radix, bits, p_bits):
+    accelerator = Accelerator(bitwise(radix))
+    key = generate(bits, p_bits=p_bits, seed=bits)
+    accelerator.load_public(key.n, key.e)
+    accelerator.load_private(key)
+    for x in (0, 1, key.p, key.q, key.n - 1, key.n // 3):
+        assert accelerator.public(x).value == pow(x, key.e, key.n)
+        assert accelerator.private(x).value == pow(x, key.d, key.n)
+
+
+@pytest.mark.parametrize("radix", [0, 1])
+def test_the_smallest_primes(radix):
+    """Every x that is prime to them."""
+    accelerator = Accelerator(bitwise(radix))
+    for prime, other in ((2, 3), (3, 2), (3, 5)):
+
+        class Numbers:
+            n, d, p, q, dp, dq = prime * other, 3, prime, other, 3 % (prime - 1), 3 % (other - 1)
+
+        accelerator.load_private(Numbers)
+        for x in range(Numbers.n):
+            if radix and Numbers.n % 2 == 0:
+                assert error_of(accelerator.private, x) is Error.MODULUS_EVEN
+            elif x % prime and x % other:
+                assert accelerator.private(x).value == pow(x, 3, Numbers.n)
+
+
+def test_a_length_over_that_of_the_modulus():
+    """The driver makes the length longer for what is too large, or for the least that it takes."""
+    accelerator = Accelerator(bitwise(0, least=5))
+    assert error_of(accelerator.modmul, 1 << 40, 2, 35) is Error.OPERAND_RANGE
+    assert error_of(accelerator.modmul, 2, 2, 7) is Error.MODULUS_SHORT
+    with pytest.raises(EngineError, match="a prime is shorter than its length"):
+        accelerator.modexp(2, 2, 7)
+    assert accelerator.modmul(2, 9, 17).value == 1
 
 
 def test_words_lengths_and_order(device, accelerator):

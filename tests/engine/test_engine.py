@@ -1,10 +1,9 @@
 """The engine without its bus: what only its own ports and its memory show."""
 
-import random
-
 import pytest
 from amaranth.sim import Simulator
 
+from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.precomputation import Radix
@@ -18,12 +17,26 @@ def test_slots_are_the_operands_numbers():
     }
 
 
-class Bench:
-    """Drives an engine's ports, and looks into its memory."""
+DESIGNS = {
+    "fdfm": lambda: fdfm(64),
+    "fdfm, 2 multipliers": lambda: fdfm(64, multipliers=2),
+    "montgomery-2csa": lambda: montgomery_2csa(64, word=16, multipliers=2),
+    "montgomery-1csa": lambda: montgomery_1csa(70, word=32, multipliers=1),
+    "interleaved-csa": lambda: interleaved_csa(64, word=16, multipliers=2),
+}
 
-    def __init__(self, max_bits=64):
-        self.design = fdfm(max_bits)
-        self.engine = self.design.hardware()
+
+@pytest.fixture(params=DESIGNS)
+def bench(request):
+    return Bench(DESIGNS[request.param]())
+
+
+class Bench:
+    """Drives an engine's ports, and looks into its memories."""
+
+    def __init__(self, design):
+        self.design = design
+        self.engine = design.hardware()
 
     def run(self, process):
         simulator = Simulator(self.engine)
@@ -32,24 +45,27 @@ class Bench:
         simulator.run()
 
     def words(self, context):
-        memory = self.engine.memory.data
-        return [context.get(memory[address]) for address in range(self.design.layout.depth)]
+        return [
+            context.get(lane.memory.data[address])
+            for lane in self.engine.lanes
+            for address in range(self.design.layout.depth)
+        ]
 
     async def load(self, context, operands, lengths):
         engine, own = self.engine, self.design.capabilities
-        counts = {kind: own.digits(length) for kind, length in lengths.items()}
-        counts[Length.DIGIT] = 1
         context.set(engine.write, 1)
         for operand, value in operands.items():
             context.set(engine.operand, operand)
-            for index in range(counts[operand.length]):
+            for index, digit in enumerate(
+                own.to_digits(operand, value, lengths.get(operand.length, 0))
+            ):
                 context.set(engine.index, index)
-                digit = value >> (own.digit_width * index) & ((1 << own.digit_width) - 1)
                 context.set(engine.digit, digit)
                 await context.tick()
         context.set(engine.write, 0)
         for name, kind in (("modulus", Length.MODULUS), ("p", Length.P), ("q", Length.Q)):
-            context.set(getattr(engine, f"{name}_digits"), counts.get(kind, 0))
+            context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
+            context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
 
     async def start(self, context, command):
         context.set(self.engine.command, command)
@@ -71,7 +87,7 @@ class Bench:
         key = generate(bits, seed=1)
         own = self.design.capabilities
         half = bits // 2
-        operands = Radix(own.digit_width, own.headroom).private_operands(
+        operands = Radix.of(own).private_operands(
             key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
         )
         lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
@@ -86,8 +102,7 @@ async def wipe(bench, context):
 
 
 @pytest.mark.parametrize("used", [False, True])
-def test_wipe_overwrites_every_word(used):
-    bench = Bench()
+def test_wipe_overwrites_every_word(bench, used):
     _, operands, lengths = bench.private_key()
 
     async def process(context):
@@ -101,21 +116,19 @@ def test_wipe_overwrites_every_word(used):
     bench.run(process)
 
 
-def test_wipe_as_the_first_command_after_reset():
+def test_wipe_as_the_first_command_after_reset(bench):
     """Reset keeps the memory; every register is as at the start of a simulation."""
-    bench = Bench()
 
     async def process(context):
-        generator = random.Random(1)
-        for address in range(bench.design.layout.depth):
-            context.set(bench.engine.memory.data[address], generator.getrandbits(17) | 1)
+        for lane in bench.engine.lanes:
+            for address in range(bench.design.layout.depth):
+                context.set(lane.memory.data[address], 0x9ABC)
         await wipe(bench, context)
 
     bench.run(process)
 
 
-def test_private_key_at_the_ports():
-    bench = Bench()
+def test_private_key_at_the_ports(bench):
     key, operands, lengths = bench.private_key()
     predicted = bench.design.predict(Command.RSA_PRIVATE, operands, lengths)
 
@@ -129,8 +142,7 @@ def test_private_key_at_the_ports():
 
 
 @pytest.mark.parametrize("command", [0, 6, 7])
-def test_unknown_command(command):
-    bench = Bench()
+def test_unknown_command(bench, command):
 
     async def process(context):
         await bench.start(context, command)
@@ -139,17 +151,17 @@ def test_unknown_command(command):
     bench.run(process)
 
 
-def test_exponents_digit_is_cleared_at_the_end():
-    bench = Bench()
+def test_exponents_digit_is_cleared_at_the_end(bench):
     _, operands, lengths = bench.private_key()
 
     async def process(context):
         await bench.load(context, operands, lengths)
         await bench.start(context, Command.RSA_PRIVATE)
         await context.tick().repeat(500)
-        assert context.get(bench.engine.sequencer.exponent)
+        exponents = [lane.sequencer.exponent for lane in bench.engine.lanes]
+        assert all(context.get(exponent) for exponent in exponents)
         await bench.finish(context)
         await context.tick()
-        assert not context.get(bench.engine.sequencer.exponent)
+        assert not any(context.get(exponent) for exponent in exponents)
 
     bench.run(process)

@@ -132,3 +132,19 @@ def test_nothing_measured():
 def test_negative_limits(limit, value):
     with pytest.raises(ValueError, match=f"{limit} must be 0 or more, not"):
         Budget(**{limit: value})
+
+
+def test_points_of_another_device_do_not_count():
+    small, large = "LFE5U-25F-6 CABGA381", "LFE5U-85F-6 CABGA381"
+    points = [
+        point("both", 2.0, fmax_mhz=100.0, device=small),
+        point("both", 5.0, fmax_mhz=40.0, device=large),
+        point("large only", 1.0, fmax_mhz=90.0, device=large),
+    ]
+    assert [one.family for one in choose(points, bits=1024, target="ecp5")] == ["both"]
+    found = choose(points, bits=1024, target="ecp5", device="LFE5U-85F")
+    assert [one.family for one in found] == ["large only"]
+    with pytest.raises(ValueError, match="no point is measured for RSA_PRIVATE on ecp5"):
+        choose(points, bits=1024, target="ecp5", device="LFE5U-45F")
+    with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
+        choose(points, bits=1024, target="ecp5", device="LFE5U-12F")

@@ -1,5 +1,6 @@
 """The report: its page in a browser, and its files."""
 
+import base64
 import csv
 import json
 import re
@@ -12,7 +13,7 @@ from coprime.explore.figures import pareto_front, plot_rows
 from coprime.explore.points import write_points
 from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
-from tests.explore.samples import HOSTILE, SIZES, sample_points
+from tests.explore.samples import HOSTILE, SIZES, point, sample_points
 
 READY = "document.body.dataset.ready === 'yes'"
 
@@ -250,13 +251,45 @@ def test_figures_as_png_and_csv(folder):
         for figure in ("area-time", "dsp-cycles", "product"):
             assert {f"{figure}-{target}.png", f"{figure}-{target}.csv"} <= names
     assert "dsp-cycles-unit-gate.png" not in names
-    assert "fdfm-figure-6.png" in names
+    assert {"fdfm-figure-6.png", "bitserial-figure-3.png"} <= names
     for path in (folder / "figures").glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
     lines = read_csv(folder / "figures" / "area-time-ecp5.csv")
     assert len(lines) == 19
     slow = [line for line in lines if line["bits"] == "64" and line["settings"].endswith("width 1")]
     assert [line["best"] for line in slow] == ["True", "False"]
+
+
+def test_plots_show_one_device(tmp_path):
+    """Of two devices of a target the default one; and the part that has its own operation."""
+    small, large = "LFE5U-25F-6 CABGA381", "LFE5U-85F-6 CABGA381"
+    alone = {"part": "multiplier", "operation": "MULTIPLICATION", "exponents": "random"}
+    points = [
+        point("fdfm", 64, 1, device=large),
+        point("fdfm", 64, 2, device=small),
+        point("fdfm", 64, 3, device=small, **alone),
+        point("fdfm", 64, 4, "xc7", **alone),
+    ]
+    write_points(points, tmp_path / "results.parquet")
+    write_report(tmp_path / "results.parquet", tmp_path)
+    for target, settings in (
+        ("ecp5", "max_bits 64, width 2"),
+        ("xc7", "max_bits 64, width 4"),
+    ):
+        (line,) = read_csv(tmp_path / "figures" / f"area-time-{target}.csv")
+        assert line["settings"] == settings
+    page = (tmp_path / "index.html").read_text()
+    assert f'<option value="{small}" selected>' in page
+    assert f'<option value="{large}">' in page
+
+
+def test_papers_figure_of_several_columns(folder):
+    page = (folder / "index.html").read_text()
+    (picture,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)" alt="Figure 3', page)
+    drawing = base64.b64decode(picture).decode()
+    for line in ("Montgomery with one CSA: Published", "Redundant interleaved: Published"):
+        assert line in drawing
+    assert "Area-time products" in drawing
 
 
 def test_least_product_is_best_in_its_csv(folder):

@@ -6,7 +6,7 @@ import pytest
 
 from coprime.explore.side_by_side import compare
 from coprime.papers import fdfm
-from coprime.papers.published import Column, Computed, Measured, Paper, Row, Table
+from coprime.papers.published import Column, Combined, Computed, Measured, Paper, Row, Table
 from tests.explore.samples import point
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
@@ -53,7 +53,7 @@ def test_conversion_and_names():
     time = only(source, points)
     assert time.value == points[0].cycles / 1000
     assert time.where == "Simulation, at a clock"
-    assert time.how.endswith(", at 1 MHz")
+    assert time.how.endswith(f", cycles {points[0].cycles:,}, at 1 MHz")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,7 @@ def test_conversion_and_names():
         {"exponents": "random"},
         {"target": "xc7"},
         {"part": "accelerator"},
+        {"device": "another device of ecp5"},
         {"parameters": {"max_bits": 2048, "width": 1}},
         {"status": "failed", "reason": "it does not fit"},
         {"fmax_mhz": None},
@@ -77,6 +78,7 @@ def test_another_point_does_not_count(other):
         bits=64,
         exponents="worst",
         target="ecp5",
+        device="a device of ecp5",
         parameters={"max_bits": 64},
     )
     right = point("fdfm", 64, 1)
@@ -95,6 +97,45 @@ def test_time_from_predicted_cycles_says_so():
     points = [point("fdfm", 64, 1, cycles=None)]
     source = Measured(column="milliseconds", family="fdfm", bits=64, target="ecp5")
     assert only(source, points).how.startswith("predicted cycles of RSA_PRIVATE of 64 bits")
+
+
+def test_part_and_device_are_told():
+    source = Measured(column="fmax_mhz", family="fdfm", bits=64, part="multiplier")
+    device = "LFE5U-45F-6 CABGA381"
+    found = only(source, [point("fdfm", 64, 1, part="multiplier", device=device)])
+    assert found.how == f"placed and routed: the multiplier of fdfm on {device}"
+    assert found.command.endswith("--part multiplier --route --device LFE5U-45F")
+    default = only(source, [point("fdfm", 64, 1, part="multiplier", device="LFE5U-25F-6 CABGA381")])
+    assert default.command.endswith("--part multiplier --route")
+
+
+def test_combination_of_measured_figures():
+    cycles = Measured(column="cycles", family="fdfm", bits=64)
+    clock = Measured(column="fmax_mhz", family="karatsuba", bits=256)
+    source = Combined(
+        of=(cycles, clock),
+        value=lambda count, megahertz: count / megahertz,
+        where="Of two",
+        how="a quotient",
+    )
+    points = [point("fdfm", 64, 1), point("karatsuba", 256, 2)]
+    found = only(source, points)
+    assert found.value == points[0].cycles / points[1].fmax_mhz
+    assert found.ratio == found.value / 200
+    assert found.where == "Of two"
+    assert found.how.startswith("a quotient; counted in simulation: fdfm, ")
+    assert found.how.endswith("; placed and routed: karatsuba on a device of ecp5")
+    words = "coprime synth karatsuba -p max_bits=256 -p width=2 --target ecp5 --route"
+    assert found.command == words
+    for one in points:
+        missing = only(source, [one])
+        assert (missing.value, missing.ratio) == (None, None)
+        assert "not in these results" in missing.how
+
+
+def test_computed_figures_may_have_a_place():
+    assert only(Computed(value=lambda: 1.0, how="a count"), []).where == "Computed"
+    assert only(Computed(value=lambda: 1.0, how="", where="Corrected"), []).where == "Corrected"
 
 
 def test_words_have_no_ratio():

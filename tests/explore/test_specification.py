@@ -1,9 +1,13 @@
 """Specifications: what they ask for, and one sentence for each thing that is wrong."""
 
+import itertools
+
 import pytest
 
 from coprime.catalog import FAMILIES
 from coprime.explore.specification import parse_specification, read_specification
+from coprime.flow.ecp5 import device_name
+from coprime.papers.published import Combined, Measured, tables
 
 GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}
 
@@ -71,15 +75,96 @@ def test_all_families_do_what_they_can():
 def test_only_ecp5_is_routed():
     points = parse(targets='["xc7", "ecp5", "unit-gate"]', route_seeds="[3, 4]")
     assert [point.area.route_seeds for point in points] == [(), (3, 4), ()]
-    assert [point.area.route_seeds for point in parse(targets='"ecp5"', route="false")] == [()]
+    assert [point.area.device for point in points] == ["", "LFE5U-25F", ""]
+    (unrouted,) = parse(targets='"ecp5"', route="false")
+    assert (unrouted.area.route_seeds, unrouted.area.device) == ((), "")
+
+
+def test_device():
+    points = parse(targets='["xc7", "ecp5"]', device='"LFE5U-85F"')
+    assert [point.area.device for point in points] == ["", "LFE5U-85F"]
+
+
+def test_a_multiplier_multiplies():
+    points = parse(
+        operations="",
+        part='"multiplier"',
+        exponents='["worst", "random"]',
+        bits="[64, 128]",
+        targets='["xc7", "unit-gate"]',
+    )
+    assert [point.area.part for point in points] == ["multiplier"] * 4
+    runs = dict.fromkeys(point.run for point in points)
+    assert [(run.operation, run.exponents) for run in runs] == [("MULTIPLICATION", "random")] * 2
 
 
 def test_the_specification_of_the_report():
     points = read_specification("all")
     assert {point.run.family for point in points} == set(FAMILIES)
-    assert {point.run.bits for point in points} == {64, 128, 256, 512, 1024, 2048}
+    assert {point.run.bits for point in points} == {32, 64, 128, 256, 512, 1024, 2048}
     assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
+    assert {point.area.part for point in points} == {"engine", "multiplier"}
+
+
+def test_the_full_specification_asks_for_more():
+    some, points = read_specification("all"), read_specification("full")
+    assert set(some) < set(points)
+    routed = {point.area for point in points if point.area.device == "LFE5U-85F"}
+    engines = {
+        (area.family, dict(area.parameters)["max_bits"], dict(area.parameters)["multipliers"])
+        for area in routed
+        if area.part == "engine"
+    }
+    assert engines == set(itertools.product(FAMILIES, (64, 128, 256, 512, 1024), (1, 2)))
+
+
+def matches(source, planned):
+    """Whether a point will have what a figure is compared with."""
+    area, run = planned.area, planned.run
+    parameters = dict(area.parameters)
+    device = device_name(area.device) if area.device else None
+    routed = source.column in ("fmax_mhz", "milliseconds", "area_time")
+    return (
+        (area.family, run.bits, run.operation) == (source.family, source.bits, source.operation)
+        and area.part == source.part
+        and source.exponents in (None, run.exponents)
+        and source.target in (None, area.target)
+        and source.device in (None, device)
+        and not (routed and device is None)
+        and all(parameters.get(name) == value for name, value in source.parameters.items())
+    )
+
+
+def missing_figures(name):
+    """What the papers' tables want to be measured, and the specification does not ask for."""
+    points = read_specification(name)
+    sources = {
+        id(one): one
+        for table in tables()
+        for row in table.rows
+        for found in row.here.values()
+        for source in found
+        for one in (source.of if isinstance(source, Combined) else (source,))
+        if isinstance(one, Measured)
+    }
+    assert len(sources) > 100
+    return [
+        (one.family, one.column, one.part, one.operation)
+        for one in sources.values()
+        if not any(matches(one, point) for point in points)
+    ]
+
+
+def test_papers_find_all_their_figures():
+    """`all` leaves out only the clocks of whole engines of 1024 bits, which `full` has."""
+    assert missing_figures("full") == []
+    missing = missing_figures("all")
+    assert sorted(missing) == sorted(
+        (family, "milliseconds", "engine", operation)
+        for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa")
+        for operation in ("MODEXP", "RSA_PRIVATE")
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +194,16 @@ def test_the_specification_of_the_report():
         ({"operations": '"WIPE"'}, "operations has no value 'WIPE'"),
         ({"targets": '"xc8"'}, "targets has no value 'xc8'; did you mean xc7"),
         ({"exponents": '"best"'}, "exponents has no value 'best'"),
-        ({"part": '"accelerator"', "targets": '"unit-gate"'}, "part must be 'engine'"),
+        ({"part": '"accelerator"', "targets": '"unit-gate"'}, "part must be 'engine' or 'multip"),
+        ({"part": '"multiplayer"'}, "part has no value 'multiplayer'; did you mean multiplier"),
+        ({"part": '"multiplier"'}, "part 'multiplier' multiplies: it takes no operations"),
+        ({"part": '"multiplier"', "operations": "", "bits": ""}, "must have the key 'bits'"),
+        ({"device": '"LFE5U-25"', "targets": '"ecp5"'}, "did you mean LFE5U-25F"),
+        ({"device": '"LFE5U-85F"'}, "device is what ecp5 is placed and routed on"),
+        (
+            {"device": '"LFE5U-85F"', "targets": '"ecp5"', "route": "false"},
+            "device is what ecp5 is placed and routed on",
+        ),
         ({"route": "1"}, "route must be true or false, not 1"),
         ({"route_seeds": "[-1]"}, "route_seeds must be 0 or more, not -1"),
         ({"operand_seed": "[1, 2]"}, r"operand_seed must be one integer, not \[1, 2\]"),

@@ -1,19 +1,22 @@
 """Sweeps on real worker processes: kept, resumed, with failures, with a worker killed."""
 
 import argparse
+import dataclasses
 import os
 import signal
 
 import pytest
 from distributed import LocalCluster
 
+from coprime.catalog import family_named
 from coprime.explore import measurement
 from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.measurement import Measurement, measure, recall, remember
+from coprime.explore.multiplication import Multiplication
 from coprime.explore.points import read_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
-from coprime.flow.tools import cache_folder
+from coprime.flow.tools import ToolError, cache_folder
 
 SMALL = """
 [[sweep]]
@@ -73,7 +76,7 @@ def test_sweep_and_its_repetition(tmp_path):
         assert point.fmax_mhz is point.milliseconds is None
         target = "generic" if point.target == "unit-gate" else "ecp5"
         bits = point.parameters["max_bits"]
-        command = f"coprime build fdfm -p max_bits={bits} --target {target} -o DIR"
+        command = f"coprime build fdfm -p max_bits={bits} -p multipliers=1 --target {target} -o DIR"
         assert point.command == command
     assert len(first.failed) == 4
     assert read_points(results) == first.points
@@ -162,6 +165,62 @@ def test_routed_points_have_a_time(tmp_path):
             assert (point.dsp, point.bram) == (1, 0.5)
 
 
+MULTIPLIERS = """
+[[sweep]]
+families = "fdfm"
+parameters = { max_bits = "bits" }
+bits = [64, 200]
+part = "multiplier"
+targets = ["xc7", "ecp5", "unit-gate"]
+device = "LFE5U-45F"
+"""
+
+
+def test_a_multiplier_by_itself(tmp_path):
+    planned = parse_specification(MULTIPLIERS)
+    summary = sweep(planned, tmp_path / "results.parquet", workers=2)
+    assert (len(summary.points), summary.measured) == (6, 6 + 2)
+    for point in summary.points:
+        assert (point.status, point.part, point.operation) == ("ok", "multiplier", "MULTIPLICATION")
+        digits = -(-(point.bits + 2) // 17)
+        multiplier = point_design(point).multiplier
+        assert point.cycles == point.predicted_cycles == multiplier.cycles(digits, digits)
+        assert point.utilization == multiplier.products(digits, digits) / point.cycles
+        if point.target == "unit-gate":
+            assert (point.gate_area, point.memory_bits) > (0, 0)
+            continue
+        # One DSP slice; the memory is the engine's.
+        assert (point.dsp, point.bram) == (1, 0)
+        assert point.lut > 0
+        if point.target == "ecp5":
+            assert point.device == "LFE5U-45F-6 CABGA381"
+            assert point.milliseconds == point.cycles / point.fmax_mhz / 1000
+        else:
+            assert (point.device, point.fmax_mhz) == ("AMD 7 series", None)
+
+
+def point_design(point):
+    settings = {name: str(value) for name, value in point.parameters.items()}
+    return family_named(point.family).choose(settings).design
+
+
+def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
+    text = (
+        MULTIPLIERS.replace("[64, 200]", "64").replace('"xc7", ', "").replace(', "unit-gate"', "")
+    )
+    (planned,) = parse_specification(text)
+
+    def refuse(verilog, top, *, seeds, device):
+        raise ToolError(f"the design does not fit {device}: it needs more")
+
+    monkeypatch.setattr(measurement, "route_ecp5", refuse)
+    area = measure(planned.area, measurement.sources())
+    assert area.reason == "place and route: the design does not fit LFE5U-45F: it needs more"
+    assert area.columns["lut"] > 0
+    assert area.columns["device"] == "LFE5U-45F-6 CABGA381"
+    assert "fmax_mhz" not in area.columns
+
+
 # --- What a worker does -------------------------------------------------------------------------
 
 
@@ -213,6 +272,27 @@ def test_wrong_results_are_failures(monkeypatch):
     assert failed.reason.startswith("the simulation took 7 cycles, and ")
 
 
+def test_wrong_multiplications_are_failures(monkeypatch):
+    (own, *_) = {point.run for point in parse_specification(MULTIPLIERS)}
+    right = measure(own, measurement.sources())
+    cycles = right.columns["cycles"]
+    assert right.reason is None
+    for outcome, reason in (
+        (Multiplication(cycles, 3, right=False), "the simulation's result is wrong"),
+        (
+            Multiplication(cycles + 1, 3),
+            f"the simulation took {cycles + 1} cycles, and {cycles} are predicted",
+        ),
+    ):
+        monkeypatch.setattr(
+            measurement, "simulate_multiplication", lambda *_, outcome=outcome: outcome
+        )
+        assert measure(own, measurement.sources()).reason == reason
+    # Too long to simulate, it is predicted.
+    short = dataclasses.replace(own, simulate_cycles=cycles - 1)
+    assert "cycles" not in measure(short, measurement.sources()).columns
+
+
 def test_only_what_succeeded_is_kept(monkeypatch):
     own = task()
     remember(own, Measurement({}, {}, "", "no memory"))
@@ -246,9 +326,9 @@ def test_commands(tmp_path, capsys):
     wanted = ("--bits", 96, "--target", "ecp5", "--results", results)
     assert run_choose(options(add_choose, *wanted)) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("fdfm max_bits=96: ")
-    assert lines[1] == "    coprime build fdfm -p max_bits=96 --target ecp5 -o DIR"
-    with pytest.raises(ValueError, match="within 0 DSP; the nearest is fdfm max_bits=96: "):
+    assert lines[0].startswith("fdfm max_bits=96 multipliers=1: ")
+    assert lines[1] == "    coprime build fdfm -p max_bits=96 -p multipliers=1 --target ecp5 -o DIR"
+    with pytest.raises(ValueError, match="within 0 DSP; the nearest is fdfm max_bits=96 "):
         run_choose(options(add_choose, *wanted, "--max-dsp", 0))
 
 

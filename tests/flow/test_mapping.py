@@ -1,10 +1,13 @@
+import dataclasses
+
 import pytest
 from amaranth.hdl import Cat, Const, Instance, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from coprime.flow.ecp5 import map_ecp5, route_ecp5
+from coprime.flow import ecp5
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name, map_ecp5, route_ecp5
 from coprime.flow.tools import ToolError
 from coprime.flow.xc7 import map_xc7
 
@@ -188,11 +191,91 @@ def test_route_with_more_ports_than_pins():
     assert routed.fmax_mhz > 100
 
 
+def test_route_on_a_larger_device():
+    small = route_ecp5(Counter(32), "coprime_counter")
+    large = route_ecp5(Counter(32), "coprime_counter", device="LFE5U-85F")
+    assert large.device == "LFE5U-85F-6 CABGA381"
+    assert large.utilisation == small.utilisation
+    assert large.fmax_mhz != small.fmax_mhz  # placed anew
+
+
+def test_devices_by_size():
+    sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in DEVICES.values()]
+    assert sizes == sorted(sizes)
+    assert next(iter(DEVICES)) == DEFAULT_DEVICE
+    assert device_name("LFE5U-45F") == "LFE5U-45F-6 CABGA381"
+
+
+MULTIPLIERS = """
+module many #(parameter COUNT = 1) (input clk, input a, output reg p);
+  reg [COUNT-1:0] bits;
+  wire [COUNT-1:0] products;
+  genvar i;
+  generate for (i = 0; i < COUNT; i = i + 1) begin : row
+    MULT18X18D #(.REG_OUTPUT_CLK("NONE")) one (.A0(bits[i]), .B0(a), .P0(products[i]));
+  end endgenerate
+  always @(posedge clk) bits <= {bits, a};
+  always @(posedge clk) p <= ^products;
+endmodule
+"""
+SHIFT_REGISTER = """
+module many #(parameter COUNT = 1) (input clk, input a, output p);
+  reg [COUNT-1:0] bits;
+  always @(posedge clk) bits <= {bits, a};
+  assign p = bits[COUNT-1];
+endmodule
+"""
+
+
+def many(text, count):
+    return text.replace("COUNT = 1", f"COUNT = {count}")
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "sentence"),
+    [
+        (
+            *(many(SHIFT_REGISTER, 30_000), "LFE5U-25F"),
+            "LFE5U-25F-6 CABGA381: it needs 30,004 flip-flops, and it has 24,288; "
+            "the next larger device is LFE5U-45F",
+        ),
+        (
+            *(many(MULTIPLIERS, 29), "LFE5U-25F"),
+            "LFE5U-25F-6 CABGA381: it needs 29 DSP slices, and it has 28; "
+            "the next larger device is LFE5U-45F",
+        ),
+        (
+            *(many(MULTIPLIERS, 157), "LFE5U-85F"),
+            "LFE5U-85F-6 CABGA381: it needs 157 DSP slices, and it has 156; "
+            "no larger device is known",
+        ),
+    ],
+)
+def test_design_that_does_not_fit(text, device, sentence):
+    with pytest.raises(ToolError) as caught:
+        route_ecp5(text, "many", device=device)
+    assert str(caught.value) == f"the design does not fit {sentence}"
+
+
+def test_room_that_only_placement_misses(monkeypatch):
+    """Counting finds nothing wrong, and nextpnr has no place left."""
+    roomy = dataclasses.replace(DEVICES["LFE5U-25F"], luts=99_999)
+    monkeypatch.setattr(ecp5, "DEVICES", {"LFE5U-25F": roomy, "LFE5U-45F": DEVICES["LFE5U-45F"]})
+    with pytest.raises(ToolError) as caught:
+        route_ecp5(many(SHIFT_REGISTER, 30_000), "many")
+    assert str(caught.value) == (
+        "the design does not fit LFE5U-25F-6 CABGA381: it needs more flip-flops than nextpnr finds "
+        "room for; the next larger device is LFE5U-45F"
+    )
+
+
 def test_route_refuses():
     adder = "module adder(input a, output b); assign b = a; endmodule"
     with pytest.raises(ValueError, match="at least one seed"):
         route_ecp5(adder, "adder", seeds=())
     with pytest.raises(ValueError, match="target_mhz must be above 0, not 0"):
         route_ecp5(adder, "adder", target_mhz=0)
+    with pytest.raises(ValueError, match="device must be one of LFE5U-25F, LFE5U-45F, LFE5U-85F"):
+        route_ecp5(adder, "adder", device="LFE5U-12F")
     with pytest.raises(ValueError, match="adder must have a clock port named clk or s_axi_aclk"):
         route_ecp5(adder, "adder")

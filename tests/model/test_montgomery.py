@@ -23,38 +23,48 @@ def test_inverse(width):
         assert montgomery.inverse(modulus - 1, width) == 0
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
-def test_powers(width):
+def test_powers():
     for modulus in range(1, 64):
-        for count in range(1, 5):
-            power = montgomery.modulus_power(modulus, width, count)
-            assert power == (1 << width * count) ** 2 % modulus
-            assert montgomery.prime_power(modulus, width, count, 2) == (
-                2 ** (width * (count + 2)) % modulus
-            )
-    assert montgomery.modulus_power(0, width, 3) == 0
-    assert montgomery.prime_power(0, width, 3, 2) == 0
+        for exponent in range(13):
+            power = montgomery.modulus_power(modulus, exponent)
+            assert power == (1 << exponent) ** 2 % modulus
+            for other in range(7):
+                assert montgomery.prime_power(modulus, exponent, other) == (
+                    2 ** (exponent + other) % modulus
+                )
+    assert montgomery.modulus_power(0, 3) == 0
+    assert montgomery.prime_power(0, 3, 2) == 0
 
 
-@pytest.mark.parametrize("width", [1, 3, 17])
+@pytest.mark.parametrize("width", [0, 1, 3, 17])
 def test_crt_factors_recombine(width):
-    """Every message below every product of two small primes of any lengths."""
+    """Every message below every product of two small primes of any lengths. Width 0: R is 1."""
     for p in PRIMES:
         for q in PRIMES:
             if p == q:
                 continue
             n = p * q
-            p_count, q_count = (montgomery.digits(x.bit_length(), width, 2) for x in (p, q))
-            p_factor = montgomery.crt_factor(p, q, n, width, p_count)
-            q_factor = montgomery.crt_factor(q, p, n, width, q_count)
+            p_exponent, q_exponent = (
+                width * montgomery.digits(x.bit_length(), width, 2) if width else 0 for x in (p, q)
+            )
+            p_factor = montgomery.crt_factor(p, q, n, p_exponent)
+            q_factor = montgomery.crt_factor(q, p, n, q_exponent)
             assert 0 < p_factor < n
-            p_shift, q_shift = (pow(2, -width * count, n) for count in (p_count, q_count))
+            p_shift, q_shift = (pow(2, -exponent, n) for exponent in (p_exponent, q_exponent))
             for x in range(n):
                 assert (x % p * p_factor * p_shift + x % q * q_factor * q_shift) % n == x
 
 
+def test_crt_factors_of_an_even_modulus():
+    """The product 2 * q, where R is 1."""
+    for q in PRIMES:
+        factors = montgomery.crt_factor(2, q, 2 * q, 0), montgomery.crt_factor(q, 2, 2 * q, 0)
+        for x in range(2 * q):
+            assert (x % 2 * factors[0] + x % q * factors[1]) % (2 * q) == x
+
+
 def test_factors_that_do_not_exist_are_0():
-    assert montgomery.crt_factor(15, 5, 75, 17, 1) == 0
-    assert montgomery.crt_factor(7, 0, 0, 17, 1) == 0
-    assert montgomery.crt_factor(0, 7, 35, 17, 1) == 0
-    assert montgomery.crt_factor(7, 7, 49, 17, 1) == 0
+    assert montgomery.crt_factor(15, 5, 75, 17) == 0
+    assert montgomery.crt_factor(7, 0, 0, 17) == 0
+    assert montgomery.crt_factor(0, 7, 35, 17) == 0
+    assert montgomery.crt_factor(7, 7, 49, 17) == 0

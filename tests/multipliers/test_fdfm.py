@@ -50,7 +50,7 @@ class Bench(wiring.Component):
             self.multiplying.eq(multiplier.multiplying),
             multiplier.inner_digits.eq(self.inner),
             multiplier.outer_digits.eq(self.outer),
-            multiplier.y_is_one.eq(self.y_is_one),
+            multiplier.multiplier_is_one.eq(self.y_is_one),
             multiplier.a_data.eq(memory.a_data),
             multiplier.b_data.eq(memory.b_data),
             self.read.eq(memory.b_data),
@@ -76,13 +76,17 @@ def multiply(cases):
     async def bench(context):
         for x, y, m, inner, outer in cases:
             inverse = -pow(m, -1, 1 << RADIX_BITS) % (1 << RADIX_BITS)
-            operands = {Role.X: (x, inner), Role.Y: (y, outer), Role.M: (m, inner)}
-            operands[Role.M_INVERSE] = (inverse, 1)
+            operands = {
+                Role.MULTIPLICAND: (x, inner),
+                Role.MULTIPLIER: (y, outer),
+                Role.MODULUS: (m, inner),
+                Role.INVERSE: (inverse, 1),
+            }
             for role, (value, count) in operands.items():
                 for index, digit in enumerate(to_digits(value, count)):
                     context.set(dut.write, 1)
                     context.set(dut.address, role * 256 + index)
-                    context.set(dut.digit, digit if y != 1 or role != Role.Y else 0x1ABCD)
+                    context.set(dut.digit, digit if y != 1 or role != Role.MULTIPLIER else 0x1ABCD)
                     await context.tick()
             context.set(dut.write, 0)
             context.set(dut.inner, inner)

@@ -8,19 +8,32 @@ import pytest
 from coprime import papers
 from coprime.catalog import FAMILIES
 from coprime.engine.contract import Command
+from coprime.explore.multiplication import MULTIPLICATION
 from coprime.explore.points import SCHEMA
-from coprime.papers.published import Column, Computed, Measured, Paper, Row, Table, tables
+from coprime.flow.ecp5 import DEVICES, device_name
+from coprime.flow.package import PARTS
+from coprime.papers.published import (
+    Column,
+    Combined,
+    Computed,
+    Measured,
+    Paper,
+    Row,
+    Table,
+    tables,
+)
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
 
 
 def sources():
     return [
-        (table, source)
+        (table, one)
         for table in tables()
         for row in table.rows
         for found in row.here.values()
         for source in found
+        for one in (source.of if isinstance(source, Combined) else (source,))
     ]
 
 
@@ -46,19 +59,26 @@ def test_sources_name_what_exists():
             continue
         assert source.column in SCHEMA.names, where
         family = FAMILIES[source.family]
-        assert Command[source.operation] in family.choose({}).design.capabilities.required, where
+        assert source.part in PARTS, where
+        # A multiplier by itself multiplies, and nothing else does only that.
+        assert (source.part == "multiplier") is (source.operation == MULTIPLICATION), where
+        if source.operation != MULTIPLICATION:
+            able = family.choose({}).design.capabilities.required
+            assert Command[source.operation] in able, where
         assert source.target in (None, "xc7", "ecp5", "unit-gate"), where
+        assert source.device in (None, *map(device_name, DEVICES)), where
         assert source.exponents in (None, "worst", "random"), where
         family.choose({name: str(value) for name, value in source.parameters.items()})
 
 
 def test_charts_have_numbers_over_numbers():
     for table in tables():
-        if table.chart:
-            assert table.chart in {column.name for column in table.columns}
+        if table.drawn:
+            assert set(table.drawn) <= {column.name for column in table.columns}
             for row in table.rows:
                 assert row.x is not None
-                assert isinstance(row.published[table.chart], int | float)
+                for name in table.drawn:
+                    assert isinstance(row.published[name], int | float)
 
 
 def test_a_new_module_declares_itself(tmp_path, monkeypatch):

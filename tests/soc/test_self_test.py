@@ -7,6 +7,7 @@ from amaranth.sim import Simulator
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.simulated import SimulatedDevice
+from coprime.engine.carry_save import interleaved_csa, montgomery_1csa
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.flow.ecp5 import map_ecp5
@@ -78,11 +79,21 @@ def all_cycles(design, answer):
     return 2 * written + 1 + answer.cycles + 5 * compared
 
 
-def test_passes():
-    answer = known_answer(SMALL)
+@pytest.mark.parametrize(
+    "design",
+    [
+        SMALL,
+        fdfm(64, multipliers=2),
+        montgomery_1csa(70, word=16, multipliers=1),
+        interleaved_csa(66, word=16, multipliers=2),
+    ],
+    ids=lambda design: design.capabilities.family,
+)
+def test_passes(design):
+    answer = known_answer(design)
     assert answer.command is Command.RSA_PRIVATE
-    assert answer.operands[Operand.M].bit_length() == 64
-    assert outcome(SelfTest(SMALL, answer)) == ("passed", all_cycles(SMALL, answer))
+    assert answer.operands[Operand.M].bit_length() == design.capabilities.max_length
+    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
 
 
 def test_fails_at_the_digit_that_differs():

@@ -1,20 +1,24 @@
 """MODEXP and RSA_PUBLIC: X ^ E mod M, the direct exponentiation without CRT."""
 
-from collections.abc import Callable
+from coprime.exponentiators.left_to_right import left_to_right
+from coprime.exponentiators.right_to_left import right_to_left
+from coprime.exponentiators.steps import MEET, Context, Slot, Step
 
-from coprime.exponentiators.steps import Context, Slot, Step
-
-from .common import REDUCE, below_modulus, go, test_modulus
+from .common import Arithmetic, below_modulus, give, go, normalized, prepare, test_modulus
 
 __all__ = ["modexp"]
 
 
-def modexp(exponentiator: Callable[[Context], list[Step]]) -> list[Step]:
-    """One exponentiation with the whole modulus."""
-    power = exponentiator(Context.WHOLE)
+def modexp(own: Arithmetic, lanes: int) -> list[list[Step]]:
+    """One exponentiation with the whole modulus, on one lane or on two: a list for each."""
+    whole = Context.WHOLE
+    checks = [test_modulus(whole), below_modulus(Slot.X), *normalized(own, whole)]
+    ready = prepare(own, whole)
+    if lanes == 1:
+        *power, last = left_to_right(whole)
+        return [[*checks, *ready, *power, give(own, last)]]
+    (*power, last), (*squares, met) = right_to_left(whole)
     return [
-        test_modulus(Context.WHOLE),
-        below_modulus(Slot.X),
-        *power[:-1],
-        go(power[-1], REDUCE),
+        [*checks, MEET, *ready, *power, give(own, last)],
+        [MEET, *ready, *squares, go(met, "")],
     ]

@@ -2,18 +2,22 @@
 
 from coprime.exponentiators.steps import Context, Slot, Step, multiply
 
-from .common import REDUCE, below_modulus, go, test_modulus
+from .common import Arithmetic, below_modulus, give, normalized, prepare, test_modulus
 
 __all__ = ["modmul"]
 
 
-def modmul() -> list[Step]:
-    """Bring X into Montgomery form; the product with Y leaves it again."""
+def modmul(own: Arithmetic) -> list[Step]:
+    """Bring X into Montgomery form, if there is one; the product with Y leaves it again."""
     whole = Context.WHOLE
+    enter = [multiply(Slot.BASE, Slot.M_POWER, Slot.X, whole, "X * R mod M")]
+    factor = Slot.BASE if own.montgomery else Slot.X
     return [
         test_modulus(whole),
         below_modulus(Slot.X),
         below_modulus(Slot.Y),
-        multiply(Slot.BASE, Slot.M_POWER, Slot.X, whole, "X * 2^dr mod M"),
-        go(multiply(Slot.NEXT, Slot.BASE, Slot.Y, whole, "X * Y mod M"), REDUCE),
+        *normalized(own, whole),
+        *prepare(own, whole),
+        *(enter if own.montgomery else []),
+        give(own, multiply(Slot.NEXT, factor, Slot.Y, whole, "X * Y mod M")),
     ]

@@ -2,45 +2,63 @@
 
 Source: FDFM, section 4 (equations 4 to 6). What differs:
 
-* Step 1 is the exponentiation's entry into Montgomery form: a multiplication of d rounds modulo a
-  prime reduces the d digits of C at once, whatever the lengths of the two primes.
-* In step 3 a residue of d_p digits needs d_p rounds: one multiplication a prime, with the weight
-  Z_p * 2^(W*d_p) mod M stored, in place of three.
+* Step 1 is the exponentiation's entry into Montgomery form: a multiplication of as many rounds as M
+  has, modulo a prime, reduces C at once, whatever the lengths of the two primes.
+* In step 3 a residue takes as many rounds as its prime has: one multiplication a prime, with the
+  weight Z_p * R_p mod M stored, in place of three.
+* With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
-from collections.abc import Callable
+from coprime.exponentiators.left_to_right import left_to_right
+from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, multiply
 
-from coprime.exponentiators.steps import Context, Slot, Step, StepKind, multiply
-
-from .common import REDUCE_BELOW_3M, below_modulus, go, test_modulus
+from .common import (
+    REDUCE_BELOW_3M,
+    Arithmetic,
+    below_modulus,
+    go,
+    normalized,
+    prepare,
+    test_modulus,
+)
 
 __all__ = ["rsa_private"]
 
 
-def rsa_private(exponentiator: Callable[[Context], list[Step]]) -> list[Step]:
-    """X ^ D mod M, M = P * Q."""
-    return [
-        test_modulus(Context.WHOLE),
-        test_modulus(Context.P),
-        test_modulus(Context.Q),
+def rsa_private(own: Arithmetic, lanes: int) -> list[list[Step]]:
+    """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
+    contexts = (Context.WHOLE, Context.P, Context.Q)
+    checks = [
+        *map(test_modulus, contexts),
         below_modulus(Slot.X),
-        *steps_1_and_2_residue(exponentiator, Context.P),
-        step_3_weigh(Context.P, Slot.PART),
-        *steps_1_and_2_residue(exponentiator, Context.Q),
-        step_3_weigh(Context.Q, Slot.BASE),
-        step_4_add(),
+        *normalized(own, *contexts),
+    ]
+    p_share, q_share = share(own, Context.P, Slot.BASE), share(own, Context.Q, Slot.PART)
+    if lanes == 1:
+        return [[*checks, *q_share, *p_share, *step_4_add(own, Slot.PART)]]
+    return [
+        [*checks, MEET, *p_share, MEET, *step_4_add(own, Slot.OTHER_PART)],
+        [MEET, *q_share, go(MEET, "")],
     ]
 
 
-def steps_1_and_2_residue(
-    exponentiator: Callable[[Context], list[Step]], prime: Context
-) -> list[Step]:
+def share(own: Arithmetic, prime: Context, destination: Slot) -> list[Step]:
+    """A prime's share of the result."""
+    return [
+        *prepare(own, prime),
+        *steps_1_and_2_residue(prime),
+        *prepare(own, Context.WHOLE),
+        step_3_weigh(prime, destination),
+    ]
+
+
+def steps_1_and_2_residue(prime: Context) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
-    return exponentiator(prime)
+    return left_to_right(prime)
 
 
 def step_3_weigh(prime: Context, destination: Slot) -> Step:
-    """Step 3: S_p = P_p * Z_p mod M, below 5/4 M since P_p * 4 < 2^(W*d_p)."""
+    """Step 3: S_p = P_p * Z_p mod M; if not canonical, below 5/4 M since P_p * 4 < R_p."""
     return multiply(
         destination,
         Slot.crt(prime),
@@ -51,15 +69,41 @@ def step_3_weigh(prime: Context, destination: Slot) -> Step:
     )
 
 
-def step_4_add() -> Step:
-    """Step 4: P = S_p + S_q, below 5/2 M, then canonical."""
-    return go(
-        Step(
+def step_4_add(own: Arithmetic, part: Slot) -> list[Step]:
+    """Step 4: P = S_p + S_q; below 5/2 M and to be made canonical, or canonical at once."""
+    if not own.canonical:
+        total = Step(
             kind=StepKind.ADD,
             destination=Slot.ACCUMULATOR,
-            x=Slot.BASE,
-            y=Slot.PART,
+            x=part,
+            y=Slot.BASE,
             note="step 4: P = S_p + S_q",
+        )
+        return [go(total, REDUCE_BELOW_3M)]
+    # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
+    return [
+        Step(
+            kind=StepKind.SUBTRACT,
+            destination=Slot.BASE,
+            x=Slot.M,
+            y=Slot.BASE,
+            note="M - S_p",
         ),
-        REDUCE_BELOW_3M,
-    )
+        Step(
+            kind=StepKind.SUBTRACT,
+            destination=Slot.RESULT,
+            x=part,
+            y=Slot.BASE,
+            note="step 4: P = S_q - (M - S_p)",
+        ),
+        go(
+            Step(
+                kind=StepKind.RESTORE,
+                destination=Slot.RESULT,
+                x=Slot.RESULT,
+                y=Slot.M,
+                note="... + M, where it was below 0",
+            ),
+            "",
+        ),
+    ]

@@ -23,7 +23,10 @@
 
   // --- Filters -----------------------------------------------------------------------------------
 
-  const choices = { target: "target", operation: "operation", exponents: "exponents", part: "part" };
+  const choices = {
+    target: "target", device: "device",
+    operation: "operation", exponents: "exponents", part: "part",
+  };
   const budgets = { "max-dsp": "dsp", "max-area": "area", "max-bram": "bram", "max-time": "time" };
 
   // Each choice offers what the choices before it leave; a value that is gone gives way to the first.

@@ -1,0 +1,89 @@
+"""The engines around BITSERIAL's three carry-save multipliers.
+
+Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005). The operands lie in a block RAM instead of
+registers; the multiplier loads and unloads word by word.
+"""
+
+from functools import partial
+
+from coprime.cells.target import Target
+from coprime.multipliers.carry_save import CarrySaveMultiplier
+from coprime.multipliers.interleaved_csa import InterleavedCsa
+from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
+from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
+
+from .contract import Capabilities, Command, Operand
+from .design import EngineDesign
+from .layout import Layout
+
+__all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa"]
+
+_MODULUS = {Operand.X, Operand.M}
+_POWER = {*_MODULUS, Operand.M_POWER, Operand.E}
+_PRIVATE = {
+    *_MODULUS,
+    *(Operand.P, Operand.DP, Operand.P_POWER, Operand.CRT_P),
+    *(Operand.Q, Operand.DQ, Operand.Q_POWER, Operand.CRT_Q),
+}
+
+
+def _design(
+    multiplier: type[CarrySaveMultiplier],
+    family: str,
+    family_number: int,
+    max_bits: int = 2048,
+    word: int = 32,
+    multipliers: int = 2,
+) -> EngineDesign:
+    """Design an engine for moduli of up to `max_bits` bits, 2 to 4096.
+
+    Memory and multiplier exchange words of `word` bits, 8 to 64, or of `max_bits` if that is less.
+    Each of the multipliers, 1 or 2, has its own memory. Primes may be as long as the memory has
+    room for.
+    """
+    for name, value, allowed in (
+        ("max_bits", max_bits, range(2, 4097)),
+        ("word", word, range(8, 65)),
+        ("multipliers", multipliers, range(1, 3)),
+    ):
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {value!r}")
+        if value not in allowed:
+            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+    width = min(word, max_bits)
+    whole = -(-max_bits // width)
+    depth = Layout.smallest_depth(whole, (whole + 1) // 2)
+    prime = min(Layout.longest_prime(depth, whole), whole)
+    factors = {*_MODULUS, Operand.Y}
+    capabilities = Capabilities(
+        family=family,
+        family_number=family_number,
+        digit_width=width,
+        headroom=0,
+        round_bits=1,
+        montgomery=multiplier.montgomery,
+        aligned=multiplier.aligned,
+        multipliers=multipliers,
+        min_length=1,
+        max_length=max_bits,
+        max_prime_length=min(prime * width, max_bits),
+        required={
+            Command.MODMUL: frozenset(
+                factors | {Operand.M_POWER} if multiplier.montgomery else factors
+            ),
+            Command.MODEXP: frozenset(_POWER),
+            Command.RSA_PUBLIC: frozenset(_POWER),
+            Command.RSA_PRIVATE: frozenset(_PRIVATE),
+        },
+    )
+
+    def make_multiplier(capabilities: Capabilities, target: Target) -> CarrySaveMultiplier:
+        # The cells are the same on all targets.
+        return multiplier(whole, width, capabilities.count_bits, capabilities.length_bits)
+
+    return EngineDesign(capabilities, Layout.pack(depth, whole=whole, prime=prime), make_multiplier)
+
+
+montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2)
+montgomery_1csa = partial(_design, MontgomeryOneCsa, "montgomery-1csa", 3)
+interleaved_csa = partial(_design, InterleavedCsa, "interleaved-csa", 4)

@@ -1,0 +1,249 @@
+"""A lane: operand memory, sequencer, linear unit and one modular multiplier."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.target import Target
+from coprime.exponentiators.steps import Context, Slot, StepKind
+from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
+
+from .contract import Capabilities, EngineSignature
+from .layout import Layout
+from .linear import LinearOperation, LinearUnit
+from .program import Program
+from .sequencer import Sequencer
+from .tables import look_up
+
+__all__ = ["Lane"]
+
+LINEAR_OPERATIONS = {
+    StepKind.TEST: LinearOperation.COMPARE,
+    StepKind.BELOW: LinearOperation.COMPARE,
+    StepKind.SUBTRACT: LinearOperation.SUBTRACT,
+    StepKind.ADD: LinearOperation.ADD,
+    StepKind.RESTORE: LinearOperation.RESTORE,
+    StepKind.NORMALIZED: LinearOperation.COMPARE,
+}
+"""What each linear step asks of the linear unit."""
+
+
+class LaneSignature(wiring.Signature):
+    """An engine's ports, and those to the other lane, seen from the lane."""
+
+    def __init__(self, capabilities: Capabilities, address_bits: int):
+        engine = dict(EngineSignature(capabilities).members)
+        engine["multiplying"] = Out(1)
+        super().__init__(
+            engine
+            | {
+                "meets": Out(1),
+                "other_meets": In(1),
+                "other_ends": In(1),
+                # Which slot and index port A is asked for, and its data.
+                "a_slot": Out(5),
+                "a_index": Out(address_bits),
+                "a_data": Out(capabilities.digit_width),
+                "other_a_slot": In(5),
+                "other_a_index": In(address_bits),
+                "other_a_data": In(capabilities.digit_width),
+            }
+        )
+
+
+class Lane(wiring.Component):
+    """An engine as `contract.py` tells, around a multiplier that reads and writes digits.
+
+    All operands and intermediate values lie in one block RAM. Port A reads factors, modulus and
+    exponent; port B reads and writes the result; the host uses port B while the engine is idle.
+
+    Of two lanes the first leads: it checks, ends the operation and gives the result. The other one
+    holds the same operands. It does what its own program tells; while it has nothing to do, its
+    port A reads what the leading one asks for, which so gets at its intermediate values.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+    multiplier : ModularMultiplier
+    program : Program
+    layout : Layout
+    leads : bool
+    target : Target
+    """
+
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        multiplier: ModularMultiplier,
+        program: Program,
+        layout: Layout,
+        *,
+        leads: bool = True,
+        target: Target = Target.GENERIC,
+    ):
+        self.capabilities = capabilities
+        self.multiplier = multiplier
+        self.program = program
+        self.layout = layout
+        self.leads = leads
+        self.memory = BlockRam(capabilities.digit_width, layout.depth, target=target)
+        self.sequencer = Sequencer(program, capabilities, leads=leads)
+        super().__init__(LaneSignature(capabilities, bits_for(layout.depth - 1)))
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts; turn slots and indices into addresses."""
+        m = Module()
+        width = self.capabilities.digit_width
+        count = self.capabilities.count_bits
+        m.submodules.memory = memory = self.memory
+        m.submodules.sequencer = sequencer = self.sequencer
+        m.submodules.linear_unit = linear = LinearUnit(width, count, self.layout.depth)
+        m.submodules.multiplier = multiplier = self.multiplier
+        a_data = Signal(width)
+
+        # --- Commands --------------------------------------------------------------------------
+        m.d.comb += [
+            sequencer.command.eq(self.command),
+            sequencer.start.eq(self.start),
+            self.busy.eq(sequencer.busy),
+            self.done.eq(sequencer.done),
+            self.error.eq(sequencer.error),
+            self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
+            sequencer.modulus_digits.eq(self.modulus_digits),
+            sequencer.exponent_digits.eq(self.exponent_digits),
+            sequencer.p_digits.eq(self.p_digits),
+            sequencer.q_digits.eq(self.q_digits),
+            sequencer.modulus_length.eq(self.modulus_length),
+            sequencer.exponent_length.eq(self.exponent_length),
+            sequencer.p_length.eq(self.p_length),
+            sequencer.q_length.eq(self.q_length),
+            sequencer.exponent_data.eq(memory.a_data),
+            sequencer.other_meets.eq(self.other_meets),
+            sequencer.other_ends.eq(self.other_ends),
+            self.meets.eq(sequencer.meets),
+            multiplier.start.eq(sequencer.multiply),
+            multiplier.prepare.eq(sequencer.prepare),
+            multiplier.wipe.eq(sequencer.clear),
+            multiplier.inner_digits.eq(sequencer.inner_digits),
+            multiplier.outer_digits.eq(sequencer.outer_digits),
+            multiplier.rounds.eq(sequencer.rounds),
+            multiplier.multiplier_is_one.eq(sequencer.y == Slot.ONE),
+            multiplier.a_data.eq(a_data),
+            multiplier.b_data.eq(memory.b_data),
+            sequencer.multiplied.eq(multiplier.done),
+            linear.start.eq(sequencer.linear),
+            linear.clear.eq(sequencer.clear),
+            linear.digits.eq(sequencer.inner_digits),
+            linear.a_data.eq(a_data),
+            linear.b_data.eq(memory.b_data),
+            sequencer.linear_done.eq(linear.done),
+            sequencer.borrow.eq(linear.borrow),
+            sequencer.z_is_zero.eq(linear.z_is_zero),
+            sequencer.z_is_odd.eq(linear.z_is_odd),
+            sequencer.z_is_normalized.eq(linear.z_is_normalized),
+        ]
+        with m.Switch(sequencer.operation):
+            for kind, operation in LINEAR_OPERATIONS.items():
+                with m.Case(kind):
+                    m.d.comb += linear.operation.eq(operation)
+
+        # --- Addresses -------------------------------------------------------------------------
+        multiplies = Signal()
+        m.d.comb += multiplies.eq(
+            sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE) & ~sequencer.clearing
+        )
+        a_slot, b_slot = Signal(5), Signal(5)
+        a_index = Signal.like(linear.index)
+        b_index = Signal.like(linear.index)
+        with m.If(sequencer.exponent_read):
+            with m.Switch(sequencer.modulus):
+                for context in Context:
+                    with m.Case(context):
+                        m.d.comb += a_slot.eq(Slot.exponent(context))
+            m.d.comb += a_index.eq(sequencer.exponent_index)
+        with m.Elif(multiplies):
+            m.d.comb += a_index.eq(multiplier.a_index)
+            with m.Switch(multiplier.a_role):
+                with m.Case(Role.MULTIPLICAND):
+                    m.d.comb += a_slot.eq(sequencer.x)
+                with m.Case(Role.MULTIPLIER):
+                    m.d.comb += a_slot.eq(sequencer.y)
+                with m.Case(Role.MODULUS):
+                    m.d.comb += a_slot.eq(Slot.M + sequencer.modulus)
+                with m.Case(Role.INVERSE):
+                    m.d.comb += a_slot.eq(Slot.M_INVERSE + sequencer.modulus)
+        with m.Else():
+            m.d.comb += [a_slot.eq(sequencer.x), a_index.eq(linear.index)]
+
+        write = Signal()
+        write_data = Signal(width)
+        with m.If(~self.busy):
+            m.d.comb += [
+                b_slot.eq(Mux(self.write, self.operand, Slot.RESULT)),
+                b_index.eq(Mux(self.write, self.index, self.result_index)),
+                write.eq(self.write),
+                write_data.eq(self.digit),
+            ]
+        with m.Elif(multiplies):
+            m.d.comb += [
+                b_slot.eq(sequencer.destination),
+                b_index.eq(multiplier.b_index),
+                write.eq(multiplier.b_write),
+                write_data.eq(multiplier.b_write_data),
+            ]
+        with m.Else():
+            m.d.comb += [
+                b_slot.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
+                b_index.eq(linear.index),
+                write.eq(linear.b_write),
+                write_data.eq(linear.b_write_data),
+            ]
+
+        m.d.comb += [
+            self.a_slot.eq(a_slot),
+            self.a_index.eq(a_index),
+            self.a_data.eq(memory.a_data),
+        ]
+        m.d.comb += a_data.eq(memory.a_data)
+        others = {Slot.OTHER_ACCUMULATOR, Slot.OTHER_PART} & {step.x for step in self.program.steps}
+        if others:
+            # What was asked of the other lane comes from its memory, as late as from the own one.
+            asks_other = Signal()
+            m.d.comb += asks_other.eq(a_slot.matches(*others))
+            for _ in range(READ_LATENCY):
+                asks_other = stage(m, asks_other)
+            with m.If(asks_other):
+                m.d.comb += a_data.eq(self.other_a_data)
+        if not self.leads:
+            with m.If(~self.busy):
+                m.d.comb += [a_slot.eq(self.other_a_slot), a_index.eq(self.other_a_index)]
+
+        bases = [self.layout.base(k) for k in range(32)]
+        # Two stages before the memory, so that no path is long: what is asked for, its address.
+        for slot, index, address in (
+            (a_slot, a_index, memory.a_address),
+            (b_slot, b_index, memory.b_address),
+        ):
+            current = Signal.like(slot)
+            m.d.comb += current.eq(slot)
+            with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
+                # ACCUMULATOR and NEXT change places.
+                m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
+            found = Signal.like(address)
+            m.d.comb += found.eq(look_up(bases, stage(m, current), len(found)) + stage(m, index))
+            m.d.comb += address.eq(stage(m, found))
+        m.d.comb += [
+            memory.b_write.eq(stage(m, stage(m, write))),
+            memory.b_write_data.eq(stage(m, stage(m, write_data))),
+        ]
+        m.d.comb += self.result_digit.eq(memory.b_data)
+        return m
+
+
+def stage(m: Module, value: Signal) -> Signal:
+    """The value as it was one cycle ago."""
+    staged = Signal.like(value, reset_less=True)
+    m.d.sync += staged.eq(value)
+    return staged

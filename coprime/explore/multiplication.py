@@ -1,0 +1,154 @@
+"""One multiplication on an engine's multiplier by itself: its operands, its cycles.
+
+The simulation is Amaranth's own; a memory in Python answers the multiplier as the engine's does.
+"""
+
+import random
+from collections import deque
+from dataclasses import dataclass
+
+from amaranth.sim import Simulator, SimulatorContext
+
+from coprime.engine.contract import Capabilities
+from coprime.engine.design import EngineDesign
+from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
+
+__all__ = ["MULTIPLICATION", "Multiplication", "predict_multiplication", "simulate_multiplication"]
+
+MULTIPLICATION = "MULTIPLICATION"
+"""Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""
+
+
+@dataclass(frozen=True)
+class Multiplication:
+    """One multiplication.
+
+    Parameters
+    ----------
+    cycles : from start to done, loading and unloading of the operands' digits included
+    products : cycles of these in which a product that the algorithm needs enters the multiplier
+    right : whether the result is that of Python's integers
+    """
+
+    cycles: int
+    products: int
+    right: bool = True
+
+
+def predict_multiplication(design: EngineDesign, bits: int) -> Multiplication:
+    """What the multiplier's model says of operands of `bits` bits.
+
+    Raises ValueError for a length that the design does not take.
+    """
+    digits, rounds = _lengths(design.capabilities, bits)
+    own = design.multiplier
+    return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))
+
+
+def simulate_multiplication(design: EngineDesign, bits: int, seed: int) -> Multiplication:
+    """Multiply two numbers below a modulus of `bits` bits, all drawn from a seed.
+
+    Raises ValueError for a length that the design does not take.
+    """
+    own = design.capabilities
+    digits, rounds = _lengths(own, bits)
+    generator = random.Random(seed)
+    m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    x, y = generator.randrange(m), generator.randrange(m)
+
+    width = own.digit_width
+    shift = digits * width - bits if own.aligned else 0
+    operands = {Role.MULTIPLICAND: x, Role.MULTIPLIER: y, Role.MODULUS: m}
+    memory = {
+        (role, index): value << shift >> width * index & (1 << width) - 1
+        for role, value in operands.items()
+        for index in range(digits)
+    }
+    memory[Role.INVERSE, 0] = -pow(m, -1, 1 << width) % (1 << width)
+
+    multiplier = design.multiplier_hardware()
+    bench = _Bench(multiplier, memory, digits, rounds)
+    simulator = Simulator(multiplier)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench.run)
+    simulator.run()
+
+    value = sum(digit << width * index for index, digit in bench.result.items()) >> shift
+    expected = x * y * pow(2, -own.radix_bits * rounds, m) % m
+    right = value in (expected, expected if multiplier.canonical else expected + m)
+    return Multiplication(bench.cycles, bench.products, right)
+
+
+def _lengths(capabilities: Capabilities, bits: int) -> tuple[int, int]:
+    """Digits and rounds of operands of `bits` bits."""
+    shortest, longest = capabilities.min_length, capabilities.max_length
+    if not shortest <= bits <= longest:
+        raise ValueError(
+            f"the multiplier takes moduli of {shortest} to {longest} bits, not of {bits}"
+        )
+    return capabilities.digits(bits), capabilities.rounds(bits)
+
+
+class _Bench:
+    """Prepares a multiplier, starts it once, and is its memory."""
+
+    def __init__(
+        self,
+        multiplier: ModularMultiplier,
+        memory: dict[tuple[Role, int], int],
+        digits: int,
+        rounds: int,
+    ):
+        self._dut = multiplier
+        self._memory = memory
+        self._digits = digits
+        self._rounds = rounds
+        nothing = [0] * (READ_LATENCY - 1)
+        self._a_asked, self._b_asked = deque(nothing), deque(nothing)
+        self.result: dict[int, int] = {}
+        self.cycles = 0
+        self.products = 0
+
+    async def run(self, context: SimulatorContext) -> None:
+        """Do it; the outcome stands in the public attributes."""
+        if self._dut.prepares:
+            await self._command(context, self._dut.prepare)
+        self.cycles, self.products = await self._command(context, self._dut.start)
+
+    async def _command(self, context: SimulatorContext, command: object) -> tuple[int, int]:
+        """Cycles and products from the cycle after a command to the one of `done`."""
+        lengths = (
+            (self._dut.inner_digits, self._digits),
+            (self._dut.outer_digits, self._digits),
+            (self._dut.rounds, self._rounds),
+        )
+        # They hold from the first of these cycles on; before, they may be anything.
+        for port, _ in lengths:
+            context.set(port, (1 << len(port)) - 1)
+        context.set(command, 1)
+        await self._cycle(context)
+        context.set(command, 0)
+        for port, length in lengths:
+            context.set(port, length)
+        cycles = products = done = 0
+        while not done:
+            cycles += 1
+            products += context.get(self._dut.multiplying)
+            done = context.get(self._dut.done)
+            await self._cycle(context)
+        return cycles, products
+
+    async def _cycle(self, context: SimulatorContext) -> None:
+        """Take what is asked for in this cycle, and give in the next what was asked for before."""
+        dut = self._dut
+        # What lies beyond an operand's end may be anything.
+        anything = (1 << len(dut.a_data)) - 1
+        asked = context.get(dut.a_role), context.get(dut.a_index)
+        self._a_asked.append(self._memory.get(asked, anything))
+        index = context.get(dut.b_index)
+        self._b_asked.append(self.result.get(index, anything))
+        if context.get(dut.b_write):
+            self.result[index] = context.get(dut.b_write_data)
+        await context.tick()
+        context.set(dut.a_data, self._a_asked.popleft())
+        context.set(dut.b_data, self._b_asked.popleft())

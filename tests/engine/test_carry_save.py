@@ -1,0 +1,95 @@
+"""What only the carry-save engines have to show; see test_families.py for what every engine has."""
+
+import itertools
+import random
+
+import pytest
+
+from coprime.engine import carry_save
+from coprime.engine.contract import Length, Operand
+from tests.benches import open_bench
+
+FAMILIES = {
+    "montgomery-2csa": carry_save.montgomery_2csa,
+    "montgomery-1csa": carry_save.montgomery_1csa,
+    "interleaved-csa": carry_save.interleaved_csa,
+}
+
+
+@pytest.mark.parametrize("max_bits", [2, 5, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_exhaustive_small_moduli(family, max_bits):
+    """Every X and Y below every M, odd for Montgomery, of up to as many bits as the hardware's."""
+    bench = open_bench(family, max_bits=max_bits, multipliers=1)
+    with bench.device:
+        run = bench.accelerator.modmul
+        for m in range(1, 1 << max_bits, 2 if bench.design.capabilities.montgomery else 1):
+            for x, y in itertools.product(range(m), repeat=2):
+                assert run(x, y, m).value == x * y % m
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("multipliers", [1, 2])
+def test_exhaustive_small_powers(family, multipliers):
+    bench = open_bench(family, max_bits=4, multipliers=multipliers)
+    with bench.device:
+        odd = bench.design.capabilities.montgomery
+        for m in range(1, 16, 2 if odd else 1):
+            for x, e in itertools.product(range(m), range(16)):
+                assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m)
+
+
+@pytest.mark.parametrize("bits", [32, 33, 64, 100, 128])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_longest_modulus_of_a_smaller_engine(family, bits):
+    """At exactly `max_bits`, where every register and counter is full."""
+    bench = open_bench(family, max_bits=bits, word=16)
+    generator = random.Random(bits)
+    with bench.device:
+        for m in ((1 << bits) - 1, (1 << (bits - 1)) + 1, generator.getrandbits(bits) | 1):
+            for x in (m - 1, generator.randrange(m)):
+                assert bench.accelerator.modmul(x, x, m).value == x * x % m
+                assert bench.accelerator.modexp(x, 65537, m).value == pow(x, 65537, m)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_longest_of_all(family):
+    bench = open_bench(family, max_bits=4096, word=64, multipliers=1)
+    generator = random.Random(1)
+    with bench.device:
+        for m in ((1 << 4096) - 1, generator.getrandbits(4096) | 1 << 4095 | 1):
+            x, y = generator.randrange(m), m - 1
+            assert bench.accelerator.modmul(x, y, m).value == x * y % m
+            assert bench.accelerator.modexp(x, 17, m).value == pow(x, 17, m)
+
+
+@pytest.mark.parametrize("design", FAMILIES.values())
+def test_wrong_parameters(design):
+    for name, values, error in (
+        ("max_bits", (1, 4097), "max_bits must be in 2..4096"),
+        ("word", (7, 65), "word must be in 8..64"),
+        ("multipliers", (0, 3), "multipliers must be in 1..2"),
+    ):
+        for value in values:
+            with pytest.raises(ValueError, match=f"{error}, not {value}"):
+                design(**{name: value})
+        with pytest.raises(TypeError, match=f"{name} must be an int, not '8'"):
+            design(**{name: "8"})
+
+
+def test_operands_fit_the_memory():
+    for bits in [*range(2, 200), *range(200, 4097, 37), 4096]:
+        for word in (8, 24, 32, 64):
+            design = carry_save.interleaved_csa(bits, word=word)
+            own = design.capabilities
+            digits = dict.fromkeys((Length.P, Length.Q), own.max_prime_digits) | {Length.DIGIT: 1}
+            spans = sorted(
+                (base, base + digits.get(kind, own.max_digits))
+                for slot, base in design.layout.bases.items()
+                for kind in [Operand(slot).length if slot < len(Operand) else Length.MODULUS]
+            )
+            assert spans[0][0] == 0
+            assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+            assert spans[-1][1] <= design.layout.depth
+            assert own.max_prime_length >= (bits + 1) // 2

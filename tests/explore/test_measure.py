@@ -1,0 +1,87 @@
+"""Area and clock of a design's parts, from Python and from the command line."""
+
+import json
+
+import pytest
+
+from coprime.catalog import family_named
+from coprime.cells.target import Target
+from coprime.cli import main
+from coprime.explore.measure import measure_area
+from coprime.flow.ecp5 import map_ecp5, route_ecp5
+from coprime.flow.package import multiplier_verilog, part_verilog
+
+SMALL = {"max_bits": "64"}
+
+
+def small(family="fdfm"):
+    return family_named(family).choose(SMALL)
+
+
+@pytest.mark.parametrize("family", ["fdfm", "montgomery-1csa"])
+def test_a_part_is_smaller_than_the_whole(family):
+    choice = family_named(family).choose(SMALL | {"multipliers": "1"})
+    areas = {
+        part: measure_area(choice, Target.ECP5, part=part)
+        for part in ("multiplier", "engine", "accelerator")
+    }
+    for part, area in areas.items():
+        assert (area.part, area.family, area.fmax_mhz) == (part, family, None)
+    for smaller, larger in (("multiplier", "engine"), ("engine", "accelerator")):
+        assert 0 < areas[smaller].lut < areas[larger].lut
+        assert 0 < areas[smaller].ff < areas[larger].ff
+        assert areas[smaller].dsp == areas[larger].dsp
+    assert areas["multiplier"].bram == 0 < areas["engine"].bram
+
+
+def test_top_modules():
+    for part, top in (
+        ("engine", "coprime_fdfm_engine"),
+        ("accelerator", "coprime_fdfm"),
+        ("multiplier", "coprime_fdfm_multiplier"),
+    ):
+        verilog, name = part_verilog(small(), part)
+        assert name == top
+        assert f"module {top}(" in verilog
+        assert verilog.startswith("// coprime_fdfm: digit-serial Montgomery")
+    with pytest.raises(ValueError, match=r"part must be one of engine, acc.*, not 'memory'"):
+        part_verilog(small(), "memory")
+
+
+def test_measuring_on_a_device():
+    area = measure_area(small(), Target.ECP5, part="multiplier", route=True, device="LFE5U-45F")
+    verilog = multiplier_verilog(small(), Target.ECP5)
+    top = "coprime_fdfm_multiplier"
+    assert area.device == "LFE5U-45F-6 CABGA381"
+    assert area.lut == map_ecp5(verilog, top).lut
+    assert area.fmax_mhz == route_ecp5(verilog, top, device="LFE5U-45F").fmax_mhz
+    with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
+        measure_area(small(), Target.ECP5, route=True, device="LFE5U-12F")
+
+
+def test_synth_of_a_part(capsys):
+    arguments = ["synth", "fdfm", "-p", "max_bits=64", "--target", "ecp5", "--part", "multiplier"]
+    assert main([*arguments, "--json"]) == 0
+    mapped = json.loads(capsys.readouterr().out)
+    assert (mapped["part"], mapped["device"]) == ("multiplier", "Lattice ECP5")
+    assert (mapped["dsp"], mapped["bram"], mapped["fmax_mhz"]) == (1, 0, None)
+    assert main([*arguments, "--json", "--route", "--device", "LFE5U-45F"]) == 0
+    routed = json.loads(capsys.readouterr().out)
+    assert routed["device"] == "LFE5U-45F-6 CABGA381"
+    assert routed["fmax_mhz"] > 0
+    assert routed["lut"] == mapped["lut"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--device", "LFE5U-45F"], "--device is what to place and route on: add --route"),
+        (
+            ["--device", "LFE5U-45F", "--board", "ulx3s", "-o", "x"],
+            "the board ulx3s has its own device: leave --device out",
+        ),
+    ],
+)
+def test_device_without_a_use(capsys, arguments, sentence):
+    assert main(["synth", "fdfm", "--target", "ecp5", *arguments]) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,53 @@
+"""Single multiplications, simulated on a multiplier by itself."""
+
+import dataclasses
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+
+from coprime.catalog import FAMILIES, family_named
+from coprime.explore.multiplication import predict_multiplication, simulate_multiplication
+from coprime.multipliers.contract import MultiplierSignature
+
+
+def design(family, bits):
+    return family_named(family).choose({"max_bits": str(bits)}).design
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("longest", "bits"), [(64, 64), (96, 64), (100, 100), (130, 129)])
+def test_cycles_are_the_predicted_ones(family, longest, bits):
+    own = design(family, longest)
+    for seed in (1, 2, 3):
+        done = simulate_multiplication(own, bits, seed)
+        assert done == predict_multiplication(own, bits)
+        assert done.right
+
+
+def test_lengths_out_of_range():
+    for bits in (15, 97):
+        with pytest.raises(ValueError, match=f"takes moduli of 16 to 96 bits, not of {bits}"):
+            simulate_multiplication(design("fdfm", 96), bits, 1)
+        with pytest.raises(ValueError, match=f"takes moduli of 16 to 96 bits, not of {bits}"):
+            predict_multiplication(design("fdfm", 96), bits)
+
+
+class Idler(wiring.Component):
+    """Is always done, and writes nothing."""
+
+    prepares = canonical = True
+
+    def __init__(self, capabilities, target):
+        super().__init__(MultiplierSignature(capabilities.digit_width, capabilities.count_bits, 8))
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.sync += self.done.eq(1)
+        return m
+
+
+def test_a_wrong_result_is_told():
+    idle = dataclasses.replace(design("fdfm", 64), make_multiplier=Idler)
+    done = simulate_multiplication(idle, 64, 1)
+    assert (done.cycles, done.products, done.right) == (1, 0, False)
