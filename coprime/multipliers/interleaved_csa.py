@@ -96,7 +96,7 @@ class InterleavedCsa(CarrySaveMultiplier):
         address_next = Signal(4)
         clears = (~control.running, ~control.running, ~control.running, ~control.selecting)
         addresses = [
-            spread(m, address_next[k], control.apart, n, name=f"address{k}", clear=clear)
+            spread(m, address_next[k], n, name=f"address{k}", clear=clear)
             for k, clear in enumerate(clears)
         ]
         enable = Signal()
@@ -131,7 +131,7 @@ class InterleavedCsa(CarrySaveMultiplier):
         )
         c_moves = Signal()
         m.d.sync += c_moves.eq(control.adding_next)
-        adding = spread(m, control.adding_next, control.apart, n, name="adding", clear=0)
+        adding = spread(m, control.adding_next, n, name="adding", clear=0)
         with m.If(c_moves):
             m.d.sync += c.eq(row_c)
         with m.If(control.running):

@@ -41,8 +41,8 @@ class MontgomeryOneCsa(MontgomeryCarrySave):
 
         zero = Const(0, 1)
         q_next = Signal()
-        x = spread(m, control.x_next, control.apart, n, name="x", clear=~control.selecting)
-        q = spread(m, q_next, control.apart, n, name="q", clear=~control.selecting)
+        x = spread(m, control.x_next, n, name="x", clear=~control.selecting)
+        q = spread(m, q_next, n, name="q", clear=~control.selecting)
         added = Cat((x & ~q & y) | (~x & q & modulus) | (x & q & r), x[-1] & q[-1] & r_carry)
         sums, carries = carry_save(Cat(s, zero), Cat(c, zero), added)
         # The carry out of bit 0 is c_0. There the sum is 0, so it is 1 where s_0 or c_0 was.

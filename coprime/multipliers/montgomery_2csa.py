@@ -24,8 +24,8 @@ class MontgomeryTwoCsa(MontgomeryCarrySave):
         """(S, C) = CSA(S, C, x_i * Y); (S, C) = CSA(S, C, q * M); halve both."""
         zero = Const(0, 1)
         q_next = Signal()
-        x = spread(m, control.x_next, control.apart, self.width, name="x", clear=~control.selecting)
-        q = spread(m, q_next, control.apart, self.width, name="q", clear=~control.selecting)
+        x = spread(m, control.x_next, self.width, name="x", clear=~control.selecting)
+        q = spread(m, q_next, self.width, name="q", clear=~control.selecting)
         # Where the rows meet is kept: synthesis would merge them, and take more cells for it.
         first_s = Signal(self.width, attrs={"keep": 1})
         first_c = Signal(self.width, attrs={"keep": 1})

@@ -74,7 +74,7 @@ class MontgomeryCarrySave(CarrySaveMultiplier):
         row_s, row_c = self.add_row(m, control, y, modulus)
         c_moves = Signal()
         m.d.sync += c_moves.eq(control.adding_next)
-        adding = spread(m, control.adding_next, control.apart, n, name="adding", clear=0)
+        adding = spread(m, control.adding_next, n, name="adding", clear=0)
         with m.If(c_moves):
             m.d.sync += c.eq(row_c)
         with m.If(control.clear_c):
