@@ -263,7 +263,8 @@ enum coprime_error {
     COPRIME_ERROR_INPUT_CLIPPED = 12,
     /* A word address or an operand number that does not exist. */
     COPRIME_ERROR_ADDRESS = 13,
-    /* The modulus, or a prime, has fewer bits than its length; only aligned engines mind. */
+    /* The modulus, or a prime, has fewer bits than its length, which must be exact where DIGITS.RADIX
+       is 0. */
     COPRIME_ERROR_MODULUS_SHORT = 14,
 };
 
@@ -275,7 +276,7 @@ enum coprime_operand {
     COPRIME_OPERAND_Y = 1,
     /* Exponent. */
     COPRIME_OPERAND_E = 2,
-    /* Modulus: odd. */
+    /* Modulus: odd, unless DIGITS.RADIX is 0. */
     COPRIME_OPERAND_M = 3,
     COPRIME_OPERAND_P = 4,
     COPRIME_OPERAND_Q = 5,

@@ -98,7 +98,8 @@ class Error(enum.IntEnum):
     ADDRESS = 13
     """A word address or an operand number that does not exist."""
     MODULUS_SHORT = 14
-    """The modulus, or a prime, has fewer bits than its length; only aligned engines mind."""
+    """The modulus, or a prime, has fewer bits than its length, which must be exact where
+    DIGITS.RADIX is 0."""
 
 
 class Length(enum.IntEnum):
@@ -122,7 +123,7 @@ class Operand(enum.IntEnum):
     E = 2
     """Exponent."""
     M = 3
-    """Modulus: odd."""
+    """Modulus: odd, unless DIGITS.RADIX is 0."""
     P = 4
     Q = 5
     DP = 6

@@ -57,6 +57,10 @@ class Engine(wiring.Component):
                 if member.flow is In:
                     m.d.comb += getattr(lane, name).eq(getattr(self, name))
         leading = self.lanes[0]
+        # The other lane may be idle before the engine is: what the leading one does not take, it
+        # must not take either.
+        for lane in self.lanes[1:]:
+            m.d.comb += lane.write.eq(self.write & ~leading.busy)
         for name in ("busy", "done", "error", "result_digit"):
             m.d.comb += getattr(self, name).eq(getattr(leading, name))
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))

@@ -94,6 +94,11 @@ class LinearUnit(wiring.Component):
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
         ]
+        takes = Signal()
+        with m.If(self.clear):
+            m.d.sync += [x.eq(0), z.eq(0)]
+        with m.Elif(takes):
+            m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
         with m.FSM():
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)
@@ -109,7 +114,7 @@ class LinearUnit(wiring.Component):
                 with m.State(f"WAIT_{k}"):
                     m.next = f"WAIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE"
             with m.State("TAKE"):
-                m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
+                m.d.comb += takes.eq(1)
                 m.next = "ADD"
             with m.State("ADD"):
                 m.d.comb += [

@@ -232,6 +232,9 @@ class InterleavedCsa(CarrySaveMultiplier):
         m.d.comb += self.b_write_data.eq(entering)
 
         # What is on its way through the adders is gone two cycles after these.
+        # A reset may have left S as it was, and with it the word that is written to the table.
+        with m.If(control.forget | control.wiping):
+            m.d.sync += entry_word.eq(0)
         with m.If(control.forget):
             m.d.sync += [modulus.eq(0), lost.eq(0)]
         self.secrets += [modulus, left, entering, compared, entry_word, lost]

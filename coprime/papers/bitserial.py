@@ -142,7 +142,7 @@ def _multiplier(
         part="multiplier",
         target=target,
         device=_ECP5 if target == "ecp5" else None,
-        parameters={"max_bits": bits},
+        parameters={"max_bits": bits, "word": 32, "multipliers": 1},
         convert=convert,
         where=where,
         note=note,
@@ -197,8 +197,9 @@ _TABLE_1 = Table(
         "of four, and four times the flip-flops.",
         "Our slices are those that would do if each were filled, before placement: a lower bound. "
         "The paper's are counted after place and route.",
-        "The paper's circuits hold both operands and the result in registers. Ours holds one "
-        "operand and the modulus; the other operand and the result pass by word by word.",
+        "The paper's circuits hold both operands and the result in registers. In ours "
+        "the scanned operand and the result pass by word by word; with one CSA it holds R = Y + M "
+        "beside Y and M, and the interleaved one holds ten multiples in place of Y.",
         "The published areas double with the length up to 256 bits. They grow by a factor of 1.5 "
         "to 1.7 from there to 512 bits, and of 2.6 to 3.0 from 512 to 1,024 bits.",
     ),
@@ -344,7 +345,7 @@ def _operation_time(
             operation=operation,
             exponents="random",
             device=device,
-            parameters={"max_bits": 1024, "multipliers": multipliers},
+            parameters={"max_bits": 1024, "word": 32, "multipliers": multipliers},
             convert=convert,
             where=where,
             note=note,

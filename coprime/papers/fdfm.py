@@ -121,14 +121,24 @@ def _area(column: str) -> tuple[Source, ...]:
     )
 
 
-_EVERY_SIZE = {"max_bits": 2176}
+_ONE = {"multipliers": 1}
+_EVERY_SIZE = {"max_bits": 2176, **_ONE}
 _CLOCK: tuple[Source, ...] = (
-    Measured(column="fmax_mhz", family="fdfm", bits=1024, target="ecp5", parameters=_EVERY_SIZE),
+    Measured(
+        column="fmax_mhz",
+        family="fdfm",
+        bits=1024,
+        target="ecp5",
+        device="LFE5U-25F-6 CABGA381",
+        parameters=_EVERY_SIZE,
+    ),
 )
 
 
 def _worst_case(bits: int) -> tuple[Source, ...]:
-    return (Measured(column="cycles", family="fdfm", bits=bits, exponents="worst"),)
+    return (
+        Measured(column="cycles", family="fdfm", bits=bits, exponents="worst", parameters=_ONE),
+    )
 
 
 def _time(
@@ -142,6 +152,7 @@ def _time(
             bits=bits,
             operation=operation,
             exponents="worst",
+            parameters=_ONE,
             convert=lambda cycles: convert(cycles / megahertz / 1000),
             where="Simulation, at the paper's clock",
             note=f"at {megahertz:g} MHz",
@@ -153,6 +164,7 @@ def _time(
             operation=operation,
             exponents="worst",
             target="ecp5",
+            device="LFE5U-25F-6 CABGA381",
             parameters=_EVERY_SIZE,
             convert=convert,
         ),
@@ -408,6 +420,7 @@ def _multiplier_utilization(bits: int, in_the_text: str | None = None) -> Row:
             bits=bits,
             operation="MODEXP",
             exponents="worst",
+            parameters=_ONE,
             convert=percent,
             where="Simulation, MODEXP of this length",
         ),
@@ -419,6 +432,7 @@ def _multiplier_utilization(bits: int, in_the_text: str | None = None) -> Row:
                 family="fdfm",
                 bits=2 * bits,
                 exponents="worst",
+                parameters=_ONE,
                 convert=percent,
                 where="Simulation, RSA_PRIVATE of twice this length",
             )

@@ -1,6 +1,7 @@
 """The engine without its bus: what only its own ports and its memory show."""
 
 import pytest
+from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
@@ -38,8 +39,9 @@ class Bench:
         self.design = design
         self.engine = design.hardware()
 
-    def run(self, process):
-        simulator = Simulator(self.engine)
+    def run(self, process, reset=None):
+        top = self.engine if reset is None else ResetInserter(reset)(self.engine)
+        simulator = Simulator(top)
         simulator.add_clock(1e-8)
         simulator.add_testbench(process, background=False)
         simulator.run()
@@ -97,8 +99,11 @@ class Bench:
 async def wipe(bench, context):
     await bench.start(context, Command.WIPE)
     assert await bench.finish(context) == (1 + bench.design.layout.depth, Error.NONE)
-    await context.tick()  # the last word is on its way to the memory
+    await context.tick().repeat(3)  # the last word is on its way to the memory
     assert not any(bench.words(context))
+    for lane in bench.engine.lanes:
+        secrets = getattr(lane.multiplier, "secrets", [])
+        assert not any(context.get(one) for one in secrets)
 
 
 @pytest.mark.parametrize("used", [False, True])
@@ -124,6 +129,50 @@ def test_wipe_as_the_first_command_after_reset(bench):
             for address in range(bench.design.layout.depth):
                 context.set(lane.memory.data[address], 0x9ABC)
         await wipe(bench, context)
+
+    bench.run(process)
+
+
+@pytest.mark.parametrize("pause", [300, 600, 627, 645, 663])
+def test_wipe_after_a_reset_in_the_middle(bench, pause):
+    """A reset leaves much as it was; WIPE clears it, however soon it comes."""
+    _, operands, lengths = bench.private_key()
+    reset = Signal()
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        await bench.start(context, Command.RSA_PRIVATE)
+        await context.tick().repeat(pause)
+        context.set(reset, 1)
+        await context.tick()
+        context.set(reset, 0)
+        await wipe(bench, context)
+
+    bench.run(process, reset)
+
+
+def test_lanes_take_the_same_writes():
+    """The second lane, which has no part in MODMUL, takes no write while the first one works."""
+    bench = Bench(fdfm(64, multipliers=2))
+    _, operands, lengths = bench.private_key()
+    operands[Operand.Y] = 5
+    operands[Operand.M_POWER] = 1
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        await bench.start(context, Command.MODMUL)
+        await context.tick().repeat(10)
+        context.set(bench.engine.write, 1)
+        context.set(bench.engine.operand, Operand.Q)
+        context.set(bench.engine.index, 0)
+        context.set(bench.engine.digit, 0x5555)
+        await context.tick()
+        context.set(bench.engine.write, 0)
+        await bench.finish(context)
+        await context.tick().repeat(3)
+        for lane in bench.engine.lanes:
+            word = lane.memory.data[bench.design.layout.base(Operand.Q)]
+            assert context.get(word) == operands[Operand.Q] & 0x1FFFF
 
     bench.run(process)
 

@@ -147,9 +147,10 @@ def test_words_have_no_ratio():
 
 def test_fdfm_against_its_own_cycles():
     """A circuit with exactly the paper's cycles gets the ratio 1, at the paper's clock too."""
-    parameters = {"max_bits": 2176}
+    parameters = {"max_bits": 2176, "multipliers": 1}
+    settings = {"parameters": parameters, "device": "LFE5U-25F-6 CABGA381"}
     points = [
-        point("fdfm", bits, 1, cycles=cycles, parameters=parameters)
+        point("fdfm", bits, 1, cycles=cycles, **settings)
         for bits, cycles in fdfm.CRT_CYCLES.items()
     ]
     (execution,) = [one for one in fdfm.TABLES if one.number == "Table 2"]

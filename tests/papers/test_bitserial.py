@@ -143,7 +143,7 @@ def multiplier(family, bits, **figures):
             "exponents": "random",
             "part": "multiplier",
             "device": DEVICE,
-            "parameters": {"max_bits": bits, "word": 32},
+            "parameters": {"max_bits": bits, "word": 32, "multipliers": 1},
             **figures,
         },
     )
@@ -210,7 +210,7 @@ def test_times_of_a_design_with_the_papers_cycles():
     """At the paper's clock, a circuit that only multiplies takes the time that is corrected."""
 
     def engine(family, operation, multipliers, cycles):
-        parameters = {"max_bits": 1024, "multipliers": multipliers}
+        parameters = {"max_bits": 1024, "word": 32, "multipliers": multipliers}
         figures = {"cycles": cycles, "fmax_mhz": 50.0, "milliseconds": cycles / 50_000}
         return point(
             *(family, 1024, 1),
