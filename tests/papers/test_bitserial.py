@@ -169,12 +169,12 @@ def test_areas_are_parts_of_the_papers_device():
     (slices,) = [one for where, one in found.items() if where.startswith("ecp5, mapped: slices")]
     assert slices.ratio == pytest.approx(1 / 1.4)
     assert slices.how == (
-        "mapped with Yosys: the multiplier of montgomery-1csa with max_bits 64 to"
-        f" {DEVICE}, slices_estimate 192, in % of 19,200"
+        "mapped with Yosys: the multiplier of montgomery-1csa with max_bits 64, word 32,"
+        f" multipliers 1 to {DEVICE}, slices_estimate 192, in % of 19,200"
     )
     assert slices.command == (
-        "coprime synth montgomery-1csa -p max_bits=64 -p word=32 --target ecp5 --part multiplier"
-        " --route --device LFE5U-85F"
+        "coprime synth montgomery-1csa -p max_bits=64 -p word=32 -p multipliers=1 --target ecp5"
+        " --part multiplier --route --device LFE5U-85F"
     )
 
 
