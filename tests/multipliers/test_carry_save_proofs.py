@@ -103,7 +103,7 @@ def make(family, n):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
-    "n", [3, 4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+    "n", [3, *(pytest.param(longer, marks=pytest.mark.slow) for longer in (4, 5, 6))]
 )
 def test_result_is_the_plain_expression(family, n):
     multiplier = make(family, n)
