@@ -31,10 +31,10 @@ demo: $(READY)
 	@$(BIN)/coprime demo
 
 test: $(READY) lint
-	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow"
 
 test-all: $(READY) lint
-	@$(BIN)/python -m pytest -q -n $(JOBS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
 bench: $(READY)
 	@$(BIN)/python -m bench

@@ -181,7 +181,7 @@ The paper's, from its Tables 1 and 2 (its Figure 3 is lost in the scan):
 ## RSA-1024, without and with CRT
 
 A real key from a seed. Our clock is that of the multiplier by itself, on {DEVICE}, above; the
-paper's is that of its Table 2 at 1024 bits, with CRT at 512 bits. It estimates 32.2, 37.5 and
+paper's is that of its Table 2 at 1024 bits, with CRT at 512 bits. It estimates 37.5, 32.2 and
 22.7 ms without CRT on one multiplier (rows of its Table 3 put right), 9.7, 9.1 and 6.1 ms with CRT
 on two.
 

@@ -39,8 +39,12 @@ LONG_LENGTHS = [511, 512, 513, *range(1023, 1032), 2047, 2048, 2175, 2176]
 @pytest.fixture(
     scope="module",
     params=[
-        *CONFIGURATIONS,
-        *(pytest.param(name, marks=pytest.mark.slow) for name in LONG_CONFIGURATIONS),
+        # One worker builds an engine, and does all of its tests.
+        *(pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in CONFIGURATIONS),
+        *(
+            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(name)])
+            for name in LONG_CONFIGURATIONS
+        ),
     ],
 )
 def bench(request):
