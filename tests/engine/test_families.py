@@ -17,20 +17,22 @@ from tests.benches import open_bench
 CONFIGURATIONS = {
     "fdfm": ("fdfm", {}),
     "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),
-    "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
     "montgomery-2csa, 2 multipliers": ("montgomery-2csa", {"max_bits": 257}),
-    "montgomery-1csa": ("montgomery-1csa", {"max_bits": 257, "word": 64, "multipliers": 1}),
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
 }
 LONG_CONFIGURATIONS = {
-    f"{family}, {bits} bits, {multipliers} multipliers": (
-        family,
-        {"max_bits": bits, "multipliers": multipliers},
-    )
-    for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa")
-    for bits, multipliers in ((1024, 2), (2048, 1))
+    "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
+    "montgomery-1csa": ("montgomery-1csa", {"max_bits": 257, "word": 64, "multipliers": 1}),
+    **{
+        f"{family}, {bits} bits, {multipliers} multipliers": (
+            family,
+            {"max_bits": bits, "multipliers": multipliers},
+        )
+        for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa")
+        for bits, multipliers in ((1024, 2), (2048, 1))
+    },
 }
 LENGTHS = [*(2, 3, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 255, 256, 257)]
 LONG_LENGTHS = [511, 512, 513, *range(1023, 1032), 2047, 2048, 2175, 2176]
