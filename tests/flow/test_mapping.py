@@ -234,10 +234,11 @@ def many(text, count):
 @pytest.mark.parametrize(
     ("text", "device", "sentence"),
     [
-        (
+        pytest.param(
             *(many(SHIFT_REGISTER, 30_000), "LFE5U-25F"),
             "LFE5U-25F-6 CABGA381: it needs 30,004 flip-flops, and it has 24,288; "
             "the next larger device is LFE5U-45F",
+            marks=pytest.mark.slow,  # minutes to map
         ),
         (
             *(many(MULTIPLIERS, 29), "LFE5U-25F"),
@@ -257,6 +258,7 @@ def test_design_that_does_not_fit(text, device, sentence):
     assert str(caught.value) == f"the design does not fit {sentence}"
 
 
+@pytest.mark.slow
 def test_room_that_only_placement_misses(monkeypatch):
     """Counting finds nothing wrong, and nextpnr has no place left."""
     roomy = dataclasses.replace(DEVICES["LFE5U-25F"], luts=99_999)
