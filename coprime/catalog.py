@@ -8,11 +8,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
+from coprime.cluster.packet import MAX_CORES
 from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
 from coprime.engine.design import EngineDesign
 from coprime.engine.fdfm import fdfm
 
-__all__ = ["FAMILIES", "Choice", "Family", "Parameter", "family_named"]
+__all__ = [
+    "CLUSTER",
+    "CLUSTER_PARAMETERS",
+    "FAMILIES",
+    "Choice",
+    "ClusterChoice",
+    "Family",
+    "Parameter",
+    "choose",
+    "family_named",
+]
+
+CLUSTER = "cluster"
+"""The name of a cluster beside the families'."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +107,36 @@ class Choice:
 
     def command(self, verb: str, target: Target | None = None) -> str:
         """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
-        words = ["coprime", verb, self.family.name]
-        words += [f"-p {name}={value}" for name, value in self.values.items()]
-        if target is not None:
-            words.append(f"--target {target.value}")
-        return " ".join(words)
+        return _command(verb, self.family.name, self.values, target)
+
+
+@dataclass(frozen=True)
+class ClusterChoice:
+    """Many engines of one kind on a chain: a family with its parameters, and how many cores."""
+
+    core: Choice
+    cores: int
+
+    @property
+    def values(self) -> Mapping[str, int | str]:
+        """Every parameter: `engine`, `cores`, and those of the engine."""
+        return {"engine": self.core.family.name, "cores": self.cores, **self.core.values}
+
+    @property
+    def module_name(self) -> str:
+        """Name of the top module."""
+        return f"coprime_{CLUSTER}"
+
+    def command(self, verb: str, target: Target | None = None) -> str:
+        """The command line that treats this cluster again, as `coprime VERB cluster ...`."""
+        return _command(verb, CLUSTER, self.values, target)
+
+
+def _command(verb: str, name: str, values: Mapping[str, int | str], target: Target | None) -> str:
+    words = ["coprime", verb, name, *(f"-p {key}={value}" for key, value in values.items())]
+    if target is not None:
+        words.append(f"--target {target.value}")
+    return " ".join(words)
 
 
 def _multipliers(default: int) -> Parameter:
@@ -140,10 +179,31 @@ FAMILIES: Mapping[str, Family] = {
 }
 
 
+CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"),)
+"""Of a cluster, beside `engine`, the name of its cores' family (fdfm), and that one's own."""
+
+
+def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
+    """Choose a family, or a cluster of engines, with its parameters.
+
+    Raises ValueError for an unknown name, and as `Family.choose`.
+    """
+    if name != CLUSTER:
+        return family_named(name).choose(settings)
+    rest = dict(settings)
+    family = family_named(rest.pop("engine", "fdfm"))
+    own = {
+        parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
+        for parameter in CLUSTER_PARAMETERS
+    }
+    return ClusterChoice(family.choose(rest), **own)
+
+
 def family_named(name: str) -> Family:
     """Look a family up; ValueError that names the nearest ones if there is none."""
     if name in FAMILIES:
         return FAMILIES[name]
-    near = difflib.get_close_matches(name, FAMILIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(FAMILIES)}"
+    names = [*FAMILIES, CLUSTER]
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
     raise ValueError(f"no family is called {name!r}; {hint}")

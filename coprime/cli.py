@@ -14,13 +14,23 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coprime import __version__
-from coprime.catalog import FAMILIES, Choice, family_named
+from coprime.catalog import (
+    CLUSTER,
+    CLUSTER_PARAMETERS,
+    FAMILIES,
+    Choice,
+    ClusterChoice,
+    Parameter,
+    choose,
+    family_named,
+)
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.device.base import Device, DeviceError
 from coprime.device.uio import UioDevice
 from coprime.engine.contract import Command, Error
 from coprime.explore import measure
+from coprime.explore.cluster import run_cluster
 from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.demo import demonstrate
 from coprime.explore.report_command import add_report, run_report
@@ -44,6 +54,8 @@ from coprime.soc.self_test import build_board
 __all__ = ["main"]
 
 BAD_INPUT, FAILED = 2, 1
+_OWN_KEYS = {"name", "paper", "summary", "parameters"}
+"""Of a record of `list`: what a cluster does not take over from the family of its cores."""
 
 Key = TypeVar("Key")
 
@@ -128,6 +140,9 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
     _add_passphrase(added)
     added.add_argument("--seed", type=int, default=1, metavar="N", help="of random operands (1)")
+    added.add_argument(
+        "--requests", type=int, metavar="N", help="how many, for a cluster (one for each core)"
+    )
     added.add_argument("--trace", type=Path, metavar="FST", help="write waveforms")
     added.add_argument("--json", action="store_true", help="as JSON")
 
@@ -137,7 +152,6 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument(
         "--part",
         choices=PARTS,
-        default=PARTS[0],
         help="the engine alone (default), with its registers and AXI4-Lite slave (accelerator),"
         " or one of its multipliers by itself",
     )
@@ -165,7 +179,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("family", metavar="FAMILY", help=f"one of: {', '.join(FAMILIES)}")
+    parser.add_argument(
+        "family", metavar="FAMILY", help=f"one of: {', '.join([*FAMILIES, CLUSTER])}"
+    )
     parser.add_argument(
         "-p",
         dest="parameters",
@@ -250,7 +266,7 @@ def _hexadecimal_bytes(text: str) -> bytes:
         raise argparse.ArgumentTypeError("not hexadecimal bytes") from None
 
 
-def _choice(options: argparse.Namespace) -> Choice:
+def _choice(options: argparse.Namespace) -> Choice | ClusterChoice:
     settings: dict[str, str] = {}
     for text in options.parameters:
         name, equals, value = text.partition("=")
@@ -259,7 +275,7 @@ def _choice(options: argparse.Namespace) -> Choice:
         if name in settings:
             raise ValueError(f"-p sets {name} twice")
         settings[name] = value
-    return family_named(options.family).choose(settings)
+    return choose(options.family, settings)
 
 
 def _passphrase(options: argparse.Namespace) -> bytes | None:
@@ -304,14 +320,14 @@ def _print_table(rows: Sequence[tuple[str, object]]) -> None:
 
 
 @contextmanager
-def _progress(what: str, cycles: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show clock cycles as they pass, on a terminal; nothing in a pipe."""
+def _progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show clock cycles as they pass, or parts of a total, on a terminal; nothing in a pipe."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task(what, total=cycles)
+        task = bar.add_task(what, total=total)
         yield lambda passed: bar.update(task, advance=passed)
 
 
@@ -322,23 +338,24 @@ def _no_verb(options: argparse.Namespace) -> NoReturn:
     raise ValueError("coprime rsa needs a verb")
 
 
+def _parameter_record(parameter: Parameter) -> dict[str, object]:
+    return {
+        "name": parameter.name,
+        "type": "int",
+        "minimum": parameter.minimum,
+        "maximum": parameter.maximum,
+        "default": parameter.default,
+        "summary": parameter.summary,
+    }
+
+
 def _list(options: argparse.Namespace) -> None:
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "name": family.name,
             "paper": family.paper,
             "summary": family.summary,
-            "parameters": [
-                {
-                    "name": parameter.name,
-                    "type": "int",
-                    "minimum": parameter.minimum,
-                    "maximum": parameter.maximum,
-                    "default": parameter.default,
-                    "summary": parameter.summary,
-                }
-                for parameter in family.parameters
-            ],
+            "parameters": [_parameter_record(parameter) for parameter in family.parameters],
             "operations": [command.name for command in sorted(own.required)],
             "constant_time": own.constant_time,
             "max_length": own.max_length,
@@ -347,16 +364,40 @@ def _list(options: argparse.Namespace) -> None:
         for family in FAMILIES.values()
         for own in [family.choose({}).design.capabilities]
     ]
+    default = next(iter(FAMILIES))
+    records.append(
+        {
+            "name": CLUSTER,
+            "paper": "FDFM",
+            "summary": "many engines on a chain of shift registers, behind one bus",
+            "parameters": [
+                {
+                    "name": "engine",
+                    "type": "family",
+                    "choices": list(FAMILIES),
+                    "default": default,
+                    "summary": "family of the cores, whose parameters follow",
+                },
+                *(_parameter_record(parameter) for parameter in CLUSTER_PARAMETERS),
+                *(_parameter_record(one) for one in FAMILIES[default].parameters),
+            ],
+            **{key: value for key, value in records[0].items() if key not in _OWN_KEYS},
+        }
+    )
     if options.json:
         _print_json(records)
         return
-    for family in FAMILIES.values():
-        own = family.choose({}).design.capabilities
-        print(f"{family.name}  ({family.paper or 'our own'}): {family.summary}")
-        for parameter in family.parameters:
-            span = f"{parameter.minimum}..{parameter.maximum}, default {parameter.default}"
-            print(f"    -p {parameter.name}=  {parameter.summary} ({span})")
-        print(f"    {', '.join(command.name for command in sorted(own.required))}")
+    for record in records:
+        print(f"{record['name']}  ({record['paper'] or 'our own'}): {record['summary']}")
+        for parameter in record["parameters"]:
+            span = (
+                f"{parameter['minimum']}..{parameter['maximum']}"
+                if parameter["type"] == "int"
+                else ", ".join(parameter["choices"])
+            )
+            summary, value = parameter["summary"], parameter["default"]
+            print(f"    -p {parameter['name']}=  {summary} ({span}, default {value})")
+        print(f"    {', '.join(record['operations'])}")
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -366,7 +407,11 @@ def _build(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     choice, command = _choice(options), Command[options.operation]
-    operands = _operands(options, command)
+    if isinstance(choice, ClusterChoice):
+        return _run_cluster(options, choice, command)
+    if options.requests is not None:
+        raise ValueError("--requests is for a cluster")
+    operands = _operands(options, command, options.seed)
     with _progress(f"{choice.family.name} {command.name}") as passed:
         run = measure.run_operation(choice, command, operands, trace=options.trace, progress=passed)
     if options.json:
@@ -385,7 +430,34 @@ def _run(options: argparse.Namespace) -> int:
     return 0 if run.ok and run.cycles == run.predicted_cycles else FAILED
 
 
-def _operands(options: argparse.Namespace, command: Command) -> measure.Operands:
+def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Command) -> int:
+    count = choice.cores if options.requests is None else options.requests
+    if count < 1:
+        raise ValueError(f"--requests must be 1 or more, not {count}")
+    seeds = range(options.seed, options.seed + count)
+    if options.bits is None:
+        work = [_operands(options, command, options.seed)] * count
+    else:
+        work = [_operands(options, command, seed) for seed in seeds]
+    with _progress(f"{CLUSTER} {command.name}", count) as passed:
+        run = run_cluster(choice, command, work, trace=options.trace, progress=passed)
+    if options.json:
+        _print_json(run.record())
+    else:
+        _print_table(
+            [
+                ("requests", f"{run.requests:,} on {choice.cores:,} cores"),
+                ("results", "all equal to Python's" if run.ok else "WRONG: Python has others"),
+                ("cycles", f"{run.cycles:,}"),
+                ("engines", f"{run.predicted_cycles:,} a core, which is {run.busy:.1%} of them"),
+                ("utilization", f"{run.utilization:.1%} of the multipliers' cycles"),
+                ("simulation", f"{run.cycles_per_second / 1e3:.1f} thousand cycles a second"),
+            ]
+        )
+    return 0 if run.ok else FAILED
+
+
+def _operands(options: argparse.Namespace, command: Command, seed: int) -> measure.Operands:
     raw = {name: getattr(options, name) for name in ("x", "y", "e", "m")}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     rsa = command in (Command.RSA_PUBLIC, Command.RSA_PRIVATE)
@@ -399,7 +471,7 @@ def _operands(options: argparse.Namespace, command: Command) -> measure.Operands
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
-        return measure.random_operands(command, options.bits, options.seed)
+        return measure.random_operands(command, options.bits, seed)
     needed = {
         Command.MODMUL: ["x", "y", "m"],
         Command.MODEXP: ["x", "e", "m"],
@@ -420,13 +492,15 @@ def _operands(options: argparse.Namespace, command: Command) -> measure.Operands
 def _synth(options: argparse.Namespace) -> None:
     choice = _choice(options)
     if options.board is not None:
+        if isinstance(choice, ClusterChoice):
+            raise ValueError("a board's self-test is for one engine: name its family")
         _synth_board(options, choice)
         return
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
     if options.device is not None and not options.route:
         raise ValueError("--device is what to place and route on: add --route")
-    with _progress(f"mapping {choice.family.name}"):
+    with _progress(f"mapping {options.family}"):
         area = measure.measure_area(
             choice,
             Target(options.target),

@@ -1,16 +1,14 @@
 """The accelerator: an engine behind AXI4-Lite, with the ports that vendor tools recognize."""
 
-from amaranth.hdl import ClockDomain, Elaboratable, Module
+from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.lib.wiring import Out, connect
 
-from coprime.bus.axi4_lite import AXI4Lite, AXI4LiteSignature
+from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import Capabilities, EngineSignature
 
 __all__ = ["Accelerator"]
-
-PREFIX = "s_axi_"
 
 
 class Accelerator(wiring.Component):
@@ -38,25 +36,16 @@ class Accelerator(wiring.Component):
             )
         self.engine = engine
         self.capabilities = capabilities
-        axi = {f"{PREFIX}{name}": member for name, member in AXI4LiteSignature().members.items()}
-        super().__init__({f"{PREFIX}aclk": In(1), f"{PREFIX}aresetn": In(1), **axi, "irq": Out(1)})
+        super().__init__({**flat_ports(), "irq": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        m.domains.sync = sync = ClockDomain()
-        m.d.comb += [sync.clk.eq(self.s_axi_aclk), sync.rst.eq(~self.s_axi_aresetn)]
-
         m.submodules.engine = self.engine
         m.submodules.front_end = front_end = FrontEnd(self.capabilities)
         m.submodules.axi4_lite = slave = AXI4Lite()
         connect(m, front_end.engine, self.engine)
         connect(m, slave.registers, front_end.registers)
-        for name, member in AXI4LiteSignature().members.items():
-            outside, inside = getattr(self, f"{PREFIX}{name}"), getattr(slave.axi, name)
-            if member.flow == In:
-                m.d.comb += inside.eq(outside)
-            else:
-                m.d.comb += outside.eq(inside)
+        connect_ports(m, self, slave)
         m.d.comb += self.irq.eq(front_end.irq)
         return m

@@ -1,12 +1,14 @@
 """An AXI4-Lite slave in front of the register port."""
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal
+from amaranth.hdl import ClockDomain, Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
 
-__all__ = ["AXI4Lite", "AXI4LiteSignature"]
+__all__ = ["AXI4Lite", "AXI4LiteSignature", "connect_ports", "flat_ports"]
+
+PREFIX = "s_axi_"
 
 OKAY = 0
 SLVERR = 2
@@ -39,6 +41,25 @@ class AXI4LiteSignature(wiring.Signature):
                 "rready": In(1),
             }
         )
+
+
+def flat_ports() -> dict[str, wiring.Member]:
+    """Members of a top module, with the names by which vendor tools recognize AXI4-Lite.
+
+    s_axi_aclk is the clock of everything inside, s_axi_aresetn its reset, active low and sampled
+    with the clock; the others are the channels.
+    """
+    axi = {f"{PREFIX}{name}": member for name, member in AXI4LiteSignature().members.items()}
+    return {f"{PREFIX}aclk": In(1), f"{PREFIX}aresetn": In(1), **axi}
+
+
+def connect_ports(m: Module, top: wiring.Component, slave: "AXI4Lite") -> None:
+    """Connect a top module's `flat_ports` to its slave, and make its clock domain."""
+    m.domains.sync = sync = ClockDomain()
+    m.d.comb += [sync.clk.eq(top.s_axi_aclk), sync.rst.eq(~top.s_axi_aresetn)]
+    for name, member in AXI4LiteSignature().members.items():
+        outside, inside = getattr(top, f"{PREFIX}{name}"), getattr(slave.axi, name)
+        m.d.comb += inside.eq(outside) if member.flow == In else outside.eq(inside)
 
 
 class AXI4Lite(wiring.Component):

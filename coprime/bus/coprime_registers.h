@@ -266,6 +266,8 @@ enum coprime_error {
     /* The modulus, or a prime, has fewer bits than its length, which must be exact where DIGITS.RADIX
        is 0. */
     COPRIME_ERROR_MODULUS_SHORT = 14,
+    /* The command was ended by CANCEL before it had a result; a cluster's only. */
+    COPRIME_ERROR_CANCELLED = 15,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

@@ -81,6 +81,33 @@ def exceeds(value: Value, limit: int) -> Value:
     return found | below
 
 
+def identity(own: Capabilities) -> dict[str, Value]:
+    """Values of the registers that never change and tell of the engine, by name."""
+    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
+    commands = sum(1 << command for command in {*own.required, Command.WIPE})
+    return {
+        "VERSION": register_value(registers.VERSION, MAJOR=major, MINOR=minor, PATCH=patch),
+        "FAMILY": Const(own.family_number, WORD_BITS),
+        "CAPABILITIES": register_value(
+            registers.CAPABILITIES,
+            COMMANDS=commands,
+            CONSTANT_TIME=own.constant_time,
+            FIXED_MODULUS=own.fixed_modulus is not None,
+            MULTIPLIERS=own.multipliers,
+        ),
+        "DIGITS": register_value(
+            registers.DIGITS,
+            WIDTH=own.digit_width,
+            HEADROOM=own.headroom,
+            RADIX=own.radix_bits,
+        ),
+        "MAX_LENGTH": register_value(
+            registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
+        ),
+        "MIN_LENGTH": register_value(registers.MIN_LENGTH, BITS=own.min_length),
+    }
+
+
 class FrontEnd(wiring.Component):
     """Registers, input and output buffer, and the loading of operands, for any engine.
 
@@ -139,34 +166,6 @@ class FrontEnd(wiring.Component):
     def operands_of(self, length: Length) -> list[Operand]:
         """List the operands of a length class."""
         return sorted(one for one in self.capabilities.operands if one.length is length)
-
-    def identity(self) -> dict[str, Value]:
-        """Values of the registers that never change, by name."""
-        own = self.capabilities
-        major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
-        commands = sum(1 << command for command in {*own.required, Command.WIPE})
-        return {
-            "IDENTIFICATION": Const(registers.IDENTIFICATION["ID"].reset, WORD_BITS),
-            "VERSION": register_value(registers.VERSION, MAJOR=major, MINOR=minor, PATCH=patch),
-            "FAMILY": Const(own.family_number, WORD_BITS),
-            "CAPABILITIES": register_value(
-                registers.CAPABILITIES,
-                COMMANDS=commands,
-                CONSTANT_TIME=own.constant_time,
-                FIXED_MODULUS=own.fixed_modulus is not None,
-                MULTIPLIERS=own.multipliers,
-            ),
-            "DIGITS": register_value(
-                registers.DIGITS,
-                WIDTH=own.digit_width,
-                HEADROOM=own.headroom,
-                RADIX=own.radix_bits,
-            ),
-            "MAX_LENGTH": register_value(
-                registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
-            ),
-            "MIN_LENGTH": register_value(registers.MIN_LENGTH, BITS=own.min_length),
-        }
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -579,7 +578,8 @@ class FrontEnd(wiring.Component):
             "INTERRUPT_ENABLE": interrupt_enable,
             "INTERRUPT_STATUS": interrupt,
             **{r.name: bits for r, bits in zip(LENGTH_REGISTERS, lengths, strict=True)},
-            **self.identity(),
+            "IDENTIFICATION": Const(registers.IDENTIFICATION["ID"].reset, WORD_BITS),
+            **identity(own),
         }
         with m.Switch(port.read_address):
             with m.Case(number(registers.OUTPUT_FIFO)):

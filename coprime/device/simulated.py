@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from coprime.flow.simulation import build_simulation, load_simulation
+from coprime.flow.simulation import Chain, build_simulation, load_simulation
 
 from .base import (
     BusError,
@@ -19,7 +19,8 @@ from .base import (
 
 __all__ = ["SimulatedDevice"]
 
-# Waiting returns to Python this often, so that Ctrl-C works: about ten times a second.
+# Waiting returns to Python this often, so that Ctrl-C works: about ten times a second. Cycles of
+# the one module there is; each node of a chain takes its part of them.
 _CHUNK = 1 << 20
 
 
@@ -30,8 +31,9 @@ class SimulatedDevice(Closing):
     ----------
     verilog : str
         The whole design.
-    top : str
-        Its top module, with the ports of an accelerator (`build_simulation` lists them).
+    top : str or Chain
+        Its top module, with the ports of an accelerator (`build_simulation` lists them), or the
+        modules of a chain. Then the top module is not simulated, and need not be in `verilog`.
     trace : path, optional
         FST file to which every signal is written, from the end of the reset to `close`.
     cycle_limit : int
@@ -44,7 +46,8 @@ class SimulatedDevice(Closing):
     progress : function, optional
         Told clock cycles as they pass while waiting, about ten times a second.
 
-    Raises ToolError as `build_simulation` does.
+    Raises ToolError and ValueError as `build_simulation` does, and ValueError for a chain that is
+    longer than its nodes' numbers can tell.
     """
 
     progress: Callable[[int], None] | None = None
@@ -52,7 +55,7 @@ class SimulatedDevice(Closing):
     def __init__(
         self,
         verilog: str,
-        top: str,
+        top: str | Chain,
         *,
         trace: str | os.PathLike[str] | None = None,
         cycle_limit: int = 4_000_000_000,
@@ -68,7 +71,11 @@ class SimulatedDevice(Closing):
         self._cycle_limit = cycle_limit
         self._trace = trace is not None
         self._value = ctypes.c_uint32()
-        self._handle = self._library.coprime_create(access_limit)
+        length = top.length if isinstance(top, Chain) else 0
+        self._chunk = max(1, _CHUNK // (1 + length))
+        self._handle = self._library.coprime_create(access_limit, length)
+        if self._handle is None:
+            raise ValueError(f"the number of a node is too narrow for a chain of {length}")
         if trace is not None:
             path = os.fsencode(Path(trace))
             if not self._library.coprime_trace_open(self._handle, path):
@@ -90,8 +97,8 @@ class SimulatedDevice(Closing):
             raise TypeError(f"cycles must be an int, not {cycles!r}")
         if cycles < 0:
             raise ValueError(f"cycles must be at least 0, not {cycles}")
-        for done in range(0, cycles, _CHUNK):
-            self._library.coprime_run(self._open(), min(_CHUNK, cycles - done))
+        for done in range(0, cycles, self._chunk):
+            self._library.coprime_run(self._open(), min(self._chunk, cycles - done))
 
     def read32(self, address: int) -> int:
         """Read a register, as Device.read32; BusTimeout if no answer comes."""
@@ -114,8 +121,8 @@ class SimulatedDevice(Closing):
 
         `timeout` is for hardware and means nothing here: `cycle_limit` raises InterruptTimeout.
         """
-        for done in range(0, self._cycle_limit, _CHUNK):
-            chunk = min(_CHUNK, self._cycle_limit - done)
+        for done in range(0, self._cycle_limit, self._chunk):
+            chunk = min(self._chunk, self._cycle_limit - done)
             if self._library.coprime_wait_interrupt(self._open(), chunk):
                 return
             if self.progress is not None:

@@ -100,6 +100,8 @@ class Error(enum.IntEnum):
     MODULUS_SHORT = 14
     """The modulus, or a prime, has fewer bits than its length, which must be exact where
     DIGITS.RADIX is 0."""
+    CANCELLED = 15
+    """The command was ended by CANCEL before it had a result; a cluster's only."""
 
 
 class Length(enum.IntEnum):

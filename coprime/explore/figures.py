@@ -69,11 +69,12 @@ class Plotted:
 def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     """Give each point that did not fail a row; and what to plot of each target.
 
-    A row has the point's columns (`device` is the target's name if none is known) and `id`,
-    `settings` (the parameters in words), `count` (cycles, predicted ones if it was not simulated),
-    `area` (LUTs or unit gates), `time`, `product` (area times time) and `commands`. Time is in ms
-    on a target where points are routed, in clock cycles where none is; for the unit-gate estimate
-    it is cycles times the delay.
+    A row has the point's columns (`device` is the target's name if none is known, `cores` is None
+    for what is no cluster) and `id`, `settings` (the parameters in words), `count` (cycles,
+    predicted ones if it was not simulated), `area` (LUTs or unit gates), `time`, `product` (area
+    times time, of a cluster over its cores) and `commands`. Time is in ms on a target where points
+    are routed, in clock cycles where none is; for the unit-gate estimate it is cycles times the
+    delay.
     """
     good = [point for point in points if point.status == "ok"]
     rows: list[Row] = []
@@ -107,11 +108,12 @@ def _row(point: Point, unit: str, number: int) -> Row:
         "parameters": dict(point.parameters),
         "tools": dict(point.tools),
         "id": number,
-        "settings": ", ".join(f"{name} {value}" for name, value in point.parameters.items()),
+        "settings": point.settings,
+        "cores": point.cores or None,
         "count": cycles,
         "area": area,
         "time": time,
-        "product": None if area is None or time is None else area * time,
+        "product": None if area is None or time is None else area * time / max(point.cores, 1),
         "commands": commands(point),
     }
 
@@ -174,7 +176,8 @@ def _figures(families: Sequence[str], area: str, time: str) -> tuple[Figure, ...
         Figure(
             name="product",
             title="Area-time product",
-            caption="The line joins the least product of each size.",
+            caption="The line joins the least product of each size. A cluster's is over its "
+            "cores, which all work at once.",
             x="bits",
             y="product",
             x_title="Length of the modulus in bits",

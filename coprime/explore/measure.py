@@ -6,13 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coprime.catalog import Choice
+from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name, map_ecp5, route_ecp5
-from coprime.flow.package import accelerator_verilog, part_verilog
+from coprime.flow.package import (
+    FRONT_END,
+    NODE,
+    PARTS,
+    accelerator_verilog,
+    cluster_verilog,
+    part_verilog,
+)
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 from coprime.rsa import keys
@@ -24,6 +31,7 @@ __all__ = [
     "Run",
     "WorstCaseNumbers",
     "estimate_gates",
+    "expected_result",
     "measure_area",
     "open_simulation",
     "random_operands",
@@ -100,7 +108,7 @@ class Area:
     """A mapped design; field names are those of `synth --json`. `fmax_mhz` needs routing."""
 
     family: str
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     part: str
     target: str
     device: str
@@ -161,8 +169,9 @@ def run_operation(
         device.progress = progress
         accelerator = Accelerator(device, predict=design.predict)
         start, before = time.perf_counter(), device.cycles
-        result, expected, bits = _run(accelerator, command, operands)
+        result = _run(accelerator, command, operands)
         seconds, clock = time.perf_counter() - start, device.cycles - before
+    expected, bits = expected_result(command, operands)
     assert result.predicted_cycles is not None
     return Run(
         family=choice.family.name,
@@ -179,36 +188,48 @@ def run_operation(
     )
 
 
-def _run(accelerator: Accelerator, command: Command, own: Operands) -> tuple[Result, int, int]:
-    """Result, what it should be, and the modulus's length."""
+def expected_result(command: Command, own: Operands) -> tuple[int, int]:
+    """What Python's integers say that the result is, and the modulus's length in bits."""
+    if command is Command.RSA_PRIVATE:
+        if not isinstance(own.key, keys.RsaPrivateKey):
+            raise ValueError("RSA_PRIVATE needs a private key")
+        return pow(own.x, own.key.d, own.key.n), own.key.bits
+    e, m = (own.key.e, own.key.n) if own.key is not None else (own.e, own.m)
+    if m == 0:
+        return 0, 0
+    value = own.x * own.y % m if command is Command.MODMUL else pow(own.x, e, m)
+    return value, m.bit_length()
+
+
+def _run(accelerator: Accelerator, command: Command, own: Operands) -> Result:
     x, y, e, m, key = own.x, own.y, own.e, own.m, own.key
     if command is Command.RSA_PRIVATE:
         if not isinstance(key, keys.RsaPrivateKey):
             raise ValueError("RSA_PRIVATE needs a private key")
         accelerator.load_private(key)
-        return accelerator.private(x), pow(x, key.d, key.n), key.bits
+        return accelerator.private(x)
     if key is not None:
         e, m = key.e, key.n
-    bits = m.bit_length()
     if command is Command.RSA_PUBLIC:
         accelerator.load_public(m, e)
-        return accelerator.public(x), pow(x, e, m) if m else 0, bits
+        return accelerator.public(x)
     if command is Command.MODEXP:
-        return accelerator.modexp(x, e, m), pow(x, e, m) if m else 0, bits
-    return accelerator.modmul(x, y, m), x * y % m if m else 0, bits
+        return accelerator.modexp(x, e, m)
+    return accelerator.modmul(x, y, m)
 
 
 def measure_area(
-    choice: Choice,
+    choice: Choice | ClusterChoice,
     target: Target,
     *,
-    part: str = "engine",
+    part: str | None = None,
     route: bool = False,
     device: str = DEFAULT_DEVICE,
 ) -> Area:
     """Map a part of a design to a target; on ecp5, place and route it.
 
-    `part` is one of `coprime.flow.package.PARTS`, `device` one of `coprime.flow.ecp5.DEVICES`.
+    `part` is one of `coprime.flow.package.PARTS`, None is the engine; a cluster is mapped as a
+    whole, its node and its front end once each. `device` is one of `coprime.flow.ecp5.DEVICES`.
     Raises ValueError for another part or device, for a target without mapping, or for routing on
     another than ecp5; ToolError if the design does not fit the device.
     """
@@ -217,11 +238,20 @@ def measure_area(
     if route and target is not Target.ECP5:
         raise ValueError(f"place and route knows ecp5 only, not {target.value}")
     device_name(device)  # before the minutes that mapping may take
-    verilog, top = part_verilog(choice, part, target)
-    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top)
-    routed = route_ecp5(verilog, top, device=device) if route else None
+    if isinstance(choice, ClusterChoice):
+        if part is not None:
+            raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")
+        family, part = CLUSTER, CLUSTER
+        repeated: tuple[str, ...] = (FRONT_END, NODE)
+        verilog, top = cluster_verilog(choice, target), choice.module_name
+    else:
+        family, part, repeated = choice.family.name, part or PARTS[0], ()
+        verilog, top = part_verilog(choice, part, target)
+    map_to = map_xc7 if target is Target.XC7 else map_ecp5
+    mapped = map_to(verilog, top, repeated=repeated)
+    routed = route_ecp5(verilog, top, device=device, repeated=repeated) if route else None
     return Area(
-        family=choice.family.name,
+        family=family,
         parameters=choice.values,
         part=part,
         target=target.value,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coprime import __version__
-from coprime.catalog import Choice
+from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.device.base import DeviceError
@@ -19,7 +19,14 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import device_name, map_ecp5, route_ecp5
 from coprime.flow.mapping import mapping_tools
-from coprime.flow.package import accelerator_verilog, multiplier_verilog, part_verilog
+from coprime.flow.package import (
+    FRONT_END,
+    NODE,
+    accelerator_verilog,
+    cluster_verilog,
+    multiplier_verilog,
+    part_verilog,
+)
 from coprime.flow.tools import ToolError, cached, tool_version
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
@@ -127,9 +134,9 @@ def _task_key(task: Task) -> tuple[str, ...]:
 
 
 def _measure_area(task: AreaTask) -> Measurement:
-    choice = task.choice
+    choice = task.built
     if task.target == "unit-gate":
-        verilog, top = part_verilog(choice, task.part)
+        verilog, top = part_verilog(task.choice, task.part)
         gates = estimate(verilog, top)
         columns: dict[str, Any] = {
             "device": "unit gates",
@@ -140,8 +147,13 @@ def _measure_area(task: AreaTask) -> Measurement:
         }
         return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
     target = Target(task.target)
-    verilog, top = part_verilog(choice, task.part, target)
-    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top)
+    repeated: tuple[str, ...] = ()
+    if isinstance(choice, ClusterChoice):
+        verilog, top = cluster_verilog(choice, target), choice.module_name
+        repeated = (FRONT_END, NODE)
+    else:
+        verilog, top = part_verilog(choice, task.part, target)
+    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top, repeated=repeated)
     columns = {
         name: getattr(mapped, name)
         for name in ("device", "lut", "lutram", "ff", "carry", "dsp", "slices_estimate")
@@ -149,7 +161,9 @@ def _measure_area(task: AreaTask) -> Measurement:
     if not task.route_seeds:
         return Measurement(columns, mapped.tools, _area_key(task, verilog, mapped.tools))
     try:
-        routed = route_ecp5(verilog, top, seeds=task.route_seeds, device=task.device)
+        routed = route_ecp5(
+            verilog, top, seeds=task.route_seeds, device=task.device, repeated=repeated
+        )
     except ToolError as error:
         # Too large for the device, as a rule; the area is known all the same.
         columns["device"] = device_name(task.device)

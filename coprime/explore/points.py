@@ -45,8 +45,13 @@ class Point:
     device: str | None = None
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
-    """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, or one
-    "multiplier" by itself, without the memory that holds its operands."""
+    """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, one
+    "multiplier" by itself, without the memory that holds its operands, or a "cluster" of `cores`
+    engines on a chain, with its front end. What is said of an operation (cycles, utilization, time)
+    is of one engine: a cluster does as many of them at once as it has cores."""
+    cores: int = 0
+    """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
+    """
     lut: int | None = None
     """LUTs occupied, as logic, memory or in carry chains."""
     lutram: int | None = None
@@ -81,7 +86,8 @@ class Point:
     """Time of the operation: cycles (predicted ones if not simulated) / fmax; None unless routed.
     """
     area_time: float | None = None
-    """LUTs x milliseconds where routed; for unit-gate, unit gates x unit delays x cycles."""
+    """LUTs x milliseconds where routed; for unit-gate, unit gates x unit delays x cycles. A
+    cluster's is over its cores, which all work at once."""
     status: str
     """"ok" or "failed"."""
     reason: str | None = None
@@ -98,9 +104,17 @@ class Point:
     def identity(self) -> tuple[object, ...]:
         """What tells points of one sweep apart, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
-        what = (self.target, self.part, self.operation, self.exponents, self.bits, self.seed)
+        what = (self.target, self.part, self.cores)
+        work = (self.operation, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
-        return (self.family, *what, parameters, routed, self.device or "")
+        return (self.family, *what, *work, parameters, routed, self.device or "")
+
+    @property
+    def settings(self) -> str:
+        """The parameters in words, of a cluster its cores first."""
+        cores = {"cores": self.cores} if self.cores else {}
+        pairs = (cores | dict(self.parameters)).items()
+        return ", ".join(f"{name} {value}" for name, value in pairs)
 
 
 _TYPES: Mapping[object, pyarrow.DataType] = {
@@ -114,6 +128,8 @@ _TYPES: Mapping[object, pyarrow.DataType] = {
     Mapping[str, str]: pyarrow.string(),
 }
 _JSON = ("parameters", "tools")
+_LATER: Mapping[str, object] = {"cores": 0}
+"""Columns that files of earlier versions do not have, with what holds for all of their points."""
 
 SCHEMA = pyarrow.schema([(field.name, _TYPES[field.type]) for field in fields(Point)])
 """The columns of a results file."""
@@ -143,8 +159,9 @@ def read_points(path: Path) -> Sequence[Point]:
         table = parquet.read_table(path)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{path} is not a Parquet file") from error
-    missing = [name for name in SCHEMA.names if name not in table.column_names]
+    there = [name for name in SCHEMA.names if name in table.column_names]
+    missing = [name for name in SCHEMA.names if name not in there and name not in _LATER]
     if missing:
         raise ValueError(f"{path} holds no measured points: it has no column {missing[0]}")
-    rows = table.select(SCHEMA.names).to_pylist()
+    rows = [{**_LATER, **row} for row in table.select(there).to_pylist()]
     return [Point(**row | {name: json.loads(row[name]) for name in _JSON}) for row in rows]

@@ -1,5 +1,6 @@
 """The commands that measure a point again."""
 
+from coprime.catalog import CLUSTER
 from coprime.explore.multiplication import MULTIPLICATION
 from coprime.explore.points import Point
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name
@@ -11,8 +12,13 @@ def area_command(point: Point) -> str:
     """The command that maps the design again, and routes it if the point was; "" if none does."""
     if point.target == "unit-gate":
         return ""
-    words = ["coprime synth", *_choice(point), f"--target {point.target}"]
-    if point.part != "engine":
+    family, *parameters = _choice(point)
+    if point.part == CLUSTER:
+        words = ["coprime synth", CLUSTER, f"-p engine={family}", f"-p cores={point.cores}"]
+    else:
+        words = ["coprime synth", family]
+    words += [*parameters, f"--target {point.target}"]
+    if point.part not in ("engine", CLUSTER):
         words.append(f"--part {point.part}")
     if point.fmax_mhz is not None:
         words.append("--route")
@@ -26,7 +32,7 @@ def cycles_command(point: Point) -> str:
     """The command that simulates the operation again; "" if only a sweep does.
 
     `coprime run` takes operands from a seed, and runs whole operations; exponents that are all ones
-    and single multiplications come from a sweep.
+    and single multiplications come from a sweep. A cluster's cycles are those of one engine.
     """
     if point.exponents != "random" or point.operation == MULTIPLICATION:
         return ""

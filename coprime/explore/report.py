@@ -227,7 +227,7 @@ def _page(
         figures=plotted[0].figures if plotted else (),
         papers=papers,
         failed=[
-            {**point.__dict__, "settings": _settings(point)}
+            {**point.__dict__, "settings": point.settings}
             for point in points
             if point.status != "ok"
         ],
@@ -264,10 +264,6 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
         texts = [(one, _EXPONENTS.get(one, one)) for one in values]
         selects.append((name, label, texts, _initial(name, values)))
     return selects
-
-
-def _settings(point: Point) -> str:
-    return ", ".join(f"{name} {value}" for name, value in point.parameters.items())
 
 
 # --- The papers ---------------------------------------------------------------------------------
@@ -310,8 +306,13 @@ def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:
 
 
 def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str]) -> dict[str, Any]:
-    """What the page shows of a table."""
-    beside = [one for one in lines if one.measurements]
+    """What the page shows of a table.
+
+    Each row and each quantity that something is measured of; the other rows as published.
+    """
+    measured = [one for one in lines if one.measurements]
+    rows, quantities = ({one.row for one in measured}, {one.quantity for one in measured})
+    beside = [one for one in lines if one.row in rows and one.quantity in quantities]
     places = list(dict.fromkeys(own.where for one in beside for own in one.measurements))
     spans = Counter(one.row for one in beside)
     compared: list[dict[str, Any]] = []

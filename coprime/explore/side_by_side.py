@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from coprime.catalog import CLUSTER
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
 from coprime.papers.published import Combined, Computed, Measured, Source, Table
@@ -11,7 +12,11 @@ __all__ = ["Comparison", "Measurement", "compare"]
 
 _SIMULATED = ("cycles", "predicted_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
-_PARTS = {"multiplier": "the multiplier of ", "accelerator": "the accelerator of "}
+_PARTS = {
+    "multiplier": "the multiplier of ",
+    "accelerator": "the accelerator of ",
+    CLUSTER: "a cluster of ",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +121,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and point.bits == source.bits
         and point.operation == source.operation
         and point.part == source.part
+        and point.cores == source.cores
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
         and source.device in (None, point.device)
@@ -136,7 +142,9 @@ def _how(source: Measured, point: Point | None) -> str:
     operation = f"{source.operation} of {source.bits} bits" + exponents.get(
         source.exponents or "", ""
     )
-    settings = ", ".join(f"{name} {value}" for name, value in source.parameters.items())
+    cores = {"cores": source.cores} if source.cores else {}
+    pairs = (cores | dict(source.parameters)).items()
+    settings = ", ".join(f"{name} {value}" for name, value in pairs)
     design = f"{source.family} with {settings}" if settings else source.family
     design = _PARTS.get(source.part, "") + design
     if point is None:

@@ -12,7 +12,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from coprime.catalog import FAMILIES, Choice, Family, family_named
+from coprime.catalog import (
+    CLUSTER,
+    CLUSTER_PARAMETERS,
+    FAMILIES,
+    Choice,
+    ClusterChoice,
+    Family,
+    family_named,
+)
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.package import PARTS
@@ -41,8 +49,10 @@ SIMULATE_CYCLES = 50_000_000
 
 _KEYS = (
     *("families", "parameters", "bits", "operations", "exponents", "operand_seed"),
-    *("targets", "part", "route", "device", "route_seeds", "simulate_cycles"),
+    *("targets", "part", "cores", "route", "device", "route_seeds", "simulate_cycles"),
 )
+_PARTS = (*PARTS, CLUSTER)
+_CORES = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}["cores"]
 _RANGE_KEYS = ("from", "to", "step", "factor")
 
 
@@ -62,13 +72,23 @@ class _Design:
 
 @dataclass(frozen=True)
 class AreaTask(_Design):
-    """Map a part of a design to a target; place and route it if `route_seeds` names seeds."""
+    """Map a part of a design to a target; place and route it if `route_seeds` names seeds.
+
+    The part CLUSTER is `cores` engines on a chain.
+    """
 
     target: str
     part: str
     route_seeds: tuple[int, ...]
     device: str
     """What it is placed on, one of `coprime.flow.ecp5.DEVICES`; empty if it is not."""
+    cores: int = 0
+    """Of a cluster; 0 for the other parts."""
+
+    @property
+    def built(self) -> Choice | ClusterChoice:
+        """What `coprime build` makes: the design, or a cluster of it."""
+        return ClusterChoice(self.choice, self.cores) if self.part == CLUSTER else self.choice
 
 
 @dataclass(frozen=True)
@@ -126,12 +146,15 @@ def parse_specification(text: str) -> list[PlannedPoint]:
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     _check_keys("[[sweep]]", entry, _KEYS)
-    (part,) = _names("part", _text("part", entry.get("part", PARTS[0])), PARTS)
+    (part,) = _names("part", _text("part", entry.get("part", _PARTS[0])), _PARTS)
     alone = part == "multiplier"
     if alone and "operations" in entry:
         raise ValueError("part 'multiplier' multiplies: it takes no operations")
-    for key in ("families", "bits", *(() if alone else ("operations",)), "targets"):
-        if key not in entry:
+    if part != CLUSTER and "cores" in entry:
+        raise ValueError(f"cores are those of the part 'cluster': part {part!r} has none")
+    optional = {"operations": alone, "cores": part != CLUSTER}
+    for key in ("families", "bits", "operations", "targets", "cores"):
+        if key not in entry and not optional.get(key):
             raise ValueError(f"[[sweep]] must have the key {key!r}")
     sizes = _integers("bits", entry["bits"], 1)
     exponents = _names("exponents", entry.get("exponents", EXPONENTS[0]), EXPONENTS)
@@ -146,8 +169,9 @@ def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     _names("device", device, list(DEVICES))
     if "device" in entry and not (route and "ecp5" in targets):
         raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
-    if part == "accelerator" and "unit-gate" in targets:
+    if part in ("accelerator", CLUSTER) and "unit-gate" in targets:
         raise ValueError("part must be 'engine' or 'multiplier' for the target unit-gate")
+    cores = _cores(entry["cores"]) if part == CLUSTER else [0]
 
     families = _families(entry["families"])
     every = entry["families"] == ALL
@@ -167,9 +191,10 @@ def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
                 for which in (exponents if _has_exponent(operation) else EXPONENTS[-1:])
             ]
             areas = [
-                AreaTask(*design, target, part, *routing)
+                AreaTask(*design, target, part, *routing, number)
                 for target in targets
                 for routing in [(route_seeds, device) if route and target == "ecp5" else ((), "")]
+                for number in cores
             ]
             yield from (PlannedPoint(area, run) for area in areas for run in runs)
 
@@ -224,6 +249,10 @@ def _operations(choice: Choice, value: object, *, skip: bool) -> Sequence[str]:
         if name not in able and not skip:
             raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
     return [name for name in wanted if name in able]
+
+
+def _cores(value: object) -> list[int]:
+    return [_CORES.parse(str(number)) for number in _integers("cores", value, None)]
 
 
 def _has_exponent(operation: str) -> bool:

@@ -111,14 +111,14 @@ def _points(planned: Sequence[PlannedPoint], done: Mapping[Task, Measurement]) -
 
 
 def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
-    task, choice = planned.run, planned.run.choice
+    task, choice, cores = planned.run, planned.run.choice, planned.area.cores
     columns = {**area.columns, **run.columns}
     cycles = columns.get("cycles", columns.get("predicted_cycles"))
     clock = columns.get("fmax_mhz")
     milliseconds = area_time = None
     if clock is not None and cycles is not None:
         milliseconds = cycles / clock / 1000
-        area_time = columns["lut"] * milliseconds
+        area_time = columns["lut"] * milliseconds / max(cores, 1)
     elif "gate_area" in columns and cycles is not None:
         area_time = columns["gate_area"] * columns["gate_delay"] * cycles
     reasons = list(dict.fromkeys(one.reason for one in (area, run) if one.reason is not None))
@@ -133,12 +133,13 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         seed=task.operand_seed,
         target=planned.area.target,
         part=planned.area.part,
+        cores=cores,
         milliseconds=milliseconds,
         area_time=area_time,
         status="failed" if reasons else "ok",
         reason="; ".join(reasons) or None,
         tools={**area.tools, **run.tools},
-        command=f"{choice.command('build', target)} -o DIR",
+        command=f"{planned.area.built.command('build', target)} -o DIR",
         key="-".join(one.key for one in (area, run) if one.key),
         **columns,
     )

@@ -120,12 +120,17 @@ class RoutedDesign:
     """Version of each tool."""
 
 
-def map_ecp5(design: wiring.Component | str, top: str) -> MappedDesign:
+def map_ecp5(
+    design: wiring.Component | str, top: str, *, repeated: Sequence[str] = ()
+) -> MappedDesign:
     """Map a component, or Verilog text with top module `top`, to ECP5 cells.
 
-    Raises ToolError if Yosys fails; results are cached by content.
+    `repeated` names modules to map by themselves, as they have many instances. Raises ToolError if
+    Yosys fails; results are cached by content.
     """
-    cells, folder = map_cells(verilog_of(design, top), top, [_SYNTHESIS.format(top=top)])
+    cells, folder = map_cells(
+        verilog_of(design, top), top, [_SYNTHESIS.format(top=top)], repeated=repeated
+    )
     carry = cells.get("CCU2C", 0)
     lutram = cells.get("TRELLIS_DPR16X4", 0) * _LUTS_PER_MEMORY
     lut = _luts(cells)
@@ -171,6 +176,7 @@ def route_ecp5(
     seeds: Sequence[int] = (1,),
     target_mhz: float = 200.0,
     device: str = DEFAULT_DEVICE,
+    repeated: Sequence[str] = (),
 ) -> RoutedDesign:
     """Map, place and route on a device of speed grade 6 in the package CABGA381.
 
@@ -189,6 +195,8 @@ def route_ecp5(
         Clock frequency that nextpnr works towards; above 0.
     device : str
         One of `DEVICES`.
+    repeated : sequence of str
+        Modules to map by themselves, as they have many instances.
 
     Raises ValueError for another device or a design without such a clock, ToolError if the design
     does not fit the device or a tool fails. Results are cached by content.
@@ -200,7 +208,9 @@ def route_ecp5(
         raise ValueError(f"target_mhz must be above 0, not {target_mhz}")
     verilog = verilog_of(design, top)
     wrapped = verilog + _wrapper(top, _ports(verilog, top))
-    cells, folder = map_cells(wrapped, _WRAPPER, [_SYNTHESIS.format(top=_WRAPPER)])
+    cells, folder = map_cells(
+        wrapped, _WRAPPER, [_SYNTHESIS.format(top=_WRAPPER)], repeated=repeated
+    )
     _check_fit(cells, device)
     netlist = (folder / "netlist.json").read_text("utf-8")
     reports = {seed: _place_and_route(netlist, seed, target_mhz, device) for seed in seeds}

@@ -61,10 +61,14 @@ def verilog_of(design: wiring.Component | str, top: str) -> str:
     return design if isinstance(design, str) else to_verilog(design, top)
 
 
-def map_cells(verilog: str, top: str, commands: Sequence[str]) -> tuple[dict[str, int], Path]:
+def map_cells(
+    verilog: str, top: str, commands: Sequence[str], *, repeated: Sequence[str] = ()
+) -> tuple[dict[str, int], Path]:
     """Map `verilog` with Yosys commands; give the count of each cell type, and a folder.
 
-    The folder, in the cache, holds the netlist as netlist.v and netlist.json.
+    The folder, in the cache, holds the netlist as netlist.v and netlist.json. Modules named in
+    `repeated` are mapped by themselves, once however many instances there are, and stay modules of
+    the netlist; everything else is mapped as one.
     """
 
     def build(folder: Path) -> None:
@@ -79,6 +83,7 @@ def map_cells(verilog: str, top: str, commands: Sequence[str]) -> tuple[dict[str
                 "write_rtlil design.il",
                 "design -reset",
                 "read_rtlil design.il",
+                *(f"setattr -mod -set keep_hierarchy 1 {module}" for module in repeated),
                 *commands,
                 "delete */t:$scopeinfo",  # where a flattened module was: no cell
                 "tee -o statistics.json stat -json",
@@ -89,7 +94,9 @@ def map_cells(verilog: str, top: str, commands: Sequence[str]) -> tuple[dict[str
         )
         (folder / "design.il").unlink()
 
-    folder = cached("mapping", (tool_version("pyosys"), _RECIPE, top, *commands, verilog), build)
+    folder = cached(
+        "mapping", (tool_version("pyosys"), _RECIPE, top, *repeated, *commands, verilog), build
+    )
     statistics = json.loads((folder / "statistics.json").read_text("utf-8"))
     return dict(sorted(statistics["design"]["num_cells_by_type"].items())), folder
 

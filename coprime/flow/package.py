@@ -5,14 +5,19 @@ from pathlib import Path
 
 from coprime import __version__
 from coprime.bus.accelerator import Accelerator
-from coprime.catalog import Choice
+from coprime.bus.cluster import ChainEnds, Cluster
+from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
+from coprime.cluster.node import Node
 
 from .verilog import to_verilog
 
 __all__ = [
+    "FRONT_END",
+    "NODE",
     "PARTS",
     "accelerator_verilog",
+    "cluster_verilog",
     "engine_verilog",
     "multiplier_verilog",
     "part_verilog",
@@ -20,6 +25,9 @@ __all__ = [
 ]
 
 C_HEADER = "coprime_registers.h"
+CLUSTER_C_HEADER = "coprime_cluster_registers.h"
+FRONT_END = "coprime_cluster_front_end"
+NODE = "coprime_cluster_node"
 
 PARTS = ("engine", "accelerator", "multiplier")
 """What of a design is measured: the engine; with its registers and AXI4-Lite slave; or one of the
@@ -44,6 +52,24 @@ def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
 
 
+def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> str:
+    """Verilog of a cluster; the top module is named in `choice`.
+
+    It is wires between the modules FRONT_END and NODE, of which the second one stands for each
+    core.
+    """
+    design, cores = choice.core.design, choice.cores
+    own = design.capabilities
+    top = Cluster(own, cores, ends=FRONT_END, node=NODE)
+    return "\n".join(
+        [
+            to_verilog(top, choice.module_name, header=_header(choice, target)),
+            to_verilog(ChainEnds(own, cores), FRONT_END),
+            to_verilog(Node(design.hardware(target), cores), NODE),
+        ]
+    )
+
+
 def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> tuple[str, str]:
     """Verilog of one of `PARTS`, and the name of its top module.
 
@@ -58,26 +84,32 @@ def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> 
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
-def write_package(choice: Choice, target: Target, folder: Path) -> list[Path]:
-    """Write the accelerator and its C header into `folder`, which is made if need be.
+def write_package(choice: Choice | ClusterChoice, target: Target, folder: Path) -> list[Path]:
+    """Write the accelerator, or the cluster, and its C headers into `folder`, made if need be.
 
     Gives the files' paths. Raises OSError if they cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    header = resources.files("coprime.bus").joinpath(C_HEADER).read_text("utf-8")
+    if isinstance(choice, ClusterChoice):
+        verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
+    else:
+        verilog, headers = accelerator_verilog(choice, target), [C_HEADER]
+    source = resources.files("coprime.bus")
     contents = {
-        f"{choice.module_name}.v": accelerator_verilog(choice, target),
-        C_HEADER: header,
+        f"{choice.module_name}.v": verilog,
+        **{name: source.joinpath(name).read_text("utf-8") for name in headers},
     }
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in contents]
 
 
-def _header(choice: Choice, target: Target) -> str:
-    own = choice.design.capabilities
+def _header(choice: Choice | ClusterChoice, target: Target) -> str:
+    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
+    own = core.design.capabilities
     lines = [
-        f"{choice.module_name}: {choice.family.summary}",
+        f"{choice.module_name}: {many}{core.family.summary}",
         f"Coprime {__version__}, Apache-2.0",
         f"Made by: {choice.command('build', target)} -o DIR",
         "",

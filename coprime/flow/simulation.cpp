@@ -2,34 +2,132 @@
 //
 // Compiled together with what Verilator makes of the accelerator (class Vmodel). The clock ticks
 // in here only: each tick is one cycle of s_axi_aclk, and the cycle counter counts them all.
+//
+// With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
+// many Vnode as are asked for are connected here, in place of the wires of the whole design.
 
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <memory>
+#include <string>
 
 #include "Vmodel.h"
 #include "Vmodel___024root.h"
 #include "verilated.h"
+#ifdef NUMBER_WIDTH
+#include "Vnode.h"
+#include "Vnode___024root.h"
+#endif
 #if VM_TRACE
 #include "verilated_fst_c.h"
 #endif
 
 void Vmodel___024root___eval(Vmodel___024root*);
+#ifdef NUMBER_WIDTH
+void Vnode___024root___eval(Vnode___024root*);
+#endif
 
 namespace {
 
 constexpr int TIMEOUT = -1;
 constexpr uint64_t RESET_CYCLES = 8;
 
+#ifdef NUMBER_WIDTH
+// The nodes between packet_out and packet_in of the front end. What leaves a node, or the front
+// end, comes from registers, so within an edge nothing passes through.
+class Nodes {
+    std::deque<Vnode> nodes;
+
+    static void connect(Vnode___024root& node, const auto& before) {
+        node.packet_in = before.packet_out;
+        node.reset_in = before.reset_out;
+    }
+
+    // Connect and move each model. All must take what stood there before the edge, so each one
+    // moves when the one after it has taken, and the front end is left for the caller to move.
+    void step(Vmodel___024root& front_end, auto move) {
+        front_end.packet_in = nodes.back().rootp->packet_out;
+        for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+            const auto before = std::next(node);
+            if (before != nodes.rend()) {
+                connect(*node->rootp, *before->rootp);
+            } else {
+                connect(*node->rootp, front_end);
+            }
+            move(*node);
+        }
+    }
+
+   public:
+    static bool holds(uint64_t length) {
+        return length >= 1 && (NUMBER_WIDTH >= 64 || (length - 1) >> NUMBER_WIDTH == 0);
+    }
+
+    Nodes(VerilatedContext& context, uint64_t length) {
+        for (uint64_t n = 0; n < length; ++n) {
+            const std::string name = "node_" + std::to_string(n);
+            Vnode& node = nodes.emplace_back(&context, name.c_str());
+            node.clk = 0;
+            node.number = n;
+            node.eval();
+        }
+    }
+
+    ~Nodes() {
+        for (Vnode& node : nodes) node.final();
+    }
+
+    void fall(Vmodel& front_end) {
+#if defined(PREVIOUS_NODE_CLOCK) && !VM_TRACE
+        front_end.packet_in = nodes.back().packet_out;  // it may have a use for this edge
+#else
+        step(*front_end.rootp, [](Vnode& node) {
+            node.clk = 0;
+            node.eval();
+        });
+#endif
+    }
+
+    void rise(Vmodel& front_end) {
+        step(*front_end.rootp, [](Vnode& node) {
+            node.clk = 1;
+#if defined(PREVIOUS_NODE_CLOCK) && !VM_TRACE
+            node.rootp->PREVIOUS_NODE_CLOCK = 0;  // as in Simulation::tick
+            Vnode___024root___eval(node.rootp);
+#else
+            node.eval();
+#endif
+        });
+    }
+
+    // Carry what an edge has changed over to the inputs, which a waveform shows as wires.
+    void show(Vmodel& front_end) {
+        step(*front_end.rootp, [](Vnode& node) { node.eval(); });
+        front_end.eval();
+    }
+};
+#else
+struct Nodes {
+    static bool holds(uint64_t length) { return length == 0; }
+    Nodes(VerilatedContext&, uint64_t) {}
+    void fall(Vmodel&) {}
+    void rise(Vmodel&) {}
+    void show(Vmodel&) {}
+};
+#endif
+
 struct Simulation {
     VerilatedContext context;
     Vmodel model{&context};
+    Nodes nodes;
     uint64_t cycles = 0;
     uint64_t access_limit;
 #if VM_TRACE
     std::unique_ptr<VerilatedFstC> trace;
 #endif
 
-    explicit Simulation(uint64_t limit) : access_limit{limit} {
+    Simulation(uint64_t limit, uint64_t length) : nodes{context, length}, access_limit{limit} {
         context.traceEverOn(VM_TRACE);
         model.s_axi_aclk = 0;
         idle();
@@ -55,18 +153,22 @@ struct Simulation {
 
     void dump([[maybe_unused]] uint64_t half_cycle) {
 #if VM_TRACE
-        if (trace) trace->dump(2 * cycles + half_cycle);
+        if (!trace) return;
+        nodes.show(model);
+        trace->dump(2 * cycles + half_cycle);
 #endif
     }
 
     // A cycle is: inputs change and settle while the clock is low; it rises; all registers change.
     void settle() {
+        nodes.fall(model);
         model.s_axi_aclk = 0;
         model.eval();
         dump(0);
     }
 
     void rise() {
+        nodes.rise(model);
         model.s_axi_aclk = 1;
         model.eval();
         dump(1);
@@ -79,6 +181,8 @@ struct Simulation {
         // all that the model must know of it. And eval() of the root module without that of Vmodel
         // leaves out the locks for messages and garbage, of which there are none. Together they
         // take more than half of the time.
+        nodes.fall(model);
+        nodes.rise(model);
         model.rootp->PREVIOUS_CLOCK = 0;
         model.s_axi_aclk = 1;
         Vmodel___024root___eval(model.rootp);
@@ -158,7 +262,10 @@ struct Simulation {
 extern "C" {
 
 // `access_limit`: cycles after which a read or write without an answer is given up.
-Simulation* coprime_create(uint64_t access_limit) { return new Simulation(access_limit); }
+// `length`: how many nodes a chain has; 0 for what is not a chain. Null if this is out of range.
+Simulation* coprime_create(uint64_t access_limit, uint64_t length) {
+    return Nodes::holds(length) ? new Simulation(access_limit, length) : nullptr;
+}
 
 void coprime_destroy(Simulation* simulation) { delete simulation; }
 

@@ -2,15 +2,21 @@
 
 Verilator turns the Verilog into C++; a C++ compiler builds that together with simulation.cpp, which
 drives AXI4-Lite and the interrupt. Libraries are kept in the cache, by content.
+
+Verilator writes every instance of a module anew, so hundreds of nodes on a chain would make more
+C++ than a compiler can take. Of a `Chain` the front end and the node are built once each, and
+simulation.cpp connects as many nodes as it is asked for.
 """
 
 import ctypes
 import re
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from .tools import ToolError, cached, find_compiler, run_tool, verilator_root
 
-__all__ = ["build_simulation", "load_simulation"]
+__all__ = ["Chain", "build_simulation", "load_simulation"]
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
@@ -20,19 +26,55 @@ _CXX_FLAGS = (
     *("-fvisibility=hidden", "-fno-semantic-interposition"),
 )
 _VERILATOR_FLAGS = (
-    *("--cc", "-O3", "--prefix", "Vmodel", "--Mdir", "model"),
+    *("--cc", "-O3"),
     *("--x-assign", "fast", "--x-initial", "fast"),
     *("--no-timing", "--no-assert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
 
 
-def build_simulation(verilog: str, top: str, *, trace: bool = False) -> Path:
-    """Give the shared library that simulates module `top` of `verilog`, building it if need be.
+@dataclass(frozen=True)
+class Chain:
+    """A front end and `length` nodes behind each other, in a ring, in place of one top module.
 
-    `top` has the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five AXI4-Lite channels
-    with 12-bit addresses and 32-bit data, irq. With `trace` it can also write waveforms, which
-    makes it slower. Raises ToolError without a C++ compiler, or for Verilog with errors.
+    In every clock cycle a packet of P bits and a reset go from the front end to node 0, from each
+    node to the next, and the packet from the last node back to the front end. All that leaves a
+    module must come from registers, and depend on none of its inputs in the same cycle; then the
+    chain is, cycle for cycle, the module that one would write with these instances in it. This is
+    not checked.
+
+    Parameters
+    ----------
+    front_end : str
+        Module with the ports of an accelerator, as `build_simulation` lists them, and packet_out
+        [P-1:0], reset_out, packet_in [P-1:0].
+    node : str
+        Module with clk, number (its place on the chain, from 0 on), packet_in [P-1:0], reset_in,
+        packet_out [P-1:0], reset_out.
+    length : int
+        How many nodes there are: at least 1, at most what `number` counts.
     """
+
+    front_end: str
+    node: str
+    length: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.length, int):
+            raise TypeError(f"length must be an int, not {self.length!r}")
+        if self.length not in range(1, 1 << 64):
+            raise ValueError(f"length must be in 1..2**64 - 1, not {self.length}")
+
+
+def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> Path:
+    """Give the shared library that simulates `top` of `verilog`, building it if need be.
+
+    `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five
+    AXI4-Lite channels with 12-bit addresses and 32-bit data, irq. Or it is a Chain, whose length
+    does not matter here: one library simulates all lengths. With `trace` it can also write
+    waveforms, which makes it slower. Raises ToolError without a C++ compiler, or for Verilog with
+    errors; ValueError for a chain whose packets differ in width.
+    """
+    front_end, node = (top.front_end, top.node) if isinstance(top, Chain) else (top, "")
     compiler = find_compiler()
     root = verilator_root()
     tools = (_verilator_version(root), compiler.version, *compiler.command, *_CXX_FLAGS)
@@ -42,33 +84,34 @@ def build_simulation(verilog: str, top: str, *, trace: bool = False) -> Path:
             _check_lz4()
         runtime = cached("verilated", (*tools, str(trace)), lambda fresh: _runtime(fresh, trace))
         (folder / "design.v").write_text(verilog, encoding="utf-8")
-        flags = [*_VERILATOR_FLAGS, *(["--trace-fst"] if trace else [])]
-        verilator = str(root / "bin" / "verilator_bin")
-        run_tool(
-            "Verilator",
-            [verilator, *flags, "--top-module", top, "design.v"],
-            folder=folder,
-            environment={"VERILATOR_ROOT": str(root)},
-        )
-        sources = [*sorted((folder / "model").glob("*.cpp")), _WRAPPER]
-        # One translation unit lets the compiler inline across Verilator's files.
-        (folder / "all.cpp").write_text(
-            "".join(f'#include "{source}"\n' for source in sources), encoding="utf-8"
-        )
+        models = [_verilate(folder, "model", front_end, trace)]
+        macros = _one_clock(models[0], "s_axi_aclk", "PREVIOUS_CLOCK")
+        if node:
+            models.append(_verilate(folder, "node", node, trace))
+            macros += _one_clock(models[1], "clk", "PREVIOUS_NODE_CLOCK")
+            macros.append(f"-DNUMBER_WIDTH={_check_chain(*models)}")
+        # One translation unit lets the compiler inline across Verilator's files. Two models cannot
+        # be in one: they have static functions of the same name.
+        units = [folder / f"all_{model.name}.cpp" for model in models]
+        for model, unit in zip(models, units, strict=True):
+            sources = [*sorted(model.glob("*.cpp")), *([_WRAPPER] if model == models[0] else [])]
+            unit.write_text(
+                "".join(f'#include "{source}"\n' for source in sources), encoding="utf-8"
+            )
         objects = [str(path) for path in sorted(runtime.glob("*.o"))]
         command = [
-            *(*compiler.command, *_CXX_FLAGS, *_includes(root), "-Imodel"),
-            *(f"-DVM_TRACE={int(trace)}", *_one_clock(folder / "model")),
-            *("-shared", "all.cpp", *objects, "-o", _LIBRARY),
+            *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
+            *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *macros),
+            *("-shared", *(unit.name for unit in units), *objects, "-o", _LIBRARY),
             *(("-llz4", "-lz") if trace else ()),
         ]
         run_tool("the C++ compiler", command, folder=folder)
-        for path in (*(folder / "model").iterdir(), folder / "all.cpp"):
-            path.unlink()
-        (folder / "model").rmdir()
+        for model, unit in zip(models, units, strict=True):
+            shutil.rmtree(model)
+            unit.unlink()
 
     recipe = [path.read_text("utf-8") for path in (Path(__file__), _WRAPPER)]
-    key = (*tools, *recipe, str(trace), top, verilog)
+    key = (*tools, *recipe, str(trace), front_end, node, verilog)
     return cached("simulation", key, build) / _LIBRARY
 
 
@@ -77,7 +120,7 @@ def load_simulation(library: Path) -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library))
     handle, word, count = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
     types: dict[str, tuple[type | None, list[type]]] = {
-        "create": (handle, [count]),
+        "create": (handle, [count, count]),
         "destroy": (None, [handle]),
         "reset": (None, [handle]),
         "read32": (ctypes.c_int, [handle, word, ctypes.POINTER(word)]),
@@ -95,7 +138,48 @@ def load_simulation(library: Path) -> ctypes.CDLL:
     return loaded
 
 
-def _one_clock(model: Path) -> list[str]:
+def _verilate(folder: Path, name: str, module: str, trace: bool) -> Path:
+    """Turn `module` of design.v into C++ with class Vname, in the folder that this returns."""
+    root = verilator_root()
+    command = [
+        *(str(root / "bin" / "verilator_bin"), *_VERILATOR_FLAGS),
+        *("--prefix", f"V{name}", "--Mdir", name, *(("--trace-fst",) if trace else ())),
+        *("--top-module", module, "design.v"),
+    ]
+    run_tool("Verilator", command, folder=folder, environment={"VERILATOR_ROOT": str(root)})
+    return folder / name
+
+
+def _check_chain(front_end: Path, node: Path) -> int:
+    """Give the width of the nodes' number; ValueError unless all packets have one width.
+
+    C++ would copy between different widths, and leave bits where the model expects none.
+    """
+
+    def width(model: Path, port: str) -> int:
+        header = (model / f"V{model.name}.h").read_text("utf-8")
+        found = re.search(rf"\bVL_(?:IN|OUT)\w*\(&{port},(\d+),0\b", header)
+        if found is None:
+            what = "front end" if model == front_end else "node"
+            raise ValueError(f"the {what} of a chain must have the port {port}")
+        return int(found[1]) + 1
+
+    widths = [
+        width(model, port)
+        for model, port in (
+            *((front_end, "packet_out"), (node, "packet_in")),
+            *((node, "packet_out"), (front_end, "packet_in")),
+        )
+    ]
+    if len(set(widths)) > 1:
+        raise ValueError(
+            "the packets of a chain must have one width, and not, from the front end's packet_out"
+            f" through a node to the front end's packet_in, {widths}"
+        )
+    return width(node, "number")
+
+
+def _one_clock(model: Path, clock: str, macro: str) -> list[str]:
     """Tell the wrapper where the model keeps the clock's last value, if it waits for no other edge.
 
     Where that cannot be made out for sure, the wrapper ticks the slow way.
@@ -103,8 +187,8 @@ def _one_clock(model: Path) -> list[str]:
     source = "".join(path.read_text("utf-8") for path in sorted(model.glob("*.cpp")))
     edges = set(re.findall(r"is active: (@.*?)\\n", source))
     values = set(re.findall(r"\b__Vtrigprevexpr\w+", source))
-    if edges == {"@(posedge s_axi_aclk)"} and len(values) == 1:
-        return [f"-DPREVIOUS_CLOCK={values.pop()}"]
+    if edges == {f"@(posedge {clock})"} and len(values) == 1:
+        return [f"-D{macro}={values.pop()}"]
     return []
 
 

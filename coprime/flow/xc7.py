@@ -1,5 +1,7 @@
 """Mapping to AMD's 7 series with Yosys. Place and route would need the vendor's tools."""
 
+from collections.abc import Sequence
+
 from amaranth.lib import wiring
 
 from .mapping import MappedDesign, map_cells, mapping_tools, netlist_of, verilog_of
@@ -28,16 +30,20 @@ _MEMORY_LUTS = {
 }
 
 
-def map_xc7(design: wiring.Component | str, top: str) -> MappedDesign:
+def map_xc7(
+    design: wiring.Component | str, top: str, *, repeated: Sequence[str] = ()
+) -> MappedDesign:
     """Map a component, or Verilog text with top module `top`, to 7 series cells.
 
-    Pads and clock buffers are left out: the design is a part of a larger one. Raises ToolError if
-    Yosys fails; results are cached by content.
+    Pads and clock buffers are left out: the design is a part of a larger one. `repeated` names
+    modules to map by themselves, as they have many instances. Raises ToolError if Yosys fails;
+    results are cached by content.
     """
     cells, folder = map_cells(
         verilog_of(design, top),
         top,
         [f"synth_xilinx -family xc7 -top {top} -flatten -abc9 -noiopad -noclkbuf"],
+        repeated=repeated,
     )
     lutram = sum(cells.get(cell, 0) * luts for cell, luts in _MEMORY_LUTS.items())
     lut = sum(cells.get(cell, 0) for cell in _LOGIC_LUTS) + lutram

@@ -54,7 +54,10 @@ class Measured:
     parameters: Mapping[str, int] = field(default_factory=dict)
     """Values of the parameters that matter here."""
     part: str = "engine"
-    """"engine", "accelerator" or "multiplier"; the one operation of the last is MULTIPLICATION."""
+    """"engine", "accelerator", "multiplier" or "cluster"; the one operation of a multiplier is
+    MULTIPLICATION."""
+    cores: int = 0
+    """Of a cluster, 1 or more; 0 for the other parts."""
     convert: Callable[[float], float] | None = None
     """Brings the column's figure into the published unit."""
     where: str = ""

@@ -97,6 +97,7 @@ def test_failed_points_and_other_targets_do_not_count():
         point("public", 0.1, 1, operation="RSA_PUBLIC"),
         point("long", 0.1, 1, bits=2048),
         point("whole", 0.1, 1, part="accelerator"),
+        point("many", 0.1, 1, part="cluster", cores=8),
     ]
     assert names(points) == ["good"]
 

@@ -1,5 +1,7 @@
 """Results files."""
 
+import dataclasses
+
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -34,6 +36,30 @@ def test_points_come_back(tmp_path):
     assert table.schema == SCHEMA
     assert table.column("parameters").to_pylist() == ['{"max_bits": 2048}'] * 2
     assert [entry.name for entry in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_a_cluster_is_told_apart_by_its_cores(tmp_path):
+    clusters = [dataclasses.replace(POINT, part="cluster", cores=cores) for cores in (320, 8)]
+    assert len({one.identity for one in (POINT, *clusters)}) == 3
+    assert sorted(clusters, key=lambda one: one.identity) == clusters[::-1]
+    assert POINT.settings == "max_bits 2048"
+    assert clusters[0].settings == "cores 320, max_bits 2048"
+    path = tmp_path / "results.parquet"
+    write_points(clusters, path)
+    assert read_points(path) == clusters
+
+
+def test_a_file_from_before_clusters(tmp_path):
+    """It has no column of cores: none of its points is a cluster. Every other column it must have."""
+    path = tmp_path / "results.parquet"
+    write_points([POINT], path)
+    table = parquet.read_table(path)
+    parquet.write_table(table.drop_columns(["cores"]), path)
+    assert read_points(path) == [POINT]
+    assert POINT.cores == 0
+    parquet.write_table(table.drop_columns(["cores", "part"]), path)
+    with pytest.raises(ValueError, match="holds no measured points: it has no column part"):
+        read_points(path)
 
 
 def test_no_points(tmp_path):

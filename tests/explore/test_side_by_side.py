@@ -65,6 +65,7 @@ def test_conversion_and_names():
         {"exponents": "random"},
         {"target": "xc7"},
         {"part": "accelerator"},
+        {"part": "cluster", "cores": 8},
         {"device": "another device of ecp5"},
         {"parameters": {"max_bits": 2048, "width": 1}},
         {"status": "failed", "reason": "it does not fit"},
@@ -107,6 +108,29 @@ def test_part_and_device_are_told():
     assert found.command.endswith("--part multiplier --route --device LFE5U-45F")
     default = only(source, [point("fdfm", 64, 1, part="multiplier", device="LFE5U-25F-6 CABGA381")])
     assert default.command.endswith("--part multiplier --route")
+
+
+def test_a_cluster_of_so_many_cores():
+    source = Measured(column="lut", family="fdfm", bits=64, target="xc7", part="cluster", cores=8)
+    right = point("fdfm", 64, 1, "xc7", part="cluster", cores=8, lut=7000)
+    others = [
+        point("fdfm", 64, 1, "xc7"),
+        dataclasses.replace(right, cores=1, lut=900),
+        dataclasses.replace(right, part="engine", cores=0, lut=800),
+    ]
+    assert only(source, others).value is None
+    assert only(source, others).how.startswith("not in these results: lut of a cluster of fdfm")
+    found = only(source, [*others, right])
+    assert (found.value, found.ratio, found.where) == (7000, 35, "xc7, mapped")
+    assert found.how == "mapped with Yosys: a cluster of fdfm with cores 8 to a device of xc7"
+    words = "coprime synth cluster -p engine=fdfm -p cores=8 -p max_bits=64 -p width=1 --target xc7"
+    assert found.command == words
+    # Its cycles are those of an engine by itself.
+    cycles = Measured(column="cycles", family="fdfm", bits=64, part="cluster", cores=8)
+    random = dataclasses.replace(right, exponents="random")
+    assert only(cycles, [random]).command == (
+        "coprime run fdfm RSA_PRIVATE -p max_bits=64 -p width=1 --bits 64 --seed 1"
+    )
 
 
 def test_combination_of_measured_figures():
@@ -167,3 +191,70 @@ def test_fdfm_against_its_own_cycles():
             assert ratios == {"Computed": 1}
         else:  # no point is a MODEXP
             assert set(ratios.values()) == {None}
+
+
+def fdfm_points():
+    """One engine, without and with CRT, and 320 of them, with the paper's own figures."""
+    settings = {"parameters": {"max_bits": 2176, "multipliers": 1}, "target": "xc7", "dsp": 1}
+    direct = round(36.402 * fdfm.EARLIER_MEGAHERTZ * 1000)
+    engine = {"cycles": fdfm.CRT_CYCLES[1024], "slices_estimate": 140, "bram": 1.0}
+    many = {"part": "cluster", "cores": 320, "slices_estimate": 34_635, "bram": 320.0, "dsp": 320}
+    return [
+        point("fdfm", 1024, 1, **settings | engine),
+        point("fdfm", 1024, 1, **settings | {"operation": "MODEXP", "cycles": direct}),
+        point("fdfm", 1024, 1, **settings | engine | many),
+    ]
+
+
+@pytest.mark.parametrize("number", ["Table 1", "Table 3"])
+def test_320_cores_beside_the_papers(number):
+    (own,) = [one for one in fdfm.TABLES if one.number == number]
+    lines = [one for one in compare(own, fdfm_points()) if one.row.endswith("320 cores")]
+    ratios = {
+        line.quantity: [(one.where, one.ratio) for one in line.measurements]
+        for line in lines
+        if line.measurements
+    }
+    assert len(ratios) == {"Table 1": 3, "Table 3": 5}[number]
+    for quantity, beside in ratios.items():
+        ((where, ratio),) = beside
+        if quantity in ("Execution time", "Throughput"):
+            assert where == "Simulation, at the paper's clock"
+            assert ratio == pytest.approx(1, abs=1e-4), quantity
+        else:
+            assert (where, ratio) == ("xc7, mapped", 1), quantity
+    # Nothing here is clocked with as many cores.
+    assert not any("requency" in quantity for quantity in ratios)
+    # Without the cluster's point its area is not taken from another one.
+    (engine, *_) = fdfm_points()
+    for line in compare(own, [engine]):
+        if line.row.endswith("320 cores") and line.quantity.startswith(("Slices", "Logic", "DSP")):
+            assert [one.value for one in line.measurements] == [None]
+
+
+def test_throughput_of_320_cores_says_what_it_assumes():
+    (work,) = [one for one in fdfm.TABLES if one.number == "Table 3"]
+    (line,) = [
+        one
+        for one in compare(work, fdfm_points())
+        if (one.row, one.quantity) == ("This work, 320 cores", "Throughput")
+    ]
+    (own,) = line.measurements
+    assert own.value == pytest.approx(320 * 1024 / (fdfm.CRT_CYCLES[1024] / 325_098))
+    assert own.how.endswith("at 325.098 MHz, times 320 cores that are busy all the time")
+
+
+def test_earlier_work_beside_this_circuit_without_crt():
+    (work,) = [one for one in fdfm.TABLES if one.number == "Table 3"]
+    lines = {
+        line.quantity: {one.where: one for one in line.measurements}
+        for line in compare(work, fdfm_points())
+        if line.row == "Our previous work [4]" and line.measurements
+    }
+    assert set(lines) == {"Execution time", "Throughput"}
+    for line in lines.values():
+        own = line["Simulation, at the paper's clock"]
+        assert own.ratio == pytest.approx(1, abs=1e-4)
+        assert "MODEXP of 1024 bits" in own.how
+        assert "at 447.027 MHz" in own.how
+        assert line["ecp5, routed"].value is None  # no point is routed

@@ -98,13 +98,38 @@ def test_a_multiplier_multiplies():
     assert [(run.operation, run.exponents) for run in runs] == [("MULTIPLICATION", "random")] * 2
 
 
+CLUSTER = {"part": '"cluster"', "cores": "[1, { from = 8, to = 64, factor = 8 }]"}
+
+
+def test_a_cluster_has_cores():
+    points = parse(operations='["MODMUL", "MODEXP"]', targets='["xc7", "ecp5"]', **CLUSTER)
+    assert len(points) == 3 * 2 * 2
+    areas = dict.fromkeys(point.area for point in points)
+    assert [(area.part, area.target, area.cores) for area in areas] == [
+        ("cluster", target, cores) for target in ("xc7", "ecp5") for cores in (1, 8, 64)
+    ]
+    assert [area.route_seeds for area in areas] == [()] * 3 + [(1,)] * 3
+    assert next(iter(areas)).built.command("build") == (
+        "coprime build cluster -p engine=fdfm -p cores=1 -p max_bits=2176 -p multipliers=1"
+    )
+    # What it does is what an engine by itself does: each operation is measured once.
+    (engine,) = {point.run for point in parse(operations='"MODMUL"')}
+    assert {point.run for point in points if point.run.operation == "MODMUL"} == {engine}
+    (alone,) = {point.area for point in parse()}
+    assert (alone.cores, alone.built) == (0, alone.choice)
+
+
 def test_the_specification_of_the_report():
     points = read_specification("all")
     assert {point.run.family for point in points} == set(FAMILIES)
     assert {point.run.bits for point in points} == {32, 64, 128, 256, 512, 1024, 2048}
     assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
-    assert {point.area.part for point in points} == {"engine", "multiplier"}
+    assert {point.area.part for point in points} == {"engine", "multiplier", "cluster"}
+    clusters = [point for point in points if point.area.part == "cluster"]
+    assert len(clusters) == 4 * 2
+    assert {point.area.cores for point in clusters} == {1, 8, 64, 320}
+    assert {point.area.target for point in clusters} == {"xc7"}
 
 
 def test_the_full_specification_asks_for_more():
@@ -117,6 +142,7 @@ def test_the_full_specification_asks_for_more():
         if area.part == "engine"
     }
     assert engines == set(itertools.product(FAMILIES, (64, 128, 256, 512, 1024), (1, 2)))
+    assert {area.cores for area in routed if area.part == "cluster"} == {1, 8}
 
 
 def matches(source, planned):
@@ -127,7 +153,7 @@ def matches(source, planned):
     routed = source.column in ("fmax_mhz", "milliseconds", "area_time")
     return (
         (area.family, run.bits, run.operation) == (source.family, source.bits, source.operation)
-        and area.part == source.part
+        and (area.part, area.cores) == (source.part, source.cores)
         and source.exponents in (None, run.exponents)
         and source.target in (None, area.target)
         and source.device in (None, device)
@@ -198,6 +224,16 @@ def test_papers_find_all_their_figures():
         ({"part": '"multiplayer"'}, "part has no value 'multiplayer'; did you mean multiplier"),
         ({"part": '"multiplier"'}, "part 'multiplier' multiplies: it takes no operations"),
         ({"part": '"multiplier"', "operations": "", "bits": ""}, "must have the key 'bits'"),
+        ({"cores": "8"}, "cores are those of the part 'cluster': part 'engine' has none"),
+        ({"cores": "8", "part": '"accelerator"'}, "part 'accelerator' has none"),
+        ({"part": '"cluster"'}, r"\[\[sweep\]\] must have the key 'cores'"),
+        (CLUSTER | {"cores": "0"}, r"cores must be an integer in 1\.\.1023, not '0'"),
+        (CLUSTER | {"cores": "1024"}, r"cores must be an integer in 1\.\.1023, not '1024'"),
+        (CLUSTER | {"cores": "[]"}, "cores must have at least one value"),
+        (CLUSTER | {"cores": '"all"'}, "cores must be an integer or a range, not 'all'"),
+        (CLUSTER | {"operations": ""}, "must have the key 'operations'"),
+        (CLUSTER | {"targets": '"unit-gate"'}, "part must be 'engine' or 'multiplier'"),
+        ({"part": '"clusters"'}, "part has no value 'clusters'; did you mean cluster"),
         ({"device": '"LFE5U-25"', "targets": '"ecp5"'}, "did you mean LFE5U-25F"),
         ({"device": '"LFE5U-85F"'}, "device is what ecp5 is placed and routed on"),
         (

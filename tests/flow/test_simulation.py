@@ -3,7 +3,7 @@ import re
 import pytest
 
 from coprime.flow import simulation
-from coprime.flow.simulation import build_simulation, load_simulation
+from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.flow.tools import ToolError
 
 # The ports of an accelerator, and a circuit that counts its cycles from reset on into irq.
@@ -32,10 +32,30 @@ BOTH_EDGES = (
     .replace("irq = count == 1000", "irq = late == 1000")
 )
 
+# The count goes through all nodes of a chain, each of which is one register.
+PACKETS = "output [9:0] packet_out, output reset_out, input [9:0] packet_in"
+RECEIVER = "reg [9:0] got = 0; always @(FRONT_END_EDGE s_axi_aclk) got <= packet_in;"
+CHAIN_FRONT_END = (
+    VERILOG.replace("output irq,", f"output irq, {PACKETS},")
+    .replace("@(EDGE", "@(posedge")
+    .replace("EXTRA", f"{RECEIVER} assign packet_out = count; assign reset_out = 0;")
+    .replace("irq = count == 1000", "irq = got == 1000")
+)
+CHAIN_NODE = """
+module node(
+  input clk, input [1:0] number, input reset_in, output reg reset_out,
+  input [9:0] packet_in, output reg [9:0] packet_out
+);
+  always @(NODE_EDGE clk) {reset_out, packet_out} <= {reset_in, packet_in};
+endmodule
+"""
+CHAIN = CHAIN_FRONT_END + CHAIN_NODE
+POSEDGE_CHAIN = CHAIN.replace("FRONT_END_EDGE", "posedge").replace("NODE_EDGE", "posedge")
 
-def cycles_to_interrupt(verilog):
-    library = load_simulation(build_simulation(verilog, "counter"))
-    handle = library.coprime_create(10)
+
+def cycles_to_interrupt(path, length=0):
+    library = load_simulation(path)
+    handle = library.coprime_create(10, length)
     start = library.coprime_cycles(handle)
     assert library.coprime_wait_interrupt(handle, 998) == 0
     assert library.coprime_wait_interrupt(handle, 10) == 1
@@ -45,15 +65,40 @@ def cycles_to_interrupt(verilog):
 
 
 def test_one_edge():
-    assert cycles_to_interrupt(PLAIN) == 999  # reset ends with one cycle
+    # Reset ends with one cycle.
+    assert cycles_to_interrupt(build_simulation(PLAIN, "counter")) == 999
 
 
 def test_both_edges():
-    assert cycles_to_interrupt(BOTH_EDGES) == 1000
+    assert cycles_to_interrupt(build_simulation(BOTH_EDGES, "counter")) == 1000
+
+
+@pytest.mark.parametrize(
+    ("front_end", "node", "late"),
+    [
+        ("posedge", "posedge", 1 + 3),
+        ("posedge", "negedge", 3),  # the front end takes what the last node has for half a cycle
+        ("negedge", "posedge", 1 + 3),  # and here what comes before the next rising edge
+        ("negedge", "negedge", 1 + 3),
+    ],
+)
+def test_edges_of_a_chain(monkeypatch, tmp_path, front_end, node, late):
+    verilog = CHAIN.replace("FRONT_END_EDGE", front_end).replace("NODE_EDGE", node)
+    macros = macros_of_a_build(monkeypatch, tmp_path, verilog, Chain("counter", "node", 3))
+    assert cycles_to_interrupt(tmp_path / "simulation.so", 3) == 999 + late
+    assert macros["-DNUMBER_WIDTH"] == "2"
+    assert ("-DPREVIOUS_CLOCK" in macros) == (front_end == "posedge")
+    assert ("-DPREVIOUS_NODE_CLOCK" in macros) == (node == "posedge")
 
 
 @pytest.mark.parametrize(("verilog", "skips"), [(PLAIN, True), (BOTH_EDGES, False)])
 def test_falling_edge_is_skipped_where_nothing_waits_for_it(monkeypatch, tmp_path, verilog, skips):
+    macros = macros_of_a_build(monkeypatch, tmp_path, verilog, "counter")
+    assert ("-DPREVIOUS_CLOCK" in macros) == skips
+    assert "-DNUMBER_WIDTH" not in macros
+
+
+def macros_of_a_build(monkeypatch, tmp_path, verilog, top):
     cached, run = simulation.cached, simulation.run_tool
     options = []
 
@@ -69,8 +114,8 @@ def test_falling_edge_is_skipped_where_nothing_waits_for_it(monkeypatch, tmp_pat
 
     monkeypatch.setattr(simulation, "cached", rebuild)
     monkeypatch.setattr(simulation, "run_tool", record)
-    build_simulation(verilog, "counter")
-    assert any(option.startswith("-DPREVIOUS_CLOCK=") for option in options) == skips
+    build_simulation(verilog, top)
+    return dict(option.partition("=")[::2] for option in options if option.startswith("-D"))
 
 
 def test_library_is_kept(monkeypatch):
@@ -86,6 +131,46 @@ def test_library_is_kept(monkeypatch):
     assert [str(option) for command in commands for option in command[1:]] == ["--version"]
     assert sorted(path.name for path in library.parent.iterdir()) == ["design.v", "simulation.so"]
     assert build_simulation(PLAIN + "// another text", "counter") != library
+
+
+def test_one_library_for_every_length():
+    chains = [Chain("counter", "node", length) for length in (1, 4, 1000)]
+    assert len({build_simulation(POSEDGE_CHAIN, chain) for chain in chains}) == 1
+    assert build_simulation(POSEDGE_CHAIN, "counter") != build_simulation(POSEDGE_CHAIN, chains[0])
+
+
+def test_lengths_of_a_chain():
+    """Two bits of `number` count to four nodes."""
+    path = build_simulation(POSEDGE_CHAIN, Chain("counter", "node", 1))
+    for length in (0, 5, 1 << 63):
+        assert load_simulation(path).coprime_create(10, length) is None
+    for length in (1, 4):
+        assert cycles_to_interrupt(path, length) == 1000 + length
+    plain = load_simulation(build_simulation(PLAIN, "counter"))
+    assert plain.coprime_create(10, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (
+            "input [9:0] packet_in, output reg [9:0]",
+            "input [10:0] packet_in, output reg [9:0]",
+            "packets of a chain must have one width, and not, .* [10, 11, 10, 10]",
+        ),
+        (
+            "reset_out, input [9:0] packet_in",
+            "reset_out, input [8:0] packet_in",
+            "packets of a chain must have one width, and not, .* [10, 10, 10, 9]",
+        ),
+        ("packet_out", "out", "the front end of a chain must have the port packet_out"),
+        ("number", "place", "the node of a chain must have the port number"),
+    ],
+)
+def test_ports_of_a_chain(old, new, error):
+    assert old in POSEDGE_CHAIN
+    with pytest.raises(ValueError, match=error.replace("[", r"\[").replace("]", r"\]")):
+        build_simulation(POSEDGE_CHAIN.replace(old, new), Chain("counter", "node", 1))
 
 
 def test_module_that_does_not_exist():

@@ -65,6 +65,49 @@ def test_throughput_of_table_3_is_1024_bits_over_the_time():
         assert row.published["Throughput"] == expected, row.label
 
 
+def remarks(number):
+    return " ".join(table(number).remarks)
+
+
+def test_throughput_of_320_cores_follows_from_equation_10():
+    """And not from the time that is printed beside it; the remark says so."""
+    (own,) = [row.published for row in table("Table 3").rows if row.label.endswith("320 cores")]
+    milliseconds = fdfm.CRT_CYCLES[1024] / fdfm.CORES_320["megahertz"] / 1000
+    assert f"{320 * 1024 / milliseconds:.2f}" == "23031.37" == f"{own['Throughput']:.2f}"
+    assert f"{320 * 1024 / own['Execution time']:,.3f}" == "23,030.644"
+    assert "23,030.644" in remarks("Table 3")
+
+
+def test_320_cores_take_less_than_320_times_one():
+    slices, one = fdfm.CORES_320["slices"], fdfm.ONE_CORE["slices"]
+    assert (f"{slices / 37_680:.0%}", f"{slices / 320:.0f}") == ("92%", "108")
+    assert 320 * one == 44_800 > 37_680
+    for words in ("92 %", "108 a core", "44,800"):
+        assert words in remarks("Table 1")
+
+
+def test_clock_of_320_cores_is_lower():
+    """Section 6 says that it is not decreased."""
+    loss = 1 - fdfm.CORES_320["megahertz"] / fdfm.ONE_CORE["megahertz"]
+    assert f"{100 * loss:.1f} %" == "3.4 %"
+    assert "3.4 %" in remarks("Table 1")
+
+
+def test_section_6_on_mazzeo_contradicts_table_3():
+    (mazzeo,) = [row.published for row in table("Table 3").rows if row.label == "Mazzeo [12]"]
+    slices = int(mazzeo["Logic blocks"].removesuffix(" slices").replace(",", ""))
+    assert f"{slices / fdfm.ONE_CORE['slices']:.1f}" == "8.5"
+    assert f"{slices / 180:.1f}" == "6.6"
+    # 18 bits, two of them ones; lines 1, 2 and 7 of Algorithm 2.
+    multiplications = 18 + 2 + 3
+    cycles = multiplications * fdfm.multiplication_cycles(61)
+    milliseconds = cycles / fdfm.ONE_CORE["megahertz"] / 1000
+    assert f"{milliseconds:.3f}" == "0.542"
+    assert f"{mazzeo['Execution time'] / milliseconds:.1f}" == "7.1"
+    for words in ("8.5 times", "6.6 times", "The 23 multiplications", "0.542 ms", "7.1 times"):
+        assert words in remarks("Table 3")
+
+
 def test_own_rows_of_table_3_repeat_tables_1_and_2():
     own = {row.label: row.published for row in table("Table 3").rows}
     synthesis = {row.label: row.published for row in table("Table 1").rows}
@@ -72,6 +115,7 @@ def test_own_rows_of_table_3_repeat_tables_1_and_2():
     assert own["This work, 1 core"]["Frequency"] == synthesis["1 core"]["Maximum frequency"]
     assert own["This work, 1 core"]["Execution time"] == fdfm.CRT_MILLISECONDS[1024]
     assert own["This work, 320 cores"]["Frequency"] == synthesis["320 cores"]["Maximum frequency"]
+    assert own["This work, 320 cores"]["Logic blocks"] == synthesis["320 cores"]["Slices"]
     assert own["Our previous work [4]"]["Frequency"] == fdfm.EARLIER_MEGAHERTZ
 
 

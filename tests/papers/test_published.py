@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from coprime import papers
-from coprime.catalog import FAMILIES
+from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
 from coprime.explore.multiplication import MULTIPLICATION
 from coprime.explore.points import SCHEMA
@@ -59,7 +59,8 @@ def test_sources_name_what_exists():
             continue
         assert source.column in SCHEMA.names, where
         family = FAMILIES[source.family]
-        assert source.part in PARTS, where
+        assert source.part in (*PARTS, CLUSTER), where
+        assert (source.cores > 0) is (source.part == CLUSTER), where
         # A multiplier by itself multiplies, and nothing else does only that.
         assert (source.part == "multiplier") is (source.operation == MULTIPLICATION), where
         if source.operation != MULTIPLICATION:

@@ -122,6 +122,7 @@
     const facts = element("dl");
     for (const [name, value] of [
       ["Family", row.family + (row.paper ? ` (${row.paper})` : "")],
+      ["Cores", row.cores],
       ...Object.entries(row.parameters).map(([name, value]) => [name, String(value)]),
       ["Operation", `${row.operation}, ${row.bits} bits, ${data.exponents[row.exponents] ?? row.exponents}`],
       ["Device", `${row.device ?? row.target}, ${row.part}`],

@@ -1,0 +1,118 @@
+"""The cluster: many engines on a chain behind one AXI4-Lite slave."""
+
+from amaranth.hdl import Const, Elaboratable, Instance, Module, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
+from coprime.bus.cluster_front_end import ClusterFrontEnd
+from coprime.cluster.packet import PacketLayout
+from coprime.engine.contract import Capabilities
+
+__all__ = ["ChainEnds", "Cluster"]
+
+
+class ChainEnds(wiring.Component):
+    """Everything of a cluster but its nodes: bus, registers, and the two ends of the chain.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+        Of the engines.
+    cores : int
+        1 to 1023.
+
+    Members
+    -------
+    s_axi_* : AXI4-Lite with clock and reset, 12-bit addresses and 32-bit data
+    irq : interrupt, active high, as long as a completion is there and it is enabled
+    packet_out, packet_in : the chain's ends
+    reset_out : reset of the first node
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        self.capabilities = capabilities
+        self.cores = cores
+        layout = PacketLayout(capabilities, cores)
+        super().__init__(
+            {
+                **flat_ports(),
+                "irq": Out(1),
+                "packet_out": Out(layout),
+                "packet_in": In(layout),
+                "reset_out": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        m.submodules.registers = front_end = ClusterFrontEnd(self.capabilities, self.cores)
+        m.submodules.axi4_lite = slave = AXI4Lite()
+        connect_ports(m, self, slave)
+        connect(m, slave.registers, front_end.registers)
+        reset = Signal(init=1, reset_less=True)
+        m.d.sync += reset.eq(ResetSignal())
+        m.d.comb += [
+            self.reset_out.eq(reset),
+            self.irq.eq(front_end.irq),
+            self.packet_out.eq(front_end.packet_out),
+            front_end.packet_in.eq(self.packet_in),
+        ]
+        return m
+
+
+class Cluster(wiring.Component):
+    """Nothing but wires: from the chain's one end through all nodes to the other.
+
+    The ends and the nodes are instances of modules that stand beside this one in the Verilog text:
+    each is there once, and tools that work module by module see it once.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+        Of the engines.
+    cores : int
+        1 to 1023.
+    ends, node : str
+        Names of the modules with the ports of ChainEnds and of `coprime.cluster.node.Node`.
+
+    Members
+    -------
+    s_axi_*, irq : as ChainEnds
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int, *, ends: str, node: str):
+        self.layout = PacketLayout(capabilities, cores)
+        self.cores = cores
+        self.ends = ends
+        self.node = node
+        super().__init__({**flat_ports(), "irq": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        packets = [Signal(self.layout.size, name=f"packet_{k}") for k in range(self.cores + 1)]
+        resets = [Signal(name=f"reset_{k}") for k in range(self.cores + 1)]
+        bus = {
+            f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
+            for name, member in self.signature.members.items()
+        }
+        m.submodules.front_end = Instance(
+            self.ends,
+            **bus,
+            o_packet_out=packets[0],
+            o_reset_out=resets[0],
+            i_packet_in=packets[-1],
+        )
+        for number in range(self.cores):
+            m.submodules[f"node_{number}"] = Instance(
+                self.node,
+                i_clk=self.s_axi_aclk,
+                i_number=Const(number, self.layout["core"].shape),
+                i_packet_in=packets[number],
+                o_packet_out=packets[number + 1],
+                i_reset_in=resets[number],
+                o_reset_out=resets[number + 1],
+            )
+        return m

@@ -1,0 +1,273 @@
+"""Software's 32-bit words to an engine's digits as fast as words come, and back.
+
+The gearbox of an accelerator moves a few bits a cycle, which is small. A cluster has many engines
+to feed through one bus: here shifters put a word, or a digit, in its place in two cycles.
+"""
+
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+__all__ = ["WORD_BITS", "DigitsToWords", "WordsToDigits"]
+
+WORD_BITS = 32
+FINE_BITS = 3
+"""The first of two cycles shifts by the lowest FINE_BITS bits of a place, the other by the rest."""
+
+
+def shifted_up(m: Module, value: Value, place: Signal) -> Value:
+    """Give `value`, as it was one cycle ago, shifted up by `place`, which has not changed since."""
+    finely = Signal(len(value) + (1 << FINE_BITS) - 1)
+    m.d.sync += finely.eq(value << place[:FINE_BITS])
+    coarsely = place[FINE_BITS:]
+    return Mux(coarsely.any(), finely << (coarsely << FINE_BITS), finely)
+
+
+class WordsToDigits(wiring.Component):
+    """Turn a number's words into its digits, the lowest first.
+
+    ceil(length / 32) words are taken, and ceil(length / W) digits are given, or
+    ceil((length + headroom) / W) if `padded`; bits that the words do not have are 0. If `aligned`,
+    the number stands at the upper end of its ceil(length / W) digits, above zeros; to find out how
+    many takes a cycle for each digit. Nothing of the number remains in the registers after the end.
+
+    Parameters
+    ----------
+    digit_width : W, 1 to 255
+    headroom : bits of a padded number beyond its length
+    max_length : longest number in bits
+    alignable : whether there is the input `aligned`; the headroom must be 0 then
+
+    Members
+    -------
+    start : begins a number; ignored while busy
+    length : bits of the number, 1 to max_length; sampled with `start`, as are the next two; of an
+        aligned number it must stay while busy
+    padded : whether to give the digits of the headroom, too
+    aligned : whether the number stands at the upper end; only if `alignable`
+    busy : 1 from the cycle after `start` to the last, in which `done` is 1
+    word, word_valid, word_ready : one is taken where both are 1
+    digit, digit_valid, digit_ready : one is given where both are 1; `digit_index` tells which
+    digit_index : with `done`, the count of digits
+    excess : valid with `done`: the words had a bit that is 1 and not below `length`
+    """
+
+    def __init__(
+        self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
+    ):
+        if alignable and headroom:
+            raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
+        self.digit_width = digit_width
+        self.headroom = headroom
+        self.max_length = max_length
+        self.alignable = alignable
+        digits = -(-(max_length + headroom) // digit_width)
+        super().__init__(
+            {
+                "start": In(1),
+                "length": In(bits_for(max_length)),
+                "padded": In(1),
+                **({"aligned": In(1)} if alignable else {}),
+                "busy": Out(1),
+                "word": In(WORD_BITS),
+                "word_valid": In(1),
+                "word_ready": Out(1),
+                "digit": Out(digit_width),
+                "digit_index": Out(bits_for(digits + 1)),
+                "digit_valid": Out(1),
+                "digit_ready": In(1),
+                "done": Out(1),
+                "excess": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        width = self.digit_width
+        # Bits that wait to become digits, and how many: fewer than W where a word is taken.
+        waiting = Signal(width - 1 + WORD_BITS)
+        fill = Signal(range(width + WORD_BITS))
+        taken = shifted_up(m, Mux(self.word_ready & self.word_valid, self.word, 0), fill)
+        # Bits of the number that words have not brought yet, and that have not become digits yet;
+        # the last word and the last digit may have more, so both end at 0 or below.
+        to_come = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))
+        longest = self.max_length + self.headroom + width
+        left = Signal(signed(bits_for(longest) + 1))
+        beyond = Signal(WORD_BITS)  # places of the next word that must be 0
+        known = Signal()  # which these are, one cycle after `to_come`
+        m.d.sync += [
+            beyond.eq(Cat(to_come <= place for place in range(WORD_BITS))),
+            known.eq(0),
+        ]
+        m.d.comb += [self.digit.eq(waiting), self.busy.eq(1)]
+
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
+                m.d.sync += [
+                    to_come.eq(self.length),
+                    left.eq(self.length + Mux(self.padded, self.headroom, 0)),
+                    fill.eq(0),
+                    self.digit_index.eq(0),
+                    self.excess.eq(0),
+                ]
+                with m.If(self.start):
+                    m.next = "TAKE"
+                    if self.alignable:
+                        with m.If(self.aligned):
+                            m.next = "DIVIDE"
+            if self.alignable:
+                with m.State("DIVIDE"):
+                    with m.If(left > 0):
+                        m.d.sync += left.eq(left - width)
+                    with m.Else():  # as many zeros stand below the number
+                        m.d.sync += [fill.eq(-left), left.eq(self.length - left)]
+                        m.next = "TAKE"
+            with m.State("TAKE"):
+                m.d.comb += self.word_ready.eq(1)
+                m.d.sync += self.excess.eq(
+                    self.excess | (self.word_valid & (self.word & beyond).any())
+                )
+                with m.If(self.word_valid):
+                    m.next = "PUT"
+            with m.State("PUT"):
+                m.d.sync += [
+                    waiting.eq(waiting | taken),
+                    fill.eq(fill + WORD_BITS),
+                    to_come.eq(to_come - WORD_BITS),
+                ]
+                m.next = "GIVE"
+                with m.If((fill < width - WORD_BITS) & (to_come > WORD_BITS)):
+                    m.next = "TAKE"
+            with m.State("GIVE"):
+                m.d.comb += self.digit_valid.eq(1)
+                with m.If(self.digit_ready):
+                    m.d.sync += [
+                        waiting.eq(waiting >> width),
+                        fill.eq(Mux(fill >= width, fill - width, 0)),
+                        left.eq(left - width),
+                        self.digit_index.eq(self.digit_index + 1),
+                    ]
+                    with m.If(left <= width):
+                        m.next = "END"
+                    with m.Elif((fill < 2 * width) & (to_come > 0)):
+                        m.next = "TAKE"
+            with m.State("END"):
+                m.d.comb += self.done.eq(1)
+                m.d.sync += waiting.eq(0)
+                m.next = "IDLE"
+        return m
+
+
+class DigitsToWords(wiring.Component):
+    """Turn a number's digits into its words, the lowest first.
+
+    ceil(length / 32) words are given, as `WordsToDigits` takes them. A digit takes 3 cycles, a word
+    2, and each bit below an aligned number one.
+
+    Parameters
+    ----------
+    digit_width : W, 1 to 255
+    headroom : bits of a number beyond its length
+    max_length : longest number in bits
+    alignable : whether numbers stand at the upper end of their digits
+
+    Members
+    -------
+    start : begins a number; ignored while busy
+    digits : count of digits, at least 1, those of the headroom included or not; must stay while
+        busy
+    length : bits of the number, at least 1; sampled with `start`
+    busy : 1 from the cycle after `start` until the last word is taken
+    digit_index : the digit that is asked for
+    digit : it, one cycle later
+    word, word_valid, word_ready : one is given where both are 1
+    """
+
+    def __init__(
+        self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
+    ):
+        if alignable and headroom:
+            raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
+        self.digit_width = digit_width
+        self.max_length = max_length
+        self.alignable = alignable
+        count = bits_for(-(-(max_length + headroom) // digit_width))
+        super().__init__(
+            {
+                "start": In(1),
+                "digits": In(count),
+                "length": In(bits_for(max_length)),
+                "busy": Out(1),
+                "digit_index": Out(count),
+                "digit": In(digit_width),
+                "word": Out(WORD_BITS),
+                "word_valid": Out(1),
+                "word_ready": In(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        width = self.digit_width
+        # Bits that wait to become words, and how many: fewer than 32 where a digit is taken.
+        waiting = Signal(WORD_BITS - 1 + width)
+        fill = Signal(range(WORD_BITS + width))
+        takes = Signal()
+        taken = shifted_up(m, Mux(takes, self.digit, 0), fill)
+        to_go = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))  # bits not yet given
+        below = Signal(range(max(width, 2)))  # zeros below an aligned number
+        m.d.comb += [self.word.eq(waiting), self.busy.eq(1)]
+        exhausted = self.digit_index == self.digits
+
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
+                m.d.sync += [
+                    to_go.eq(self.length),
+                    fill.eq(0),
+                    waiting.eq(0),
+                    self.digit_index.eq(0),
+                ]
+                if self.alignable:
+                    m.d.sync += below.eq(self.digits * width - self.length)
+                with m.If(self.start):
+                    m.next = "ASK"
+            with m.State("ASK"):
+                m.next = "TAKE"
+                with m.If((fill >= WORD_BITS) | exhausted):
+                    m.next = "GIVE"
+            with m.State("TAKE"):
+                m.d.comb += takes.eq(1)
+                m.d.sync += self.digit_index.eq(self.digit_index + 1)
+                m.next = "PUT"
+            with m.State("PUT"):
+                m.d.sync += [waiting.eq(waiting | taken), fill.eq(fill + width)]
+                m.next = "ASK"
+                if self.alignable:
+                    with m.If(below != 0):
+                        m.next = "DROP"
+            if self.alignable:
+                with m.State("DROP"):
+                    m.d.sync += [
+                        waiting.eq(waiting >> 1),
+                        fill.eq(fill - 1),
+                        below.eq(below - 1),
+                    ]
+                    with m.If(below == 1):
+                        m.next = "ASK"
+            with m.State("GIVE"):
+                m.d.comb += self.word_valid.eq(1)
+                with m.If(self.word_ready):
+                    m.d.sync += [
+                        waiting.eq(waiting >> WORD_BITS),
+                        fill.eq(Mux(fill >= WORD_BITS, fill - WORD_BITS, 0)),
+                        to_go.eq(to_go - WORD_BITS),
+                    ]
+                    m.next = "ASK"
+                    with m.If(to_go <= WORD_BITS):
+                        m.next = "IDLE"
+        return m

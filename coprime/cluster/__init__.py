@@ -1,0 +1,1 @@
+"""Many engines on a chain of shift registers."""

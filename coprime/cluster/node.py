@@ -1,0 +1,136 @@
+"""A node: one hop of the chain, and the core that hangs on it."""
+
+from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.engine.contract import Capabilities, Command, EngineSignature, Error
+
+from .packet import SETTINGS, Kind, PacketLayout
+
+__all__ = ["Node"]
+
+
+class Node(wiring.Component):
+    """Packets pass through one register; what is for this core is taken out of the chain.
+
+    All nodes are equal but for their number, so that the hardware of one is all there is to know
+    of a thousand. Nothing leads from `packet_in` or `reset_in` to an output in the same cycle, the
+    reset included: no wire is longer than from one node to the next, however many there are.
+
+    When the core's command has ended, the first free place that comes along takes the NOTICE.
+
+    Parameters
+    ----------
+    engine : component with the ports of EngineSignature and the attribute `capabilities`
+    cores : int
+        How many cores the chain has, 1 to 1023: the width of a number.
+
+    Members
+    -------
+    clk : the clock of everything inside
+    reset_in, reset_out : reset of this node and of the next one, a cycle later
+    number : the core's number, a constant
+    packet_in, packet_out : the chain
+    """
+
+    def __init__(self, engine: wiring.Component, cores: int):
+        capabilities = getattr(engine, "capabilities", None)
+        if not isinstance(capabilities, Capabilities):
+            raise TypeError(f"engine must have capabilities, and {engine!r} has not")
+        if engine.signature.members != EngineSignature(capabilities).members:
+            raise TypeError(
+                f"engine must have the ports of EngineSignature, and {engine!r} has not"
+            )
+        self.engine = engine
+        self.layout = PacketLayout(capabilities, cores)
+        super().__init__(
+            {
+                "clk": In(1),
+                "reset_in": In(1),
+                "reset_out": Out(1),
+                "number": In(self.layout["core"].shape),
+                "packet_in": In(self.layout),
+                "packet_out": Out(self.layout),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        engine = self.engine
+        m.domains.sync = sync = ClockDomain()
+        reset = Signal(init=1, reset_less=True)
+        m.d.sync += reset.eq(self.reset_in)
+        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset)]
+
+        # The hop: a packet, and whether it carries this core's number.
+        packet = Signal(self.layout)
+        mine = Signal()
+        m.d.sync += [packet.eq(self.packet_in), mine.eq(self.packet_in.core == self.number)]
+        kind = packet.kind
+
+        # What the engine is told. START comes a cycle later, when the command stands.
+        cancels = Signal()
+        m.submodules.engine = ResetInserter(cancels)(engine)
+        command = Signal.like(engine.command)
+        start = Signal()
+        result_index = Signal.like(engine.result_index)
+        m.d.comb += [
+            engine.operand.eq(packet.operand),
+            engine.index.eq(packet.index),
+            engine.digit.eq(packet.data),
+            engine.write.eq(mine & (kind == Kind.SEND)),
+            engine.command.eq(command),
+            engine.start.eq(start),
+            engine.result_index.eq(result_index),
+        ]
+        m.d.sync += start.eq(mine & (kind == Kind.START))
+        with m.If(mine & (kind == Kind.START)):
+            m.d.sync += command.eq(packet.data)
+        with m.If(mine & (kind == Kind.RECEIVE)):
+            m.d.sync += result_index.eq(packet.index)
+        sets = Signal()
+        m.d.comb += sets.eq(mine & (kind == Kind.SET))
+        for index, name in enumerate(SETTINGS):
+            port = getattr(engine, name)
+            setting = Signal.like(port, name=name)
+            m.d.comb += port.eq(setting)
+            with m.If(sets & (packet.index[: len(SETTINGS).bit_length() - 1] == index)):
+                m.d.sync += setting.eq(packet.data)
+
+        # What is to be told: `working` from START until the NOTICE is `due`.
+        working, due, cancelled, free, noticed = (
+            Signal(name=name) for name in ("working", "due", "cancelled", "free", "noticed")
+        )
+        m.d.sync += cancels.eq(0)
+        with m.If(mine & (kind == Kind.START)):
+            m.d.sync += working.eq(1)
+        with m.If(noticed):
+            m.d.sync += [due.eq(0), cancelled.eq(0)]
+        with m.If(working & engine.done):
+            m.d.sync += [working.eq(0), due.eq(1)]
+        with m.Elif(working & mine & (kind == Kind.CANCEL)):
+            m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
+        error = Mux(cancelled, Error.CANCELLED, engine.error)
+        has_result = (error == Error.NONE) & (command != Command.WIPE)
+
+        # What moves on. A RECEIVE takes the digit along; what was taken out leaves a free place.
+        digit = Signal.like(engine.result_digit)
+        receives = mine & (kind == Kind.RECEIVE)
+        m.d.sync += digit.eq(engine.result_digit)
+        m.d.comb += [
+            free.eq((kind == Kind.EMPTY) | (mine & ~receives & (kind != Kind.NOTICE))),
+            noticed.eq(free & due),
+            self.packet_out.eq(packet),
+        ]
+        with m.If(receives):
+            m.d.comb += self.packet_out.data.eq(digit)
+        with m.If(free):
+            m.d.comb += self.packet_out.kind.eq(Mux(due, Kind.NOTICE, Kind.EMPTY))
+        with m.If(noticed):
+            m.d.comb += [
+                self.packet_out.core.eq(self.number),
+                self.packet_out.data.eq(Cat(error, has_result, Const(0, 1))),
+            ]
+        return m

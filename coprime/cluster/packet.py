@@ -1,0 +1,81 @@
+"""Packets: what moves along the chain of a cluster, one hop a cycle.
+
+FDFM, section 5.3 (Figure 9): a send or receive flag, the core's number, an address, and data. Ours
+has more kinds, since a core also takes lengths and commands, and tells by itself that it has ended.
+"""
+
+import enum
+
+from amaranth.lib import data
+from amaranth.utils import bits_for
+
+from coprime.engine.contract import ERROR_BITS, OPERAND_BITS, RESULT_LATENCY, Capabilities
+
+__all__ = ["MAX_CORES", "REPLY_OFFSET", "SETTINGS", "Kind", "PacketLayout"]
+
+MAX_CORES = 1023
+
+SETTINGS = (
+    *("modulus_digits", "exponent_digits", "p_digits", "q_digits"),
+    *("modulus_length", "exponent_length", "p_length", "q_length"),
+)
+"""Ports of an engine that SET packets give a value, by the packets' index."""
+
+REPLY_OFFSET = RESULT_LATENCY + 2
+"""A RECEIVE brings back the digit that the one REPLY_OFFSET before it has asked for.
+
+The engine needs RESULT_LATENCY cycles for a digit, and a register lies before and one behind it. A
+packet does not wait for that: it takes along what is there. So the packets for one result come in
+one run without a gap, REPLY_OFFSET more of them than digits.
+"""
+
+
+class Kind(enum.IntEnum):
+    """What a packet is. Nothing but EMPTY and NOTICE is for nobody or for the end of the chain."""
+
+    EMPTY = 0
+    """A free place, for a NOTICE."""
+    SEND = 1
+    """Write `data` to digit `index` of `operand`."""
+    RECEIVE = 2
+    """Ask for digit `index` of the result, and take along the one that was asked for before."""
+    SET = 3
+    """Give setting number `index` the value `data`."""
+    START = 4
+    """Start command `data`."""
+    CANCEL = 5
+    """End the command that is running, if one is."""
+    NOTICE = 6
+    """From a core: its command has ended. Bits of `data` from below: the error, ERROR_BITS; 1 if
+    there is a result."""
+
+
+class PacketLayout(data.StructLayout):
+    """A packet's fields.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+        Of the engines.
+    cores : int
+        1 to MAX_CORES.
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        if cores not in range(1, MAX_CORES + 1):
+            raise ValueError(f"cores must be in 1..{MAX_CORES}, not {cores}")
+        widest = max(
+            capabilities.digit_width,
+            capabilities.count_bits,
+            capabilities.length_bits,
+            ERROR_BITS + 1,
+        )
+        super().__init__(
+            {
+                "kind": bits_for(max(Kind)),
+                "core": bits_for(cores - 1),
+                "operand": OPERAND_BITS,
+                "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),
+                "data": widest,
+            }
+        )

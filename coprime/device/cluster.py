@@ -1,0 +1,293 @@
+"""The driver of a cluster: its cores' commands are started one by one, and end in any order."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from coprime.bus import cluster_registers as registers
+from coprime.device.base import Device, DeviceError
+from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals
+from coprime.engine.contract import Command, Error, Length, Operand
+
+__all__ = ["Cluster", "Completion"]
+
+_WIPE = Job(Command.WIPE, {}, {})
+_ERRORS = {int(error): error for error in Error}
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How a core's command ended.
+
+    Parameters
+    ----------
+    core : number of the core
+    error : an Error, NONE if the command did what it should; a plain number if the hardware gave
+        one that is no Error
+    value : the result, below the modulus; None after an error and after WIPE. The repr does not
+        show it, since it may be a secret.
+    predicted_cycles : what the engine's design predicts; None if the driver does not know it, and
+        after an error
+    """
+
+    core: int
+    error: int
+    value: int | None = field(repr=False)
+    predicted_cycles: int | None = None
+
+
+class Cluster(EngineDriver):
+    """A cluster of engines behind a device.
+
+    A command is started on a core by `start`, and gives exactly one completion, which `completion`
+    takes. The core is occupied until then. Each core is given only what differs from what it holds
+    already, and X always. A reset of the device is noticed, since the interrupt enable, which this
+    driver sets once, reads 0 then: commands that ran are lost without a completion.
+
+    Not for use from two threads at once, nor by two drivers of one device. The attributes of
+    `EngineDriver` tell what each engine can do; `modmul_job` and its like make the jobs.
+
+    Parameters
+    ----------
+    device : access to the registers
+    predict : the engine's design's, to have `predicted_cycles` in the completions
+
+    Attributes
+    ----------
+    cores : int
+        How many there are, 1 to 1023; their numbers are 0 to cores - 1.
+    resets : int
+        How many resets of the device were noticed.
+
+    Raises
+    ------
+    IdentificationError
+        The device is something else.
+    EngineError
+        BUSY: a core is occupied already.
+    """
+
+    def __init__(self, device: Device, *, predict: Predict | None = None):
+        super().__init__(device, registers.IDENTIFICATION)
+        self._predict = predict
+        self.cores = registers.CORES["COUNT"].of(self._read(registers.CORES))
+        self.resets = 0
+        self._memories = [Memory() for _ in range(self.cores)]
+        self._running: dict[int, tuple[Job, int]] = {}  # with X, by core
+        self._kept: deque[Completion] = deque()  # met by the wiping of other cores
+        self._words: list[int] = []  # of the result that is being read
+        self._selected: int | None = None
+        self._clean = False  # whether ERROR is known to show no refusal of before
+        for core in reversed(range(self.cores)):
+            self._select(core)
+            if registers.CORE["OCCUPIED"].of(self._read(registers.CORE)):
+                raise self._error(Error.BUSY)
+        self._held = frozenset(self._probe())
+        self._enable_interrupt()
+
+    @property
+    def occupied(self) -> frozenset[int]:
+        """The cores whose completion has not been taken."""
+        return frozenset(self._running) | {completion.core for completion in self._kept}
+
+    def start(self, core: int, job: Job, x: int = 0) -> None:
+        """Load what the core does not hold yet, and X, and start the command.
+
+        `x` is in [0, modulus); what is not below the modulus, but not over the job's modulus length
+        in bits, the hardware refuses in the completion. WIPE takes none.
+
+        Raises
+        ------
+        ValueError
+            There is no such core, or `x` is longer than the job's modulus length.
+        EngineError
+            The hardware refused an access: nothing was started, and the core is loaded anew with
+            its next command. BUSY: the core is occupied.
+        """
+        self._check_core(core)
+        check_naturals(x=x)
+        if x.bit_length() > job.modulus_length:
+            raise ValueError(f"x must have {job.modulus_length} bits at most for this job")
+        self.notice_reset()
+        memory = self._memories[core]
+        try:
+            self._select(core)
+            if not self._clean:
+                self._write(registers.ERROR, 0)
+            self._clean = False
+            if job.command is Command.WIPE:
+                memory.forget()
+            self._load(job, memory)
+            takes_x = Length.MODULUS in job.lengths and self._fits(Length.MODULUS, job)
+            if takes_x:
+                self._load_operand(Operand.X, x, job.modulus_length)
+            if job.operands:
+                self._raise_refusal()
+            self._write(registers.COMMAND, job.command)
+            if not takes_x:  # otherwise whatever refuses the command has refused X
+                self._raise_refusal()
+        except Exception:
+            memory.forget()
+            raise
+        self._clean = True
+        self._running[core] = job, x
+
+    def completion(self) -> Completion | None:
+        """Take the oldest completion; None if there is none. Its core is free then.
+
+        After an error the core is loaded anew with its next command. A result whose reading was
+        ended by a bus error is read on by the next call.
+        """
+        return self._kept.popleft() if self._kept else self._take()
+
+    def cancel(self, core: int) -> None:
+        """End the command that the core works on: its completion comes with CANCELLED.
+
+        If it has ended in the meantime, its completion is what it would have been; without a
+        command nothing happens. ValueError: there is no such core.
+        """
+        self._check_core(core)
+        if not self.notice_reset():
+            self._select(core)
+            self._write(registers.CANCEL, 0)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Return when there is a completion, and at once if no core is occupied.
+
+        `timeout` and InterruptTimeout are as in `Device.wait_interrupt`. Commands that a reset of
+        the device ended are waited for like others, unless `notice_reset` told.
+        """
+        if self._running and not self._kept:
+            self._device.wait_interrupt(timeout)
+
+    def time(self) -> int:
+        """Clock cycles since the device's reset, modulo 2**32."""
+        return self._read(registers.TIME)
+
+    def wipe(self, core: int) -> None:
+        """Start to overwrite a core's memory, and forget what it holds; raises as `start` does."""
+        self.start(core, _WIPE)
+
+    def wipe_all(self, cores: Iterable[int] | None = None, *, timeout: float | None = None) -> None:
+        """Overwrite the memories of these cores, None is all of them, and wait for the end.
+
+        Completions of other cores that come meanwhile are kept for `completion`.
+
+        Raises
+        ------
+        ValueError
+            There is no such core.
+        EngineError
+            BUSY: one of them is occupied, and none was wiped; others: a core did not wipe.
+        InterruptTimeout
+            A core does not end in `timeout` seconds; its completion is still to come.
+        DeviceError
+            The device was reset meanwhile, which leaves memories unwiped.
+        """
+        left = set(range(self.cores) if cores is None else cores)
+        for core in left:
+            self._check_core(core)
+        if left & self.occupied:
+            raise self._error(Error.BUSY)
+        resets = self.resets
+        for core in sorted(left):
+            self.wipe(core)
+        failed: Completion | None = None
+        while left:
+            completion = self._take()
+            if completion is None:
+                if self.notice_reset() or self.resets != resets:
+                    raise DeviceError("the device was reset while its cores were wiped")
+                self._device.wait_interrupt(timeout)
+            elif completion.core in left:
+                left.remove(completion.core)
+                failed = completion if completion.error else failed
+            else:
+                self._kept.append(completion)
+        if failed is not None:
+            raise self.error_of(failed)
+
+    def holds(self, core: int, job: Job) -> bool:
+        """Whether the core holds what belongs to the job's modulus or private key already."""
+        return self._holds_modulus(job, self._memories[core])
+
+    def forget(self, core: int) -> None:
+        """Load everything anew with this core's next command. ValueError: no such core."""
+        self._check_core(core)
+        self._memories[core].forget()
+
+    def notice_reset(self) -> bool:
+        """Whether the device was reset since this was asked last; `start` and `cancel` ask too.
+
+        Then nothing is loaded, and what ran gives no completion any more. No core is occupied, but
+        perhaps one: by a command that was being started meanwhile, on this core or another one.
+        """
+        if self._read(registers.INTERRUPT_ENABLE):
+            return False
+        self.resets += 1
+        for memory in self._memories:
+            memory.forget()
+        self._running.clear()
+        self._words.clear()
+        self._selected = None
+        self._enable_interrupt()
+        word = self._read(registers.CORE)
+        if registers.CORE["OCCUPIED"].of(word):  # a command was being started meanwhile
+            self._running[registers.CORE["NUMBER"].of(word)] = _WIPE, 0
+        return True
+
+    def error_of(self, completion: Completion) -> Exception:
+        """Make the exception of a completion with an error: EngineError, or DeviceError."""
+        return self._exception(completion.error, f"core {completion.core} ended with")
+
+    # What is written and read
+
+    def _take(self) -> Completion | None:
+        word = self._read(registers.COMPLETION)
+        if not registers.COMPLETION["VALID"].of(word):
+            return None
+        core = registers.COMPLETION["CORE"].of(word)
+        code = registers.COMPLETION["ERROR"].of(word)
+        value = None
+        if not code:
+            count = (
+                registers.RESULT_LENGTH["BYTES"].of(self._read(registers.RESULT_LENGTH)) + 3
+            ) // 4
+            while len(self._words) < count:  # each word can be read once
+                self._words.append(self._read(registers.RESULT))
+            if count:
+                value = sum(word << 32 * place for place, word in enumerate(self._words))
+        self._write(registers.NEXT, 0)
+        self._words.clear()
+        job, x = self._running.pop(core, (_WIPE, 0))
+        if code and core < self.cores:
+            self._memories[core].forget()
+        predicted = None
+        if value is not None and job is not _WIPE:
+            predicted = self._predicted(self._predict, job, x)
+        return Completion(core, _ERRORS.get(code, code), value, predicted)
+
+    def _enable_interrupt(self) -> None:
+        self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
+
+    def _select(self, core: int) -> None:
+        if self._selected != core:
+            self._selected = None
+            self._write(registers.CORE, core)
+            self._selected = core
+
+    def _raise_refusal(self) -> None:
+        code = registers.ERROR["REFUSAL"].of(self._read(registers.ERROR))
+        if code:
+            raise self._exception(code, "an access was refused with")
+
+    def _exception(self, code: int, what: str) -> Exception:
+        if code in _ERRORS:
+            return self._error(_ERRORS[code])
+        return DeviceError(f"{what} error {code}, which does not exist")
+
+    def _check_core(self, core: int) -> None:
+        if isinstance(core, bool) or not isinstance(core, int):
+            raise TypeError(f"core must be an int, not {core!r}")
+        if core not in range(self.cores):
+            raise ValueError(f"core must be in 0..{self.cores - 1}, not {core}")

@@ -1,0 +1,419 @@
+"""What the drivers have in common: what engines can do, jobs for them, and how a job is loaded."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from coprime.bus import cluster_registers, registers
+from coprime.device.base import Device, DeviceError
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.precomputation import Radix
+
+__all__ = [
+    "EngineDriver",
+    "EngineError",
+    "IdentificationError",
+    "Job",
+    "Memory",
+    "Predict",
+    "Predicted",
+    "PrivateNumbers",
+    "check_naturals",
+    "private_numbers",
+    "words_of",
+]
+
+# The registers that both maps have, of capabilities, lengths, operands, refusals and the interrupt
+# enable, stand at the same addresses with the same fields: the accelerator's serve for both.
+
+_LENGTH_REGISTERS = {
+    Length.MODULUS: registers.MODULUS_LENGTH,
+    Length.EXPONENT: registers.EXPONENT_LENGTH,
+    Length.P: registers.P_LENGTH,
+    Length.Q: registers.Q_LENGTH,
+}
+_LOADED: tuple[Operand, ...] = tuple(operand for operand in Operand if operand is not Operand.X)
+"""The operands that stay from one command to the next."""
+_OF_ONE_COMMAND = frozenset({Operand.Y, Operand.E})
+"""Those of them that do not belong to a modulus or a key."""
+
+_KINDS = {
+    registers.IDENTIFICATION["ID"].reset: ("accelerator", "coprime.device.accelerator.Accelerator"),
+    cluster_registers.IDENTIFICATION["ID"].reset: ("cluster", "coprime.device.cluster.Cluster"),
+}
+"""What there is by its identification, and which driver is for it."""
+
+_SENTENCES = {
+    Error.UNSUPPORTED: "the accelerator does not know the command",
+    Error.LENGTH_ZERO: "the modulus or a prime is shorter than the accelerator's least length",
+    Error.LENGTH_OVER: "a length is over the accelerator's greatest",
+    Error.EXPONENT_LENGTH: "the exponent has length 0",
+    Error.MODULUS_ZERO: "the modulus or a prime is zero",
+    Error.MODULUS_EVEN: "the modulus or a prime is even",
+    Error.OPERAND_RANGE: "an operand is not below the modulus",
+    Error.BUSY: "the accelerator is busy with another command",
+    Error.OPERAND_MISSING: "the command needs an operand that is not loaded",
+    Error.KEY_OVERRUN: "more words were written to an operand than its length holds",
+    Error.KEY_EXCESS: "an operand has bits above its length",
+    Error.INPUT_CLIPPED: "the input is longer than the modulus",
+    Error.ADDRESS: "a word address or an operand does not exist",
+    Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
+    Error.CANCELLED: "the command was cancelled before it had a result",
+}
+
+
+class EngineError(Exception):
+    """A command ended with an error, or the accelerator refused an access.
+
+    Attributes
+    ----------
+    code : Error
+        What was wrong.
+    """
+
+    def __init__(self, code: Error, limits: str = ""):
+        super().__init__(_SENTENCES[code] + limits)
+        self.code = code
+
+
+class IdentificationError(DeviceError):
+    """The device is not what the driver is for."""
+
+
+class PrivateNumbers(Protocol):
+    """The numbers of a private key that an engine needs; names as in RFC 8017."""
+
+    @property
+    def n(self) -> int:
+        """Modulus."""
+        ...
+
+    @property
+    def d(self) -> int:
+        """Private exponent."""
+        ...
+
+    @property
+    def p(self) -> int:
+        """First prime."""
+        ...
+
+    @property
+    def q(self) -> int:
+        """Second prime."""
+        ...
+
+    @property
+    def dp(self) -> int:
+        """Private exponent modulo p - 1."""
+        ...
+
+    @property
+    def dq(self) -> int:
+        """Private exponent modulo q - 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a command needs in an engine, but for X; secret, and its repr shows the command only.
+
+    Parameters
+    ----------
+    command : what to do
+    lengths : in bits, of each length class that the operands have
+    operands : those that the command reads, with the constants of their moduli
+    """
+
+    command: Command
+    lengths: Mapping[Length, int] = field(repr=False)
+    operands: Mapping[Operand, int] = field(repr=False)
+
+    @property
+    def modulus_length(self) -> int:
+        """Bits of the modulus, as the engine is told; 0 for WIPE."""
+        return self.lengths.get(Length.MODULUS, 0)
+
+
+class Predicted(Protocol):
+    """What a prediction tells."""
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of the engine."""
+        ...
+
+
+Predict = Callable[[Command, Mapping[Operand, int], Mapping[Length, int]], Predicted]
+"""Predicts a command from its operands and their lengths in bits."""
+
+
+class Memory:
+    """What one engine is known to hold; secret.
+
+    Attributes
+    ----------
+    lengths : dict[Length, int]
+        In bits.
+    operands : dict[Operand, int]
+        The complete ones.
+    """
+
+    def __init__(self) -> None:
+        self.lengths: dict[Length, int] = {}
+        self.operands: dict[Operand, int] = {}
+
+    def forget(self) -> None:
+        """Know nothing, so that everything is loaded anew."""
+        self.lengths.clear()
+        self.operands.clear()
+
+    def set_length(self, kind: Length, length: int | None) -> None:
+        """Take over a length, None for an unknown one: the operands of its class are lost."""
+        self.lengths.pop(kind, None)
+        for operand in [operand for operand in self.operands if operand.length is kind]:
+            del self.operands[operand]
+        if length is not None:
+            self.lengths[kind] = length
+
+
+class EngineDriver:
+    """Engines behind a device, all of one kind: what they can do, and the jobs they can be given.
+
+    The length of the modulus that the hardware is told is that of the longest operand, so that it
+    sees every operand that is too large, and never below the shortest that it takes. Numbers that
+    no register can say (negative, or not integers) raise TypeError or ValueError; everything else
+    goes to the hardware, whose answer tells.
+
+    Parameters
+    ----------
+    device : access to the registers
+    identification : of the kind of device that the driver is for
+
+    Attributes
+    ----------
+    family : int
+        Number of the family.
+    commands : frozenset[Command]
+        What an engine can do.
+    constant_time : bool
+        Whether a private operation takes the same cycles for every key and message of a length.
+    fixed_modulus : bool
+        Whether the hardware works with one modulus only.
+    multipliers : int
+        How many multipliers of an engine work side by side.
+    digit_width, headroom : int
+        Bits of a digit, and bits of an operand beyond its length.
+    radix_bits : int
+        Bits that a round of the multiplication takes, by which R of a modulus follows from its
+        length. 0: there is no Montgomery form, and even moduli are allowed.
+    min_length, max_length, max_prime_length : int
+        Bits of the shortest modulus, the longest modulus and the longest prime (0: no CRT).
+
+    Raises
+    ------
+    IdentificationError
+        The device is something else.
+    """
+
+    def __init__(self, device: Device, identification: registers.Register):
+        self._device = device
+        self._identify(identification)
+        self.family = self._read(registers.FAMILY)
+        capabilities = self._read(registers.CAPABILITIES)
+        commands = registers.CAPABILITIES["COMMANDS"].of(capabilities)
+        self.commands = frozenset(command for command in Command if commands >> command & 1)
+        self.constant_time = bool(registers.CAPABILITIES["CONSTANT_TIME"].of(capabilities))
+        self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))
+        self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
+        digits = self._read(registers.DIGITS)
+        self.digit_width = registers.DIGITS["WIDTH"].of(digits)
+        self.headroom = registers.DIGITS["HEADROOM"].of(digits)
+        self.radix_bits = registers.DIGITS["RADIX"].of(digits)
+        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits)
+        greatest = self._read(registers.MAX_LENGTH)
+        self.max_length = registers.MAX_LENGTH["MODULUS"].of(greatest)
+        self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(greatest)
+        self.min_length = self._read(registers.MIN_LENGTH)
+        self._held: frozenset[Operand] = frozenset()
+
+    # Jobs
+
+    def modmul_job(self, x: int, y: int, m: int) -> Job:
+        """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
+        check_naturals(x=x, y=y, m=m)
+        length = self._length(x, y, m)
+        operands = {**self._radix.modulus_operands(m, length), Operand.Y: y}
+        return Job(Command.MODMUL, {Length.MODULUS: length}, operands)
+
+    def modexp_job(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Job:
+        """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
+
+        `exponent_length` is in bits; None is as many as e has, and 1 for 0. ValueError if e has
+        more.
+        """
+        check_naturals(x=x, e=e, m=m)
+        if exponent_length is None:
+            exponent_length = max(1, e.bit_length())
+        check_naturals(exponent_length=exponent_length)
+        if e.bit_length() > exponent_length:
+            raise ValueError(
+                f"exponent_length must be {e.bit_length()} or more for this exponent,"
+                f" not {exponent_length}"
+            )
+        return self._power_job(Command.MODEXP, e, m, self._length(x, m), exponent_length)
+
+    def public_job(self, n: int, e: int, x: int = 0) -> Job:
+        """x^e mod n with a public key. Range: x in [0, n).
+
+        An engine that does not know RSA_PUBLIC does it as MODEXP.
+        """
+        check_naturals(n=n, e=e, x=x)
+        command = self._either(Command.RSA_PUBLIC, Command.MODEXP)
+        return self._power_job(command, e, n, self._length(n, x), max(1, e.bit_length()))
+
+    def private_job(self, key: PrivateNumbers, x: int = 0) -> Job:
+        """x^d mod n with a private key. Range: x in [0, n).
+
+        An engine without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp and
+        dq.
+        """
+        check_naturals(**private_numbers(key), x=x)
+        length = self._length(key.n, x)
+        command = self._either(Command.RSA_PRIVATE, Command.MODEXP)
+        if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
+            exponent_length = max(key.n.bit_length(), key.d.bit_length())
+            return self._power_job(command, key.d, key.n, length, exponent_length)
+        p_length, q_length = self._length(key.p, key.dp), self._length(key.q, key.dq)
+        operands = self._radix.private_operands(
+            key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
+        )
+        lengths = {Length.MODULUS: length, Length.P: p_length, Length.Q: q_length}
+        return Job(command, lengths, operands)
+
+    def _power_job(
+        self, command: Command, e: int, m: int, length: int, exponent_length: int
+    ) -> Job:
+        lengths = {Length.MODULUS: length, Length.EXPONENT: exponent_length}
+        return Job(command, lengths, {**self._radix.modulus_operands(m, length), Operand.E: e})
+
+    def _length(self, *values: int) -> int:
+        """Length in bits that holds all of these, and that the engine takes."""
+        return max(self.min_length, *(value.bit_length() for value in values))
+
+    def _either(self, command: Command, general: Command) -> Command:
+        """Return the command, or the general one if the engine knows only that."""
+        return general if command not in self.commands and general in self.commands else command
+
+    # What is written and read
+
+    def _identify(self, identification: registers.Register) -> None:
+        found = self._read(identification)
+        expected = identification["ID"].reset
+        if found == expected:
+            return
+        kind, _ = _KINDS[expected]
+        text = (
+            f"the device identifies itself as 0x{found:08X}, and a Coprime {kind} does as"
+            f" 0x{expected:08X}"
+        )
+        if found in _KINDS:
+            text += ": it is a Coprime {}, and {} is the driver for it".format(*_KINDS[found])
+        raise IdentificationError(text)
+
+    def _probe(self) -> Iterable[Operand]:
+        """Find out which operands the engine holds: it refuses to choose the others."""
+        for operand in _LOADED:
+            self._write(registers.ERROR, 0)
+            self._write(registers.KEY_OPERAND, operand)
+            refusal = registers.ERROR["REFUSAL"].of(self._read(registers.ERROR))
+            if refusal == Error.BUSY:
+                raise EngineError(Error.BUSY)
+            if refusal != Error.ADDRESS:
+                yield operand
+
+    def _load(self, job: Job, memory: Memory) -> None:
+        """Write what the engine does not hold yet; `memory` is true after each single write."""
+        for kind, length in job.lengths.items():
+            if memory.lengths.get(kind) != length:
+                memory.set_length(kind, None)
+                register = _LENGTH_REGISTERS[kind]
+                self._write(register, min(length, register["BITS"].mask))
+                memory.set_length(kind, length)
+        for operand, value in job.operands.items():
+            if (
+                operand in self._held
+                and self._fits(operand.length, job)
+                and memory.operands.get(operand) != value
+            ):
+                memory.operands.pop(operand, None)
+                self._load_operand(operand, value, self._bits(operand.length, job))
+                memory.operands[operand] = value
+
+    def _load_operand(self, operand: Operand, value: int, bits: int) -> None:
+        self._write(registers.KEY_OPERAND, operand)
+        for word in words_of(value, bits):
+            self._write(registers.KEY_DATA, word)
+
+    def _holds_modulus(self, job: Job, memory: Memory) -> bool:
+        """Whether everything is loaded that belongs to the modulus or to the private key."""
+        return all(
+            memory.operands.get(operand) == value
+            for operand, value in job.operands.items()
+            if operand in self._held and operand not in _OF_ONE_COMMAND
+        ) and all(
+            memory.lengths.get(kind) == length
+            for kind, length in job.lengths.items()
+            if kind is not Length.EXPONENT
+        )
+
+    def _bits(self, kind: Length, job: Job) -> int:
+        return self.digit_width if kind is Length.DIGIT else job.lengths[kind]
+
+    def _fits(self, kind: Length, job: Job) -> bool:
+        """Whether operands of this class can be loaded; if not, the engine says so at the start."""
+        if kind is Length.DIGIT:
+            return True
+        greatest = self.max_prime_length if kind in (Length.P, Length.Q) else self.max_length
+        return 0 < job.lengths[kind] <= greatest
+
+    def _error(self, code: Error) -> EngineError:
+        """Make the exception of an error, with the engine's own limits."""
+        limits = ""
+        if code is Error.LENGTH_OVER:
+            limits = (
+                f": {self.max_length} bits for modulus and exponent,"
+                f" {self.max_prime_length} for a prime"
+            )
+        return EngineError(code, limits)
+
+    def _predicted(self, predict: Predict | None, job: Job, x: int) -> int | None:
+        """Clock cycles that the engine's design predicts; None if there is nobody to ask."""
+        if predict is None:
+            return None
+        return predict(job.command, {**job.operands, Operand.X: x}, job.lengths).cycles
+
+    def _read(self, register: registers.Register) -> int:
+        return self._device.read32(register.address)
+
+    def _write(self, register: registers.Register, value: int) -> None:
+        self._device.write32(register.address, value)
+
+
+def private_numbers(key: PrivateNumbers) -> dict[str, int]:
+    """The numbers of a private key by their names."""
+    return {name: getattr(key, name) for name in ("n", "d", "p", "q", "dp", "dq")}
+
+
+def words_of(value: int, bits: int) -> list[int]:
+    """Return the 32-bit words of a value of `bits` bits, the least significant first."""
+    return [value >> shift & 0xFFFF_FFFF for shift in range(0, bits, 32)]
+
+
+def check_naturals(**values: int) -> None:
+    """Refuse what is not an integer of 0 or more; the messages do not show values."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        if value < 0:
+            raise ValueError(f"{name} must be 0 or more, and it is negative")
