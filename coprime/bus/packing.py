@@ -4,7 +4,7 @@ The gearbox of an accelerator moves a few bits a cycle, which is small. A cluste
 to feed through one bus: here shifters put a word, or a digit, in its place in two cycles.
 """
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -12,6 +12,8 @@ from amaranth.utils import bits_for
 __all__ = ["WORD_BITS", "DigitsToWords", "WordsToDigits"]
 
 WORD_BITS = 32
+WORD_PLACES = 5
+WORD_MASK = (1 << WORD_BITS) - 1
 FINE_BITS = 3
 """The first of two cycles shifts by the lowest FINE_BITS bits of a place, the other by the rest."""
 
@@ -96,11 +98,10 @@ class WordsToDigits(wiring.Component):
         longest = self.max_length + self.headroom + width
         left = Signal(signed(bits_for(longest) + 1))
         beyond = Signal(WORD_BITS)  # places of the next word that must be 0
-        known = Signal()  # which these are, one cycle after `to_come`
-        m.d.sync += [
-            beyond.eq(Cat(to_come <= place for place in range(WORD_BITS))),
-            known.eq(0),
-        ]
+        known = Signal()  # whether `beyond` is of the present `to_come`
+        m.d.sync += beyond.eq(
+            Mux(to_come[WORD_PLACES:].any(), 0, WORD_MASK << to_come[:WORD_PLACES])
+        )
         m.d.comb += [self.digit.eq(waiting), self.busy.eq(1)]
 
         with m.FSM():
@@ -112,6 +113,7 @@ class WordsToDigits(wiring.Component):
                     fill.eq(0),
                     self.digit_index.eq(0),
                     self.excess.eq(0),
+                    known.eq(0),
                 ]
                 with m.If(self.start):
                     m.next = "TAKE"
@@ -126,11 +128,13 @@ class WordsToDigits(wiring.Component):
                         m.d.sync += [fill.eq(-left), left.eq(self.length - left)]
                         m.next = "TAKE"
             with m.State("TAKE"):
-                m.d.comb += self.word_ready.eq(1)
-                m.d.sync += self.excess.eq(
-                    self.excess | (self.word_valid & (self.word & beyond).any())
-                )
-                with m.If(self.word_valid):
+                m.d.sync += known.eq(1)
+                m.d.comb += self.word_ready.eq(known)
+                with m.If(self.word_valid & known):
+                    m.d.sync += [
+                        known.eq(0),
+                        self.excess.eq(self.excess | (self.word & beyond).any()),
+                    ]
                     m.next = "PUT"
             with m.State("PUT"):
                 m.d.sync += [
@@ -143,6 +147,7 @@ class WordsToDigits(wiring.Component):
                     m.next = "TAKE"
             with m.State("GIVE"):
                 m.d.comb += self.digit_valid.eq(1)
+                m.d.sync += known.eq(1)
                 with m.If(self.digit_ready):
                     m.d.sync += [
                         waiting.eq(waiting >> width),
@@ -182,7 +187,7 @@ class DigitsToWords(wiring.Component):
     length : bits of the number, at least 1; sampled with `start`
     busy : 1 from the cycle after `start` until the last word is taken
     digit_index : the digit that is asked for
-    digit : it, one cycle later
+    digit : it, two cycles later or sooner
     word, word_valid, word_ready : one is given where both are 1
     """
 

@@ -64,7 +64,7 @@ def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> s
     return "\n".join(
         [
             to_verilog(top, choice.module_name, header=_header(choice, target)),
-            to_verilog(ChainEnds(own, cores), FRONT_END),
+            to_verilog(ChainEnds(own, cores, target=target), FRONT_END),
             to_verilog(Node(design.hardware(target), cores), NODE),
         ]
     )

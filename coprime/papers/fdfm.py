@@ -259,7 +259,7 @@ _TABLE_1 = Table(
         "The device has 37,680 slices, 416 block RAMs and 768 DSP48E1s.",
         "The 320 cores fill 92 % of the slices with 108 a core, shift registers included. At the "
         "140 of one core alone they would need 44,800, more than there are; the paper does not say "
-        "where a core saves them. A placer that is short of slices fills them better.",
+        "where a core saves them. Perhaps a placer that is short of slices fills them better.",
         "Section 6 says that the clock is not decreased by the number of cores; by this table it "
         "is 3.4 % lower.",
         "Section 5.3 counts 320 · d1 cycles to store all input data. That is one operand of the "

@@ -1,0 +1,218 @@
+"""The cluster: loading and collecting, throughput, area, and the clock as cores are added."""
+
+import random
+import time
+
+from rich.console import Console
+from rich.progress import Progress
+
+from coprime.catalog import ClusterChoice, family_named
+from coprime.cells.target import Target
+from coprime.device.cluster import Cluster
+from coprime.device.scheduler import Scheduler
+from coprime.device.simulated import SimulatedDevice
+from coprime.engine.contract import Operand
+from coprime.explore.cluster import open_cluster
+from coprime.explore.measure import Area, WorstCaseNumbers, measure_area
+from coprime.papers import fdfm as paper
+from coprime.rsa import keys
+
+from .page import table, thousands
+
+CORES = (1, 8, 64, 320)
+CLOCK_DEVICE = "LFE5U-85F"
+CLOCK_CORES = (1, 8, 72)
+"""The last one is as many as the device holds."""
+
+
+def cluster_of(cores: int, **settings: str) -> ClusterChoice:
+    return ClusterChoice(family_named("fdfm").choose(settings), cores)
+
+
+def watch(device: SimulatedDevice, progress: Progress, what: str, cycles: int) -> None:
+    """Show the cycles of a simulation as they pass."""
+    task = progress.add_task(what, total=cycles)
+    device.progress = lambda passed: progress.update(task, advance=passed)
+
+
+def moves(cores: int, bits: int) -> list[tuple[str, int]]:
+    """Cycles to give every core something, and to take every result, all through the registers.
+
+    The operation is short, so that all cores have ended when the last one was started.
+    """
+    generator = random.Random(bits)
+    e, rows = 1, []
+    with open_cluster(cluster_of(cores)) as device:
+        cluster = Cluster(device)
+        moduli = [generator.getrandbits(bits) | 1 << (bits - 1) | 1 for _ in range(cores)]
+        for what in ("key and message", "message alone"):
+            before = device.cycles
+            expected = []
+            for core, m in enumerate(moduli):
+                x = generator.randrange(m)
+                cluster.start(core, cluster.modexp_job(x, e, m), x)
+                expected.append(x % m)
+            rows.append((f"load and start, {what}", device.cycles - before))
+            device.run(100_000)
+            before = device.cycles
+            for _ in range(cores):
+                completion = cluster.completion()
+                assert completion is not None
+                assert completion.value == expected[completion.core]
+            rows.append(("collect", device.cycles - before))
+    return rows[:1] + rows[2:]
+
+
+def throughput(
+    progress: Progress, cores: int, bits: int, rounds: int, *, worst: bool = True
+) -> tuple[int, int, float, float]:
+    """Run `rounds` decryptions a core; give them, the cycles, what engines worked, and seconds.
+
+    Every core has another key; all are loaded first, and count.
+    """
+    choice = cluster_of(cores)
+    count = cores * rounds
+    different = min(cores, 16 if bits > 512 else cores)
+    numbers = [
+        WorstCaseNumbers.of_length(bits, seed) if worst else keys.generate(bits, seed=seed)
+        for seed in range(1, different + 1)
+    ]
+    generator = random.Random(bits)
+    work = [numbers[k % different] for k in range(count)]
+    messages = [generator.randrange(one.n) for one in work]
+    with open_cluster(choice) as device:
+        cluster = Cluster(device)
+        design = choice.core.design
+        job = cluster.private_job(numbers[0], messages[0])
+        one = design.predict(
+            job.command, {**job.operands, Operand.X: messages[0]}, job.lengths
+        ).cycles
+        watch(device, progress, f"{cores} cores, {bits} bits", one * rounds)
+        scheduler = Scheduler(cluster, check=False)
+        start, before = time.perf_counter(), device.cycles
+        requests = [scheduler.private(key, x) for key, x in zip(work, messages, strict=True)]
+        scheduler.run()
+        cycles, seconds = device.cycles - before, time.perf_counter() - start
+        for key, x, request in zip(work, messages, requests, strict=True):
+            expected = key.private(x) if worst else pow(x, key.d, key.n)
+            assert request.result.value == expected
+        return count, cycles, one * rounds / cycles, seconds
+
+
+def throughputs() -> str:
+    rows = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        for cores, bits, rounds in ((8, 1024, 4), (32, 512, 4), (64, 256, 8), (320, 256, 8)):
+            count, cycles, busy, seconds = throughput(progress, cores, bits, rounds)
+            rows.append(
+                (
+                    *(cores, bits, count, thousands(cycles), f"{busy:.2%}"),
+                    f"{cores * cycles / seconds / 1e6:.1f}",
+                )
+            )
+    head = ["cores", "bits", "decryptions", "cycles", "of N times one core's"]
+    return table([*head, "million core cycles a second"], rows)
+
+
+def rates(area: Area, one_core: int) -> str:
+    """Mbit/s at 1024 bits, worst case, at the paper's clock and at ours."""
+    rows = []
+    assert area.fmax_mhz is not None
+    for cores, megahertz, whose in (
+        (1, paper.ONE_CORE["megahertz"], "the paper's, 1 core"),
+        (320, paper.CORES_320["megahertz"], "the paper's, 320 cores"),
+        (int(area.parameters["cores"]), area.fmax_mhz, f"ours, {area.device}"),
+    ):
+        rows.append(
+            (
+                *(cores, whose, f"{megahertz:.1f}"),
+                f"{one_core / megahertz / 1e3:.3f}",
+                f"{cores * 1024 / one_core * megahertz:.3f}",
+            )
+        )
+    return table(["cores", "clock", "MHz", "ms for one", "Mbit/s"], rows)
+
+
+def areas() -> tuple[str, str, Area]:
+    """Area on xc7 and clock on ecp5 by the number of cores."""
+    mapped = [measure_area(cluster_of(cores), Target.XC7) for cores in CORES]
+    routed = [
+        measure_area(cluster_of(cores), Target.ECP5, route=True, device=CLOCK_DEVICE)
+        for cores in CLOCK_CORES
+    ]
+    head = ["cores", "LUTs", "a core", "flip-flops", "DSP48E1", "RAMB36E1", "slices at least"]
+    area = table(
+        head,
+        (
+            (
+                *(one.parameters["cores"], thousands(one.lut)),
+                f"{one.lut / int(one.parameters['cores']):.1f}",
+                *(thousands(one.ff), one.dsp, f"{one.bram:g}", thousands(one.slices_estimate)),
+            )
+            for one in mapped
+        ),
+    )
+    first = routed[0].fmax_mhz
+    assert first is not None
+    clock = table(
+        ["cores", "LUTs", "flip-flops", "DSP", "block RAM", "MHz", "of one core's"],
+        (
+            (
+                *(one.parameters["cores"], thousands(one.lut), thousands(one.ff), one.dsp),
+                *(f"{one.bram:g}", f"{one.fmax_mhz:.1f}", f"{(one.fmax_mhz or 0) / first:.3f}"),
+            )
+            for one in routed
+        ),
+    )
+    paths = "\n".join(f"* {one.parameters['cores']} cores: {one.critical_path}" for one in routed)
+    return area, f"{clock}\nCritical paths after place and route:\n\n{paths}\n", routed[-1]
+
+
+def measure() -> str:
+    """The cluster's part of the page."""
+    cores, bits = 320, 1024
+    digits = -(-bits // 17)
+    moved = [
+        (what, thousands(cycles), f"{cycles / cores:.1f}", thousands(cores * digits))
+        for what, cycles in moves(cores, bits)
+    ]
+    area, clock, largest = areas()
+    one = WorstCaseNumbers.of_length(1024)
+    design = family_named("fdfm").choose({}).design
+    with open_cluster(cluster_of(1)) as device:
+        job = Cluster(device).private_job(one, 1)
+    one_core = design.predict(job.command, {**job.operands, Operand.X: 1}, job.lengths).cycles
+    return f"""# Many engines on a chain
+
+`fdfm` with max_bits=2176 in every core. [cluster.md](cluster.md) tells how it works.
+
+## Loading and collecting
+
+{cores} cores, {bits} bits, every word through AXI4-Lite, in cycles. FDFM counts {cores} * d1 =
+{thousands(cores * digits)} cycles to store all messages, a digit a cycle, without the bus that
+brings them.
+
+{table(["", "cycles", "a core", "FDFM"], moved)}
+## Throughput
+
+Decryptions with CRT in the worst case, every exponent bit 1, through `Scheduler`; loading of all
+keys and messages, collecting, and the last core's end included. N times one core's is N engines
+that never wait. One such run: `coprime run cluster RSA_PRIVATE --bits 1024 --requests 32`.
+
+{throughputs()}
+At 1024 bits in the worst case, {thousands(one_core)} cycles each, with CRT, all cores at work:
+
+{rates(largest, one_core)}
+FDFM says 14.228 ms and 23.031 Mbit/s for 320 cores.
+
+## Area by cores
+
+`coprime synth cluster -p cores=320 --target xc7`: the node is mapped once, by itself.
+
+{area}
+## Clock by cores
+
+`coprime synth cluster -p cores={CLOCK_CORES[-1]} --target ecp5 --route --device {CLOCK_DEVICE}`.
+
+{clock}
+"""
