@@ -50,7 +50,7 @@ def test_a_cluster_is_told_apart_by_its_cores(tmp_path):
 
 
 def test_a_file_from_before_clusters(tmp_path):
-    """It has no column of cores: none of its points is a cluster. Every other column it must have."""
+    """It has no column of cores, as none of its points is a cluster; any other must be there."""
     path = tmp_path / "results.parquet"
     write_points([POINT], path)
     table = parquet.read_table(path)

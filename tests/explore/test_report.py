@@ -283,6 +283,49 @@ def test_plots_show_one_device(tmp_path):
     assert f'<option value="{large}">' in page
 
 
+def test_clusters_stand_by_themselves(browser, tmp_path):
+    """Not among single engines: the page shows one part at a time, first the engines."""
+    cluster = {"part": "cluster", "dsp": 8, "lut": 8000}
+    points = [
+        point("fdfm", 64, 1, "xc7"),
+        point("fdfm", 64, 1, "xc7", cores=8, **cluster),
+        point("fdfm", 64, 1, "xc7", cores=4, **cluster),
+    ]
+    write_points(points, tmp_path / "results.parquet")
+    page, *_ = write_report(tmp_path / "results.parquet", tmp_path)
+    for figure in ("area-time", "dsp-cycles", "product"):
+        (line,) = read_csv(tmp_path / "figures" / f"{figure}-xc7.csv")
+        assert line["settings"] == "max_bits 64, width 1"
+    browser.problems.clear()
+    browser.open(page)
+    assert count(browser) == "1 of 3 points"
+    choose(browser, "part", "cluster")
+    assert sorted(cells(browser, "settings")) == [
+        "cores 4, max_bits 64, width 1",
+        "cores 8, max_bits 64, width 1",
+    ]
+    # Its area-time product is that of one core.
+    product = 8000 * points[1].cycles
+    assert cells(browser, "product") == [f"{product // 8:,}", f"{product // 4:,}"]
+    browser.click("#points tbody tr")
+    text = browser.evaluate("document.getElementById('point').textContent")
+    assert "Cores8" in text
+    assert "coprime synth cluster -p engine=fdfm -p cores=8 -p max_bits=64 -p width=1" in text
+    assert browser.problems == []
+
+
+def test_what_is_published_beside_what_is_measured_is_there(folder):
+    """Of 320 cores the clock, which nothing here has; not in a row that nothing is beside."""
+    page = (folder / "index.html").read_text()
+    (table,) = re.findall(r'id="fdfm-table-1".*?</table>', page, re.DOTALL)
+    assert "325.098" in table
+    assert "34,635" in table
+    (table,) = re.findall(r'id="fdfm-table-3".*?</table>', page, re.DOTALL)
+    assert "447.027" in table
+    assert "180 slices" in table
+    assert "45.6" not in table
+
+
 def test_papers_figure_of_several_columns(folder):
     page = (folder / "index.html").read_text()
     (picture,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)" alt="Figure 3', page)

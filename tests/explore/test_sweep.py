@@ -8,7 +8,8 @@ import signal
 import pytest
 from distributed import LocalCluster
 
-from coprime.catalog import family_named
+from coprime.catalog import choose, family_named
+from coprime.cells.target import Target
 from coprime.explore import measurement
 from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.measurement import Measurement, measure, recall, remember
@@ -16,6 +17,7 @@ from coprime.explore.multiplication import Multiplication
 from coprime.explore.points import read_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
+from coprime.flow.package import FRONT_END, NODE, cluster_verilog
 from coprime.flow.tools import ToolError, cache_folder
 
 SMALL = """
@@ -210,7 +212,7 @@ def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
     )
     (planned,) = parse_specification(text)
 
-    def refuse(verilog, top, *, seeds, device):
+    def refuse(verilog, top, *, seeds, device, repeated):
         raise ToolError(f"the design does not fit {device}: it needs more")
 
     monkeypatch.setattr(measurement, "route_ecp5", refuse)
@@ -219,6 +221,92 @@ def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
     assert area.columns["lut"] > 0
     assert area.columns["device"] == "LFE5U-45F-6 CABGA381"
     assert "fmax_mhz" not in area.columns
+
+
+CLUSTER = """
+[[sweep]]
+families = "fdfm"
+parameters = { max_bits = 64 }
+part = "cluster"
+cores = 2
+bits = 64
+operations = "RSA_PRIVATE"
+targets = ["xc7", "ecp5"]
+device = "LFE5U-85F"
+"""
+
+
+def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch):
+    """Without the tools: what they are given, and what becomes of their figures."""
+    xc7, ecp5 = parse_specification(CLUSTER)
+    assert xc7.run == ecp5.run
+    figures = {"lut": 2000, "lutram": 1, "ff": 2, "carry": 3, "dsp": 2, "bram": 1.0}
+    mapped = {"slices_estimate": 500, "tools": {"yosys": "1"}}
+    given = []
+
+    def tool(name, **result):
+        def record(verilog, top, *, repeated, **options):
+            given.append((name, verilog, top, repeated, options))
+            return argparse.Namespace(**result)
+
+        monkeypatch.setattr(measurement, name, record)
+
+    tool("map_xc7", **figures, **mapped, device="7")
+    tool("map_ecp5", **figures, **mapped, device="5")
+    tool("route_ecp5", device="85", fmax_mhz=100.0, tools={"nextpnr": "2"})
+    areas = [measure(point.area, measurement.sources()) for point in (xc7, ecp5)]
+    assert [area.reason for area in areas] == [None, None]
+    cluster = choose("cluster", {"cores": "2", "max_bits": "64"})
+    verilog = {target: cluster_verilog(cluster, target) for target in (Target.XC7, Target.ECP5)}
+    repeated = (FRONT_END, NODE)
+    assert given == [
+        ("map_xc7", verilog[Target.XC7], "coprime_cluster", repeated, {}),
+        ("map_ecp5", verilog[Target.ECP5], "coprime_cluster", repeated, {}),
+        (
+            *("route_ecp5", verilog[Target.ECP5], "coprime_cluster", repeated),
+            {"seeds": (1,), "device": "LFE5U-85F"},
+        ),
+    ]
+    # Other cores are another measurement.
+    more = dataclasses.replace(xc7.area, cores=3)
+    assert measure(more, measurement.sources()).key != areas[0].key
+
+    # With all measurements there, a sweep starts no worker.
+    for point, area in zip((xc7, ecp5), areas, strict=True):
+        remember(point.area, area)
+    remember(xc7.run, Measurement({"cycles": 4000, "utilization": 0.5}, {}, "run"))
+    summary = sweep([xc7, ecp5], tmp_path / "results.parquet", scheduler="tcp://127.0.0.1:1")
+    routed, unrouted = summary.points
+    for point in (routed, unrouted):
+        assert (point.part, point.cores, point.family, point.status) == ("cluster", 2, "fdfm", "ok")
+        assert point.parameters == {"max_bits": 64, "multipliers": 1}
+        assert (point.lut, point.dsp, point.bram) == (2000, 2, 1.0)
+        # The operation is that of one engine.
+        assert (point.cycles, point.utilization) == (4000, 0.5)
+        assert point.command == f"{cluster.command('build', Target(point.target))} -o DIR"
+    assert (routed.milliseconds, routed.fmax_mhz) == (0.04, 100.0)
+    assert routed.area_time == 2000 * 0.04 / 2
+    assert unrouted.milliseconds is unrouted.area_time is None
+    assert read_points(tmp_path / "results.parquet") == summary.points
+
+
+@pytest.mark.slow  # half a minute to map
+def test_a_cluster(tmp_path):
+    """One DSP slice and half a block RAM for each core, as an engine by itself has."""
+    text = CLUSTER.replace('["xc7", "ecp5"]', '"xc7"').replace('device = "LFE5U-85F"', "")
+    planned = parse_specification(
+        text + text.replace('"cluster"', '"engine"').replace("cores", "#")
+    )
+    summary = sweep(planned, tmp_path / "results.parquet", workers=2)
+    assert (len(summary.points), summary.measured) == (2, 2 + 1)
+    cluster, engine = summary.points
+    assert (cluster.part, cluster.cores, cluster.status) == ("cluster", 2, "ok")
+    assert (engine.part, engine.cores, engine.status) == ("engine", 0, "ok")
+    assert (cluster.dsp, cluster.bram) == (2 * engine.dsp, 2 * engine.bram) == (2, 1)
+    assert cluster.lut > 2 * engine.lut
+    assert cluster.ff > 2 * engine.ff
+    assert cluster.cycles == cluster.predicted_cycles == engine.cycles
+    assert cluster.utilization == engine.utilization
 
 
 # --- What a worker does -------------------------------------------------------------------------
