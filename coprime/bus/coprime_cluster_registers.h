@@ -6,12 +6,13 @@
 
 /* A window of 4 KiB with 32-bit registers. Reading an undefined or a write-only register, writing
    an undefined or a read-only register, and a write that does not carry all four bytes answer
-   SLVERR and change nothing. Bits without a field read as 0 and are ignored when written.
-   Lengths, KEY_OPERAND, KEY_DATA, COMMAND and CANCEL are those of the core that CORE selects:
-   with no core selected, a write to them sets ERROR.REFUSAL to ADDRESS and changes nothing;
-   while the core is occupied, a write to any of them but CANCEL sets it to BUSY and changes
-   nothing. Each command that is accepted gives exactly one completion, and the core is occupied
-   until that is removed. */
+   SLVERR and change nothing. Bits without a field read as 0 and are ignored when written, but
+   in CORE and in lengths, where they belong to the number. Lengths, KEY_OPERAND, KEY_DATA,
+   COMMAND and CANCEL are those of the core that CORE selects: with no core selected, a write to
+   them sets ERROR.REFUSAL to ADDRESS and changes nothing, and lengths read as 0; while the core
+   is occupied, a write to any of them but CANCEL sets it to BUSY and changes nothing. Each
+   command that is accepted gives exactly one completion, and the core is occupied until that is
+   removed. */
 
 /* R. Tells software that this is a Coprime cluster. */
 #define COPRIME_CLUSTER_IDENTIFICATION                 0x40u
@@ -89,8 +90,9 @@
 #define COPRIME_CLUSTER_CORES_COUNT_SHIFT              0
 #define COPRIME_CLUSTER_CORES_COUNT_MASK               0x0000FFFFu
 
-/* W. The write starts a command of the selected core, which reads X then: X must be loaded anew
-   for each command that needs it. WIPE also clears the marks of the core's complete operands. */
+/* W. The write starts a command of the selected core, which reads X: X must be loaded anew for
+   each command that an engine has taken and that needs it. WIPE also clears the marks of the
+   core's complete operands. */
 #define COPRIME_CLUSTER_COMMAND                        0x60u
 /* W. The command's code. */
 #define COPRIME_CLUSTER_COMMAND_CODE_SHIFT             0
