@@ -12,6 +12,7 @@ from coprime.cluster.packet import MAX_CORES
 from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
 from coprime.engine.design import EngineDesign
 from coprime.engine.fdfm import fdfm
+from coprime.engine.karatsuba import karatsuba
 
 __all__ = [
     "CLUSTER",
@@ -174,6 +175,25 @@ FAMILIES: Mapping[str, Family] = {
                 ("montgomery-1csa", "Montgomery with one carry-save adder", montgomery_1csa),
                 ("interleaved-csa", "interleaved with a carry-save adder", interleaved_csa),
             )
+        ),
+        Family(
+            name="karatsuba",
+            paper="KARATSUBA",
+            summary="very-high-radix Montgomery on pipelined Karatsuba multipliers, with CRT",
+            parameters=(
+                Parameter("max_bits", 64, 4096, 2048, "longest modulus in bits"),
+                Parameter("word", 16, 64, 32, "bits of a word, the radix: 16, 32 or 64"),
+                Parameter("latency", 1, 9, 6, "registers on the way of a product, at the most"),
+                Parameter(
+                    "window",
+                    0,
+                    4,
+                    4,
+                    "bits of the exponent at once, in constant time: 1, 2 or 4; 0 is bit by bit",
+                ),
+                _multipliers(2),
+            ),
+            design=karatsuba,
         ),
     )
 }

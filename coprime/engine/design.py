@@ -33,6 +33,8 @@ class EngineDesign:
     capabilities: Capabilities
     layout: Layout
     make_multiplier: MakeMultiplier
+    window_bits: int = 0
+    """Of a lane's exponentiation by itself; 0 is bit by bit."""
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
@@ -59,7 +61,7 @@ class EngineDesign:
             prepares=self.multiplier.prepares,
             aligned=self.capabilities.aligned,
         )
-        return rsa_programs(own, self.capabilities.multipliers)
+        return rsa_programs(own, self.capabilities.multipliers, self.window_bits)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]

@@ -1,6 +1,6 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -33,7 +33,7 @@ LINEAR_OPERATIONS = {
 class LaneSignature(wiring.Signature):
     """An engine's ports, and those to the other lane, seen from the lane."""
 
-    def __init__(self, capabilities: Capabilities, address_bits: int):
+    def __init__(self, capabilities: Capabilities, slot_bits: int, address_bits: int):
         engine = dict(EngineSignature(capabilities).members)
         engine["multiplying"] = Out(1)
         super().__init__(
@@ -43,10 +43,10 @@ class LaneSignature(wiring.Signature):
                 "other_meets": In(1),
                 "other_ends": In(1),
                 # Which slot and index port A is asked for, and its data.
-                "a_slot": Out(5),
+                "a_slot": Out(slot_bits),
                 "a_index": Out(address_bits),
                 "a_data": Out(capabilities.digit_width),
-                "other_a_slot": In(5),
+                "other_a_slot": In(slot_bits),
                 "other_a_index": In(address_bits),
                 "other_a_data": In(capabilities.digit_width),
             }
@@ -90,13 +90,18 @@ class Lane(wiring.Component):
         self.leads = leads
         self.memory = BlockRam(capabilities.digit_width, layout.depth, target=target)
         self.sequencer = Sequencer(program, capabilities, leads=leads)
-        super().__init__(LaneSignature(capabilities, bits_for(layout.depth - 1)))
+        super().__init__(LaneSignature(capabilities, layout.slot_bits, bits_for(layout.depth - 1)))
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts; turn slots and indices into addresses."""
         m = Module()
         width = self.capabilities.digit_width
         count = self.capabilities.count_bits
+        slot_bits = self.layout.slot_bits
+
+        def place(slot: Slot) -> Const:
+            return Const(int(slot), slot_bits)  # an enumeration's own width is that of all slots
+
         m.submodules.memory = memory = self.memory
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.linear_unit = linear = LinearUnit(width, count, self.layout.depth)
@@ -129,7 +134,7 @@ class Lane(wiring.Component):
             multiplier.inner_digits.eq(sequencer.inner_digits),
             multiplier.outer_digits.eq(sequencer.outer_digits),
             multiplier.rounds.eq(sequencer.rounds),
-            multiplier.multiplier_is_one.eq(sequencer.y == Slot.ONE),
+            multiplier.multiplier_is_one.eq(sequencer.y == place(Slot.ONE)),
             multiplier.a_data.eq(a_data),
             multiplier.b_data.eq(memory.b_data),
             sequencer.multiplied.eq(multiplier.done),
@@ -154,14 +159,14 @@ class Lane(wiring.Component):
         m.d.comb += multiplies.eq(
             sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE) & ~sequencer.clearing
         )
-        a_slot, b_slot = Signal(5), Signal(5)
+        a_slot, b_slot = Signal(slot_bits), Signal(slot_bits)
         a_index = Signal.like(linear.index)
         b_index = Signal.like(linear.index)
         with m.If(sequencer.exponent_read):
             with m.Switch(sequencer.modulus):
                 for context in Context:
                     with m.Case(context):
-                        m.d.comb += a_slot.eq(Slot.exponent(context))
+                        m.d.comb += a_slot.eq(place(Slot.exponent(context)))
             m.d.comb += a_index.eq(sequencer.exponent_index)
         with m.Elif(multiplies):
             m.d.comb += a_index.eq(multiplier.a_index)
@@ -171,9 +176,9 @@ class Lane(wiring.Component):
                 with m.Case(Role.MULTIPLIER):
                     m.d.comb += a_slot.eq(sequencer.y)
                 with m.Case(Role.MODULUS):
-                    m.d.comb += a_slot.eq(Slot.M + sequencer.modulus)
+                    m.d.comb += a_slot.eq(place(Slot.M) + sequencer.modulus)
                 with m.Case(Role.INVERSE):
-                    m.d.comb += a_slot.eq(Slot.M_INVERSE + sequencer.modulus)
+                    m.d.comb += a_slot.eq(place(Slot.M_INVERSE) + sequencer.modulus)
         with m.Else():
             m.d.comb += [a_slot.eq(sequencer.x), a_index.eq(linear.index)]
 
@@ -181,7 +186,7 @@ class Lane(wiring.Component):
         write_data = Signal(width)
         with m.If(~self.busy):
             m.d.comb += [
-                b_slot.eq(Mux(self.write, self.operand, Slot.RESULT)),
+                b_slot.eq(Mux(self.write, self.operand, place(Slot.RESULT))),
                 b_index.eq(Mux(self.write, self.index, self.result_index)),
                 write.eq(self.write),
                 write_data.eq(self.digit),
@@ -193,6 +198,9 @@ class Lane(wiring.Component):
                 write.eq(multiplier.b_write),
                 write_data.eq(multiplier.b_write_data),
             ]
+            if "b_multiplier" in multiplier.signature.members:
+                with m.If(multiplier.b_multiplier):
+                    m.d.comb += b_slot.eq(sequencer.y)
         with m.Else():
             m.d.comb += [
                 b_slot.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
@@ -220,7 +228,7 @@ class Lane(wiring.Component):
             with m.If(~self.busy):
                 m.d.comb += [a_slot.eq(self.other_a_slot), a_index.eq(self.other_a_index)]
 
-        bases = [self.layout.base(k) for k in range(32)]
+        bases = [self.layout.base(k) for k in range(1 << slot_bits)]
         # Two stages before the memory, so that no path is long: what is asked for, its address.
         for slot, index, address in (
             (a_slot, a_index, memory.a_address),
@@ -231,6 +239,9 @@ class Lane(wiring.Component):
             with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
                 # ACCUMULATOR and NEXT change places.
                 m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
+            if sequencer.window is not None:
+                with m.If(slot == place(Slot.WINDOW)):
+                    m.d.comb += current.eq(place(Slot.T_0) | sequencer.window)
             found = Signal.like(address)
             m.d.comb += found.eq(look_up(bases, stage(m, current), len(found)) + stage(m, index))
             m.d.comb += address.eq(stage(m, found))

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from amaranth.utils import bits_for
+
 from coprime.exponentiators.steps import Slot
 
 __all__ = ["Layout"]
@@ -37,10 +39,15 @@ class Layout:
         own = Slot.PART if slot == Slot.OTHER_PART else slot
         return self.bases.get(Slot(own), 0) if own in set(Slot) else 0
 
+    @property
+    def slot_bits(self) -> int:
+        """Width of a slot's number: 5, or 6 with a table."""
+        return int(bits_for(max(Slot.ONE, *self.bases)))
+
     @staticmethod
-    def smallest_depth(whole: int, prime: int) -> int:
+    def smallest_depth(whole: int, prime: int, *, table: int = 0) -> int:
         """Smallest power of two of words that `pack` can do with."""
-        return 1 << (_words(whole, prime) - 1).bit_length()
+        return 1 << (_words(whole, prime) + table - 1).bit_length()
 
     @staticmethod
     def longest_prime(depth: int, whole: int) -> int:
@@ -48,13 +55,16 @@ class Layout:
         return (depth - _words(whole, 0)) // len(_PRIME)
 
     @classmethod
-    def pack(cls, depth: int, whole: int, prime: int) -> "Layout":
+    def pack(
+        cls, depth: int, whole: int, prime: int, *, entries: int = 0, entry: int = 0
+    ) -> "Layout":
         """One slot behind the other, the long ones first.
 
         Parameters
         ----------
         depth : words of the memory
         whole, prime : digits of the longest modulus and of the longest prime
+        entries, entry : entries of the table, 0 to 16, and the digits of each
 
         Raises
         ------
@@ -63,7 +73,8 @@ class Layout:
         """
         bases: dict[Slot, int] = {}
         used = 0
-        for slots, digits in ((_WHOLE, whole), (_PRIME, prime), (_SINGLE, 1)):
+        table = tuple(Slot.table(k) for k in range(entries))
+        for slots, digits in ((_WHOLE, whole), (_PRIME, prime), (_SINGLE, 1), (table, entry)):
             for slot in slots:
                 bases[slot] = used
                 used += digits

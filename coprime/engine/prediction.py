@@ -93,6 +93,7 @@ class _Lane:
         self.error = Error.NONE
         self.meets = False
         self._borrow = False
+        self._window = 0
         self._bit = 0
         self._last_bit = 0
         """Where the scan of the exponent ends: its lowest bit, or its highest one."""
@@ -110,6 +111,11 @@ class _Lane:
             self._multiply(step)
         elif step.kind is StepKind.SCAN:
             self._scan(step)
+        elif step.kind is StepKind.SCAN_WINDOWS:
+            self.cycles += 1 + Sequencer.DIGIT_CYCLES
+            highest = self._exponent_length(step.modulus) - 1
+            self._bit, self._last_bit = highest | self.program.window_bits - 1, 0
+            self.address += 1
         elif step.kind is StepKind.SCAN_UP:
             self.cycles += 1 + Sequencer.DIGIT_CYCLES
             self._bit, self._last_bit = 0, self._exponent_length(step.modulus) - 1
@@ -136,6 +142,14 @@ class _Lane:
             self.values[destination] = self.multiplier.product(
                 self._value(step.x), self._value(step.y), self._modulus(step), rounds
             )
+        if step.then is Then.WINDOW:
+            bits = self.program.window_bits
+            self._window = (self._window << 1 | self._bit_of(step)) % (1 << bits)
+            if self._bit % bits:
+                self._next_bit()
+            else:
+                self.address += 1
+            return
         skipped = step.then is Then.SQUARED and not self._bit_of(step)
         if not skipped and step.then is not Then.MULTIPLIED:
             self._proceed(step)
@@ -215,6 +229,8 @@ class _Lane:
     def _value(self, slot: Slot) -> int:
         if slot is Slot.ONE:
             return 1
+        if slot is Slot.WINDOW:
+            return self.values[Slot.table(self._window)]
         if slot is Slot.OTHER_ACCUMULATOR:
             return self.other.values[Slot.ACCUMULATOR]
         if slot is Slot.OTHER_PART:

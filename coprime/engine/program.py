@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coprime.exponentiators.steps import Step, StepKind
+from coprime.exponentiators.fixed_window import fixed_window
+from coprime.exponentiators.left_to_right import left_to_right
+from coprime.exponentiators.steps import Context, Step, StepKind
 
 from .contract import Command
 from .operations.common import Arithmetic, canonical
@@ -24,6 +26,9 @@ class Program:
     entries: Mapping[Command, int]
     """The address of each command's first step; a lane without one has no part in the command."""
 
+    window_bits: int = 0
+    """Bits of a window of the exponent; 0 if there are none."""
+
     @property
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
@@ -31,7 +36,11 @@ class Program:
 
     @classmethod
     def assemble(
-        cls, operations: Mapping[tuple[Command, ...], Sequence[Step]], shared: Sequence[Step]
+        cls,
+        operations: Mapping[tuple[Command, ...], Sequence[Step]],
+        shared: Sequence[Step],
+        *,
+        window_bits: int = 0,
     ) -> "Program":
         """Lay out each operation, with the commands that it serves, and behind them `shared`.
 
@@ -57,7 +66,9 @@ class Program:
             for commands, start in zip(operations, starts, strict=False)
             for command in commands
         }
-        return cls(tuple(step for listing in listings for step in listing), tuple(targets), entries)
+        steps = tuple(step for listing in listings for step in listing)
+        windows = any(step.kind is StepKind.SCAN_WINDOWS for step in steps)
+        return cls(steps, tuple(targets), entries, window_bits if windows else 0)
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
@@ -70,17 +81,25 @@ def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dic
     return labels
 
 
-def rsa_programs(own: Arithmetic, lanes: int) -> list[Program]:
-    """All four operations, on one lane or on two: a program for each lane."""
+def rsa_programs(own: Arithmetic, lanes: int, window_bits: int = 0) -> list[Program]:
+    """All four operations, on one lane or on two: a program for each lane.
+
+    A lane by itself exponentiates with windows of `window_bits` bits, or bit by bit if that is 0.
+    """
+
+    def power(context: Context) -> list[Step]:
+        return fixed_window(context, window_bits) if window_bits else left_to_right(context)
+
     operations = {
         (Command.MODMUL,): [modmul(own)],
-        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, lanes),
-        (Command.RSA_PRIVATE,): rsa_private(own, lanes),
+        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, lanes, power),
+        (Command.RSA_PRIVATE,): rsa_private(own, lanes, power),
     }
     return [
         Program.assemble(
             {commands: each[lane] for commands, each in operations.items() if lane < len(each)},
             canonical() if lane == 0 and not own.canonical else [],
+            window_bits=window_bits,
         )
         for lane in range(lanes)
     ]

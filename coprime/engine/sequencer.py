@@ -1,6 +1,6 @@
 """The sequencer: executes a lane's program, step by step."""
 
-from amaranth.hdl import Array, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -17,13 +17,14 @@ __all__ = ["Sequencer"]
 
 def step_layout(program: Program) -> data.StructLayout:
     """A step as it lies in the program memory."""
+    slot = bits_for(max(Slot.ONE, *(max(s.destination, s.x, s.y) for s in program.steps)))
     return data.StructLayout(
         {
             "kind": bits_for(max(program.kinds)),
-            "then": 2,
-            "destination": 5,
-            "x": 5,
-            "y": 5,
+            "then": bits_for(max(Then.MULTIPLIED, *(step.then for step in program.steps))),
+            "destination": slot,
+            "x": slot,
+            "y": slot,
             "modulus": 2,
             "outer": 2,
             "conditional": int(any(step.conditional for step in program.steps)),
@@ -63,6 +64,10 @@ class Sequencer(wiring.Component):
         self.leads = leads
         self.exponent = Signal(capabilities.digit_width, reset_less=True)
         """The digit of the exponent that is scanned; 0 while idle."""
+        bits = program.window_bits
+        self.window = Signal(bits, reset_less=True) if bits else None
+        """The bits of the exponent that name an entry of the table; 0 while idle."""
+        slot = step_layout(program)["x"].shape
         count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
             {
@@ -80,9 +85,9 @@ class Sequencer(wiring.Component):
                 "p_length": In(length),
                 "q_length": In(length),
                 # The step under way. `parity` changes as ACCUMULATOR and NEXT change places.
-                "x": Out(5),
-                "y": Out(5),
-                "destination": Out(5),
+                "x": Out(slot),
+                "y": Out(slot),
+                "destination": Out(slot),
                 "parity": Out(1),
                 "modulus": Out(Context),
                 "operation": Out(StepKind),
@@ -135,7 +140,7 @@ class Sequencer(wiring.Component):
         ]
         kinds = self.program.kinds
         multiplies = {StepKind.MULTIPLY, StepKind.PREPARE} & kinds
-        scans = {StepKind.SCAN, StepKind.SCAN_UP} & kinds
+        scans = {StepKind.SCAN, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS} & kinds
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
@@ -177,10 +182,10 @@ class Sequencer(wiring.Component):
         upwards = Signal()
         ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
         m.d.comb += bit.eq((exponent >> bit_index)[0])
+        exponent_length = Mux(
+            step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
+        )
         if StepKind.SCAN_UP in kinds:
-            exponent_length = Mux(
-                step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
-            )
             m.d.comb += [
                 edge_bit.eq(bit_index == Mux(upwards, width - 1, 0)),
                 last_bit.eq(Mux(upwards, ahead == 1, edge_bit & (self.exponent_index == 0))),
@@ -198,6 +203,16 @@ class Sequencer(wiring.Component):
             m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
+        # Windows: the highest bit that the first one has, by the exponent's length.
+        highest = Signal.like(exponent_length)
+        window = self.window
+        enters = Signal()
+        if window is not None:
+            m.d.sync += highest.eq((exponent_length - 1) | (len(window) - 1))
+            with m.If(~self.busy):
+                m.d.sync += window.eq(0)
+            with m.Elif(enters):
+                m.d.sync += window.eq(Cat(bit, window))
 
         # --- Lengths ---------------------------------------------------------------------------
         capabilities = self.capabilities
@@ -279,7 +294,7 @@ class Sequencer(wiring.Component):
                         m.next = "IDLE"
             with m.State("MULTIPLY"), m.If(self.multiplied):
                 m.next = "FETCH"
-                with m.If((step.destination == Slot.NEXT) & ~self.discards):
+                with m.If((step.destination == int(Slot.NEXT)) & ~self.discards):
                     m.d.sync += self.parity.eq(~self.parity)
                 with m.Switch(step.then):
                     with m.Case(Then.NEXT):
@@ -294,10 +309,17 @@ class Sequencer(wiring.Component):
                     with m.Case(Then.MULTIPLIED):
                         m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
                         m.d.comb += next_bit.eq(~last_bit)
+                    if window is not None:
+                        with m.Case(Then.WINDOW):
+                            full = ~bit_index[: (len(window) - 1).bit_length()].any()
+                            m.d.comb += [enters.eq(1), forward.eq(full), next_bit.eq(~full)]
                 with m.If(next_bit & edge_bit):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
+                if StepKind.SCAN_WINDOWS in kinds:
+                    with m.If(step.kind == StepKind.SCAN_WINDOWS):
+                        m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
                 if StepKind.SCAN_UP in kinds:
                     m.d.sync += [
                         upwards.eq(step.kind == StepKind.SCAN_UP),
@@ -319,18 +341,24 @@ class Sequencer(wiring.Component):
                 m.d.comb += take_digit.eq(1)
                 m.d.sync += bit_index.eq(Mux(upwards, 0, width - 1))
                 m.next = "FETCH"
-                with m.If(step.kind == StepKind.SCAN):
-                    m.next = "SCAN"
+                if StepKind.SCAN in kinds:
+                    with m.If(step.kind == StepKind.SCAN):
+                        m.next = "SCAN"
+                if StepKind.SCAN_WINDOWS in kinds:
+                    with m.If(step.kind == StepKind.SCAN_WINDOWS):
+                        m.d.sync += bit_index.eq(highest)
+                        m.d.comb += forward.eq(1)
                 if StepKind.SCAN_UP in kinds:
                     with m.If(step.kind == StepKind.SCAN_UP):
                         m.d.comb += forward.eq(1)
-            with m.State("SCAN"):
-                m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
-                m.d.comb += next_bit.eq(~bit & ~last_bit)
-                with m.If(bit | last_bit):
-                    m.next = "FETCH"
-                with m.Elif(edge_bit):
-                    m.next = "NEXT_DIGIT"
+            if StepKind.SCAN in kinds:
+                with m.State("SCAN"):
+                    m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
+                    m.d.comb += next_bit.eq(~bit & ~last_bit)
+                    with m.If(bit | last_bit):
+                        m.next = "FETCH"
+                    with m.Elif(edge_bit):
+                        m.next = "NEXT_DIGIT"
             with m.State("LINEAR_START"):
                 m.d.comb += self.linear.eq(1)
                 m.next = "LINEAR"

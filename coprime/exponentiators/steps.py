@@ -55,6 +55,25 @@ class Slot(enum.IntEnum):
     """The other lane's PART, once that lane has ended."""
     ONE = 31
     """As a multiplication's y: the number 1. Not in memory."""
+    T_0 = 32
+    """T_0 and so on: powers of the base, for an exponentiation with windows."""
+    T_1 = 33
+    T_2 = 34
+    T_3 = 35
+    T_4 = 36
+    T_5 = 37
+    T_6 = 38
+    T_7 = 39
+    T_8 = 40
+    T_9 = 41
+    T_10 = 42
+    T_11 = 43
+    T_12 = 44
+    T_13 = 45
+    T_14 = 46
+    T_15 = 47
+    WINDOW = 63
+    """As a multiplication's y: the table's entry that the window of the exponent names."""
 
     @staticmethod
     def modulus(context: Context) -> "Slot":
@@ -75,6 +94,11 @@ class Slot(enum.IntEnum):
     def exponent(context: Context) -> "Slot":
         """E, DP or DQ."""
         return (Slot.E, Slot.DP, Slot.DQ)[context]
+
+    @staticmethod
+    def table(entry: int) -> "Slot":
+        """The base to the power `entry`, 0 to 15."""
+        return Slot(Slot.T_0 + entry)
 
     @staticmethod
     def crt(context: Context) -> "Slot":
@@ -108,6 +132,8 @@ class StepKind(enum.IntEnum):
     """Wait until the other lane is at its MEET, too; both go on in the same cycle."""
     NORMALIZED = 10
     """End with an error unless the highest bit of the modulus y's highest digit is 1."""
+    SCAN_WINDOWS = 11
+    """Stand at the highest bit of the exponent's highest window, which its length tells."""
 
 
 class Then(enum.IntEnum):
@@ -122,6 +148,9 @@ class Then(enum.IntEnum):
     the target if that was the last bit."""
     MULTIPLIED = 3
     """On to the next bit and the target, or the next step if that was the last bit."""
+    WINDOW = 4
+    """The bit goes into the window. The next step if the window is full; else on to the next bit
+    and the same step again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,12 +36,18 @@ class MultiplierSignature(wiring.Signature):
 
     Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
-    writes them; what was written can be asked for in the next cycle.
+    writes them; what was written can be asked for in the next cycle. A multiplier that streams its
+    multiplicand through port A may have the output `b_multiplier`: where that is 1, port B reads
+    the multiplier's digit instead.
     """
 
-    def __init__(self, digit_width: int, count_bits: int, round_bits: int):
+    def __init__(
+        self, digit_width: int, count_bits: int, round_bits: int, *, two_streams: bool = False
+    ):
+        streams = {"b_multiplier": Out(1)} if two_streams else {}
         super().__init__(
-            {
+            streams
+            | {
                 "start": In(1),
                 "prepare": In(1),
                 "wipe": In(1),

@@ -9,7 +9,8 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 * With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
-from coprime.exponentiators.left_to_right import left_to_right
+from collections.abc import Callable
+
 from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, multiply
 
 from .common import (
@@ -25,7 +26,11 @@ from .common import (
 __all__ = ["rsa_private"]
 
 
-def rsa_private(own: Arithmetic, lanes: int) -> list[list[Step]]:
+Power = Callable[[Context], list[Step]]
+"""An exponentiation: ACCUMULATOR = X ^ exponent modulo the context's modulus."""
+
+
+def rsa_private(own: Arithmetic, lanes: int, power: Power) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     contexts = (Context.WHOLE, Context.P, Context.Q)
     checks = [
@@ -33,7 +38,8 @@ def rsa_private(own: Arithmetic, lanes: int) -> list[list[Step]]:
         below_modulus(Slot.X),
         *normalized(own, *contexts),
     ]
-    p_share, q_share = share(own, Context.P, Slot.BASE), share(own, Context.Q, Slot.PART)
+    p_share = share(own, Context.P, Slot.BASE, power)
+    q_share = share(own, Context.Q, Slot.PART, power)
     if lanes == 1:
         return [[*checks, *q_share, *p_share, *step_4_add(own, Slot.PART)]]
     return [
@@ -42,19 +48,19 @@ def rsa_private(own: Arithmetic, lanes: int) -> list[list[Step]]:
     ]
 
 
-def share(own: Arithmetic, prime: Context, destination: Slot) -> list[Step]:
+def share(own: Arithmetic, prime: Context, destination: Slot, power: Power) -> list[Step]:
     """A prime's share of the result."""
     return [
         *prepare(own, prime),
-        *steps_1_and_2_residue(prime),
+        *steps_1_and_2_residue(prime, power),
         *prepare(own, Context.WHOLE),
         step_3_weigh(prime, destination),
     ]
 
 
-def steps_1_and_2_residue(prime: Context) -> list[Step]:
+def steps_1_and_2_residue(prime: Context, power: Power) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
-    return left_to_right(prime)
+    return power(prime)
 
 
 def step_3_weigh(prime: Context, destination: Slot) -> Step:

@@ -1,0 +1,141 @@
+"""Karatsuba's product of two words, pipelined: three products of half the width each.
+
+Source: KARATSUBA (San, At 2014), Algorithm 3 and equation 2, the subtractive form:
+X * Y = M_b * 2^2h + (M_a + M_b + M_c) * 2^h + M_a, with h the width of the lower halves and
+M_a = X_0 * Y_0, M_b = X_1 * Y_1, M_c = (X_0 - X_1) * (Y_1 - Y_0).
+"""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Module, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .product import Product
+from .target import Target
+
+__all__ = ["KaratsubaProduct"]
+
+WIDTHS = (16, 32, 64)
+FACTOR_BITS = 18
+"""Signed, of a DSP slice. Differences of 16-bit halves have 17, and differences of these 18."""
+
+
+class KaratsubaProduct(wiring.Component):
+    """`product` is x * y, `latency` cycles later. A new pair may come in every cycle.
+
+    Halves are split off as often as it takes to come down to 16 bits: 1, 3 or 9 DSP slices. The
+    lower half of a number is unsigned, the upper one is as signed as the number is, and differences
+    are signed; at the bottom everything fits a DSP slice's signed factors.
+
+    Where registers may stand, from the factors to the product: before each difference, in three
+    places of the DSP slice, and before and behind each sum. Of these `latency` are used, those
+    first that halve the longest path.
+
+    Parameters
+    ----------
+    width : int
+        Bits of a factor: 16, 32 or 64.
+    latency : int
+        0 to `most(width)`.
+    target : Target
+
+    Members
+    -------
+    x, y : unsigned `width` bits, in
+    product : unsigned 2 * `width` bits, out
+    """
+
+    def __init__(self, width: int, latency: int, *, target: Target = Target.GENERIC):
+        if width not in WIDTHS:
+            raise ValueError(f"width must be one of {', '.join(map(str, WIDTHS))}, not {width}")
+        if latency not in range(self.most(width) + 1):
+            raise ValueError(f"latency must be in 0..{self.most(width)}, not {latency}")
+        self.width = width
+        self.latency = latency
+        self.target = Target(target)
+        levels = self.levels(width)
+        self.registers = frozenset(_priority(levels)[:latency])
+        super().__init__({"x": In(width), "y": In(width), "product": Out(2 * width)})
+
+    @staticmethod
+    def levels(width: int) -> int:
+        """How often a factor is halved: 0, 1 or 2."""
+        return WIDTHS.index(width)
+
+    @classmethod
+    def most(cls, width: int) -> int:
+        """The most registers on the way."""
+        return len(_priority(cls.levels(width)))
+
+    @classmethod
+    def dsp_slices(cls, width: int) -> int:
+        """Products of a DSP slice."""
+        return int(3 ** cls.levels(width))
+
+    def elaborate(self, platform: object) -> Module:
+        """Take the factors apart, multiply, put the product together."""
+        m = Module()
+        self._slices = 0
+        x, y = (Cat(factor, 0).as_signed() for factor in (self.x, self.y))
+        product = self._multiply(m, x, y, self.levels(self.width), negative=False)
+        m.d.comb += self.product.eq(product)
+        return m
+
+    def _multiply(self, m: Module, x: Value, y: Value, level: int, *, negative: bool) -> Value:
+        """Give the signed product of two signed values, that may be `negative` or not."""
+        if level == 0:
+            product = Product(
+                inputs="inputs" in self.registers,
+                middle="middle" in self.registers,
+                output="output" in self.registers,
+                target=self.target,
+            )
+            assert max(len(x), len(y)) <= FACTOR_BITS
+            m.submodules[f"product_{self._slices}"] = product
+            self._slices += 1
+            m.d.comb += [product.a.eq(x), product.b.eq(y)]
+            return product.p
+        half = 16 << (level - 1)
+        x_0, y_0 = (Cat(value[:half], 0).as_signed() for value in (x, y))
+        x_1, y_1 = (value[half:].as_signed() for value in (x, y))
+        # The difference of two unsigned halves has one bit more; if one is signed, two.
+        bits = half + (2 if negative else 1)
+        x_c, y_c = (value[:bits].as_signed() for value in (x_0 - x_1, y_1 - y_0))
+        before = self._register(m, f"before_{level}", (x_0, y_0, x_1, y_1, x_c, y_c))
+        x_0, y_0, x_1, y_1, x_c, y_c = before
+        m_a = self._multiply(m, x_0, y_0, level - 1, negative=False)
+        m_b = self._multiply(m, x_1, y_1, level - 1, negative=negative)
+        m_c = self._multiply(m, x_c, y_c, level - 1, negative=True)
+        m_a, m_b, m_c = self._register(m, f"sum_{level}", (m_a, m_b, m_a + m_b + m_c))
+        # M_a is not negative, so the outer terms stand side by side.
+        outer = Cat(m_a[: 2 * half], m_b).as_signed()
+        (total,) = self._register(m, f"total_{level}", (outer + (m_c << half),))
+        # As many bits as the product of these factors can have.
+        return total[: len(x) + len(y)].as_signed()
+
+    def _register(self, m: Module, place: str, values: Sequence[Value]) -> list[Value]:
+        """The values, a cycle later if this place has a register."""
+        kept: list[Value] = []
+        for value in values:
+            shape = value.shape()
+            signal = Signal(signed(shape.width), name=place)
+            if place in self.registers:
+                m.d.sync += signal.eq(value)
+            else:
+                m.d.comb += signal.eq(value)
+            kept.append(signal)
+        return kept
+
+
+def _priority(levels: int) -> list[str]:
+    """Places for registers, the most useful one first."""
+    middle = ["output"]
+    for level in range(levels, 0, -1):
+        middle.append(f"total_{level}")
+    middle.append("inputs")
+    for level in range(levels, 0, -1):
+        middle.append(f"sum_{level}")
+    for level in range(levels, 0, -1):
+        middle.append(f"before_{level}")
+    return [*middle, "middle"]

@@ -1,0 +1,86 @@
+"""The `karatsuba` engine: very-high-radix Montgomery on pipelined Karatsuba multipliers.
+
+Source: San, At (2014). The operands lie in a block RAM instead of shift registers; the multiplicand
+streams out of it, a word a cycle.
+"""
+
+from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.cells.target import Target
+from coprime.multipliers.karatsuba import KaratsubaMultiplier
+
+from .contract import Capabilities, Command, Operand
+from .design import EngineDesign
+from .layout import Layout
+
+__all__ = ["karatsuba"]
+
+_MODULUS = {Operand.X, Operand.M, Operand.M_INVERSE}
+_PRIMES = {
+    *(Operand.P, Operand.DP, Operand.P_INVERSE, Operand.P_POWER, Operand.CRT_P),
+    *(Operand.Q, Operand.DQ, Operand.Q_INVERSE, Operand.Q_POWER, Operand.CRT_Q),
+}
+_REQUIRED = {
+    Command.MODMUL: frozenset(_MODULUS | {Operand.M_POWER, Operand.Y}),
+    Command.MODEXP: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
+    Command.RSA_PUBLIC: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
+    Command.RSA_PRIVATE: frozenset(_MODULUS | _PRIMES),
+}
+
+
+def karatsuba(
+    max_bits: int = 2048,
+    word: int = 32,
+    latency: int = 6,
+    window: int = 4,
+    multipliers: int = 2,
+) -> EngineDesign:
+    """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
+
+    Words have 16, 32 or 64 bits, the radix of the multiplication. A product takes `latency` cycles,
+    1 to 9, and not more than the word's product has places for registers. A multiplier by itself
+    exponentiates with windows of `window` bits, 1, 2 or 4, in constant time, or as the paper, bit
+    by bit, if that is 0. Each of the multipliers, 1 or 2, has its own memory.
+    """
+    for name, value, allowed in (
+        ("max_bits", max_bits, range(64, 4097)),
+        ("latency", latency, range(1, 10)),
+        ("multipliers", multipliers, range(1, 3)),
+    ):
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {value!r}")
+        if value not in allowed:
+            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+    if word not in (16, 32, 64):
+        raise ValueError(f"word must be 16, 32 or 64, not {word!r}")
+    if window not in (0, 1, 2, 4):
+        raise ValueError(f"window must be 0, 1, 2 or 4, not {window!r}")
+    stages = min(latency, KaratsubaProduct.most(word))
+    headroom = 2  # 2^(w*D) > 4M
+    whole = -(-(max_bits + headroom) // word)
+    least_prime = -(-((max_bits + 1) // 2 + headroom) // word)
+    # The table is of powers modulo a prime; with one multiplier also modulo M.
+    entries = (1 << window) if window else 0
+    entry = whole if multipliers == 1 else least_prime
+    depth = Layout.smallest_depth(whole, least_prime, table=entries * entry)
+    prime = least_prime
+    if not window:
+        prime = min(Layout.longest_prime(depth, whole), whole)
+    capabilities = Capabilities(
+        family="karatsuba",
+        family_number=5,
+        digit_width=word,
+        headroom=headroom,
+        round_bits=word,
+        min_length=word - 1,  # 2 words
+        max_length=max_bits,
+        max_prime_length=min(prime * word - headroom, max_bits),
+        required=_REQUIRED,
+        multipliers=multipliers,
+        constant_time=bool(window),
+    )
+
+    def make_multiplier(capabilities: Capabilities, target: Target) -> KaratsubaMultiplier:
+        return KaratsubaMultiplier(word, whole, capabilities.count_bits, stages, target)
+
+    layout = Layout.pack(depth, whole=whole, prime=prime, entries=entries, entry=entry)
+    return EngineDesign(capabilities, layout, make_multiplier, window)
