@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coprime import __version__
+from coprime.bus.accelerator import Bus
 from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
@@ -121,6 +122,12 @@ def _parser() -> argparse.ArgumentParser:
     added = verb("build", _build, "Write an accelerator's Verilog and its C header.")
     _add_choice(added)
     _add_target(added, default="generic")
+    added.add_argument(
+        "--bus",
+        choices=[bus.value for bus in Bus],
+        default=Bus.AXI4_LITE.value,
+        help=f"of the accelerator ({Bus.AXI4_LITE.value})",
+    )
     added.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder")
 
     added = verb("run", _run, "Simulate one operation and compare it with Python's integers.")
@@ -401,7 +408,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _build(options: argparse.Namespace) -> None:
-    for path in write_package(_choice(options), Target(options.target), options.output):
+    target, bus = Target(options.target), Bus(options.bus)
+    for path in write_package(_choice(options), target, options.output, bus):
         print(path)
 
 

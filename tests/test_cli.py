@@ -90,6 +90,18 @@ def test_build_targets(capsys, tmp_path, target, cell):
     assert cell in (tmp_path / "coprime_fdfm.v").read_text()
 
 
+def test_build_with_bursts(capsys, tmp_path):
+    """The command in the header makes the same file again."""
+    chosen = ("build", "fdfm", "-p", "max_bits=64", "--bus", "axi4", "-o")
+    assert run(capsys, *chosen, tmp_path / "one")[0] == 0
+    verilog = (tmp_path / "one" / "coprime_fdfm.v").read_text()
+    assert "input [7:0] s_axi_awlen;" in verilog
+    (made_by,) = (line for line in verilog.splitlines() if line.startswith("// Made by: coprime "))
+    command = made_by.removeprefix("// Made by: coprime ").replace("DIR", str(tmp_path / "two"))
+    assert run(capsys, *command.split())[0] == 0
+    assert (tmp_path / "two" / "coprime_fdfm.v").read_text() == verilog
+
+
 RUN_FIELDS = {
     *("family", "parameters", "operation", "bits", "result", "ok", "cycles"),
     *("predicted_cycles", "utilization", "seconds", "cycles_per_second"),
@@ -213,6 +225,11 @@ BAD = [
     (["build", "cluster", "-p", "cores=1024", "-o", "x"], "cores must be an integer in 1..1023"),
     (["build", "cluster", "-p", "engine=cluster", "-o", "x"], "no family is called 'cluster'"),
     (["build", "cluster", "-p", "word=8", "-o", "x"], "fdfm has no parameter 'word'"),
+    (
+        ["build", "cluster", "--bus", "axi4", "-o", "x"],
+        "a cluster has the bus axi4-lite only, not axi4",
+    ),
+    (["build", "fdfm", "--bus", "ahb", "-o", "x"], "argument --bus: invalid choice: 'ahb'"),
     (["run", "cluster", "MODMUL", "--bits", "64", "--requests", "0"], "must be 1 or more, not 0"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),
     (["synth", "cluster", "--target", "xc7", "--part", "engine"], "measured as a whole"),

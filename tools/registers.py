@@ -113,6 +113,20 @@ def register_access(register: RegNode) -> str:
     return "".join(way for way in "RW" if any(way in access for access in fields))
 
 
+def length(register: RegNode) -> int:
+    """How many registers of its kind stand behind each other: more than 1 in a window."""
+    (words,) = register.array_dimensions or [1]
+    return int(words)
+
+
+def addresses(register: RegNode) -> str:
+    """Address of a register, or first and last address of a window."""
+    first = register.raw_absolute_address
+    if not register.is_array:
+        return f"0x{first:02X}"
+    return f"0x{first:02X}..0x{first + 4 * (length(register) - 1):02X}"
+
+
 def write_python(own: Map, description: str, registers: list[RegNode]) -> str:
     """Write a map's constants."""
 
@@ -129,9 +143,9 @@ def write_python(own: Map, description: str, registers: list[RegNode]) -> str:
         yield textwrap.fill(description, 100)
         yield PYTHON_HEAD if own is ACCELERATOR else PYTHON_IMPORT
         for register in registers:
-            yield f"{register.inst_name} = Register("
+            yield f"{register.inst_name} = {'Window' if register.is_array else 'Register'}("
             yield f'    name="{register.inst_name}",'
-            yield f"    address=0x{register.absolute_address:02X},"
+            yield f"    address=0x{register.raw_absolute_address:02X},"
             yield f'    access="{register_access(register)}",'
             yield f"    doc={string(register.get_property('desc'), 4)},"
             yield "    fields=("
@@ -146,11 +160,19 @@ def write_python(own: Map, description: str, registers: list[RegNode]) -> str:
                 yield f"            doc={string(field.get_property('desc'), 12)},"
                 yield "        ),"
             yield "    ),"
+            if register.is_array:
+                yield f"    words={length(register)},"
             yield ")"
+        windows = [register for register in registers if register.is_array]
         yield "\nREGISTERS: tuple[Register, ...] = ("
         for register in registers:
-            yield f"    {register.inst_name},"
-        yield ')\n"""All registers, by address."""'
+            if not register.is_array:
+                yield f"    {register.inst_name},"
+        yield f')\n"""All registers{" but the windows" if windows else ""}, by address."""'
+        if windows:
+            yield "\nWINDOWS: tuple[Window, ...] = ("
+            yield from (f"    {window.inst_name}," for window in windows)
+            yield ')\n"""All data windows, by address."""'
 
     return "\n".join(lines()) + "\n"
 
@@ -214,6 +236,14 @@ class Register:
         """Whether a write answers OKAY."""
         return "W" in self.access
 
+
+@dataclass(frozen=True)
+class Window(Register):
+    """Registers of one kind, each 4 bytes behind the one before; `address` is the first one's."""
+
+    words: int
+    """How many there are: a power of 2, and `address` a multiple of the window's bytes."""
+
 '''
 
 
@@ -252,7 +282,9 @@ def write_header(own: Map, description: str, registers: list[RegNode]) -> str:
             name = f"{own.prefix}_{register.inst_name}"
             yield ""
             yield comment(f"{register_access(register)}. {register.get_property('desc')}")
-            yield define(name, f"0x{register.absolute_address:02X}u")
+            yield define(name, f"0x{register.raw_absolute_address:02X}u")
+            if register.is_array:
+                yield define(f"{name}_WORDS", f"{length(register)}")
             for field in register.fields():
                 yield comment(f"{field_access(field)}. {field.get_property('desc')}")
                 mask = ((1 << field.width) - 1) << field.low
@@ -285,14 +317,15 @@ def write_page(own: Map, description: str, registers: list[RegNode]) -> str:
         yield "\n| address | register | access | |\n|---|---|---|---|"
         for register in registers:
             yield (
-                f"| 0x{register.absolute_address:02X} "
+                f"| {addresses(register)} "
                 f"| [{register.inst_name}](#{register.inst_name.lower()}) "
                 f"| {register_access(register)} | {register.get_property('name')} |"
             )
         yield "\nAccess: R read, W write, RW both, RW1C read and write 1 to clear."
         for register in registers:
             yield f"\n## {register.inst_name}\n"
-            yield f"Address 0x{register.absolute_address:02X}, {register_access(register)}.\n"
+            many = "Addresses" if register.is_array else "Address"
+            yield f"{many} {addresses(register)}, {register_access(register)}.\n"
             yield textwrap.fill(register.get_property("desc"), 100)
             yield "\n| bits | field | access | reset | |\n|---|---|---|---|---|"
             for field in sorted(register.fields(), key=lambda field: -field.low):

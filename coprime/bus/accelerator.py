@@ -1,32 +1,46 @@
-"""The accelerator: an engine behind AXI4-Lite, with the ports that vendor tools recognize."""
+"""The accelerator: an engine behind its bus, with the ports that vendor tools recognize."""
+
+import enum
 
 from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect
 
+from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import Capabilities, EngineSignature
 
-__all__ = ["Accelerator"]
+__all__ = ["Accelerator", "Bus"]
+
+
+class Bus(enum.Enum):
+    """What an accelerator is connected to. The registers behind it are the same."""
+
+    AXI4_LITE = "axi4-lite"
+    """One register an access."""
+    AXI4 = "axi4"
+    """Bursts of up to 256 registers, and IDs."""
 
 
 class Accelerator(wiring.Component):
-    """An engine, its registers and their AXI4-Lite slave, with flat ports.
+    """An engine, its registers and their slave on the bus, with flat ports.
 
     Parameters
     ----------
     engine: a component with the ports of EngineSignature and the attribute `capabilities`
+    bus: the slave's
 
     Members
     -------
     s_axi_aclk: the clock of everything inside
     s_axi_aresetn: reset, active low, sampled with the clock
-    s_axi_*: the channels of AXI4-Lite, 12-bit addresses and 32-bit data
+    s_axi_*: the channels of the bus, with 12-bit addresses and 32-bit data, and 4-bit IDs if it
+        has any
     irq: interrupt, active high, as long as it is pending and enabled
     """
 
-    def __init__(self, engine: wiring.Component):
+    def __init__(self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE):
         capabilities = getattr(engine, "capabilities", None)
         if not isinstance(capabilities, Capabilities):
             raise TypeError(f"engine must have capabilities, and {engine!r} has not")
@@ -34,18 +48,22 @@ class Accelerator(wiring.Component):
             raise TypeError(
                 f"engine must have the ports of EngineSignature, and {engine!r} has not"
             )
+        if not isinstance(bus, Bus):
+            raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine = engine
         self.capabilities = capabilities
-        super().__init__({**flat_ports(), "irq": Out(1)})
+        self.bus = bus
+        self.slave = AXI4() if bus is Bus.AXI4 else AXI4Lite()
+        super().__init__({**flat_ports(self.slave.axi.signature), "irq": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
         m.submodules.engine = self.engine
         m.submodules.front_end = front_end = FrontEnd(self.capabilities)
-        m.submodules.axi4_lite = slave = AXI4Lite()
+        m.submodules[self.bus.name.lower()] = self.slave
         connect(m, front_end.engine, self.engine)
-        connect(m, slave.registers, front_end.registers)
-        connect_ports(m, self, slave)
+        connect(m, self.slave.registers, front_end.registers)
+        connect_ports(m, self, self.slave)
         m.d.comb += self.irq.eq(front_end.irq)
         return m

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
 
-__all__ = ["AXI4Lite", "AXI4LiteSignature", "connect_ports", "flat_ports"]
+__all__ = ["OKAY", "SLVERR", "AXI4Lite", "AXI4LiteSignature", "connect_ports", "flat_ports"]
 
 PREFIX = "s_axi_"
 
@@ -43,21 +43,22 @@ class AXI4LiteSignature(wiring.Signature):
         )
 
 
-def flat_ports() -> dict[str, wiring.Member]:
-    """Members of a top module, with the names by which vendor tools recognize AXI4-Lite.
+def flat_ports(bus: wiring.Signature | None = None) -> dict[str, wiring.Member]:
+    """Members of a top module, with the names by which vendor tools recognize the bus.
 
     s_axi_aclk is the clock of everything inside, s_axi_aresetn its reset, active low and sampled
-    with the clock; the others are the channels.
+    with the clock; the others are the channels, of AXI4-Lite if no other bus is given.
     """
-    axi = {f"{PREFIX}{name}": member for name, member in AXI4LiteSignature().members.items()}
+    members = (AXI4LiteSignature() if bus is None else bus).members
+    axi = {f"{PREFIX}{name}": member for name, member in members.items()}
     return {f"{PREFIX}aclk": In(1), f"{PREFIX}aresetn": In(1), **axi}
 
 
-def connect_ports(m: Module, top: wiring.Component, slave: "AXI4Lite") -> None:
-    """Connect a top module's `flat_ports` to its slave, and make its clock domain."""
+def connect_ports(m: Module, top: wiring.Component, slave: wiring.Component) -> None:
+    """Connect a top module's `flat_ports` to its slave's bus `axi`, and make its clock domain."""
     m.domains.sync = sync = ClockDomain()
     m.d.comb += [sync.clk.eq(top.s_axi_aclk), sync.rst.eq(~top.s_axi_aresetn)]
-    for name, member in AXI4LiteSignature().members.items():
+    for name, member in slave.axi.signature.members.items():
         outside, inside = getattr(top, f"{PREFIX}{name}"), getattr(slave.axi, name)
         m.d.comb += inside.eq(outside) if member.flow == In else outside.eq(inside)
 

@@ -6,8 +6,9 @@
    an undefined or a read-only register, and a write that does not carry all four bytes answer
    SLVERR and change nothing. Bits without a field read as 0 and are ignored when written. While
    STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
-   KEY_OPERAND, KEY_DATA or to a length answer OKAY, change nothing and set ERROR.REFUSAL to
-   BUSY. */
+   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW or to a length answer OKAY, change nothing
+   and set ERROR.REFUSAL to BUSY. A data window is a run of registers of one kind, so that a
+   burst, or a copying loop, moves a whole number. */
 
 /* RW. What the accelerator does, and the start of the two RSA operations. */
 #define COPRIME_STATUS                                 0x00u
@@ -218,6 +219,33 @@
 /* R. Cycles, counted from 0 at the start; modulo 2^32. */
 #define COPRIME_PRODUCTS_COUNT_SHIFT                   0
 #define COPRIME_PRODUCTS_COUNT_MASK                    0xFFFFFFFFu
+
+/* W. Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least
+   significant. One write does what writes to INPUT_FIFO and WRITE_ADDRESS do: INPUT_FIFO holds
+   the word then. */
+#define COPRIME_INPUT_WINDOW                           0x400u
+#define COPRIME_INPUT_WINDOW_WORDS                     256
+/* W. 32 bits of the input. A word that is not below ceil(MAX_LENGTH.MODULUS / 32) stores nothing
+   and sets ERROR.REFUSAL to ADDRESS. Words beyond the window are reached by WRITE_ADDRESS only. */
+#define COPRIME_INPUT_WINDOW_DATA_SHIFT                0
+#define COPRIME_INPUT_WINDOW_DATA_MASK                 0xFFFFFFFFu
+
+/* R. Word k of the result, 4 * k bytes from the start of the window; word 0 is the least
+   significant. READ_ADDRESS does not matter here, and stays as it is. */
+#define COPRIME_OUTPUT_WINDOW                          0x800u
+#define COPRIME_OUTPUT_WINDOW_WORDS                    256
+/* R. 32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond
+   the window are reached by READ_ADDRESS only. */
+#define COPRIME_OUTPUT_WINDOW_DATA_SHIFT               0
+#define COPRIME_OUTPUT_WINDOW_DATA_MASK                0xFFFFFFFFu
+
+/* W. A write to any of these registers is a write to KEY_DATA: the order of the writes counts, not
+   their addresses. */
+#define COPRIME_KEY_WINDOW                             0xC00u
+#define COPRIME_KEY_WINDOW_WORDS                       256
+/* W. The next 32 bits of the chosen operand, as in KEY_DATA. */
+#define COPRIME_KEY_WINDOW_DATA_SHIFT                  0
+#define COPRIME_KEY_WINDOW_DATA_MASK                   0xFFFFFFFFu
 
 /* What an engine can be told to do. Results are canonical: in [0, modulus). */
 enum coprime_command {

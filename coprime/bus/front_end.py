@@ -20,8 +20,8 @@ from amaranth.utils import bits_for
 import coprime
 from coprime.bus import registers
 from coprime.bus.gearbox import LENGTH_BITS, WORD_BITS, Gearbox
-from coprime.bus.port import RegisterSignature
-from coprime.bus.registers import REGISTERS, Register
+from coprime.bus.port import ADDRESS_BITS, RegisterSignature
+from coprime.bus.registers import REGISTERS, WINDOWS, Register, Window
 from coprime.engine.contract import (
     ERROR_BITS,
     OPERAND_BITS,
@@ -49,15 +49,25 @@ NOT_WHILE_BUSY = (
     registers.INPUT_LENGTH,
     registers.WRITE_ADDRESS,
     registers.INPUT_FIFO,
+    registers.INPUT_WINDOW,
     registers.KEY_OPERAND,
     registers.KEY_DATA,
     *LENGTH_REGISTERS,
 )
 
 
-def number(register: Register) -> int:
-    """Return the register's address at the register port."""
-    return register.address // 4
+def number(register: Register) -> int | str:
+    """Return the register's address at the register port; of a window, the pattern of all."""
+    first = register.address // 4
+    if not isinstance(register, Window):
+        return first
+    free = (register.words - 1).bit_length()
+    return f"{first >> free:0{ADDRESS_BITS - free}b}{'-' * free}"
+
+
+def word_of(window: Window, address: Value) -> Value:
+    """Which word of the window an address at the register port is."""
+    return address[: (window.words - 1).bit_length()]
 
 
 def register_value(register: Register, **fields: ValueLike) -> Value:
@@ -74,6 +84,8 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
 def exceeds(value: Value, limit: int) -> Value:
     """Whether an unsigned value is greater than a constant; in LUTs, of which a carry chain takes
     more."""
+    if limit >= (1 << len(value)) - 1:
+        return Const(0)
     found = value[limit.bit_length() :].any()
     below: Value = Const(0)
     for place in range(limit.bit_length()):
@@ -308,6 +320,10 @@ class FrontEnd(wiring.Component):
         for i in range(len(masked)):
             with m.If(masked[i]):
                 m.d.sync += word.word_select(i, 8).eq(0)
+        reads_directly = port.read_address.matches(number(registers.OUTPUT_WINDOW))
+        output_index = Mux(
+            reads_directly, word_of(registers.OUTPUT_WINDOW, port.read_address), read_address
+        )
         m.d.comb += [
             gearbox.length.eq(operand_length),
             gearbox.padded.eq(operand_padded),
@@ -323,9 +339,7 @@ class FrontEnd(wiring.Component):
             engine.exponent_length.eq(lengths[Length.EXPONENT]),
             engine.p_length.eq(lengths[Length.P]),
             engine.q_length.eq(lengths[Length.Q]),
-            store.addr.eq(Cat(port.write_data[:word_bits], 0)),
-            store.data.eq(input_fifo),
-            fetch.addr.eq(Mux(busy, Cat(input_index, 0), Cat(read_address, 1))),
+            fetch.addr.eq(Mux(busy, Cat(input_index, 0), Cat(output_index[:word_bits], 1))),
         ]
 
         if own.aligned:  # a single digit has nothing below it
@@ -342,7 +356,15 @@ class FrontEnd(wiring.Component):
         too_long = Signal()
         blocked = Signal()
         unwritable = Signal()
-        attempts = {r: port.write_address == number(r) for r in REGISTERS if r.writable}
+        writable = [number(r) for r in (*REGISTERS, *WINDOWS) if r.writable]
+        attempts = {
+            r: port.write_address.matches(number(r))
+            for r in (*REGISTERS, registers.INPUT_WINDOW)
+            if r.writable
+        }
+        attempts[registers.KEY_DATA] |= port.write_address.matches(number(registers.KEY_WINDOW))
+        stores_directly = attempts[registers.INPUT_WINDOW]
+        store_word = word_of(registers.INPUT_WINDOW, port.write_address)
         # A write to STATUS does nothing but start.
         attempts[registers.STATUS] &= value[registers.STATUS["START"].offset]
         writes = {r: Signal(name=f"writes_{r.name.lower()}") for r in attempts}
@@ -358,8 +380,14 @@ class FrontEnd(wiring.Component):
                 for r, attempt in attempts.items()
             ),
             blocked.eq(accepts & busy & guarded),
-            unwritable.eq(~port.write_address.matches(*(number(r) for r in attempts))),
-            beyond.eq(exceeds(value, self.words - 1)),
+            unwritable.eq(~port.write_address.matches(*writable)),
+            beyond.eq(
+                Mux(
+                    stores_directly,
+                    exceeds(store_word, self.words - 1),
+                    exceeds(value, self.words - 1),
+                )
+            ),
             zero.eq(value == 0),
             too_long.eq(
                 Mux(
@@ -371,6 +399,7 @@ class FrontEnd(wiring.Component):
         ]
 
         start = Signal()
+        stores = Signal()
         ends_loading = Signal()
         start_command = Signal.like(command)
         private = value[registers.STATUS["DECRYPT"].offset]
@@ -383,13 +412,16 @@ class FrontEnd(wiring.Component):
                     Mux(private, Command.RSA_PRIVATE, Command.RSA_PUBLIC),
                 )
             ),
-            store.en.eq(writes[registers.WRITE_ADDRESS] & ~beyond),
+            stores.eq(writes[registers.WRITE_ADDRESS] | writes[registers.INPUT_WINDOW]),
+            store.en.eq(stores & ~beyond),
+            store.addr.eq(Cat(Mux(stores_directly, store_word, value)[:word_bits], 0)),
+            store.data.eq(input_fifo),
             gearbox.word_valid.eq(writes[registers.KEY_DATA] & gearbox.busy),
             clear_error.eq(writes[registers.ERROR]),
         ]
         with m.If(blocked):
             m.d.comb += refused.eq(Error.BUSY)
-        with m.If(writes[registers.WRITE_ADDRESS] & beyond):
+        with m.If(stores & beyond):
             m.d.comb += refused.eq(Error.ADDRESS)
         with m.If(writes[registers.KEY_DATA] & ~gearbox.busy):
             m.d.comb += refused.eq(Error.KEY_OVERRUN)
@@ -397,7 +429,8 @@ class FrontEnd(wiring.Component):
             m.d.sync += input_length.eq(value)
         with m.If(writes[registers.INPUT_LENGTH] & value[byte_bits:].any()):
             m.d.sync += input_length.eq(~0)
-        with m.If(writes[registers.INPUT_FIFO]):
+        # A word of the window is there a cycle sooner, to be stored in the cycle of the write.
+        with m.If(writes[registers.INPUT_FIFO] | (accepts & stores_directly & ~busy)):
             m.d.sync += input_fifo.eq(value)
         with m.If(writes[registers.READ_ADDRESS]):
             m.d.sync += [read_address.eq(value), read_beyond.eq(beyond)]
@@ -566,7 +599,9 @@ class FrontEnd(wiring.Component):
         m.d.sync += [
             waiting.eq(port.read & ~waiting & ~port.read_ready & settled),
             port.read_ready.eq(waiting),
-            in_output.eq(~read_beyond & (Cat(Const(0, 2), read_address) < output_length)),
+            in_output.eq(
+                (reads_directly | ~read_beyond) & (Cat(Const(0, 2), output_index) < output_length)
+            ),
             answer.eq(0),
             source.eq(0),
             port.read_error.eq(0),
@@ -582,7 +617,7 @@ class FrontEnd(wiring.Component):
             **identity(own),
         }
         with m.Switch(port.read_address):
-            with m.Case(number(registers.OUTPUT_FIFO)):
+            with m.Case(number(registers.OUTPUT_FIFO), number(registers.OUTPUT_WINDOW)):
                 m.d.sync += source.eq(Mux(in_output, 1, 0))
             with m.Case(number(registers.CYCLES)):
                 m.d.sync += source.eq(2)

@@ -102,7 +102,8 @@ class Product(wiring.Component):
             p_BCASCREG=inputs,
             p_CREG=0,
             p_DREG=0,
-            p_ADREG=0,
+            # Not used: so Yosys leaves alone a register in front, that it would merge with A's.
+            p_ADREG=inputs,
             p_MREG=middle,
             p_PREG=output,
             p_OPMODEREG=0,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from coprime.bus import registers
-from coprime.device.base import Device
+from coprime.device.base import Device, read_block, write_block
 from coprime.device.jobs import (
     EngineDriver,
     EngineError,
@@ -17,7 +17,7 @@ from coprime.device.jobs import (
     private_numbers,
     words_of,
 )
-from coprime.engine.contract import Command, Error, Length
+from coprime.engine.contract import Command, Error, Length, Operand
 
 __all__ = [
     "Accelerator",
@@ -175,18 +175,35 @@ class Accelerator(EngineDriver):
         if not self._fits(Length.MODULUS, job):
             x = 0  # the engine looks at the length first
         size = max(1, (x.bit_length() + 7) // 8)
-        for address, word in enumerate(words_of(x, 8 * size)):
-            self._write(registers.INPUT_FIFO, word)
-            self._write(registers.WRITE_ADDRESS, address)
+        self._put_input(words_of(x, 8 * size))
         self._write(registers.INPUT_LENGTH, size)
         self._execute(job.command)
-        value = 0
-        for address in range((self._read(registers.OUTPUT_LENGTH) + 3) // 4):
-            self._write(registers.READ_ADDRESS, address)
-            value |= self._read(registers.OUTPUT_FIFO) << (32 * address)
+        result = self._get_output((self._read(registers.OUTPUT_LENGTH) + 3) // 4)
+        value = sum(word << 32 * place for place, word in enumerate(result))
         predicted = self._predicted(self._predict, job, x)
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
         return Result(value, cycles, products, predicted, self.multipliers)
+
+    def _put_input(self, words: list[int]) -> None:
+        window = registers.INPUT_WINDOW
+        write_block(self._device, window.address, words[: window.words])
+        for address in range(window.words, len(words)):
+            self._write(registers.INPUT_FIFO, words[address])
+            self._write(registers.WRITE_ADDRESS, address)
+
+    def _get_output(self, count: int) -> list[int]:
+        window = registers.OUTPUT_WINDOW
+        words = read_block(self._device, window.address, min(count, window.words))
+        for address in range(window.words, count):
+            self._write(registers.READ_ADDRESS, address)
+            words.append(self._read(registers.OUTPUT_FIFO))
+        return words
+
+    def _load_operand(self, operand: Operand, value: int, bits: int) -> None:
+        self._write(registers.KEY_OPERAND, operand)
+        words, window = words_of(value, bits), registers.KEY_WINDOW
+        for first in range(0, len(words), window.words):
+            write_block(self._device, window.address, words[first : first + window.words])
 
     def _load_now(self, job: Job) -> None:
         self._prepare()

@@ -1,10 +1,12 @@
 """What a driver sees of an accelerator: 32-bit registers and an interrupt."""
 
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 __all__ = [
     "ADDRESS_SPACE",
+    "BlockDevice",
     "BusError",
     "BusTimeout",
     "Closing",
@@ -12,7 +14,10 @@ __all__ = [
     "DeviceError",
     "InterruptTimeout",
     "check_address",
+    "check_block",
     "check_value",
+    "read_block",
+    "write_block",
 ]
 
 ADDRESS_SPACE = 4096
@@ -26,10 +31,12 @@ class DeviceError(Exception):
 class BusError(DeviceError):
     """The device answered an access with SLVERR or DECERR; nothing in it has changed.
 
+    Of a block, some words may have been written nevertheless.
+
     Attributes
     ----------
     address : int
-        Byte address of the access.
+        Byte address of the access; of a block, the first one.
     write : bool
         Whether it was a write.
     """
@@ -111,6 +118,41 @@ class Device(Protocol):
     ) -> None: ...
 
 
+@runtime_checkable
+class BlockDevice(Protocol):
+    """What a Device can have beside: moving many words at a time. Else they go one by one."""
+
+    def read_block(self, address: int, count: int) -> list[int]:
+        """Read `count` registers, at least 0, that stand behind each other from `address` on.
+
+        Raises BusError if the device refuses any.
+        """
+        ...
+
+    def write_block(self, address: int, values: Sequence[int]) -> None:
+        """Write the registers that stand behind each other from `address` on, the first one first.
+
+        Raises BusError if the device refuses any.
+        """
+        ...
+
+
+def read_block(device: Device, address: int, count: int) -> list[int]:
+    """Read registers behind each other as a block, or one by one if the device knows no blocks."""
+    if isinstance(device, BlockDevice):
+        return device.read_block(address, count)
+    return [device.read32(address + 4 * word) for word in range(count)]
+
+
+def write_block(device: Device, address: int, values: Sequence[int]) -> None:
+    """Write registers behind each other as a block, or one by one if the device knows no blocks."""
+    if isinstance(device, BlockDevice):
+        device.write_block(address, values)
+        return
+    for word, value in enumerate(values):
+        device.write32(address + 4 * word, value)
+
+
 def check_address(address: int) -> None:
     """Refuse what is no register's byte address: TypeError, ValueError."""
     if not isinstance(address, int):
@@ -127,6 +169,18 @@ def check_value(value: int) -> None:
         raise TypeError(f"value must be an int, not {value!r}")
     if value not in range(1 << 32):
         raise ValueError(f"value must be in 0..2**32 - 1, not {value}")
+
+
+def check_block(address: int, count: int) -> None:
+    """Refuse what are no registers behind each other: TypeError, ValueError."""
+    check_address(address)
+    if not isinstance(count, int):
+        raise TypeError(f"count must be an int, not {count!r}")
+    if count not in range((ADDRESS_SPACE - address) // 4 + 1):
+        raise ValueError(
+            f"count must be in 0..{(ADDRESS_SPACE - address) // 4} from address {address} on,"
+            f" not {count}"
+        )
 
 
 def _access(address: int, write: bool) -> str:

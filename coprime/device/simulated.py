@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
@@ -14,6 +14,7 @@ from .base import (
     DeviceError,
     InterruptTimeout,
     check_address,
+    check_block,
     check_value,
 )
 
@@ -39,7 +40,8 @@ class SimulatedDevice(Closing):
     cycle_limit : int
         Clock cycles after which `wait_interrupt` gives up; at least 1.
     access_limit : int
-        Clock cycles after which an access without an answer raises BusTimeout; at least 1.
+        Clock cycles after which an access, or a burst, without an answer raises BusTimeout; at
+        least 1.
 
     Attributes
     ----------
@@ -113,6 +115,25 @@ class SimulatedDevice(Closing):
         check_address(address)
         check_value(value)
         response = self._library.coprime_write32(self._open(), address, value)
+        if response:
+            raise (BusTimeout if response < 0 else BusError)(address, True)
+
+    def read_block(self, address: int, count: int) -> list[int]:
+        """Read registers behind each other, as BlockDevice.read_block; as bursts over AXI4."""
+        check_block(address, count)
+        words = (ctypes.c_uint32 * count)()
+        response = self._library.coprime_read_block(self._open(), address, words, count)
+        if response:
+            raise (BusTimeout if response < 0 else BusError)(address, False)
+        return list(words)
+
+    def write_block(self, address: int, values: Sequence[int]) -> None:
+        """Write registers behind each other, as BlockDevice.write_block; as bursts over AXI4."""
+        check_block(address, len(values))
+        for value in values:
+            check_value(value)
+        words = (ctypes.c_uint32 * len(values))(*values)
+        response = self._library.coprime_write_block(self._open(), address, words, len(values))
         if response:
             raise (BusTimeout if response < 0 else BusError)(address, True)
 

@@ -57,21 +57,24 @@ def karatsuba(
     stages = min(latency, KaratsubaProduct.most(word))
     headroom = 2  # 2^(w*D) > 4M
     whole = -(-(max_bits + headroom) // word)
-    least_prime = -(-((max_bits + 1) // 2 + headroom) // word)
-    # The table is of powers modulo a prime; with one multiplier also modulo M.
+    min_length = word - 1  # 2 words
+    least_prime = -(-max((max_bits + 1) // 2 + headroom, word + 1) // word)
     entries = (1 << window) if window else 0
-    entry = whole if multipliers == 1 else least_prime
-    depth = Layout.smallest_depth(whole, least_prime, table=entries * entry)
-    prime = least_prime
-    if not window:
-        prime = min(Layout.longest_prime(depth, whole), whole)
+    if multipliers == 1:  # powers modulo M, too
+        depth = Layout.smallest_depth(whole, least_prime, table=entries * whole)
+        prime = Layout.longest_prime(depth, whole, table=entries * whole)
+    else:
+        depth = Layout.smallest_depth(whole, least_prime, table=entries * least_prime)
+        prime = Layout.longest_prime(depth, whole, entries=entries)
+    prime = min(prime, whole)
+    entry = whole if multipliers == 1 else prime
     capabilities = Capabilities(
         family="karatsuba",
         family_number=5,
         digit_width=word,
         headroom=headroom,
         round_bits=word,
-        min_length=word - 1,  # 2 words
+        min_length=min_length,
         max_length=max_bits,
         max_prime_length=min(prime * word - headroom, max_bits),
         required=_REQUIRED,

@@ -50,9 +50,12 @@ class Layout:
         return 1 << (_words(whole, prime) + table - 1).bit_length()
 
     @staticmethod
-    def longest_prime(depth: int, whole: int) -> int:
-        """Digits of the longest prime that `pack` has room for."""
-        return (depth - _words(whole, 0)) // len(_PRIME)
+    def longest_prime(depth: int, whole: int, *, table: int = 0, entries: int = 0) -> int:
+        """Digits of the longest prime that `pack` has room for.
+
+        Beside `table` words of a table, or beside a table of `entries` entries as long as a prime.
+        """
+        return (depth - _words(whole, 0) - table) // (len(_PRIME) + entries)
 
     @classmethod
     def pack(

@@ -146,7 +146,10 @@ class _Bench:
         asked = context.get(dut.a_role), context.get(dut.a_index)
         self._a_asked.append(self._memory.get(asked, anything))
         index = context.get(dut.b_index)
-        self._b_asked.append(self.result.get(index, anything))
+        if "b_multiplier" in dut.signature.members and context.get(dut.b_multiplier):
+            self._b_asked.append(self._memory.get((Role.MULTIPLIER, index), anything))
+        else:
+            self._b_asked.append(self.result.get(index, anything))
         if context.get(dut.b_write):
             self.result[index] = context.get(dut.b_write_data)
         await context.tick()

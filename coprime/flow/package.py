@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from coprime import __version__
-from coprime.bus.accelerator import Accelerator
+from coprime.bus.accelerator import Accelerator, Bus
 from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
@@ -34,10 +34,12 @@ PARTS = ("engine", "accelerator", "multiplier")
 engine's multipliers by itself, without the memory that holds its operands."""
 
 
-def accelerator_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
-    """Verilog of the accelerator with its AXI4-Lite slave; the top module is named in `choice`."""
-    hardware = Accelerator(choice.design.hardware(target))
-    return to_verilog(hardware, choice.module_name, header=_header(choice, target))
+def accelerator_verilog(
+    choice: Choice, target: Target = Target.GENERIC, bus: Bus = Bus.AXI4_LITE
+) -> str:
+    """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
+    hardware = Accelerator(choice.design.hardware(target), bus)
+    return to_verilog(hardware, choice.module_name, header=_header(choice, target, bus))
 
 
 def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
@@ -84,16 +86,21 @@ def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> 
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
-def write_package(choice: Choice | ClusterChoice, target: Target, folder: Path) -> list[Path]:
+def write_package(
+    choice: Choice | ClusterChoice, target: Target, folder: Path, bus: Bus = Bus.AXI4_LITE
+) -> list[Path]:
     """Write the accelerator, or the cluster, and its C headers into `folder`, made if need be.
 
-    Gives the files' paths. Raises OSError if they cannot be written.
+    Gives the files' paths. Raises OSError if they cannot be written, and ValueError for a cluster
+    on another bus than AXI4-Lite.
     """
+    if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
+        raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(choice, ClusterChoice):
         verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
     else:
-        verilog, headers = accelerator_verilog(choice, target), [C_HEADER]
+        verilog, headers = accelerator_verilog(choice, target, bus), [C_HEADER]
     source = resources.files("coprime.bus")
     contents = {
         f"{choice.module_name}.v": verilog,
@@ -104,14 +111,17 @@ def write_package(choice: Choice | ClusterChoice, target: Target, folder: Path) 
     return [folder / name for name in contents]
 
 
-def _header(choice: Choice | ClusterChoice, target: Target) -> str:
+def _header(choice: Choice | ClusterChoice, target: Target, bus: Bus = Bus.AXI4_LITE) -> str:
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
     own = core.design.capabilities
+    command = choice.command("build", target)
+    if bus is not Bus.AXI4_LITE:
+        command += f" --bus {bus.value}"
     lines = [
         f"{choice.module_name}: {many}{core.family.summary}",
         f"Coprime {__version__}, Apache-2.0",
-        f"Made by: {choice.command('build', target)} -o DIR",
+        f"Made by: {command} -o DIR",
         "",
         f"Longest modulus {own.max_length} bits, longest prime {own.max_prime_length} bits,"
         f" digits of {own.digit_width} bits.",

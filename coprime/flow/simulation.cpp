@@ -1,11 +1,14 @@
-// A C interface around a Verilated accelerator: AXI4-Lite accesses and interrupt, at full speed.
+// A C interface around a Verilated accelerator: accesses and interrupt, at full speed.
 //
 // Compiled together with what Verilator makes of the accelerator (class Vmodel). The clock ticks
 // in here only: each tick is one cycle of s_axi_aclk, and the cycle counter counts them all.
 //
+// The bus is AXI4-Lite; with BURSTS it is AXI4, and blocks of registers move in bursts.
+//
 // With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <iterator>
@@ -32,6 +35,13 @@ namespace {
 
 constexpr int TIMEOUT = -1;
 constexpr uint64_t RESET_CYCLES = 8;
+#ifdef BURSTS
+constexpr uint64_t MOST_BEATS = 256;
+constexpr uint8_t WORD = 2;  // AxSIZE: 4 bytes
+constexpr uint8_t INCR = 1;  // AxBURST
+#else
+constexpr uint64_t MOST_BEATS = 1;
+#endif
 
 #ifdef NUMBER_WIDTH
 // The nodes between packet_out and packet_in of the front end. What leaves a node, or the front
@@ -149,6 +159,10 @@ struct Simulation {
         model.s_axi_arprot = 0;
         model.s_axi_arvalid = 0;
         model.s_axi_rready = 0;
+#ifdef BURSTS
+        model.s_axi_awid = 0;
+        model.s_axi_arid = 0;
+#endif
     }
 
     void dump([[maybe_unused]] uint64_t half_cycle) {
@@ -201,14 +215,24 @@ struct Simulation {
         tick();
     }
 
-    int write(uint32_t address, uint32_t value) {
+    // Both move the words of one burst, 1 to MOST_BEATS, and give the worst response of all beats.
+    int write(uint32_t address, const uint32_t* words, uint64_t count) {
+        uint64_t sent = 0;
         model.s_axi_awaddr = address;
         model.s_axi_awvalid = 1;
-        model.s_axi_wdata = value;
         model.s_axi_wstrb = 0xF;
-        model.s_axi_wvalid = 1;
         model.s_axi_bready = 1;
+#ifdef BURSTS
+        model.s_axi_awlen = count - 1;
+        model.s_axi_awsize = WORD;
+        model.s_axi_awburst = INCR;
+#endif
         for (uint64_t n = 0; n < access_limit; ++n) {
+            model.s_axi_wvalid = sent < count;
+            if (sent < count) model.s_axi_wdata = words[sent];
+#ifdef BURSTS
+            model.s_axi_wlast = sent == count - 1;
+#endif
             settle();
             const bool address_taken = model.s_axi_awready;
             const bool data_taken = model.s_axi_wready;
@@ -216,8 +240,9 @@ struct Simulation {
             const int response = model.s_axi_bresp;
             rise();
             if (address_taken) model.s_axi_awvalid = 0;
-            if (data_taken) model.s_axi_wvalid = 0;
+            if (data_taken) ++sent;
             if (answered) {
+                model.s_axi_wvalid = 0;
                 model.s_axi_bready = 0;
                 return response;
             }
@@ -226,25 +251,43 @@ struct Simulation {
         return TIMEOUT;
     }
 
-    int read(uint32_t address, uint32_t* value) {
+    int read(uint32_t address, uint32_t* words, uint64_t count) {
+        uint64_t received = 0;
+        int worst = 0;
         model.s_axi_araddr = address;
         model.s_axi_arvalid = 1;
         model.s_axi_rready = 1;
+#ifdef BURSTS
+        model.s_axi_arlen = count - 1;
+        model.s_axi_arsize = WORD;
+        model.s_axi_arburst = INCR;
+#endif
         for (uint64_t n = 0; n < access_limit; ++n) {
             settle();
             const bool address_taken = model.s_axi_arready;
             const bool answered = model.s_axi_rvalid;
             const int response = model.s_axi_rresp;
-            *value = model.s_axi_rdata;
+            words[received] = model.s_axi_rdata;
             rise();
             if (address_taken) model.s_axi_arvalid = 0;
             if (answered) {
-                model.s_axi_rready = 0;
-                return response;
+                worst = std::max(worst, response);
+                if (++received == count) {
+                    model.s_axi_rready = 0;
+                    return worst;
+                }
             }
         }
         idle();
         return TIMEOUT;
+    }
+
+    // Cut a block into bursts, up to the first one that is refused; `move` does one of them.
+    int in_bursts(uint32_t address, uint64_t count, auto move) {
+        int response = 0;
+        for (uint64_t done = 0; done < count && response == 0; done += MOST_BEATS)
+            response = move(address + 4 * done, done, std::min(count - done, MOST_BEATS));
+        return response;
     }
 
     bool wait_interrupt(uint64_t limit) {
@@ -261,7 +304,7 @@ struct Simulation {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// `access_limit`: cycles after which a read or write without an answer is given up.
+// `access_limit`: cycles after which a read or write, or a burst, without an answer is given up.
 // `length`: how many nodes a chain has; 0 for what is not a chain. Null if this is out of range.
 Simulation* coprime_create(uint64_t access_limit, uint64_t length) {
     return Nodes::holds(length) ? new Simulation(access_limit, length) : nullptr;
@@ -273,11 +316,25 @@ void coprime_reset(Simulation* simulation) { simulation->reset(); }
 
 // Both give AXI's response (0: OKAY, 2: SLVERR, 3: DECERR), or -1 if there was none.
 int coprime_read32(Simulation* simulation, uint32_t address, uint32_t* value) {
-    return simulation->read(address, value);
+    return simulation->read(address, value, 1);
 }
 
 int coprime_write32(Simulation* simulation, uint32_t address, uint32_t value) {
-    return simulation->write(address, value);
+    return simulation->write(address, &value, 1);
+}
+
+// The same for `count` registers behind each other: the response of the first one that is not OKAY.
+int coprime_read_block(Simulation* simulation, uint32_t address, uint32_t* values, uint64_t count) {
+    return simulation->in_bursts(address, count, [=](auto first, auto done, auto beats) {
+        return simulation->read(first, values + done, beats);
+    });
+}
+
+int coprime_write_block(Simulation* simulation, uint32_t address, const uint32_t* values,
+                        uint64_t count) {
+    return simulation->in_bursts(address, count, [=](auto first, auto done, auto beats) {
+        return simulation->write(first, values + done, beats);
+    });
 }
 
 // 1 as soon as irq is 1, after at most `limit` cycles; else 0.

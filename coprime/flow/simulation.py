@@ -1,7 +1,7 @@
 """Build an accelerator's Verilog into a shared library that simulates it.
 
 Verilator turns the Verilog into C++; a C++ compiler builds that together with simulation.cpp, which
-drives AXI4-Lite and the interrupt. Libraries are kept in the cache, by content.
+drives AXI4-Lite or AXI4, and waits for the interrupt. Libraries are kept in the cache, by content.
 
 Verilator writes every instance of a module anew, so hundreds of nodes on a chain would make more
 C++ than a compiler can take. Of a `Chain` the front end and the node are built once each, and
@@ -68,11 +68,11 @@ class Chain:
 def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> Path:
     """Give the shared library that simulates `top` of `verilog`, building it if need be.
 
-    `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five
-    AXI4-Lite channels with 12-bit addresses and 32-bit data, irq. Or it is a Chain, whose length
-    does not matter here: one library simulates all lengths. With `trace` it can also write
-    waveforms, which makes it slower. Raises ToolError without a C++ compiler, or for Verilog with
-    errors; ValueError for a chain whose packets differ in width.
+    `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five channels
+    of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq.
+    Or it is a Chain, whose length does not matter here: one library simulates all lengths. With
+    `trace` it can also write waveforms, which makes it slower. Raises ToolError without a C++
+    compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
     """
     front_end, node = (top.front_end, top.node) if isinstance(top, Chain) else (top, "")
     compiler = find_compiler()
@@ -86,6 +86,8 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
         (folder / "design.v").write_text(verilog, encoding="utf-8")
         models = [_verilate(folder, "model", front_end, trace)]
         macros = _one_clock(models[0], "s_axi_aclk", "PREVIOUS_CLOCK")
+        if _port_width(models[0], "s_axi_awlen") is not None:
+            macros.append("-DBURSTS")
         if node:
             models.append(_verilate(folder, "node", node, trace))
             macros += _one_clock(models[1], "clk", "PREVIOUS_NODE_CLOCK")
@@ -119,12 +121,15 @@ def load_simulation(library: Path) -> ctypes.CDLL:
     """Load what `build_simulation` gave, with the C functions' types declared."""
     loaded = ctypes.CDLL(str(library))
     handle, word, count = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+    words = ctypes.POINTER(word)
     types: dict[str, tuple[type | None, list[type]]] = {
         "create": (handle, [count, count]),
         "destroy": (None, [handle]),
         "reset": (None, [handle]),
-        "read32": (ctypes.c_int, [handle, word, ctypes.POINTER(word)]),
+        "read32": (ctypes.c_int, [handle, word, words]),
         "write32": (ctypes.c_int, [handle, word, word]),
+        "read_block": (ctypes.c_int, [handle, word, words, count]),
+        "write_block": (ctypes.c_int, [handle, word, words, count]),
         "wait_interrupt": (ctypes.c_int, [handle, count]),
         "run": (None, [handle, count]),
         "cycles": (count, [handle]),
@@ -150,6 +155,13 @@ def _verilate(folder: Path, name: str, module: str, trace: bool) -> Path:
     return folder / name
 
 
+def _port_width(model: Path, port: str) -> int | None:
+    """Width of a port of the model in bits; None if it has no such port."""
+    header = (model / f"V{model.name}.h").read_text("utf-8")
+    found = re.search(rf"\bVL_(?:IN|OUT)\w*\(&{port},(\d+),0\b", header)
+    return int(found[1]) + 1 if found else None
+
+
 def _check_chain(front_end: Path, node: Path) -> int:
     """Give the width of the nodes' number; ValueError unless all packets have one width.
 
@@ -157,12 +169,11 @@ def _check_chain(front_end: Path, node: Path) -> int:
     """
 
     def width(model: Path, port: str) -> int:
-        header = (model / f"V{model.name}.h").read_text("utf-8")
-        found = re.search(rf"\bVL_(?:IN|OUT)\w*\(&{port},(\d+),0\b", header)
+        found = _port_width(model, port)
         if found is None:
             what = "front end" if model == front_end else "node"
             raise ValueError(f"the {what} of a chain must have the port {port}")
-        return int(found[1]) + 1
+        return found
 
     widths = [
         width(model, port)

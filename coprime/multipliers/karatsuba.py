@@ -104,6 +104,11 @@ class KaratsubaMultiplier(ModularMultiplier):
         """Cycles of reading M' and the words of M."""
         return inner + 1 + ASK
 
+    @property
+    def clear_cycles(self) -> int:
+        """Cycles of a wipe: every word of the memories, and all that is on its way to them."""
+        return max(self.max_digits, ASK + self.latency + ADD + 2)
+
     def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
         """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer."""
         radix = 1 << (self.width * rounds)
@@ -126,7 +131,7 @@ class KaratsubaMultiplier(ModularMultiplier):
 
         # --- Asking for words: two counters, ASK cycles ahead of the slots -----------------------
         i = Signal(self.count_bits)
-        j = Signal(range(max(self.max_digits, self.period(2)) + 1))
+        j = Signal(range(max(self.max_digits, self.period(2), self.clear_cycles) + 1))
         period = Signal.like(j)
         asks, begins, loads, clears = (
             Signal(name=name) for name in ("asks", "begins", "loads", "clears")
@@ -139,7 +144,7 @@ class KaratsubaMultiplier(ModularMultiplier):
             last_word.eq(j + 1 == self.inner_digits),
             last_round.eq(i + 1 == self.outer_digits),
         ]
-        with m.FSM():
+        with m.FSM() as fsm:
             with m.State("IDLE"):
                 m.d.sync += [i.eq(0), j.eq(0)]
                 with m.If(self.wipe):
@@ -151,13 +156,15 @@ class KaratsubaMultiplier(ModularMultiplier):
             with m.State("CLEAR"):
                 m.d.comb += clears.eq(1)
                 m.d.sync += j.eq(j + 1)
-                with m.If(j == self.max_digits - 1):
+                with m.If(j == self.clear_cycles - 1):
                     m.next = "IDLE"
             with m.State("LOAD"):  # the words of M, then M'
                 m.d.comb += loads.eq(1)
                 m.d.sync += j.eq(j + 1)
                 with m.If(j == self.inner_digits):
-                    m.next = "DRAIN"
+                    m.next = "LOADED"
+            with m.State("LOADED"), m.If(finished):
+                m.next = "IDLE"
             with m.State("BEGIN"):  # X_0 and Y_0, and until q_0 is nearly there
                 m.d.comb += begins.eq(j == 0)
                 m.d.sync += j.eq(j + 1)
@@ -269,15 +276,17 @@ class KaratsubaMultiplier(ModularMultiplier):
         ]
         # A sum has the index of the slot before: it is shifted down by a word.
         made_slot = made_at + 1
+        # After a reset the shift registers still tell of what was under way before it.
+        runs = fsm.ongoing("RUN") | fsm.ongoing("DRAIN")
         m.d.comb += [
             s_write.addr.eq(word_index[made_slot]),
             s_write.data.eq(s_word),
             s_write.en.eq(slots[made_slot]),
             self.b_multiplier.eq(begins | next_y),
-            self.b_write.eq(slots[made_slot] & closing[made_slot]),
+            self.b_write.eq(runs & slots[made_slot] & closing[made_slot]),
             self.b_write_data.eq(s_word),
             self.b_index.eq(Mux(self.b_write, word_index[made_slot], Mux(begins, 0, i + 1))),
-            finished.eq(ended[made_slot] | inverse_loaded[ASK]),
+            finished.eq(Mux(fsm.ongoing("LOADED"), inverse_loaded[ASK], runs & ended[made_slot])),
             self.done.eq(finished),
         ]
 

@@ -12,7 +12,7 @@ from cocotb.triggers import Combine, RisingEdge, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from coprime.bus import registers
-from coprime.bus.registers import REGISTERS
+from coprime.bus.registers import REGISTERS, WINDOWS
 from coprime.engine.contract import Command, Error, Operand
 
 SEED = 11
@@ -107,6 +107,11 @@ class Host:
             value |= await self.read(registers.OUTPUT_FIFO) << 32 * word
         return value, size
 
+    async def result_of_window(self):
+        window = registers.OUTPUT_WINDOW.address
+        words = [(await self.read_at(window + place))[0] for place in range(0, SIZE, 4)]
+        return sum(word << 32 * i for i, word in enumerate(words))
+
     async def state(self):
         return [await self.read(register) for register in REGISTERS if register.readable]
 
@@ -143,6 +148,7 @@ async def whole_command(dut, often):
     await host.prepare(x, 0)
     assert await host.run(Command.MODMUL) == (0, 0)
     assert await host.result() == (x, SIZE)
+    assert await host.result_of_window() == x
     assert await host.read(registers.CYCLES) == 5
     assert await host.run(Command.WIPE) == (0, 0)
     assert await host.result() == (0, 0)
@@ -154,7 +160,10 @@ async def whole_command(dut, often):
 async def every_address(dut, often):
     host = await begin(dut, often)
     accesses = {register.address: register for register in REGISTERS}
-    places = [*range(0, 0x100, 4), 0x100, 0x400, 0x800, 0xC00, 0xFFC]
+    for window in WINDOWS:
+        for word in (0, 1, LENGTH // 32 - 1, window.words - 1):
+            accesses[window.address + 4 * word] = window
+    places = sorted({*range(0, 0x104, 4), 0x3FC, *accesses})
     state = await host.state()
     for address in places:
         register = accesses.get(address)
@@ -177,7 +186,7 @@ async def partial_strobes(dut):
         await host.write(register, 0x1234)
     await host.write(registers.INTERRUPT_ENABLE, 1)
     state = await host.state()
-    for register in REGISTERS:
+    for register in (*REGISTERS, *WINDOWS):
         for offset in range(4):
             for size in range(1, 5 - offset):
                 if register.writable and size == 4:

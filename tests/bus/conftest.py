@@ -1,13 +1,16 @@
 """A mock engine and a host at the register port."""
 
 import gc
+import os
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, UnusedElaboratable
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
+from cocotb_tools.runner import get_results, get_runner
 
 from coprime.bus import registers
 from coprime.bus.front_end import FrontEnd
@@ -19,6 +22,8 @@ from coprime.engine.contract import (
     Length,
     Operand,
 )
+from coprime.flow.tools import verilator_root
+from coprime.flow.verilog import to_verilog
 
 REQUIRED = {
     Command.MODMUL: frozenset({Operand.X, Operand.Y, Operand.M}),
@@ -250,3 +255,41 @@ def rejects():
         assert re.search(message, found[1])
 
     return check
+
+
+@pytest.fixture
+def simulate_bench(tmp_path, monkeypatch):
+    """Return what runs the cocotb tests of a file beside this one on a component, on Verilator."""
+
+    def run(component, module):
+        """Give how many tests there were, and how many of them failed."""
+        top = "coprime_mock"
+        source = tmp_path / "mock.v"
+        source.write_text(to_verilog(component, top))
+        root = verilator_root()
+        monkeypatch.setenv("VERILATOR_ROOT", str(root))
+        monkeypatch.setenv("PATH", f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.syspath_prepend(Path(__file__).parent)
+        runner = get_runner("verilator")
+        runner.build(
+            sources=[source],
+            hdl_toplevel=top,
+            build_dir=tmp_path,
+            build_args=["-Wno-fatal", "-Wno-lint"],
+            always=True,
+            timescale=("1ns", "1ps"),
+            log_file=tmp_path / "build.log",
+        )
+        try:
+            results = runner.test(
+                test_module=module,
+                hdl_toplevel=top,
+                build_dir=tmp_path,
+                test_dir=tmp_path,
+                log_file=tmp_path / "test.log",
+            )
+        except SystemExit:
+            pytest.fail((tmp_path / "test.log").read_text())
+        return get_results(results)
+
+    return run

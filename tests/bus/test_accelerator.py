@@ -4,7 +4,7 @@ import pytest
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.accelerator import Accelerator
+from coprime.bus.accelerator import Accelerator, Bus
 from coprime.flow.verilog import to_verilog
 
 PORTS = {
@@ -31,12 +31,26 @@ PORTS = {
     "s_axi_rready": (In, 1),
     "irq": (Out, 1),
 }
+BURST_PORTS = {
+    f"s_axi_{channel}{name}": (way, width)
+    for channels, name, way, width in (
+        (("aw", "ar"), "id", In, 4),
+        (("aw", "ar"), "len", In, 8),
+        (("aw", "ar"), "size", In, 3),
+        (("aw", "ar"), "burst", In, 2),
+        (("w",), "last", In, 1),
+        (("b", "r"), "id", Out, 4),
+        (("r",), "last", Out, 1),
+    )
+    for channel in channels
+}
 
 
+@pytest.mark.parametrize("bus", list(Bus), ids=lambda bus: bus.value)
 @pytest.mark.parametrize(("width", "aligned"), [(1, False), (17, False), (64, False), (64, True)])
-def test_ports_of_the_exported_module(mock_engine, width, aligned):
+def test_ports_of_the_exported_module(mock_engine, width, aligned, bus):
     engine = mock_engine(width, headroom=0 if aligned else 2, aligned=aligned)
-    verilog = to_verilog(Accelerator(engine), "coprime_mock")
+    verilog = to_verilog(Accelerator(engine, bus), "coprime_mock")
     top = verilog[verilog.index("module coprime_mock(") :]
     top = top[: top.index("endmodule")]
     found = {
@@ -45,7 +59,7 @@ def test_ports_of_the_exported_module(mock_engine, width, aligned):
             r"^\s*(input|output)(?: wire| reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE
         )
     }
-    assert found == PORTS
+    assert found == PORTS | (BURST_PORTS if bus is Bus.AXI4 else {})
 
 
 def test_not_an_engine(mock_engine, rejects):
@@ -58,3 +72,8 @@ def test_not_an_engine(mock_engine, rejects):
     )
     Other.capabilities = mock_engine(17).capabilities
     rejects(lambda: Accelerator(Other()), TypeError, "must have the ports of EngineSignature")
+
+
+def test_not_a_bus(mock_engine, rejects):
+    engine = mock_engine(17)
+    rejects(lambda: Accelerator(engine, "axi4"), TypeError, "bus must be a Bus, not 'axi4'")

@@ -7,7 +7,7 @@ from amaranth.sim import Simulator
 import coprime
 from coprime.bus import registers
 from coprime.bus.front_end import FrontEnd
-from coprime.bus.registers import REGISTERS
+from coprime.bus.registers import REGISTERS, WINDOWS
 from coprime.engine.contract import Command, Error, Length, Operand
 
 SEED = 7
@@ -193,6 +193,8 @@ def test_radix(mock_engine, bench, round_bits, montgomery, radix):
 def test_access_of_every_address(mock_engine, bench):
     it = bench(mock_engine(17))
     by_number = {register.address // 4: register for register in REGISTERS}
+    for window in WINDOWS:
+        by_number |= {window.address // 4 + word: window for word in range(window.words)}
 
     async def process(ctx):
         for address in range(1024):
@@ -488,6 +490,86 @@ def test_input_addresses(mock_engine, bench):
     simulate(it, process)
 
 
+def at(window, word):
+    """Number of a window's word at the register port."""
+    return window.address // 4 + word
+
+
+@pytest.mark.parametrize(("width", "length"), [(17, 75), (32, 1100), (32, 9000)])
+def test_windows(mock_engine, bench, width, length):
+    """A number in each window, and what the registers beside them hold then."""
+    it = bench(mock_engine(width, max_length=length))
+    rng = random.Random(SEED)
+    words = -(-length // 32)
+    seen = min(words, 256)  # the window's end
+
+    async def process(ctx):
+        await it.write(ctx, registers.MODULUS_LENGTH, length)
+        y = rng.getrandbits(length)
+        for operand, value in ((Operand.M, (1 << length) - 1), (Operand.Y, y)):
+            await it.write(ctx, registers.KEY_OPERAND, operand)
+            for _ in range(words):  # at any address
+                address = at(registers.KEY_WINDOW, rng.choice((0, 1, rng.randrange(256), 255)))
+                await it.write(ctx, address, value & 0xFFFFFFFF)
+                value >>= 32
+        await it.write(ctx, at(registers.KEY_WINDOW, 7), 1)
+        assert await it.refusal(ctx) is Error.KEY_OVERRUN
+        x = rng.getrandbits(length)
+        await it.put_input(ctx, x, -(-length // 8))
+        await it.write(ctx, registers.READ_ADDRESS, 2)
+        for word in rng.sample(range(seen), seen):
+            x = x & ~(0xFFFFFFFF << 32 * word) | rng.getrandbits(32) << 32 * word
+            x &= (1 << length) - 1
+            await it.write(ctx, at(registers.INPUT_WINDOW, word), x >> 32 * word & 0xFFFFFFFF)
+        assert await it.refusal(ctx) is Error.NONE
+        for word in {words, words + 1, 128, 255} - set(range(words)):
+            if word < 256:
+                await it.write(ctx, at(registers.INPUT_WINDOW, word), 0xDEAD)
+                assert await it.refusal(ctx) is Error.ADDRESS
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        total = add_digits(x, y, width) & (1 << length) - 1
+        for word in rng.sample(range(256), 256):
+            value = await it.read(ctx, at(registers.OUTPUT_WINDOW, word))
+            assert value == total >> 32 * word & 0xFFFFFFFF, word
+        assert await it.read(ctx, registers.OUTPUT_FIFO) == total >> 64 & 0xFFFFFFFF
+        assert await it.get_output(ctx) == (total, -(-length // 8))
+        await it.write(ctx, registers.READ_ADDRESS, 1 << 31)  # does not count for the window
+        assert await it.read(ctx, at(registers.OUTPUT_WINDOW, 0)) == total & 0xFFFFFFFF
+        # INPUT_FIFO holds the last word that was written to the window.
+        await it.write(ctx, at(registers.INPUT_WINDOW, 1), 0xF1F0)
+        await it.write(ctx, registers.WRITE_ADDRESS, 0)
+        await it.write(ctx, registers.INPUT_LENGTH, 4)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        total = add_digits(0xF1F0, y, width) & (1 << length) - 1
+        assert (await it.get_output(ctx))[0] == total
+        assert await it.refusal(ctx) is Error.NONE
+
+    simulate(it, process)
+
+
+@pytest.mark.parametrize("pause", [0, 1, 2, 3, 5, 8, 60])
+def test_windows_while_wiping(mock_engine, bench, pause):
+    """A word that is written while the buffers are cleared goes nowhere."""
+    it = bench(mock_engine(17, max_length=200))
+
+    async def process(ctx):
+        await prepare(ctx, it, 200)
+        await it.write(ctx, registers.COMMAND, Command.WIPE)
+        for _ in range(pause):
+            await ctx.tick()
+        for word in (0, 6, 7, 255):
+            await it.write(ctx, at(registers.INPUT_WINDOW, word), 0x5EC2E7)
+            await it.write(ctx, at(registers.KEY_WINDOW, word), 0x5EC2E7)
+        assert await it.wait(ctx) is Error.NONE
+        words = [it.front_end.buffer.data[i] for i in range(it.front_end.buffer.depth)]
+        busy = await it.refusal(ctx) is Error.BUSY
+        assert busy == (pause < 60)
+        if busy:
+            assert all(ctx.get(word) == 0 for word in words)
+
+    simulate(it, process)
+
+
 def test_busy_refuses_and_changes_nothing(mock_engine, bench):
     it = bench(mock_engine(17))
     x, y = 0x123456789, 0x987654321
@@ -508,6 +590,8 @@ def test_busy_refuses_and_changes_nothing(mock_engine, bench):
                 (registers.INPUT_FIFO, 5),
                 (registers.KEY_OPERAND, Operand.Y),
                 (registers.KEY_DATA, 5),
+                (registers.INPUT_WINDOW, 5),
+                (registers.KEY_WINDOW, 5),
                 (registers.MODULUS_LENGTH, 5),
                 (registers.EXPONENT_LENGTH, 5),
                 (registers.P_LENGTH, 5),
@@ -520,6 +604,7 @@ def test_busy_refuses_and_changes_nothing(mock_engine, bench):
                 assert await it.read(ctx, registers.STATUS) == 2, (delay, pause)
                 assert await it.read(ctx, registers.OUTPUT_LENGTH) == 0
                 assert await it.read(ctx, registers.OUTPUT_FIFO) == 0
+                assert await it.read(ctx, registers.OUTPUT_WINDOW) == 0
                 assert await it.wait(ctx) is Error.NONE
                 assert await it.refusal(ctx) is Error.BUSY
                 result = await it.get_output(ctx)
@@ -541,9 +626,12 @@ def test_busy_refuses_and_changes_nothing(mock_engine, bench):
         assert await it.refusal(ctx) is Error.NONE
         assert await it.wait(ctx) is Error.NONE
         assert await it.read(ctx, registers.OUTPUT_FIFO) == expected[0] >> 32
-        # The word in INPUT_FIFO and the operands are as they were.
+        # The operands and the word in INPUT_FIFO, the last one of x, are as they were.
         assert await it.run(ctx, Command.MODMUL) is Error.NONE
         assert await it.get_output(ctx) == expected
+        await it.write(ctx, registers.WRITE_ADDRESS, 0)
+        assert await it.run(ctx, Command.MODMUL) is Error.NONE
+        assert await it.get_output(ctx) == (add_digits(1 << 32 | 1, y, 17), 8)
 
     simulate(it, process)
 

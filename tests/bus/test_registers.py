@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.registers import REGISTERS
+from coprime.bus.registers import REGISTERS, WINDOWS
 
 ROOT = Path(__file__).parents[2]
 HEADER = ROOT / "coprime/bus/coprime_registers.h"
@@ -34,7 +34,7 @@ def test_generated_files_are_up_to_date():
     ["coprime/bus/registers.py", "coprime/bus/coprime_registers.h", "docs/registers.md"],
 )
 def test_check_names_the_stale_file_and_writing_mends_it(tmp_path, path):
-    for folder in ("coprime/bus", "coprime/engine", "tools", "drivers", "docs"):
+    for folder in ("coprime/bus", "coprime/engine", "tools", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "coprime/__init__.py", tmp_path / "coprime")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -75,6 +75,23 @@ def test_registers_are_distinct_and_fields_do_not_overlap():
         assert all(field.doc for field in register.fields)
 
 
+def test_windows():
+    """Aligned to their size, so that the upper bits of an address tell, and apart."""
+    taken = {register.address for register in REGISTERS}
+    for window in WINDOWS:
+        assert window.words.bit_count() == 1
+        assert window.address % (4 * window.words) == 0
+        own = set(range(window.address, window.address + 4 * window.words, 4))
+        assert max(own) < 4096
+        assert not taken & own
+        taken |= own
+    assert [(window.name, window.access) for window in WINDOWS] == [
+        ("INPUT_WINDOW", "W"),
+        ("OUTPUT_WINDOW", "R"),
+        ("KEY_WINDOW", "W"),
+    ]
+
+
 def test_fields():
     assert registers.MAX_LENGTH["PRIME"].mask == 0xFFFF0000
     assert registers.MAX_LENGTH["PRIME"].of(0x12345678) == 0x1234
@@ -86,10 +103,12 @@ def test_fields():
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_header_compiles_and_agrees(tmp_path):
-    lines = [f'{{"{r.name}", COPRIME_{r.name}}},' for r in REGISTERS]
+    everything = (*REGISTERS, *WINDOWS)
+    lines = [f'{{"{r.name}", COPRIME_{r.name}}},' for r in everything]
+    lines += [f'{{"{w.name}.WORDS", COPRIME_{w.name}_WORDS}},' for w in WINDOWS]
     lines += [
         f'{{"{r.name}.{f.name}", COPRIME_{r.name}_{f.name}_MASK}},'
-        for r in REGISTERS
+        for r in everything
         for f in r.fields
     ]
     (tmp_path / "main.c").write_text(
@@ -110,8 +129,9 @@ def test_header_compiles_and_agrees(tmp_path):
     )
     done = subprocess.run([tmp_path / "a.out"], capture_output=True, text=True, check=True)
     found = {name: int(value) for name, value in map(str.split, done.stdout.splitlines())}
-    expected = {register.name: register.address for register in REGISTERS}
-    for register in REGISTERS:
+    expected = {register.name: register.address for register in everything}
+    expected |= {f"{window.name}.WORDS": window.words for window in WINDOWS}
+    for register in everything:
         expected |= {f"{register.name}.{f.name}": f.mask for f in register.fields}
     assert found == expected | {"wipe": 5, "excess": 11, "crt_q": 15, "digit": 4}
 
@@ -122,7 +142,10 @@ def test_page_has_every_register_field_and_code():
     sys.modules[spec.name] = tool
     spec.loader.exec_module(tool)
     page = (ROOT / "docs/registers.md").read_text()
-    for register in REGISTERS:
+    for window in WINDOWS:
+        last = window.address + 4 * (window.words - 1)
+        assert f"Addresses 0x{window.address:X}..0x{last:X}, {window.access}." in page
+    for register in (*REGISTERS, *WINDOWS):
         assert f"\n## {register.name}\n" in page
         for field in register.fields:
             assert f"| {field.name} | {field.access} |" in page

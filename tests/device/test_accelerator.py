@@ -15,6 +15,8 @@ from coprime.rsa.keys import generate
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Signature
 
 BY_ADDRESS = {register.address: register for register in r.REGISTERS}
+for window in r.WINDOWS:
+    BY_ADDRESS |= {window.address + 4 * word: window for word in range(window.words)}
 CLASSES = {
     Operand.Y: Length.MODULUS,
     Operand.E: Length.EXPONENT,
@@ -93,11 +95,13 @@ class FakeDevice:
         if register is None or not register.readable:
             raise BusError(address, False)
         commands = sum(1 << command for command in {*self.commands, Command.WIPE})
+        word = address - r.OUTPUT_WINDOW.address >> 2
         values = {
             **self.values,
             r.STATUS: 2 * self.busy,
             r.OUTPUT_LENGTH: self.output_length,
             r.OUTPUT_FIFO: self.result >> 32 * self.read_address & 0xFFFF_FFFF,
+            r.OUTPUT_WINDOW: self.result >> 32 * max(word, 0) & 0xFFFF_FFFF,
             r.IDENTIFICATION: self.identification,
             r.FAMILY: 7,
             r.CAPABILITIES: commands | 1 << 8 | self.multipliers << 10,
@@ -136,13 +140,12 @@ class FakeDevice:
         elif register is r.INPUT_FIFO:
             self.fifo = value
         elif register is r.WRITE_ADDRESS:
-            if value >= -(-self.greatest // 32):
-                self.refuse(Error.ADDRESS)
-            else:
-                self.input[value] = self.fifo
+            self.store(value, self.fifo)
+        elif register is r.INPUT_WINDOW:
+            self.store(address - r.INPUT_WINDOW.address >> 2, value)
         elif register is r.KEY_OPERAND:
             self.choose(value)
-        elif register is r.KEY_DATA:
+        elif register in (r.KEY_DATA, r.KEY_WINDOW):
             self.take(value)
         elif register is r.COMMAND:
             self.start(Command(value))
@@ -161,6 +164,12 @@ class FakeDevice:
     def refuse(self, error):
         if not self.values[r.ERROR] >> 8:
             self.values[r.ERROR] |= error << 8
+
+    def store(self, word, value):
+        if word >= -(-self.greatest // 32):
+            self.refuse(Error.ADDRESS)
+        else:
+            self.input[word] = value
 
     def length_of(self, operand):
         return self.width if CLASSES[operand] is Length.DIGIT else self.lengths[CLASSES[operand]]
@@ -331,6 +340,36 @@ class FakeDevice:
         return [value for written, value in self.writes if written is register]
 
 
+class FakeBlockDevice(FakeDevice):
+    """The same, moving blocks, and only those: what is not in a window is a single register."""
+
+    blocks = 0
+
+    def check(self, address, count):
+        window = BY_ADDRESS[address]
+        assert window in r.WINDOWS
+        assert count <= window.words
+        assert address + 4 * count <= window.address + 4 * window.words
+        self.blocks += 1
+
+    def read_block(self, address, count):
+        self.check(address, count)
+        return [super(FakeBlockDevice, self).read32(address + 4 * n) for n in range(count)]
+
+    def write_block(self, address, values):
+        self.check(address, len(values))
+        for n, value in enumerate(values):
+            super().write32(address + 4 * n, value)
+
+    def read32(self, address):
+        assert BY_ADDRESS[address] not in r.WINDOWS
+        return super().read32(address)
+
+    def write32(self, address, value):
+        assert BY_ADDRESS[address] not in r.WINDOWS
+        super().write32(address, value)
+
+
 @pytest.fixture
 def device():
     return FakeDevice()
@@ -471,19 +510,45 @@ def test_words_lengths_and_order(device, accelerator):
     for register, value in device.writes:
         if register is r.KEY_OPERAND:
             current = operands.setdefault(Operand(value), [])
-        elif register is r.KEY_DATA:
+        elif register is r.KEY_WINDOW:
             current.append(value)
     assert operands[Operand.Y] == [7, 2, 0]
     assert operands[Operand.M] == [0xFFFF_FFFF, 0xFFFF_FFFF, 3]
     assert operands[Operand.M_INVERSE] == [1]
     assert len(operands[Operand.M_POWER]) == 3
-    stores = [value for written, value in device.writes if written is r.WRITE_ADDRESS]
-    assert stores == [0, 1, 2]
-    assert device.written(r.INPUT_FIFO) == [5, 0, 2]
+    assert device.written(r.INPUT_WINDOW) == device.input[:3] == [5, 0, 2]
     names = [register.name for register, _ in device.writes]
     assert names.index("MODULUS_LENGTH") < names.index("KEY_OPERAND") < names.index("COMMAND")
     status = names.index("INTERRUPT_STATUS")
     assert status < names.index("COMMAND") < names.index("INTERRUPT_STATUS", status + 1)
+
+
+@pytest.mark.parametrize("kind", [FakeDevice, FakeBlockDevice])
+@pytest.mark.parametrize("length", [5, 33, 8192, 8193, 20_000])
+def test_numbers_longer_than_the_windows(kind, length):
+    device = kind(greatest=20_000)
+    accelerator = Accelerator(device)
+    rng = random.Random(length)
+    m = rng.getrandbits(length) | 1 << length - 1 | 1
+    x, y = rng.randrange(m), rng.randrange(m)
+    device.writes.clear()
+    assert accelerator.modmul(x, y, m).value == x * y % m
+    assert accelerator.modexp(m - 2, 3, m).value == pow(m - 2, 3, m)
+    words = -(-length // 32)
+    beyond = max(0, words - 256)
+    assert len(device.written(r.WRITE_ADDRESS)) == len(device.written(r.INPUT_FIFO)) == 2 * beyond
+    assert len(device.written(r.READ_ADDRESS)) == 2 * beyond
+    if kind is FakeBlockDevice:
+        # Operands: M and M_POWER and Y in as many blocks as they have windows; M_INVERSE, E in one.
+        assert device.blocks == 3 * -(-words // 256) + 2 + 2 * 2
+
+
+def test_rsa_in_blocks():
+    device = FakeBlockDevice()
+    accelerator = Accelerator(device)
+    accelerator.load_private(KEY)
+    assert accelerator.private(9).value == pow(9, KEY.d, KEY.n)
+    assert device.blocks == len(REQUIRED[Command.RSA_PRIVATE]) + 2
 
 
 @pytest.mark.parametrize("e", [3, 17, 65537])
@@ -515,7 +580,7 @@ def test_loads_only_what_changed(device, accelerator):
     accelerator.private(5)
     accelerator.load_private(replace(KEY))
     accelerator.private(6)
-    assert not device.written(r.KEY_DATA)
+    assert not device.written(r.KEY_WINDOW)
     assert not device.written(r.MODULUS_LENGTH)
     accelerator.load_public(KEY.n, KEY.e)
     assert device.written(r.KEY_OPERAND) == [Operand.E]

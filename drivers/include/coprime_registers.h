@@ -1,1 +1,0 @@
-../../coprime/bus/coprime_registers.h

@@ -1,0 +1,365 @@
+"""What only the karatsuba engine has to show; see test_families.py for what every engine has."""
+
+import itertools
+import random
+
+import pytest
+from amaranth.hdl import Fragment, MemoryInstance, ResetInserter, Signal
+from amaranth.sim import Simulator
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from coprime.catalog import family_named
+from coprime.cells.target import Target
+from coprime.device.simulated import SimulatedDevice
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.karatsuba import karatsuba
+from coprime.engine.precomputation import Radix
+from coprime.exponentiators.steps import Slot, StepKind
+from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.package import accelerator_verilog
+from coprime.flow.xc7 import map_xc7
+from coprime.rsa.keys import generate
+from tests.benches import CheckedAccelerator, open_bench
+from tests.cells.test_product import ecp5_cells
+from tests.netlists import without_initial_contents, xc7_library
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The words of 16 bits."""
+    bench = open_bench("karatsuba", max_bits=64, word=16, latency=2)
+    yield bench
+    bench.device.close()
+
+
+# --- Results ------------------------------------------------------------------------------------
+
+
+@pytest.mark.xdist_group("karatsuba, 16-bit words")
+@pytest.mark.parametrize("m", range(1, 64, 2))
+def test_exhaustive_small_moduli(small, m):
+    """Every X and Y below every odd M of up to 6 bits."""
+    run = small.accelerator.modmul
+    for x in range(m):
+        for y in range(m):
+            assert run(x, y, m).value == x * y % m
+
+
+@pytest.mark.xdist_group("karatsuba, 16-bit words")
+@pytest.mark.parametrize("m", [1, 3, 5, 21, 63])
+def test_exhaustive_small_exponents(small, m):
+    """Every X below M, to every power of up to 5 bits."""
+    for x in range(m):
+        for e in range(32):
+            assert small.accelerator.modexp(x, e, m).value == pow(x, e, m)
+
+
+def real_key(bits):
+    """A key that the `cryptography` package made."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=bits).private_numbers()
+
+
+class Numbers:
+    """Of a key of that package, as the driver wants them."""
+
+    def __init__(self, key):
+        self.n, self.d = key.public_numbers.n, key.d
+        self.p, self.q, self.dp, self.dq = key.p, key.q, key.dmp1, key.dmq1
+
+
+@pytest.mark.parametrize(
+    ("bits", "settings"),
+    [
+        (1024, {"max_bits": 1024, "word": 32}),
+        *(
+            pytest.param(bits, {"max_bits": 2048, **settings}, marks=pytest.mark.slow)
+            for bits in (1024, 2048)
+            for settings in (
+                {"word": 64},
+                {"word": 64, "multipliers": 1},
+                {"word": 16, "latency": 3},
+                {"word": 32, "window": 0},
+            )
+        ),
+    ],
+)
+def test_private_operations_of_real_keys(bits, settings):
+    key = real_key(bits)
+    own = Numbers(key)
+    bench = open_bench("karatsuba", **settings)
+    with bench.device:
+        bench.accelerator.load_private(own)
+        for x in (0, 1, own.n - 1, own.p, own.n - own.q, random.Random(bits).randrange(own.n)):
+            assert bench.accelerator.private(x).value == pow(x, own.d, own.n)
+        message = random.Random(1).randrange(own.n)
+        bench.accelerator.load_public(own.n, 65537)
+        secret = bench.accelerator.public(message).value
+        assert secret == pow(message, 65537, own.n)
+        assert bench.accelerator.private(secret).value == message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "settings"),
+    [
+        (Target.XC7, {"word": 16, "latency": 3}),
+        (Target.XC7, {"word": 32, "latency": 6, "multipliers": 1}),
+        (Target.XC7, {"word": 32, "latency": 3, "multipliers": 1}),
+        (Target.XC7, {"word": 64, "latency": 6, "multipliers": 1}),
+        (Target.ECP5, {"word": 32, "latency": 6, "multipliers": 1}),
+    ],
+)
+def test_mapped_netlist_decrypts(target, settings):
+    """The whole accelerator in a device's cells, as Yosys models them: same results and cycles."""
+    settings = {"max_bits": 256, **settings}
+    choice = family_named("karatsuba").choose({name: str(one) for name, one in settings.items()})
+    map_to, cells = {Target.XC7: (map_xc7, xc7_library), Target.ECP5: (map_ecp5, ecp5_cells)}[
+        target
+    ]
+    mapped = map_to(accelerator_verilog(choice, target), choice.module_name)
+    netlist = without_initial_contents(mapped.netlist) + cells()
+    generator = random.Random(7)
+    with SimulatedDevice(netlist, choice.module_name) as device:
+        accelerator = CheckedAccelerator(device, choice.design)
+        m = (1 << 256) - 1 - 2 * generator.getrandbits(200)
+        for x in (0, 1, m - 1, generator.randrange(m)):
+            assert accelerator.modmul(x, m - 1, m).value == x * (m - 1) % m
+        for length in (128, 256):
+            key = generate(length, seed=length)
+            x = generator.randrange(key.n)
+            accelerator.load_private(key)
+            assert accelerator.private(x).value == pow(x, key.d, key.n)
+
+
+# --- Secrets ------------------------------------------------------------------------------------
+
+
+def parts(fragment):
+    """A fragment and everything below it."""
+    yield fragment
+    for sub, *_ in fragment.subfragments:
+        yield from parts(sub)
+
+
+def multipliers_of(fragment):
+    """The fragments of the engine's multipliers."""
+    for part in parts(fragment):
+        for sub, name, *_ in part.subfragments:
+            if name == "multiplier":
+                yield sub
+
+
+def left_over(context, fragments):
+    """Every word in the multipliers' memories and every register of a word that is not zero."""
+    found = {}
+    for part in itertools.chain.from_iterable(map(parts, fragments)):
+        if isinstance(part, MemoryInstance):
+            words = [part._data[address] for address in range(part._data.depth)]
+            found |= {f"{k}": word for k, word in enumerate(map(context.get, words)) if word}
+        for domain, statements in part.statements.items():
+            for signal in statements._lhs_signals() if domain != "comb" else ():
+                if len(signal) >= 16 and (value := context.get(signal.as_unsigned())):
+                    found[signal.name] = value
+    return found
+
+
+class Bench:
+    """An engine with its ports driven, its multipliers seen from inside, and a reset."""
+
+    def __init__(self, **settings):
+        self.design = karatsuba(**settings)
+        self.engine = self.design.hardware()
+        self.reset = Signal()
+        self.fragment = Fragment.get(ResetInserter(self.reset)(self.engine), None)
+        self.multipliers = list(multipliers_of(self.fragment))
+        assert len(self.multipliers) == self.design.capabilities.multipliers
+
+    def run(self, process):
+        simulator = Simulator(self.fragment)
+        simulator.add_clock(1e-8)
+        simulator.add_testbench(process)
+        simulator.run()
+
+    async def load(self, context, operands, lengths):
+        engine, own = self.engine, self.design.capabilities
+        context.set(engine.write, 1)
+        for operand, value in operands.items():
+            context.set(engine.operand, operand)
+            digits = own.to_digits(operand, value, lengths.get(operand.length, 0))
+            for index, digit in enumerate(digits):
+                context.set(engine.index, index)
+                context.set(engine.digit, digit)
+                await context.tick()
+        context.set(engine.write, 0)
+        for name, kind in (
+            ("modulus", Length.MODULUS),
+            ("exponent", Length.EXPONENT),
+            ("p", Length.P),
+            ("q", Length.Q),
+        ):
+            context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
+            context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
+
+    async def start(self, context, command):
+        context.set(self.engine.command, command)
+        context.set(self.engine.start, 1)
+        await context.tick()
+        context.set(self.engine.start, 0)
+
+    async def finish(self, context):
+        cycles = 1
+        while not context.get(self.engine.done):
+            cycles += 1
+            await context.tick()
+        error = Error(context.get(self.engine.error))
+        await context.tick()
+        return cycles, error
+
+    async def result(self, context, digits):
+        width, value = self.design.capabilities.digit_width, 0
+        for index in range(digits):
+            context.set(self.engine.result_index, index)
+            await context.tick().repeat(3)
+            value |= context.get(self.engine.result_digit) << (width * index)
+        return value
+
+
+def modexp_operands(bench, bits, e_bits):
+    """Operands of a MODEXP; and its lengths."""
+    generator = random.Random(bits)
+    m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    x, e = generator.randrange(m), generator.getrandbits(e_bits) | 1 << (e_bits - 1)
+    operands = Radix.of(bench.design.capabilities).modulus_operands(m, bits)
+    operands |= {Operand.E: e, Operand.X: x}
+    return (x, e, m), operands, {Length.MODULUS: bits, Length.EXPONENT: e_bits}
+
+
+TWO = {"max_bits": 64, "word": 16, "latency": 3, "multipliers": 2}
+ONE = {"max_bits": 64, "word": 32, "latency": 6, "multipliers": 1}
+LANES = pytest.mark.parametrize("settings", [TWO, ONE])
+SOME_LANES = pytest.mark.parametrize("settings", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
+
+
+@LANES
+def test_wipe_forgets_what_the_multipliers_hold(settings):
+    """Their memories, and every register, through to the last of the pipelines."""
+    bench = Bench(**settings)
+    _, operands, lengths = modexp_operands(bench, 64, 9)
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        await bench.start(context, Command.MODEXP)
+        assert (await bench.finish(context))[1] is Error.NONE
+        assert len(left_over(context, bench.multipliers)) > 10
+        await bench.start(context, Command.WIPE)
+        assert await bench.finish(context) == (1 + bench.design.layout.depth, Error.NONE)
+        await context.tick().repeat(20)
+        assert left_over(context, bench.multipliers) == {}
+
+    bench.run(process)
+
+
+@SOME_LANES
+def test_wipe_after_a_reset_at_any_moment_of_a_multiplication(settings):
+    bench = Bench(**settings)
+    _, operands, lengths = modexp_operands(bench, 64, 9)
+    digits = bench.design.capabilities.digits(64)
+    cycles = bench.design.multiplier.cycles(digits, digits)
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        for pause in range(250, 250 + cycles, 5):
+            await bench.load(context, operands, lengths)
+            await bench.start(context, Command.MODEXP)
+            await context.tick().repeat(pause)
+            context.set(bench.reset, 1)
+            await context.tick()
+            context.set(bench.reset, 0)
+            await bench.start(context, Command.WIPE)
+            await bench.finish(context)
+            await context.tick().repeat(20)
+            assert left_over(context, bench.multipliers) == {}, pause
+
+    bench.run(process)
+
+
+@SOME_LANES
+def test_another_command_after_a_reset_at_any_moment(settings):
+    """The operands are in memory still: no word of them is written by what was under way."""
+    bench = Bench(**settings)
+    (x, e, m), operands, lengths = modexp_operands(bench, 64, 5)
+    own = bench.design.capabilities
+    cycles = bench.design.multiplier.cycles(own.digits(64), own.digits(64))
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        for pause in range(250, 250 + cycles, 5):
+            await bench.start(context, Command.MODEXP)
+            await context.tick().repeat(pause)
+            context.set(bench.reset, 1)
+            await context.tick()
+            context.set(bench.reset, 0)
+            await bench.start(context, Command.MODEXP)
+            assert (await bench.finish(context))[1] is Error.NONE
+            assert await bench.result(context, own.digits(64)) == pow(x, e, m), pause
+
+    bench.run(process)
+
+
+# --- Design -------------------------------------------------------------------------------------
+
+DESIGNS = [
+    (bits, word, window, multipliers)
+    for bits in (64, 65, 122, 123, 126, 127, 128, 254, 255, 512, 1024, 2048, 4096)
+    for word in (16, 32, 64)
+    for window in (0, 1, 2, 4)
+    for multipliers in (1, 2)
+]
+
+
+def test_a_key_of_the_longest_modulus_fits():
+    """Primes of half of the bits, and never of fewer words than the multiplier works on."""
+    for bits, word, window, multipliers in DESIGNS:
+        design = karatsuba(bits, word=word, window=window, multipliers=multipliers)
+        own = design.capabilities
+        shortest = own.digits(own.min_length)
+        assert shortest == 2
+        assert own.max_length == bits
+        assert own.max_prime_length >= -(-bits // 2)
+        assert own.max_prime_digits >= shortest, (bits, word, window, multipliers)
+
+
+def test_sums_fit_the_words():
+    """S is below X + M, and X below 2M: 3M has as many words as M has with its headroom."""
+    for bits, word, window, multipliers in DESIGNS:
+        own = karatsuba(bits, word=word, window=window, multipliers=multipliers).capabilities
+        assert 3 * ((1 << bits) - 1) < 1 << (word * own.max_digits)
+
+
+def test_no_factor_is_overwritten_while_it_is_read():
+    """The multiplicand streams while the result is written."""
+    for window, multipliers in itertools.product((0, 1, 2, 4), (1, 2)):
+        design = karatsuba(128, word=16, window=window, multipliers=multipliers)
+        for program in design.programs:
+            for step in program.steps:
+                if step.kind is StepKind.MULTIPLY:
+                    assert step.destination not in (step.x, step.y), step
+                    assert step.destination is not Slot.ACCUMULATOR, step
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"max_bits": 63}, ValueError, r"max_bits must be in 64\.\.4096, not 63"),
+        ({"max_bits": 4097}, ValueError, r"max_bits must be in 64\.\.4096, not 4097"),
+        ({"max_bits": "64"}, TypeError, "max_bits must be an int, not '64'"),
+        ({"word": 17}, ValueError, "word must be 16, 32 or 64, not 17"),
+        ({"latency": 0}, ValueError, r"latency must be in 1\.\.9, not 0"),
+        ({"latency": 10}, ValueError, r"latency must be in 1\.\.9, not 10"),
+        ({"multipliers": 3}, ValueError, r"multipliers must be in 1\.\.2, not 3"),
+        ({"window": 3}, ValueError, "window must be 0, 1, 2 or 4, not 3"),
+    ],
+)
+def test_refused_parameters(settings, error, text):
+    with pytest.raises(error, match=text):
+        karatsuba(**settings)

@@ -1,0 +1,656 @@
+"""The word-pipelined multiplier in simulation: results, cycles, S and q iteration by iteration."""
+
+import random
+from dataclasses import dataclass
+
+import pytest
+from amaranth.hdl import Fragment, MemoryInstance, Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
+from amaranth.utils import bits_for
+
+from coprime.catalog import family_named
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
+from coprime.cells.target import Target
+from coprime.explore.measure import measure_area
+from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.karatsuba import ADD, ASK, KaratsubaMultiplier
+
+RESULT = 4
+JUNK = int("A5" * 64, 16)
+"""What stands in memory behind an operand, and on ports that are not looked at."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """x * y / 2^(w*rounds) modulo m: x and m of `inner` words, y of `rounds`."""
+
+    x: int
+    y: int
+    m: int
+    inner: int
+    rounds: int
+    is_one: bool = False
+
+
+@dataclass
+class Outcome:
+    result: int
+    cycles: int
+    slots: list
+    """Cycles in which a product entered, counted from the first cycle of the multiplication."""
+    q: list
+    """Of each iteration."""
+    s: list
+    """After each iteration."""
+
+
+def iterations(case, width):
+    """q_i and S_(i+1), by Algorithm 4 in integers; checks what the docstring says of S."""
+    radix = 1 << width
+    inverse = -pow(case.m, -1, radix) % radix
+    s = 0
+    for i in range(case.rounds):
+        partial = s + case.x * (case.y >> width * i & radix - 1)
+        q = partial * inverse % radix
+        s, remainder = divmod(partial + q * case.m, radix)
+        assert remainder == 0
+        assert s < case.x + case.m
+        assert s < radix**case.inner
+        yield q, s
+
+
+@dataclass
+class Cycle:
+    """What is looked at in every cycle."""
+
+    asks: int
+    writes: int
+    q: int
+    s_word: int
+
+
+class Bench(wiring.Component):
+    """The multiplier, and a memory with a slot for each role and the result."""
+
+    def __init__(self, multiplier):
+        self.multiplier = multiplier
+        self.slot_bits = multiplier.count_bits
+        self.memory = BlockRam(multiplier.width, 8 << self.slot_bits)
+        super().__init__(
+            {
+                "idle": In(1),
+                "write": In(1),
+                "address": In(3 + self.slot_bits),
+                "word": In(multiplier.width),
+                "read": Out(multiplier.width),
+                "reset": In(1),
+                "blind": In(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        multiplier = self.multiplier
+        m.submodules.multiplier = ResetInserter(self.reset)(multiplier)
+        m.submodules.memory = memory = self.memory
+        m.d.comb += [
+            multiplier.a_data.eq(Mux(self.blind, 0, memory.a_data)),
+            multiplier.b_data.eq(Mux(self.blind, 0, memory.b_data)),
+            self.read.eq(memory.b_data),
+        ]
+        b_slot = Mux(multiplier.b_multiplier, Role.MULTIPLIER, RESULT) << self.slot_bits
+        for port, value in (
+            (memory.a_address, (multiplier.a_role << self.slot_bits) | multiplier.a_index),
+            (memory.b_address, Mux(self.idle, self.address, b_slot | multiplier.b_index)),
+            (memory.b_write, Mux(self.idle, self.write, multiplier.b_write)),
+            (memory.b_write_data, Mux(self.idle, self.word, multiplier.b_write_data)),
+        ):
+            # As in the engine: the port sees it two cycles later, so that data come in the third.
+            asked, found = Signal.like(port), Signal.like(port)
+            m.d.sync += [asked.eq(value), found.eq(asked)]
+            m.d.comb += port.eq(found)
+        return m
+
+
+class Run:
+    """Drives a bench; each method is to be awaited in a test bench."""
+
+    def __init__(self, bench, context, inside):
+        self.bench, self.context, self.inside = bench, context, inside
+        self.dut = bench.multiplier
+        self.before = None
+        context.set(bench.idle, 1)
+
+    def store(self, role, value, count):
+        """Put the words of an operand into the memory, and junk behind it."""
+        base, width = role << self.bench.slot_bits, self.dut.width
+        words = [value >> (width * k) for k in range(count)]
+        words += [JUNK] * ((1 << self.bench.slot_bits) - count)
+        for index, word in enumerate(words):
+            self.context.set(self.bench.memory.data[base + index], word & ((1 << width) - 1))
+
+    def set_lengths(self, inner, rounds, is_one):
+        for signal, value in (
+            (self.dut.inner_digits, inner),
+            (self.dut.outer_digits, rounds),
+            (self.dut.rounds, rounds),
+            (self.dut.multiplier_is_one, is_one),
+        ):
+            self.context.set(signal, value & ((1 << len(signal)) - 1))
+
+    async def begin(self, command, case):
+        """Give `start` or `prepare`: the lengths hold from the next cycle on."""
+        context = self.context
+        context.set(self.bench.idle, 0)
+        context.set(command, 1)
+        self.set_lengths(JUNK, JUNK, not case.is_one)
+        await context.tick()
+        context.set(command, 0)
+        self.set_lengths(case.inner, case.rounds, case.is_one)
+
+    async def finish(self):
+        """Watch until `done`, and the cycle behind it."""
+        context, dut = self.context, self.dut
+        trace, done = [], 0
+        while not done:
+            assert len(trace) < 100_000
+            done = context.get(dut.done)
+            trace.append(self.cycle())
+            await context.tick()
+        trace.append(self.cycle())
+        assert not trace[-1].writes
+        self.set_lengths(JUNK, JUNK, 1)
+        await context.tick().repeat(3)
+        context.set(self.bench.idle, 1)
+        return trace
+
+    def cycle(self):
+        get = self.context.get
+        q, s_word = (get(self.inside[name]) for name in ("q", "s_word"))
+        return Cycle(get(self.dut.multiplying), get(self.dut.b_write), q, s_word)
+
+    async def prepare(self, case):
+        """Hand over the modulus, unless it is the one before."""
+        if (case.m, case.inner) == self.before:
+            return
+        self.before = case.m, case.inner
+        self.store(Role.MODULUS, case.m, case.inner)
+        self.store(Role.INVERSE, -pow(case.m, -1, 1 << self.dut.width), 1)
+        await self.begin(self.dut.prepare, case)
+        trace = await self.finish()
+        assert len(trace) - 1 == self.dut.prepare_cycles(case.inner)
+        assert not any(cycle.asks or cycle.writes for cycle in trace)
+
+    def store_factors(self, case):
+        self.store(Role.MULTIPLICAND, case.x, case.inner)
+        self.store(Role.MULTIPLIER, JUNK if case.is_one else case.y, case.rounds)
+        self.store(RESULT, JUNK << 9, case.inner)
+
+    async def multiply(self, case):
+        await self.prepare(case)
+        self.store_factors(case)
+        await self.begin(self.dut.start, case)
+        return await self.outcome(case)
+
+    async def outcome(self, case):
+        """The rest of a multiplication, with S and q taken out of their registers."""
+        dut, width = self.dut, self.dut.width
+        trace = await self.finish()
+        asked = [index for index, cycle in enumerate(trace) if cycle.asks]
+        written = [index for index, cycle in enumerate(trace) if cycle.writes]
+        assert written == list(range(len(trace) - 1 - case.inner, len(trace) - 1))
+        q, s = [], []
+        for i in range(case.rounds):
+            own = asked[i * case.inner : (i + 1) * case.inner]
+            values = {trace[cycle + ASK].q for cycle in own}
+            assert len(values) == 1, "q changes within an iteration"
+            q += values
+            made = ASK + dut.latency + ADD + 1
+            words = [trace[cycle + made].s_word for cycle in own]
+            s.append(sum(word << (width * j) for j, word in enumerate(words)))
+        result = 0
+        context, bench = self.context, self.bench
+        for index in range(case.inner):
+            context.set(bench.address, (RESULT << bench.slot_bits) | index)
+            await context.tick().repeat(READ_LATENCY)
+            result |= context.get(bench.read) << (width * index)
+        return Outcome(result, len(trace) - 1, [cycle + ASK for cycle in asked], q, s)
+
+
+def parts(fragment):
+    """A fragment and everything below it."""
+    yield fragment
+    for sub, *_ in fragment.subfragments:
+        yield from parts(sub)
+
+
+def simulate(multiplier, steps):
+    """Run `steps(run)`, a coroutine function, on a bench of the multiplier."""
+    bench = Bench(multiplier)
+    fragment = Fragment.get(bench, None)
+    own = {name: sub for sub, name, *_ in fragment.subfragments}["multiplier"]
+    registers = {
+        signal.name: signal
+        for statement in own.statements["sync"]
+        for signal in statement._lhs_signals()
+    }
+
+    async def testbench(context):
+        run = Run(bench, context, registers)
+        run.multiplier_fragment = own
+        await steps(run)
+
+    simulator = Simulator(fragment)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+def make(width, words, latency):
+    return KaratsubaMultiplier(width, words, bits_for(words + 1), latency)
+
+
+def check(multiplier, cases):
+    """Everything that is known of a multiplication; gives the outcomes."""
+    outcomes = []
+
+    async def steps(run):
+        for case in cases:
+            outcomes.append(await run.multiply(case))
+
+    simulate(multiplier, steps)
+    width = multiplier.width
+    for case, outcome in zip(cases, outcomes, strict=True):
+        model = list(iterations(case, width))
+        assert outcome.q == [q for q, _ in model], case
+        assert outcome.s == [s for _, s in model], case
+        assert outcome.result == model[-1][1], case
+        assert outcome.result % case.m == (
+            case.x * case.y * pow(2, -width * case.rounds, case.m) % case.m
+        ), case
+        assert outcome.result == multiplier.product(case.x, case.y, case.m, case.rounds), case
+        if case.x < 2 * case.m and case.y < 2 * case.m < 1 << (width * case.rounds - 1):
+            assert outcome.result < 2 * case.m, case
+        assert outcome.cycles == multiplier.cycles(case.inner, case.rounds), case
+        # `inner` slots in a row in each iteration, and the next one begins `period` slots later.
+        period = multiplier.period(case.inner)
+        assert outcome.slots == [
+            multiplier.loading + i * period + j
+            for i in range(case.rounds)
+            for j in range(case.inner)
+        ], case
+        assert len(outcome.slots) == multiplier.products(case.inner, case.rounds), case
+    return outcomes
+
+
+# --- Results ------------------------------------------------------------------------------------
+
+LATENCIES = [
+    *((16, k) for k in range(1, 4)),
+    *((32, k) for k in range(1, 7)),
+    *((64, k) for k in (1, 2, 6, 9)),
+]
+
+
+def longest(width, words):
+    """Bits of the longest modulus: 2^(w*D) is over 4M."""
+    return width * words - 2
+
+
+def edge_moduli(width, words):
+    bits = longest(width, words)
+    yield (1 << bits) - 1  # all ones
+    yield (1 << (bits - 1)) + 1  # sparse
+    yield (1 << (width * (words - 1))) + 1  # one bit into the last word
+    yield (1 << width) - 1  # -1 in the lowest word, nothing above
+    yield 3
+
+
+def edge_cases(width, words):
+    for m in edge_moduli(width, words):
+        values = {0, 1, m - 1, m, 2 * m - 1, (1 << m.bit_length()) - 1, 1 << width}
+        values = sorted(value for value in values if value < 2 * m)
+        for x in values:
+            for y in values:
+                yield Case(x, y, m, words, words)
+            yield Case(x, 1, m, words, words, is_one=True)
+
+
+@pytest.mark.parametrize(("width", "latency"), LATENCIES)
+def test_two_words(width, latency):
+    """The fewest words there are: an iteration waits for q at every latency."""
+    cases = list(edge_cases(width, 2))
+    check(make(width, 2, latency), random.Random(latency).sample(cases, 30) + cases[:10])
+
+
+@pytest.mark.parametrize(("width", "latency"), [(16, 1), (16, 3), (32, 4), (64, 6)])
+@pytest.mark.parametrize("words", [3, 5])
+def test_edges(width, latency, words):
+    cases = list(edge_cases(width, words))
+    check(make(width, words, latency), random.Random(words).sample(cases, 20) + cases[:10])
+
+
+@pytest.mark.parametrize(("width", "latency"), LATENCIES)
+def test_around_the_first_length_without_a_stall(width, latency):
+    """One word fewer than q takes, as many, and one more."""
+    generator = random.Random(width + latency)
+    multiplier = make(width, 2 * latency + 8, latency)
+    fewest = multiplier.period(2)
+    cases = []
+    for words in (fewest - 1, fewest, fewest + 1):
+        assert (multiplier.period(words) == words) == (words >= fewest)
+        m = generator.getrandbits(longest(width, words)) | 1 << (longest(width, words) - 1) | 1
+        cases.append(Case(2 * m - 1, 2 * m - 1, m, words, words))
+        cases.append(Case(generator.randrange(2 * m), generator.randrange(2 * m), m, words, words))
+    check(multiplier, cases)
+
+
+@pytest.mark.parametrize(("width", "latency"), [(16, 2), (32, 6), (64, 3)])
+def test_unequal_word_counts(width, latency):
+    """A y of more or fewer words than the modulus: steps 1 and 3 of the CRT decryption."""
+    generator = random.Random(12)
+    cases = []
+    for inner, rounds in ((2, 1), (2, 5), (3, 9), (9, 3), (16, 2), (5, 4), (17, 3), (3, 17)):
+        m = generator.getrandbits(longest(width, inner)) | 1
+        full = (1 << (width * rounds)) - 1
+        cases.append(Case(generator.randrange(m), generator.randrange(full), m, inner, rounds))
+        cases.append(Case(2 * m - 1, full, m, inner, rounds))
+        cases.append(Case(generator.randrange(2 * m), 1, m, inner, rounds, is_one=True))
+    check(make(width, 17, latency), cases)
+
+
+@pytest.mark.parametrize(("width", "latency"), [(16, 3), (32, 2), (64, 6)])
+def test_largest_sums(width, latency):
+    """All ones everywhere: the largest products, sums, carries and S, also where S is zero."""
+    words = 4
+    full = (1 << (width * words)) - 1
+    moduli = [full >> 2, (full >> 2) - 2, (full >> 2) ^ ((1 << width) - 2)]
+    cases = []
+    for m in moduli:
+        upper = m >> width << width
+        factors = [2 * m - 1, m, upper, full >> 1 & ~((1 << width) - 1), 1 << (width * words - 2)]
+        factors = [x for x in factors if x < 2 * m]
+        cases += [Case(x, y, m, words, words) for x in factors for y in (full, *factors)]
+    check(make(width, words, latency), cases)
+
+
+@pytest.mark.parametrize(("width", "latency"), [(16, 2), (32, 4)])
+def test_random_lengths(width, latency):
+    generator = random.Random(11)
+    cases = []
+    for _ in range(20):
+        words = generator.randrange(2, 16)
+        m = generator.getrandbits(longest(width, words)) | 1
+        x, y = generator.randrange(2 * m), generator.randrange(2 * m)
+        cases.append(Case(x, y, m, words, words))
+    check(make(width, 16, latency), cases)
+
+
+@pytest.mark.parametrize("length", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+def test_every_operand(length):
+    """Every X, Y < 2M for every odd M of this length, in two words of 16 bits."""
+    cases = [
+        Case(x, y, m, 2, 2)
+        for m in range(1 << (length - 1) | 1, 1 << length, 2)
+        for x in range(2 * m)
+        for y in range(2 * m)
+    ]
+    check(make(16, 2, 1), cases)
+
+
+# --- No stall -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("length", "width", "latency", "overhead"),
+    [
+        # `overhead` is the paper's l, cycles beside the slots less one: 3k + 9 here.
+        (512, 16, 3, 18),
+        (512, 32, 6, 27),
+        (512, 64, 2, 15),
+        (1024, 16, 3, 18),
+        (1024, 32, 6, 27),
+        (1024, 64, 6, 27),
+        pytest.param(2048, 16, 3, 18, marks=pytest.mark.slow),
+        (2048, 32, 6, 27),
+        (2048, 64, 6, 27),
+        (2048, 64, 9, 36),
+    ],
+)
+def test_no_stall_at_the_papers_sizes(length, width, latency, overhead):
+    """(d+1)(d+1) + (l+1) cycles, of which (d+1)(d+1) in a row have a product enter."""
+    d = length // width
+    words = -(-(length + 2) // width)
+    assert words == d + 1
+    m = random.Random(length).getrandbits(length) | 1 << (length - 1) | 1
+    multiplier = make(width, words, latency)
+    (outcome,) = check(multiplier, [Case(2 * m - 1, 2 * m - 2, m, words, words)])
+    first = outcome.slots[0]
+    assert outcome.slots == list(range(first, first + (d + 1) * (d + 1)))
+    assert outcome.cycles == (d + 1) * (d + 1) + (overhead + 1)
+
+
+@pytest.mark.parametrize("latency", range(1, 10))
+def test_fewest_words_without_a_stall(latency):
+    multiplier = make(64, 40, latency)
+    multiplier._MustUse__silence = True
+    assert [words for words in range(2, 41) if multiplier.period(words) == words] == [
+        *range(2 * latency + 5, 41)
+    ]
+
+
+# --- Orders of commands -------------------------------------------------------------------------
+
+
+def random_case(generator, width, inner, rounds=None):
+    m = generator.getrandbits(longest(width, inner)) | 1
+    rounds = inner if rounds is None else rounds
+    y = generator.getrandbits(width * rounds)
+    return Case(generator.randrange(2 * m), y, m, inner, rounds)
+
+
+def test_moduli_change():
+    """Each modulus after a longer one, and after a shorter one; several products with each."""
+    generator = random.Random(7)
+    moduli = [random_case(generator, 32, inner).m for inner in (9, 2, 5, 3, 9)]
+    cases = [
+        Case(generator.randrange(2 * m), generator.randrange(2 * m), m, inner, inner)
+        for m, inner in zip(moduli, (9, 2, 5, 3, 9), strict=True)
+        for _ in range(2)
+    ]
+    check(make(32, 9, 3), cases)
+
+
+@pytest.mark.parametrize(("width", "latency"), [(16, 3), (64, 9)])
+@pytest.mark.parametrize("inner", [2, 9])
+def test_one_multiplication_right_after_the_other(width, latency, inner):
+    """`start` in the first idle cycle, while nothing in the pipelines has been forgotten."""
+    generator = random.Random(width + inner)
+    multiplier = make(width, 9, latency)
+    case = random_case(generator, width, inner)
+
+    async def steps(run):
+        await run.prepare(case)
+        run.store_factors(case)
+        context, dut = run.context, run.dut
+        for _ in range(4):
+            await run.begin(dut.start, case)
+            cycles = 1
+            while not context.get(dut.done):
+                cycles += 1
+                await context.tick()
+            assert cycles == dut.cycles(case.inner, case.rounds)
+            await context.tick()
+        await run.begin(dut.start, case)
+        outcome = await run.outcome(case)
+        assert outcome.result == list(iterations(case, width))[-1][1]
+
+    simulate(multiplier, steps)
+
+
+async def reset(run):
+    context = run.context
+    context.set(run.bench.idle, 1)
+    context.set(run.bench.reset, 1)
+    await context.tick()
+    context.set(run.bench.reset, 0)
+
+
+@pytest.mark.parametrize("command", ["start", "prepare"])
+def test_nothing_is_done_after_a_reset(command):
+    """What was on its way is neither written nor reported."""
+    multiplier = make(16, 5, 3)
+    case = random_case(random.Random(2), 16, 5)
+    cycles = {"start": multiplier.cycles(5, 5), "prepare": multiplier.prepare_cycles(5)}[command]
+
+    async def steps(run):
+        context, dut = run.context, run.dut
+        for pause in range(1, cycles + 2):
+            await run.prepare(case)
+            run.store_factors(case)
+            await run.begin(getattr(dut, command), case)
+            await context.tick().repeat(pause)
+            await reset(run)
+            for _ in range(30):
+                assert not context.get(dut.b_write)
+                assert not context.get(dut.done)
+                await context.tick()
+            run.before = None
+
+    simulate(multiplier, steps)
+
+
+@pytest.mark.parametrize(("width", "latency", "inner"), [(16, 1, 2), (16, 3, 2), (64, 9, 2)])
+def test_reset_in_the_middle(width, latency, inner):
+    """Another command as soon as a register's reset lets go, at any moment of a multiplication."""
+    generator = random.Random(3)
+    multiplier = make(width, inner, latency)
+    cycles = multiplier.cycles(inner, inner)
+
+    async def steps(run):
+        context, dut = run.context, run.dut
+        for pause in range(1, cycles + 2):
+            before, after = (random_case(generator, width, inner) for _ in range(2))
+            await run.prepare(before)
+            run.store_factors(before)
+            await run.begin(dut.start, before)
+            await context.tick().repeat(pause)
+            await reset(run)
+            run.before = None
+            outcome = await run.multiply(after)  # it begins at once
+            assert outcome.result == list(iterations(after, width))[-1][1], pause
+
+    simulate(multiplier, steps)
+
+
+# --- Wiping -------------------------------------------------------------------------------------
+
+
+def left_over(run):
+    """Every register and word of memory in the multiplier, and in its parts, that is not zero."""
+    context, found = run.context, {}
+    for part in parts(run.multiplier_fragment):
+        if isinstance(part, MemoryInstance):
+            for address in range(part._data.depth):
+                if value := context.get(part._data[address]):
+                    found[f"memory[{address}]"] = value
+        for domain, statements in part.statements.items():
+            if domain != "comb":
+                for signal in statements._lhs_signals():
+                    if value := context.get(signal.as_unsigned()):
+                        found[signal.name] = value
+    return found
+
+
+async def wiped(run):
+    """Give `wipe`; the memory holds operands for a while still, as it does in the engine."""
+    context, dut = run.context, run.dut
+    run.set_lengths(0, 0, 0)
+    context.set(dut.wipe, 1)
+    await context.tick()
+    context.set(dut.wipe, 0)
+    await context.tick().repeat(50)
+    assert left_over(run)  # of the memory
+    context.set(run.bench.blind, 1)
+    await context.tick().repeat(READ_LATENCY + dut.latency + 5)
+    assert left_over(run) == {}
+    context.set(run.bench.blind, 0)
+    run.before = None
+
+
+@pytest.mark.parametrize(("width", "latency", "words"), [(16, 3, 5), (64, 9, 2)])
+def test_wipe(width, latency, words):
+    """It forgets every operand, and works on afterwards."""
+    case = random_case(random.Random(1), width, words)
+
+    async def steps(run):
+        for _ in range(2):
+            outcome = await run.multiply(case)
+            assert outcome.result == list(iterations(case, width))[-1][1]
+            assert len(left_over(run)) > 20
+            await wiped(run)
+
+    simulate(make(width, words, latency), steps)
+
+
+@pytest.mark.parametrize(
+    ("width", "latency", "words"), [(16, 3, 2), (16, 3, 5), (16, 1, 7), (64, 9, 2)]
+)
+def test_wipe_after_a_reset_in_the_middle(width, latency, words):
+    """A reset leaves the memories and what is on its way to them; a wipe does not."""
+    generator = random.Random(4)
+    multiplier = make(width, words, latency)
+
+    async def steps(run):
+        context, dut = run.context, run.dut
+        last = dut.cycles(words, words)
+        for pause in range(max(1, last - 40), last + 2):
+            case = random_case(generator, width, words)
+            await run.prepare(case)
+            run.store_factors(case)
+            await run.begin(dut.start, case)
+            await context.tick().repeat(pause)
+            await reset(run)
+            await wiped(run)
+
+    simulate(multiplier, steps)
+
+
+# --- Parameters and area ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("latency", [0, -1])
+def test_refused_latency(latency):
+    with pytest.raises(ValueError, match=f"latency must be at least 1, not {latency}"):
+        make(16, 4, latency)
+
+
+def test_cycles_are_composed():
+    for width in WIDTHS:
+        for latency in range(1, KaratsubaProduct.most(width) + 1):
+            multiplier = make(width, 40, latency)
+            multiplier._MustUse__silence = True
+            for words in range(2 * latency + 5, 41):
+                assert multiplier.cycles(words, words) == words**2 + 3 * latency + 10
+
+
+@pytest.mark.parametrize(
+    ("part", "width", "most"),
+    [
+        ("multiplier", 16, 7),
+        pytest.param("multiplier", 32, 13, marks=pytest.mark.slow),
+        pytest.param("multiplier", 64, 27, marks=pytest.mark.slow),
+        pytest.param("engine", 16, 14, marks=pytest.mark.slow),
+        pytest.param("engine", 32, 26, marks=pytest.mark.slow),
+        pytest.param("engine", 64, 54, marks=pytest.mark.slow),
+    ],
+)
+def test_dsp_slices(part, width, most):
+    """No more than in the paper's tables 1 and 2; all of them in the three products."""
+    choice = family_named("karatsuba").choose({"word": str(width), "multipliers": "2"})
+    area = measure_area(choice, Target.XC7, part=part)
+    products = 3 * (2 if part == "engine" else 1)
+    assert area.dsp == products * KaratsubaProduct.dsp_slices(width) <= most
