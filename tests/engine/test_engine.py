@@ -25,7 +25,6 @@ DESIGNS = {
     "montgomery-2csa": lambda: montgomery_2csa(64, word=16, multipliers=2),
     "montgomery-1csa": lambda: montgomery_1csa(70, word=32, multipliers=1),
     "interleaved-csa": lambda: interleaved_csa(64, word=16, multipliers=2),
-    "karatsuba": lambda: karatsuba(64, word=16, latency=3, multipliers=1),
     "karatsuba, 2 multipliers": lambda: karatsuba(64, word=16, latency=1, multipliers=2),
 }
 

@@ -21,10 +21,10 @@ CONFIGURATIONS = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
-    "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
 }
 LONG_CONFIGURATIONS = {
+    "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
     "montgomery-1csa": ("montgomery-1csa", {"max_bits": 257, "word": 64, "multipliers": 1}),
     **{

@@ -8,20 +8,11 @@ from amaranth.hdl import Fragment, MemoryInstance, ResetInserter, Signal
 from amaranth.sim import Simulator
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from coprime.catalog import family_named
-from coprime.cells.target import Target
-from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.steps import Slot, StepKind
-from coprime.flow.ecp5 import map_ecp5
-from coprime.flow.package import accelerator_verilog
-from coprime.flow.xc7 import map_xc7
-from coprime.rsa.keys import generate
-from tests.benches import CheckedAccelerator, open_bench
-from tests.cells.test_product import ecp5_cells
-from tests.netlists import without_initial_contents, xc7_library
+from tests.benches import open_bench
 
 
 @pytest.fixture(scope="module")
@@ -96,39 +87,6 @@ def test_private_operations_of_real_keys(bits, settings):
         secret = bench.accelerator.public(message).value
         assert secret == pow(message, 65537, own.n)
         assert bench.accelerator.private(secret).value == message
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "settings"),
-    [
-        (Target.XC7, {"word": 16, "latency": 3}),
-        (Target.XC7, {"word": 32, "latency": 6, "multipliers": 1}),
-        (Target.XC7, {"word": 32, "latency": 3, "multipliers": 1}),
-        (Target.XC7, {"word": 64, "latency": 6, "multipliers": 1}),
-        (Target.ECP5, {"word": 32, "latency": 6, "multipliers": 1}),
-    ],
-)
-def test_mapped_netlist_decrypts(target, settings):
-    """The whole accelerator in a device's cells, as Yosys models them: same results and cycles."""
-    settings = {"max_bits": 256, **settings}
-    choice = family_named("karatsuba").choose({name: str(one) for name, one in settings.items()})
-    map_to, cells = {Target.XC7: (map_xc7, xc7_library), Target.ECP5: (map_ecp5, ecp5_cells)}[
-        target
-    ]
-    mapped = map_to(accelerator_verilog(choice, target), choice.module_name)
-    netlist = without_initial_contents(mapped.netlist) + cells()
-    generator = random.Random(7)
-    with SimulatedDevice(netlist, choice.module_name) as device:
-        accelerator = CheckedAccelerator(device, choice.design)
-        m = (1 << 256) - 1 - 2 * generator.getrandbits(200)
-        for x in (0, 1, m - 1, generator.randrange(m)):
-            assert accelerator.modmul(x, m - 1, m).value == x * (m - 1) % m
-        for length in (128, 256):
-            key = generate(length, seed=length)
-            x = generator.randrange(key.n)
-            accelerator.load_private(key)
-            assert accelerator.private(x).value == pow(x, key.d, key.n)
 
 
 # --- Secrets ------------------------------------------------------------------------------------

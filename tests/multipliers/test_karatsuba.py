@@ -15,8 +15,13 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
+from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.verilog import to_verilog
+from coprime.flow.xc7 import map_xc7
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.karatsuba import ADD, ASK, KaratsubaMultiplier
+from tests.cells.test_product import ecp5_cells
+from tests.netlists import first_difference, xc7_library
 
 RESULT = 4
 JUNK = int("A5" * 64, 16)
@@ -289,9 +294,11 @@ def check(multiplier, cases):
 # --- Results ------------------------------------------------------------------------------------
 
 LATENCIES = [
-    *((16, k) for k in range(1, 4)),
-    *((32, k) for k in range(1, 7)),
-    *((64, k) for k in (1, 2, 6, 9)),
+    *((16, 1), (16, 3), (32, 6), (64, 6)),
+    *(
+        pytest.param(*pair, marks=pytest.mark.slow)
+        for pair in ((16, 2), *((32, k) for k in range(1, 6)), (64, 1), (64, 2), (64, 9))
+    ),
 ]
 
 
@@ -635,6 +642,50 @@ def test_cycles_are_composed():
             multiplier._MustUse__silence = True
             for words in range(2 * latency + 5, 41):
                 assert multiplier.cycles(words, words) == words**2 + 3 * latency + 10
+
+
+# Random words and commands; 3 words, and 4 rounds: the first iterations are those of any length.
+GUARD = """
+module coprime_{name} (input clk, rst, input [9:0] command, input [{top}:0] a_data, b_data,
+                       output done, multiplying, b_write, b_multiplier, output [1:0] a_role,
+                       output [4:0] a_index, b_index, output [{top}:0] b_write_data);
+  {inner} inner (
+    .clk(clk), .rst(rst), .a_data(a_data), .b_data(b_data), .done(done), .multiplying(multiplying),
+    .b_write(b_write), .b_multiplier(b_multiplier), .a_role(a_role), .a_index(a_index),
+    .b_index(b_index), .b_write_data(b_write_data), .start(command[0]), .prepare(&command[2:1]),
+    .wipe(&command[8:3]), .multiplier_is_one(1'b0), .inner_digits(5'd3), .outer_digits(5'd4),
+    .rounds(5'd4));
+endmodule
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "width", "latency"),
+    [
+        (Target.XC7, 16, 2),
+        (Target.XC7, 32, 6),
+        (Target.XC7, 64, 6),
+        (Target.ECP5, 16, 2),
+        (Target.ECP5, 32, 6),
+    ],
+)
+def test_mapped_netlist_agrees_with_twin(target, width, latency):
+    def guarded(name, inner, text):
+        return GUARD.format(name=name, inner=inner, top=width - 1) + text
+
+    twin, real = (
+        KaratsubaMultiplier(width, 16, 5, latency, one) for one in (Target.GENERIC, target)
+    )
+    gold = guarded("gold", "coprime_twin", to_verilog(twin, "coprime_twin"))
+    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(real, "coprime_mapped")
+    assert mapped.dsp == 3 * KaratsubaProduct.dsp_slices(width)
+    cells = xc7_library() if target is Target.XC7 else ecp5_cells()
+    inputs = {"command": 10, "a_data": width, "b_data": width}
+    outputs = {"done": 1, "multiplying": 1, "b_write": 1, "b_multiplier": 1}
+    outputs |= {"a_role": 2, "a_index": 5, "b_index": 5, "b_write_data": width}
+    gate = guarded("gate", "coprime_mapped", mapped.netlist + cells)
+    assert first_difference(gold, gate, inputs, outputs, cycles=50_000) is None
 
 
 @pytest.mark.parametrize(
