@@ -195,7 +195,9 @@ def _one_clock(model: Path, clock: str, macro: str) -> list[str]:
 
     Where that cannot be made out for sure, the wrapper ticks the slow way.
     """
-    source = "".join(path.read_text("utf-8") for path in sorted(model.glob("*.cpp")))
+    # Verilator copies what it finds in a netlist's names, which need not be text.
+    texts = (path.read_text("utf-8", errors="replace") for path in sorted(model.glob("*.cpp")))
+    source = "".join(texts)
     edges = set(re.findall(r"is active: (@.*?)\\n", source))
     values = set(re.findall(r"\b__Vtrigprevexpr\w+", source))
     if edges == {f"@(posedge {clock})"} and len(values) == 1:
