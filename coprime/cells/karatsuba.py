@@ -29,8 +29,8 @@ class KaratsubaProduct(wiring.Component):
     are signed; at the bottom everything fits a DSP slice's signed factors.
 
     Where registers may stand, from the factors to the product: before each difference, in three
-    places of the DSP slice, and before and behind each sum. Of these `latency` are used, those
-    first that halve the longest path.
+    places of the DSP slice, and before and behind each sum. Of these the first `latency` are used,
+    in the order of `_priority`.
 
     Parameters
     ----------
