@@ -53,8 +53,9 @@ class ClusterFrontEnd(wiring.Component):
 
     An operand's words become digits, and each digit a packet. A command is checked, then its eight
     settings and the command leave: 11 cycles in which accesses wait, and as many more as the
-    collector's run of RECEIVE packets takes, which goes before everything else. A reset clears the memories,
-    a word a cycle, in which accesses wait, and lasts until nothing that was sent before comes back.
+    collector's run of RECEIVE packets takes, which goes before everything else. A reset clears the
+    memories, a word a cycle, in which accesses wait, and lasts until nothing that was sent before
+    comes back.
 
     Parameters
     ----------
