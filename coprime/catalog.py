@@ -182,8 +182,8 @@ FAMILIES: Mapping[str, Family] = {
             summary="very-high-radix Montgomery on pipelined Karatsuba multipliers, with CRT",
             parameters=(
                 Parameter("max_bits", 64, 4096, 2048, "longest modulus in bits"),
-                Parameter("word", 16, 64, 32, "bits of a word, the radix: 16, 32 or 64"),
-                Parameter("latency", 1, 9, 6, "registers on the way of a product, at the most"),
+                Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
+                Parameter("latency", 1, 13, 6, "registers on the way of a product, at the most"),
                 Parameter(
                     "window",
                     0,
@@ -192,6 +192,10 @@ FAMILIES: Mapping[str, Family] = {
                     "bits of the exponent at once, in constant time: 1, 2 or 4; 0 is bit by bit",
                 ),
                 _multipliers(2),
+                Parameter("scaled", 0, 1, 0, "1: moduli scaled for a quotient without a product"),
+                Parameter(
+                    "interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"
+                ),
             ),
             design=karatsuba,
         ),

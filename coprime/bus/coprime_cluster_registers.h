@@ -53,6 +53,10 @@
 /* R. How many multipliers of an engine work side by side: 1 or more. */
 #define COPRIME_CLUSTER_CAPABILITIES_MULTIPLIERS_SHIFT 10
 #define COPRIME_CLUSTER_CAPABILITIES_MULTIPLIERS_MASK  0x00003C00u
+/* R. 1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the length of the longer
+   one. */
+#define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_SHIFT 14
+#define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_MASK 0x00004000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */

@@ -103,6 +103,10 @@
 /* R. How many multipliers work side by side: 1 or more. */
 #define COPRIME_CAPABILITIES_MULTIPLIERS_SHIFT         10
 #define COPRIME_CAPABILITIES_MULTIPLIERS_MASK          0x00003C00u
+/* R. 1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the length of the longer
+   one. */
+#define COPRIME_CAPABILITIES_EQUAL_PRIMES_SHIFT        14
+#define COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK         0x00004000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */
@@ -267,7 +271,7 @@ enum coprime_error {
     /* This engine does not know the command. */
     COPRIME_ERROR_UNSUPPORTED = 1,
     /* The modulus, or a prime that the command needs, has length 0 or is shorter than the engine's
-       smallest length. */
+       smallest length; or, where CAPABILITIES.EQUAL_PRIMES is 1, than the other prime. */
     COPRIME_ERROR_LENGTH_ZERO = 2,
     /* A length is over the engine's maximum. */
     COPRIME_ERROR_LENGTH_OVER = 3,

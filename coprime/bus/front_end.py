@@ -106,6 +106,7 @@ def identity(own: Capabilities) -> dict[str, Value]:
             CONSTANT_TIME=own.constant_time,
             FIXED_MODULUS=own.fixed_modulus is not None,
             MULTIPLIERS=own.multipliers,
+            EQUAL_PRIMES=own.equal_primes,
         ),
         "DIGITS": register_value(
             registers.DIGITS,

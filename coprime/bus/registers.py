@@ -328,6 +328,17 @@ CAPABILITIES = Register(
             reset=None,
             doc="How many multipliers work side by side: 1 or more.",
         ),
+        Field(
+            name="EQUAL_PRIMES",
+            offset=14,
+            width=1,
+            access="R",
+            reset=None,
+            doc=(
+                "1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the "
+                "length of the longer one."
+            ),
+        ),
     ),
 )
 DIGITS = Register(

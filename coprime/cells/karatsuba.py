@@ -7,7 +7,7 @@ M_a = X_0 * Y_0, M_b = X_1 * Y_1, M_c = (X_0 - X_1) * (Y_1 - Y_0).
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Module, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,9 +16,11 @@ from .target import Target
 
 __all__ = ["KaratsubaProduct"]
 
-WIDTHS = (16, 32, 64)
+WIDTHS = (16, 32, 64, 128)
 FACTOR_BITS = 18
 """Signed, of a DSP slice. Differences of 16-bit halves have 17, and differences of these 18."""
+SIGNED_LEVELS = 2
+"""As often can signed differences be halved; above, their magnitudes are multiplied."""
 
 
 class KaratsubaProduct(wiring.Component):
@@ -28,14 +30,17 @@ class KaratsubaProduct(wiring.Component):
     lower half of a number is unsigned, the upper one is as signed as the number is, and differences
     are signed; at the bottom everything fits a DSP slice's signed factors.
 
-    Where registers may stand, from the factors to the product: before each difference, in three
-    places of the DSP slice, and before and behind each sum. Of these the first `latency` are used,
-    in the order of `_priority`.
+    The differences of 64-bit halves would come to 19 bits there: their magnitudes are multiplied,
+    and the product is negated where the signs differ.
+
+    Where registers may stand, from the factors to the product: behind each difference and each
+    magnitude, in three places of the DSP slice, and before and behind each sum. Of these the first
+    `latency` are used, in the order of `_priority`.
 
     Parameters
     ----------
     width : int
-        Bits of a factor: 16, 32 or 64.
+        Bits of a factor: 16, 32, 64 or 128.
     latency : int
         0 to `most(width)`.
     target : Target
@@ -60,7 +65,7 @@ class KaratsubaProduct(wiring.Component):
 
     @staticmethod
     def levels(width: int) -> int:
-        """How often a factor is halved: 0, 1 or 2."""
+        """How often a factor is halved: 0 to 3."""
         return WIDTHS.index(width)
 
     @classmethod
@@ -104,15 +109,38 @@ class KaratsubaProduct(wiring.Component):
         x_c, y_c = (value[:bits].as_signed() for value in (x_0 - x_1, y_1 - y_0))
         before = self._register(m, f"before_{level}", (x_0, y_0, x_1, y_1, x_c, y_c))
         x_0, y_0, x_1, y_1, x_c, y_c = before
+        if level > SIGNED_LEVELS:
+            x_0, y_0, x_1, y_1 = self._register(m, f"magnitude_{level}", (x_0, y_0, x_1, y_1))
         m_a = self._multiply(m, x_0, y_0, level - 1, negative=False)
         m_b = self._multiply(m, x_1, y_1, level - 1, negative=negative)
-        m_c = self._multiply(m, x_c, y_c, level - 1, negative=True)
+        if level > SIGNED_LEVELS:
+            m_c = self._multiply_magnitudes(m, x_c, y_c, level - 1)
+        else:
+            m_c = self._multiply(m, x_c, y_c, level - 1, negative=True)
         m_a, m_b, m_c = self._register(m, f"sum_{level}", (m_a, m_b, m_a + m_b + m_c))
         # M_a is not negative, so the outer terms stand side by side.
-        outer = Cat(m_a[: 2 * half], m_b).as_signed()
-        (total,) = self._register(m, f"total_{level}", (outer + (m_c << half),))
+        beside = Cat(m_a[: 2 * half], m_b).as_signed()
+        (total,) = self._register(m, f"total_{level}", (beside + (m_c << half),))
         # As many bits as the product of these factors can have.
         return total[: len(x) + len(y)].as_signed()
+
+    def _multiply_magnitudes(self, m: Module, x: Value, y: Value, level: int) -> Value:
+        """Give the signed product of two signed values by that of their magnitudes."""
+        magnitudes = [
+            Mux(factor < 0, -factor, factor)[: len(factor)].as_signed() for factor in (x, y)
+        ]
+        signs_differ = (x[-1] ^ y[-1]).as_signed()
+        x, y, negative = self._register(m, f"magnitude_{level + 1}", [*magnitudes, signs_differ])
+        product = self._multiply(m, x, y, level, negative=False)
+        for _ in range(self._latency_below(level + 1)):
+            later = Signal.like(negative)
+            m.d.sync += later.eq(negative)
+            negative = later
+        return Mux(negative[0], -product, product)[: len(product)].as_signed()
+
+    def _latency_below(self, level: int) -> int:
+        """Registers on the way of a product at the level below."""
+        return len(self.registers.intersection(_priority(level - 1)))
 
     def _register(self, m: Module, place: str, values: Sequence[Value]) -> list[Value]:
         """The values, a cycle later if this place has a register."""
@@ -130,12 +158,13 @@ class KaratsubaProduct(wiring.Component):
 
 def _priority(levels: int) -> list[str]:
     """Places for registers, the most useful one first."""
-    middle = ["output"]
-    for level in range(levels, 0, -1):
-        middle.append(f"total_{level}")
-    middle.append("inputs")
-    for level in range(levels, 0, -1):
-        middle.append(f"sum_{level}")
-    for level in range(levels, 0, -1):
-        middle.append(f"before_{level}")
-    return [*middle, "middle"]
+    downwards = range(levels, 0, -1)
+    return [
+        "output",
+        *(f"total_{level}" for level in downwards),
+        "inputs",
+        *(f"sum_{level}" for level in downwards),
+        *(f"magnitude_{level}" for level in downwards if level > SIGNED_LEVELS),
+        *(f"before_{level}" for level in downwards),
+        "middle",
+    ]

@@ -202,6 +202,8 @@ class EngineDriver:
         Whether the hardware works with one modulus only.
     multipliers : int
         How many multipliers of an engine work side by side.
+    equal_primes : bool
+        Whether both primes of a key are loaded with the length of the longer one.
     digit_width, headroom : int
         Bits of a digit, and bits of an operand beyond its length.
     radix_bits : int
@@ -226,6 +228,7 @@ class EngineDriver:
         self.constant_time = bool(registers.CAPABILITIES["CONSTANT_TIME"].of(capabilities))
         self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))
         self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
+        self.equal_primes = bool(registers.CAPABILITIES["EQUAL_PRIMES"].of(capabilities))
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
@@ -285,6 +288,8 @@ class EngineDriver:
             exponent_length = max(key.n.bit_length(), key.d.bit_length())
             return self._power_job(command, key.d, key.n, length, exponent_length)
         p_length, q_length = self._length(key.p, key.dp), self._length(key.q, key.dq)
+        if self.equal_primes:
+            p_length = q_length = max(p_length, q_length)
         operands = self._radix.private_operands(
             key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
         )

@@ -74,7 +74,7 @@ class Error(enum.IntEnum):
     """This engine does not know the command."""
     LENGTH_ZERO = 2
     """The modulus, or a prime that the command needs, has length 0 or is shorter than the engine's
-    smallest length."""
+    smallest length; or, where CAPABILITIES.EQUAL_PRIMES is 1, than the other prime."""
     LENGTH_OVER = 3
     """A length is over the engine's maximum."""
     EXPONENT_LENGTH = 4
@@ -195,6 +195,8 @@ class Capabilities:
     aligned: bool = False
     """Operands but exponents stand at the upper end of their digits; headroom is 0."""
     multipliers: int = 1
+    equal_primes: bool = False
+    """The halves of RSA_PRIVATE keep step, so that both primes must be given the same length."""
     constant_time: bool = False
     fixed_modulus: int | None = None
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from amaranth.lib import wiring
+
 from coprime.cells.target import Target
 from coprime.multipliers.contract import ModularMultiplier
 
@@ -38,7 +40,12 @@ class EngineDesign:
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
-        multipliers = [self.multiplier_hardware(target) for _ in self.programs]
+        multipliers: list[ModularMultiplier | wiring.PureInterface]
+        if self.multiplier.interleaved:
+            shared = self.multiplier_hardware(target)
+            multipliers = [shared, shared.other]
+        else:
+            multipliers = [self.multiplier_hardware(target) for _ in self.programs]
         return Engine(self.capabilities, multipliers, self.programs, self.layout, target=target)
 
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> ModularMultiplier:
@@ -60,8 +67,11 @@ class EngineDesign:
             canonical=self.multiplier.canonical,
             prepares=self.multiplier.prepares,
             aligned=self.capabilities.aligned,
+            scaled=self.multiplier.scaled,
         )
-        return rsa_programs(own, self.capabilities.multipliers, self.window_bits)
+        interleaved = self.multiplier.interleaved
+        lanes = 2 if interleaved else self.capabilities.multipliers
+        return rsa_programs(own, lanes, self.window_bits, interleaved=interleaved)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]

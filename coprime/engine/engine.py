@@ -24,7 +24,7 @@ class Engine(wiring.Component):
     ----------
     capabilities : Capabilities
     multipliers : sequence of ModularMultiplier
-        One for each lane: 1 or 2.
+        One for each lane: 1 or 2. Where both lanes share one, the second is its ports `other`.
     programs : sequence of Program
         One for each lane; the first one leads.
     layout : Layout
@@ -35,7 +35,7 @@ class Engine(wiring.Component):
     def __init__(
         self,
         capabilities: Capabilities,
-        multipliers: Sequence[ModularMultiplier],
+        multipliers: Sequence[ModularMultiplier | wiring.PureInterface],
         programs: Sequence[Program],
         layout: Layout,
         *,

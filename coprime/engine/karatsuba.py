@@ -4,7 +4,7 @@ Source: San, At (2014). The operands lie in a block RAM instead of shift registe
 streams out of it, a word a cycle.
 """
 
-from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.multipliers.karatsuba import KaratsubaMultiplier
 
@@ -33,32 +33,42 @@ def karatsuba(
     latency: int = 6,
     window: int = 4,
     multipliers: int = 2,
+    scaled: int = 0,
+    interleaved: int = 0,
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
 
-    Words have 16, 32 or 64 bits, the radix of the multiplication. A product takes `latency` cycles,
-    1 to 9, and not more than the word's product has places for registers. A multiplier by itself
+    Words have 16 to 128 bits, the radix of the multiplication. A product takes `latency` cycles,
+    1 to 13, and not more than the word's product has places for registers. A multiplier by itself
     exponentiates with windows of `window` bits, 1, 2 or 4, in constant time, or as the paper, bit
-    by bit, if that is 0. Each of the multipliers, 1 or 2, has its own memory.
+    by bit, if that is 0. Each of the multipliers, 1 or 2, has its own memory. With 1, and a window,
+    the two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work modulo
+    multiples whose lowest word is -1, which takes one word more and a third of the DSP slices less.
     """
     for name, value, allowed in (
         ("max_bits", max_bits, range(64, 4097)),
-        ("latency", latency, range(1, 10)),
+        ("latency", latency, range(1, 14)),
         ("multipliers", multipliers, range(1, 3)),
+        ("scaled", scaled, range(2)),
+        ("interleaved", interleaved, range(2)),
     ):
         if not isinstance(value, int):
             raise TypeError(f"{name} must be an int, not {value!r}")
         if value not in allowed:
             raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
-    if word not in (16, 32, 64):
-        raise ValueError(f"word must be 16, 32 or 64, not {word!r}")
+    if word not in WIDTHS:
+        raise ValueError(f"word must be 16, 32, 64 or 128, not {word!r}")
     if window not in (0, 1, 2, 4):
         raise ValueError(f"window must be 0, 1, 2 or 4, not {window!r}")
+    if interleaved and (multipliers != 1 or not window):
+        raise ValueError("interleaved needs multipliers=1 and a window of 1, 2 or 4")
     stages = min(latency, KaratsubaProduct.most(word))
-    headroom = 2  # 2^(w*D) > 4M
+    headroom = 2 + word * scaled  # 2^(w*D) > 4M, or 4cM with c < 2^w
     whole = -(-(max_bits + headroom) // word)
-    min_length = word - 1  # 2 words
-    least_prime = -(-max((max_bits + 1) // 2 + headroom, word + 1) // word)
+    min_length = 1 if scaled else word - 1  # 2 words
+    if max_bits < min_length:
+        raise ValueError(f"max_bits must be {min_length} or more for words of {word} bits")
+    least_prime = -(-(max((max_bits + 1) // 2, min_length) + headroom) // word)
     entries = (1 << window) if window else 0
     if multipliers == 1:  # powers modulo M, too
         depth = Layout.smallest_depth(whole, least_prime, table=entries * whole)
@@ -79,11 +89,20 @@ def karatsuba(
         max_prime_length=min(prime * word - headroom, max_bits),
         required=_REQUIRED,
         multipliers=multipliers,
+        equal_primes=bool(interleaved),
         constant_time=bool(window),
     )
 
     def make_multiplier(capabilities: Capabilities, target: Target) -> KaratsubaMultiplier:
-        return KaratsubaMultiplier(word, whole, capabilities.count_bits, stages, target)
+        return KaratsubaMultiplier(
+            word,
+            whole,
+            capabilities.count_bits,
+            stages,
+            scaled=bool(scaled),
+            interleaved=bool(interleaved),
+            target=target,
+        )
 
     layout = Layout.pack(depth, whole=whole, prime=prime, entries=entries, entry=entry)
     return EngineDesign(capabilities, layout, make_multiplier, window)

@@ -66,7 +66,7 @@ class Lane(wiring.Component):
     Parameters
     ----------
     capabilities : Capabilities
-    multiplier : ModularMultiplier
+    multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
     program : Program
     layout : Layout
     leads : bool
@@ -76,7 +76,7 @@ class Lane(wiring.Component):
     def __init__(
         self,
         capabilities: Capabilities,
-        multiplier: ModularMultiplier,
+        multiplier: ModularMultiplier | wiring.PureInterface,
         program: Program,
         layout: Layout,
         *,
@@ -105,7 +105,9 @@ class Lane(wiring.Component):
         m.submodules.memory = memory = self.memory
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.linear_unit = linear = LinearUnit(width, count, self.layout.depth)
-        m.submodules.multiplier = multiplier = self.multiplier
+        multiplier = self.multiplier
+        if isinstance(multiplier, ModularMultiplier):
+            m.submodules.multiplier = multiplier
         a_data = Signal(width)
 
         # --- Commands --------------------------------------------------------------------------
@@ -149,6 +151,8 @@ class Lane(wiring.Component):
             sequencer.z_is_odd.eq(linear.z_is_odd),
             sequencer.z_is_normalized.eq(linear.z_is_normalized),
         ]
+        if "leaves" in multiplier.signature.members:
+            m.d.comb += multiplier.leaves.eq(sequencer.leaves)
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
                 with m.Case(kind):

@@ -48,6 +48,7 @@ def predict(
     ]
     for lane, other in zip(lanes, reversed(lanes), strict=True):
         lane.other = other
+        lane.together = multiplier.interleaved and len(lanes) == 2
     leading = lanes[0]
     while leading.address:
         ready = [lane for lane in lanes if lane.address and not lane.meets]
@@ -87,6 +88,8 @@ class _Lane:
         self.capabilities = capabilities
         self.multiplier = multiplier
         self.other = self
+        self.together = False
+        """Its multiplications take turns with those of the other lane."""
         self.address = program.entries[command]
         self.cycles = 0
         self.products = 0
@@ -105,7 +108,9 @@ class _Lane:
         if step.kind is StepKind.MEET:
             self.meets = True
         elif step.kind is StepKind.PREPARE:
-            self.cycles += self.multiplier.prepare_cycles(self._digits(step.modulus))
+            self.cycles += self.multiplier.prepare_cycles(
+                self._digits(step.modulus), **self._together
+            )
             self.address += 1
         elif step.kind is StepKind.MULTIPLY:
             self._multiply(step)
@@ -134,13 +139,14 @@ class _Lane:
     def _multiply(self, step: Step) -> None:
         rounds = self.capabilities.rounds(self._length(step.outer))
         digits = self._digits(step.modulus)
-        self.cycles += self.multiplier.cycles(digits, rounds)
+        leaves = {"leaves": True} if step.leaves else {}
+        self.cycles += self.multiplier.cycles(digits, rounds, **self._together, **leaves)
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
             self.products += self.multiplier.products(digits, rounds)
             destination = Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination
             self.values[destination] = self.multiplier.product(
-                self._value(step.x), self._value(step.y), self._modulus(step), rounds
+                self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
             )
         if step.then is Then.WINDOW:
             bits = self.program.window_bits
@@ -210,6 +216,9 @@ class _Lane:
     def _length_error(self, context: Context) -> Error:
         own = self.capabilities
         digits = self._digits(context)
+        unequal = self._length(Context.P) != self._length(Context.Q)
+        if own.equal_primes and context is not Context.WHOLE and unequal:
+            return Error.LENGTH_ZERO
         if digits < own.digits(own.min_length):
             return Error.LENGTH_ZERO
         if digits > (own.max_digits if context is Context.WHOLE else own.max_prime_digits):
@@ -239,6 +248,10 @@ class _Lane:
 
     def _modulus(self, step: Step) -> int:
         return self._value(Slot.modulus(step.modulus))
+
+    @property
+    def _together(self) -> dict[str, bool]:
+        return {"together": True} if self.together else {}
 
     def _length(self, context: Context) -> int:
         return self.lengths.get((Length.MODULUS, Length.P, Length.Q)[context], 0)

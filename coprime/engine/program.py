@@ -81,10 +81,14 @@ def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dic
     return labels
 
 
-def rsa_programs(own: Arithmetic, lanes: int, window_bits: int = 0) -> list[Program]:
+def rsa_programs(
+    own: Arithmetic, lanes: int, window_bits: int = 0, *, interleaved: bool = False
+) -> list[Program]:
     """All four operations, on one lane or on two: a program for each lane.
 
     A lane by itself exponentiates with windows of `window_bits` bits, or bit by bit if that is 0.
+    So does the first of two lanes that are `interleaved` on one multiplier, which for the whole
+    modulus would win nothing from taking turns.
     """
 
     def power(context: Context) -> list[Step]:
@@ -92,13 +96,13 @@ def rsa_programs(own: Arithmetic, lanes: int, window_bits: int = 0) -> list[Prog
 
     operations = {
         (Command.MODMUL,): [modmul(own)],
-        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, lanes, power),
+        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, 1 if interleaved else lanes, power),
         (Command.RSA_PRIVATE,): rsa_private(own, lanes, power),
     }
     return [
         Program.assemble(
             {commands: each[lane] for commands, each in operations.items() if lane < len(each)},
-            canonical() if lane == 0 and not own.canonical else [],
+            canonical(own) if lane == 0 and not own.canonical else [],
             window_bits=window_bits,
         )
         for lane in range(lanes)

@@ -28,6 +28,7 @@ def step_layout(program: Program) -> data.StructLayout:
             "modulus": 2,
             "outer": 2,
             "conditional": int(any(step.conditional for step in program.steps)),
+            "leaves": int(any(step.leaves for step in program.steps)),
             "target": bits_for(len(program.steps)),
         }
     )
@@ -95,6 +96,7 @@ class Sequencer(wiring.Component):
                 "outer_digits": Out(count),
                 "rounds": Out(max(count, length)),
                 "discards": Out(1),
+                "leaves": Out(1),
                 # The two units.
                 "multiply": Out(1),
                 "prepare": Out(1),
@@ -133,6 +135,7 @@ class Sequencer(wiring.Component):
                     "modulus": step.modulus,
                     "outer": step.outer,
                     "conditional": step.conditional,
+                    "leaves": step.leaves,
                     "target": target,
                 }
             )
@@ -156,6 +159,7 @@ class Sequencer(wiring.Component):
             self.destination.eq(step.destination),
             self.modulus.eq(step.modulus),
             self.operation.eq(step.kind),
+            self.leaves.eq(step.leaves),
             self.inner_digits.eq(digits[step.modulus]),
             self.outer_digits.eq(digits[step.outer]),
             exponent_digits.eq(
@@ -226,7 +230,10 @@ class Sequencer(wiring.Component):
             )
         )
         length_error = Signal(ERROR_BITS)
-        with m.If(self.inner_digits < shortest):
+        too_short = self.inner_digits < shortest
+        if capabilities.equal_primes:
+            too_short |= (step.modulus != Context.WHOLE) & (self.p_length != self.q_length)
+        with m.If(too_short):
             m.d.comb += length_error.eq(Error.LENGTH_ZERO)
         with m.Elif(too_long):
             m.d.comb += length_error.eq(Error.LENGTH_OVER)

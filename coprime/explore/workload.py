@@ -111,7 +111,11 @@ class _PredictedDevice(Closing):
         commands = sum(1 << command for command in (*own.required, Command.WIPE))
         fields = {
             registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
-            registers.CAPABILITIES: {"COMMANDS": commands, "MULTIPLIERS": own.multipliers},
+            registers.CAPABILITIES: {
+                "COMMANDS": commands,
+                "MULTIPLIERS": own.multipliers,
+                "EQUAL_PRIMES": int(own.equal_primes),
+            },
             registers.DIGITS: {
                 "WIDTH": own.digit_width,
                 "HEADROOM": own.headroom,

@@ -170,6 +170,8 @@ class Step:
     conditional: bool = False
     """NEXT becomes the current one only where the exponent's bit is 1; the product of a 0 is
     discarded, in the same cycles."""
+    leaves: bool = False
+    """Where the multiplier works modulo a scaled modulus: the product is one of the modulus."""
     then: Then = Then.NEXT
     target: str = ""
     """Label of a step; empty: the end of the operation."""

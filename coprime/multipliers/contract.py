@@ -39,14 +39,26 @@ class MultiplierSignature(wiring.Signature):
     writes them; what was written can be asked for in the next cycle. A multiplier that streams its
     multiplicand through port A may have the output `b_multiplier`: where that is 1, port B reads
     the multiplier's digit instead.
+
+    A multiplier that works modulo a `scaled` modulus has the input `leaves`, which holds like the
+    lengths: where it is 1, the result is one of the modulus itself, as `ModularMultiplier.scaled`
+    tells.
     """
 
     def __init__(
-        self, digit_width: int, count_bits: int, round_bits: int, *, two_streams: bool = False
+        self,
+        digit_width: int,
+        count_bits: int,
+        round_bits: int,
+        *,
+        two_streams: bool = False,
+        scaled: bool = False,
     ):
         streams = {"b_multiplier": Out(1)} if two_streams else {}
+        leaves = {"leaves": In(1)} if scaled else {}
         super().__init__(
             streams
+            | leaves
             | {
                 "start": In(1),
                 "prepare": In(1),
@@ -77,10 +89,19 @@ class ModularMultiplier(wiring.Component):
         Factors and result are below the modulus. Else below twice of it.
     prepares : bool
         Wants `prepare` before the first multiplication with another modulus.
+    scaled : bool
+        Works modulo c * M with c = -M^-1 mod 2^W, so factors and results are below 2 * c * M; but
+        where it `leaves`, the result is below 2M if the multiplier is 1, and below 5/2 M if it is
+        below 1/2 R / 2^W, with a multiplicand below M * (1 + c).
+    interleaved : bool
+        Serves two lanes, which start it in the same cycle, with the same lengths, or the first one
+        alone. The other one's ports are the interface `other`.
     """
 
     canonical: bool
     prepares: bool
+    scaled: bool = False
+    interleaved: bool = False
 
     @abstractmethod
     def cycles(self, inner: int, rounds: int) -> int:

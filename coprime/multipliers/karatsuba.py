@@ -7,22 +7,27 @@ Source: San, At (2014), Algorithm 4 and sections 4.3 to 4.6. What differs:
 * The word of j = 0 is zero by the choice of q, so its sum is not formed: its carry is known from
   whether S_(i,0) is zero. In its place the adder forms the last word of the iteration before. So an
   iteration takes as many cycles as there are words, D, and the paper's d + 1 is our D.
+
+Beyond the paper:
+
+* The modulus `scaled` (Orup, 1995): modulo c * M with c = M' = -M^-1 mod 2^w, whose lowest word is
+  -1, q_(i+1) is S_(i+1,0) + X_0 * Y_(i+1) without a multiplication. There are two multipliers of
+  words instead of three, and one word more.
+* Two multiplications `interleaved`: their iterations take turns, so that neither waits for its q.
 """
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Out
+from amaranth.utils import bits_for
 
 from coprime.cells.karatsuba import KaratsubaProduct
 from coprime.cells.target import Target
 
 from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from .karatsuba_schedule import ASK, Schedule, Timing
 
 __all__ = ["KaratsubaMultiplier"]
-
-ASK = READ_LATENCY + 1
-"""Cycles from asking for a word to its use as a factor: a register takes what the memory gives."""
-ADD = 3
-"""Stages of the adders: halves of both products, with the upper half before, with S and carry."""
 
 
 class KaratsubaMultiplier(ModularMultiplier):
@@ -50,16 +55,28 @@ class KaratsubaMultiplier(ModularMultiplier):
 
     Before the first slot X_0 and Y_0 are read, and q_0 is made: `loading` cycles.
 
+    **Scaled**, S and the results are modulo c * M, and D is the number of its words. X_0 * Y_(i+1),
+    of which q_(i+1) needs the lower half, takes slot 0 of iteration i; that of X_0 * Y_i waits from
+    the iteration before. q_(i+1) is there in slot k + 4. Where `leaves` is 1, the last round is one
+    modulo M itself: its q is S_0 * c, and it adds q * M alone, so Y's last word must be zero. The
+    result, congruent modulo M, is below (S + (2^w - 1) * M) / 2^w, with S before that round.
+
+    **Interleaved**, a second multiplication comes through the ports `other`: started in the same
+    cycle, with the same lengths, it takes the turns between those of the first one, and `done` is
+    common. Each has half of the multiplier's time, and twice the time for its q.
+
     Parameters
     ----------
     width : int
-        w, bits of a word: 16, 32 or 64.
+        w, bits of a word: 16, 32, 64 or 128.
     max_digits : int
-        Words of the longest modulus.
+        Words of the longest modulus; of its scaled form.
     count_bits : int
         Bits of a digit count.
     latency : int
         k, 1 to KaratsubaProduct.most(width).
+    scaled : bool
+    interleaved : bool
     target : Target
     """
 
@@ -72,6 +89,9 @@ class KaratsubaMultiplier(ModularMultiplier):
         max_digits: int,
         count_bits: int,
         latency: int,
+        *,
+        scaled: bool = False,
+        interleaved: bool = False,
         target: Target = Target.GENERIC,
     ):
         if latency < 1:
@@ -80,190 +100,213 @@ class KaratsubaMultiplier(ModularMultiplier):
         self.max_digits = max_digits
         self.count_bits = count_bits
         self.latency = latency
+        self.scaled = scaled
+        self.interleaved = interleaved
         self.target = Target(target)
-        super().__init__(MultiplierSignature(width, count_bits, count_bits, two_streams=True))
+        self.timing = Timing(latency, scaled=scaled, interleaved=interleaved)
+        ports = MultiplierSignature(width, count_bits, count_bits, two_streams=True, scaled=scaled)
+        super().__init__({**ports.members, "other": Out(ports)} if interleaved else ports)
 
-    @property
-    def loading(self) -> int:
-        """Cycles before the first slot."""
-        return ASK + 2 * self.latency + 2
+    def cycles(
+        self, inner: int, rounds: int, *, together: bool = False, leaves: bool = False
+    ) -> int:
+        """Cycles of one multiplication: D^2 + 3k + 10 for D words and rounds without a stall.
 
-    def period(self, inner: int) -> int:
-        """Cycles from one iteration to the next: `inner`, unless q takes longer."""
-        return max(inner, 2 * self.latency + ADD + 2)
-
-    def cycles(self, inner: int, rounds: int) -> int:
-        """Cycles of one multiplication: D^2 + 3k + 10 for D words and rounds without a stall."""
-        return self.loading + (rounds - 1) * self.period(inner) + inner + self.latency + ADD + 1
+        Scaled, D^2 + 2k + 9.
+        """
+        return self.timing.multiplication(inner, rounds, together=together, leaves=leaves)
 
     def products(self, inner: int, rounds: int) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""
         return inner * rounds
 
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of reading M' and the words of M."""
-        return inner + 1 + ASK
+    def prepare_cycles(self, inner: int, *, together: bool = False) -> int:
+        """Cycles of reading M' and the words of M, and of scaling these."""
+        return self.timing.prepare(inner, together=together)
 
     @property
     def clear_cycles(self) -> int:
         """Cycles of a wipe: every word of the memories, and all that is on its way to them."""
-        return max(self.max_digits, ASK + self.latency + ADD + 2)
+        return max(self._depth, self.timing.made + 2)
 
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer."""
-        radix = 1 << (self.width * rounds)
+    @property
+    def _depth(self) -> int:
+        """Words of each of the memories."""
+        return 2 << bits_for(self.max_digits - 1) if self.interleaved else self.max_digits
+
+    def product(
+        self,
+        multiplicand: int,
+        multiplier: int,
+        modulus: int,
+        rounds: int,
+        *,
+        leaves: bool = False,
+    ) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
+
+        Scaled, of c * M in the place of M; where it `leaves`, the last round is M's.
+        """
         product = multiplicand * multiplier
-        q = -product * pow(modulus, -1, radix) % radix
-        return (product + q * modulus) // radix
+        if not self.scaled:
+            return _divided(product, modulus, self.width * rounds)
+        c = -pow(modulus, -1, 1 << self.width) % (1 << self.width)
+        if not leaves:
+            return _divided(product, c * modulus, self.width * rounds)
+        s = _divided(product, c * modulus, self.width * (rounds - 1))
+        return _divided(s, modulus, self.width)
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
         m = Module()
-        width, k = self.width, self.latency
-        of_x, of_m, of_q = (KaratsubaProduct(width, k, target=self.target) for _ in range(3))
-        m.submodules.product_x, m.submodules.product_m, m.submodules.product_q = of_x, of_m, of_q
-        shape = {"shape": width, "depth": self.max_digits, "init": []}
+        width, k, made = self.width, self.latency, self.timing.made
+        ports = [self, self.other] if self.interleaved else [self]
+        of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
+        m.submodules.product_x, m.submodules.product_m = of_x, of_m
+        shape = {"shape": width, "depth": self._depth, "init": []}
         attributes = {"ram_style": "distributed"}
         m.submodules.modulus = modulus = Memory(**shape, attrs=attributes)
         m.submodules.sums = sums = Memory(**shape, attrs=attributes)
         m_write, m_read = modulus.write_port(), modulus.read_port(domain="comb")
         s_write, s_read = sums.write_port(), sums.read_port(domain="comb")
-
-        # --- Asking for words: two counters, ASK cycles ahead of the slots -----------------------
-        i = Signal(self.count_bits)
-        j = Signal(range(max(self.max_digits, self.period(2), self.clear_cycles) + 1))
-        period = Signal.like(j)
-        asks, begins, loads, clears = (
-            Signal(name=name) for name in ("asks", "begins", "loads", "clears")
-        )
-        last_word, last_round, finished = (
-            Signal(name=name) for name in ("last_word", "last_round", "finished")
+        m.submodules.schedule = asked = Schedule(
+            self.timing, self.max_digits, self.count_bits, self.clear_cycles
         )
         m.d.comb += [
-            period.eq(Mux(self.inner_digits < self.period(2), self.period(2), self.inner_digits)),
-            last_word.eq(j + 1 == self.inner_digits),
-            last_round.eq(i + 1 == self.outer_digits),
+            asked.start.eq(self.start),
+            asked.prepare.eq(self.prepare),
+            asked.wipe.eq(self.wipe),
+            asked.inner_digits.eq(self.inner_digits),
+            asked.outer_digits.eq(self.outer_digits),
         ]
-        with m.FSM() as fsm:
-            with m.State("IDLE"):
-                m.d.sync += [i.eq(0), j.eq(0)]
-                with m.If(self.wipe):
-                    m.next = "CLEAR"
-                with m.Elif(self.prepare):
-                    m.next = "LOAD"
-                with m.Elif(self.start):
-                    m.next = "BEGIN"
-            with m.State("CLEAR"):
-                m.d.comb += clears.eq(1)
-                m.d.sync += j.eq(j + 1)
-                with m.If(j == self.clear_cycles - 1):
-                    m.next = "IDLE"
-            with m.State("LOAD"):  # the words of M, then M'
-                m.d.comb += loads.eq(1)
-                m.d.sync += j.eq(j + 1)
-                with m.If(j == self.inner_digits):
-                    m.next = "LOADED"
-            with m.State("LOADED"), m.If(finished):
-                m.next = "IDLE"
-            with m.State("BEGIN"):  # X_0 and Y_0, and until q_0 is nearly there
-                m.d.comb += begins.eq(j == 0)
-                m.d.sync += j.eq(j + 1)
-                with m.If(j == self.loading - ASK - 1):
-                    m.d.sync += j.eq(0)
-                    m.next = "RUN"
-            with m.State("RUN"):
-                m.d.comb += asks.eq(j < self.inner_digits)
-                m.d.sync += j.eq(j + 1)
-                with m.If(j + 1 == period):
-                    m.d.sync += [j.eq(0), i.eq(i + 1)]
-                with m.If(last_round & last_word):
-                    m.next = "DRAIN"
-            with m.State("DRAIN"), m.If(finished):
-                m.next = "IDLE"
-        m.d.comb += [
-            self.a_role.eq(Mux(loads, Role.MODULUS, Role.MULTIPLICAND)),
-            self.a_index.eq(j),
-            self.multiplying.eq(asks),
-        ]
-        with m.If(loads & (j == self.inner_digits)):
-            m.d.comb += [self.a_role.eq(Role.INVERSE), self.a_index.eq(0)]
-        # Y_(i+1) is asked for when slot 0 of iteration i is ASK - 1 cycles ahead.
-        next_y = Signal()
-        m.d.comb += next_y.eq(asks & (j == 1))
+        if self.scaled:
+            m.d.comb += asked.leaves.eq(self.leaves)
+        if self.interleaved:
+            m.d.comb += asked.together.eq(self.other.start | self.other.prepare)
+        at = _Ages(m, asked, made + 1, interleaved=self.interleaved)
 
-        # --- Factors, and when what was asked for is where ----------------------------------------
-        made_at = ASK + k + ADD  # from asking for a word to the sum of its slot
-        begun = history(m, "begun", begins, ASK + k + 1)
-        slots = history(m, "slots", asks, made_at + 1)
-        first_words = history(m, "first_words", asks & (j == 0), made_at + 1)
-        word_index = history(m, "word_index", j, made_at + 1)
-        opening = history(m, "opening", asks & (i == 0), ASK + k + 1)  # iteration 0, where S is 0
-        closing = history(m, "closing", last_round, made_at + 1)
-        loaded = history(m, "loaded", loads, ASK)
-        inverse_loaded = history(m, "inverse_loaded", loads & (j == self.inner_digits), ASK)
-        ended = history(m, "ended", asks & last_round & last_word, made_at + 1)
-        x, y, y_next, m_j, inverse = (
-            Signal(width, name=name) for name in ("x", "y", "y_next", "m_j", "inverse")
+        # --- Factors -----------------------------------------------------------------------------
+        x, y, q, m_j, s_word = (
+            Signal(width, name=name) for name in ("x", "y", "q", "m_j", "s_word")
         )
-        q, q_waiting, x_0, ahead, s_word = (
-            Signal(width, name=name) for name in ("q", "q_waiting", "x_0", "ahead", "s_word")
-        )
-        m.d.sync += [x.eq(self.a_data), m_j.eq(m_read.data)]
-        m.d.comb += m_read.addr.eq(word_index[ASK - 1])
-        y_first = history(m, "y_first", begins, READ_LATENCY)[-1]
-        y_later = history(m, "y_later", next_y, READ_LATENCY)[-1]
-        with m.If(y_first | y_later):
-            # The number 1 has its only 1 in word 0.
-            m.d.sync += y_next.eq(Mux(self.multiplier_is_one, y_first, self.b_data))
-        with m.If(inverse_loaded[ASK]):
-            m.d.sync += inverse.eq(x)
+        inverse, y_next = self._each("inverse"), self._each("y_next")
+        remembered = [x, y, q, m_j, s_word, *inverse, *y_next]
+        come = at.turn[READ_LATENCY]
+        y_word, loads_inverse = Signal(width), at.loads_inverse[ASK]
+        m.d.comb += y_word.eq(Array(port.b_data for port in ports)[come])
+        with m.If(self.multiplier_is_one):  # it has its only 1 in word 0
+            m.d.comb += y_word.eq(at.begins[READ_LATENCY])
+        with m.If(at.asks_y[READ_LATENCY]):
+            m.d.sync += y_next[come].eq(y_word)
+        with m.If(loads_inverse):
+            m.d.sync += inverse[at.turn[ASK]].eq(x)
+        m.d.sync += [x.eq(Array(port.a_data for port in ports)[come]), m_j.eq(m_read.data)]
         m.d.comb += [
-            m_write.addr.eq(word_index[ASK]),
-            m_write.data.eq(x),
-            m_write.en.eq(loaded[ASK] & ~inverse_loaded[ASK]),
+            m_read.addr.eq(self._address(at.word[ASK - 1], at.turn[ASK - 1])),
+            of_x.x.eq(x),
+            of_x.y.eq(y),
+            of_m.x.eq(m_j),
+            of_m.y.eq(q),
         ]
+        product = Signal(2 * width)  # X_j * Y_i
+        m.d.comb += product.eq(of_x.product)
 
-        # --- q, on its own multiplier ------------------------------------------------------------
-        first, second = begun[ASK], begun[ASK + k + 1]  # X_0 * M', and that times Y_0
-        early, late = first_words[ASK + 1], first_words[made_at + 1]
-        q_sum = Signal(width)
-        m.d.comb += [
-            of_q.x.eq(Mux(first, x, Mux(late, s_word, x_0))),
-            of_q.y.eq(Mux(first | late, inverse, y_next)),
-            q_sum.eq(of_q.product[:width] + ahead),
-        ]
-        with m.If(history(m, "first", first, k)[-1]):
-            m.d.sync += [x_0.eq(of_q.product), ahead.eq(0)]
-        with m.If(history(m, "early", early, k)[-1]):
-            m.d.sync += ahead.eq(of_q.product)
-        made = history(m, "made", second | late, k)[-1]
-        with m.If(made):
-            m.d.sync += q_waiting.eq(q_sum)
-        with m.If(first_words[ASK - 1]):
-            m.d.sync += [q.eq(Mux(made, q_sum, q_waiting)), y.eq(y_next)]
+        # --- q is made, and waits for its iteration ----------------------------------------------
+        q_waiting = self._each("q_waiting")
+        remembered += q_waiting
+        q_made, is_made, made_turn = Signal(width), Signal(), Signal()
+        with m.If(is_made):
+            m.d.sync += q_waiting[made_turn if self.interleaved else 0].eq(q_made)
+        turn = at.turn[ASK - 1]
+        q_next = Mux(is_made & (made_turn == turn), q_made, q_waiting[turn])
+        with m.If(at.iterations[ASK - 1]):
+            m.d.sync += [q.eq(q_next), y.eq(y_next[turn])]
+            if self.scaled:
+                with m.If(at.leaving[ASK - 1]):  # the last q meets M's words in the place of X's
+                    m.d.sync += [q.eq(0), y.eq(q_next)]
+        late, late_turn = at.iterations[made + 1], at.turn[made + 1]  # S_(i+1,0) is there
+        if self.scaled:
+            first, first_turn = at.iterations[ASK], at.turn[ASK]
+            y_now, kept = self._each("y_now"), self._each("kept", 2 * width)
+            remembered += [*y_now, *kept]
+            # X_0 meets Y_(i+1) in slot 0, and the other words meet Y_i.
+            with m.If(at.begins[READ_LATENCY]):
+                m.d.sync += y.eq(y_word)
+            with m.If(at.begins[ASK] | first):
+                m.d.sync += y_now[first_turn].eq(y_next[first_turn])
+            with m.If(first & ~at.leaving[ASK]):
+                m.d.sync += y.eq(y_now[first_turn])
+            begun, begun_turn = at.begins[ASK + k], at.turn[ASK + k]
+            ahead = at.iterations[ASK + k] & ~at.leaving[ASK + k]
+            with m.If(ahead):
+                m.d.comb += product.eq(kept[begun_turn])
+            with m.If(begun | ahead):
+                m.d.sync += kept[begun_turn].eq(of_x.product)
+            # Modulo M the last q is S_0 * c.
+            with m.If(asked.takes_last):
+                m.d.sync += [x.eq(q_waiting[at.turn[0]]), y.eq(inverse[at.turn[0]])]
+            last = history(m, "last", asked.takes_last, k + 1)[-1]
+            last_turn = history(m, "last_turn", at.turn[0], k + 1)[-1]
+            m.d.comb += [
+                is_made.eq(begun | late | last),
+                made_turn.eq(Mux(late, late_turn, Mux(last, last_turn, begun_turn))),
+                q_made.eq(
+                    Mux(late, s_word + kept[late_turn][:width], of_x.product[:width])[:width]
+                ),
+            ]
+            # While M is loaded, it is multiplied by c, and nothing else is added.
+            with m.If(loads_inverse):
+                m.d.sync += [y.eq(x), q.eq(0)]
+        else:
+            x_0, ahead_0 = self._each("x_0"), self._each("ahead")
+            remembered += [*x_0, *ahead_0]
+            m.submodules.product_q = of_q = KaratsubaProduct(width, k, target=self.target)
+            first, second = at.begins[ASK], at.begins[ASK + k + 1]  # X_0 * M', and that times Y_0
+            early = at.iterations[ASK + 1]  # X_0' * Y_(i+1)
+            q_turn = Signal()
+            m.d.comb += q_turn.eq(at.turn[ASK + k + 1])
+            for now, own_turn in (
+                (early, at.turn[ASK + 1]),
+                (first, at.turn[ASK]),
+                (late, late_turn),
+            ):
+                with m.If(now):
+                    m.d.comb += q_turn.eq(own_turn)
+            of_turn = q_turn if self.interleaved else 0
+            m.d.comb += [
+                of_q.x.eq(Mux(first, x, Mux(late, s_word, x_0[of_turn]))),
+                of_q.y.eq(Mux(first | late, inverse[of_turn], y_next[of_turn])),
+                is_made.eq(history(m, "made", second | late, k)[-1]),
+                made_turn.eq(history(m, "made_turn", q_turn, k)[-1]),
+            ]
+            then = made_turn if self.interleaved else 0
+            m.d.comb += q_made.eq(of_q.product[:width] + ahead_0[then])
+            with m.If(history(m, "first", first, k)[-1]):
+                m.d.sync += [x_0[then].eq(of_q.product), ahead_0[then].eq(0)]
+            with m.If(history(m, "early", early, k)[-1]):
+                m.d.sync += ahead_0[then].eq(of_q.product)
 
-        # --- Products and sums -------------------------------------------------------------------
-        m.d.comb += [of_x.x.eq(x), of_x.y.eq(y), of_m.x.eq(m_j), of_m.y.eq(q)]
+        # --- Sums --------------------------------------------------------------------------------
         low, high, high_before = (
             Signal(width + 1, name=name) for name in ("low", "high", "high_before")
         )
         m.d.sync += [
-            low.eq(of_x.product[:width] + of_m.product[:width]),
-            high.eq(of_x.product[width:] + of_m.product[width:]),
+            low.eq(product[:width] + of_m.product[:width]),
+            high.eq(product[width:] + of_m.product[width:]),
             high_before.eq(high),
         ]
         # Without L, which in slot 0 is not wanted, and beyond the last word not there, this is
         # the last word of an iteration.
         halves = Signal(width + 2)
-        at = ASK + k + 1
-        has_low = slots[at] & ~first_words[at]
+        now = ASK + k + 1
+        has_low = at.slots[now] & ~at.first_words[now]
         m.d.sync += halves.eq(Mux(has_low, low, 0) + high_before)
         s = Signal(width)
         s_is_nonzero, low_carry = Signal(), Signal()
-        m.d.comb += s_read.addr.eq(word_index[at])
+        m.d.comb += s_read.addr.eq(self._address(at.word[now], at.turn[now]))
         m.d.sync += [
-            s.eq(Mux(has_low & ~opening[at], s_read.data, 0)),
-            s_is_nonzero.eq(~opening[at] & s_read.data.any()),
+            s.eq(Mux(has_low & ~at.opens[now], s_read.data, 0)),
+            s_is_nonzero.eq(~at.opens[now] & s_read.data.any()),
             low_carry.eq(low[width]),
         ]
         carry = Signal(3)  # V, S and C are below 5 * 2^w
@@ -272,46 +315,105 @@ class KaratsubaMultiplier(ModularMultiplier):
         # In slot 0 L_0 + S_(i,0) is 0 modulo 2^w: a 1 is carried unless both are 0.
         m.d.sync += [
             s_word.eq(total),
-            carry.eq(Mux(first_words[at + 1], low_carry + s_is_nonzero, total[width:])),
+            carry.eq(Mux(at.first_words[now + 1], low_carry + s_is_nonzero, total[width:])),
         ]
+
+        # --- Where the words go ------------------------------------------------------------------
         # A sum has the index of the slot before: it is shifted down by a word.
-        made_slot = made_at + 1
-        # After a reset the shift registers still tell of what was under way before it.
-        runs = fsm.ongoing("RUN") | fsm.ongoing("DRAIN")
+        written = self._address(at.word[made + 1], at.turn[made + 1])
         m.d.comb += [
-            s_write.addr.eq(word_index[made_slot]),
+            s_write.addr.eq(written),
             s_write.data.eq(s_word),
-            s_write.en.eq(slots[made_slot]),
-            self.b_multiplier.eq(begins | next_y),
-            self.b_write.eq(runs & slots[made_slot] & closing[made_slot]),
-            self.b_write_data.eq(s_word),
-            self.b_index.eq(Mux(self.b_write, word_index[made_slot], Mux(begins, 0, i + 1))),
-            finished.eq(Mux(fsm.ongoing("LOADED"), inverse_loaded[ASK], runs & ended[made_slot])),
-            self.done.eq(finished),
+            s_write.en.eq(at.slots[made + 1]),
         ]
+        # M comes as it is, or multiplied by c, with -1 as its lowest word.
+        load_age = made if self.scaled else ASK
+        m.d.comb += [
+            m_write.addr.eq(self._address(at.word[load_age], at.turn[load_age])),
+            m_write.data.eq(Mux(at.first_words[made], -1, s_word) if self.scaled else x),
+            m_write.en.eq(at.loads[load_age]),
+            asked.finished.eq(
+                Mux(at.loads[load_age], at.ends[load_age], at.ends[made + 1] & at.closes[made + 1])
+            ),
+        ]
+        for stream, port in enumerate(ports):
+            own, done_own = (at.turn[age] == stream for age in (0, made + 1))
+            writes = at.closes[made + 1] & done_own
+            m.d.comb += [
+                port.a_role.eq(
+                    Mux(
+                        asked.loads_inverse,
+                        Role.INVERSE,
+                        Mux(asked.loads | asked.leaving, Role.MODULUS, Role.MULTIPLICAND),
+                    )
+                ),
+                port.a_index.eq(asked.word),
+                port.b_multiplier.eq(asked.asks_y & own),
+                port.b_write.eq(writes),
+                port.b_write_data.eq(s_word),
+                port.b_index.eq(Mux(writes, at.word[made + 1], asked.y_index)),
+                port.done.eq(asked.finished),
+            ]
+        m.d.comb += self.multiplying.eq(asked.asks)
 
         # --- Nothing of the operands is left -----------------------------------------------------
-        with m.If(clears):
-            m.d.comb += [
-                m_write.addr.eq(j),
-                m_write.data.eq(0),
-                m_write.en.eq(1),
-                s_write.addr.eq(j),
-                s_write.data.eq(0),
-                s_write.en.eq(1),
-            ]
-            m.d.sync += [
-                register.eq(0)
-                for register in (x, y, y_next, m_j, inverse, q, q_waiting, x_0, ahead, s_word)
-            ]
+        with m.If(asked.clears):
+            for write in (m_write, s_write):
+                m.d.comb += [write.addr.eq(asked.word), write.data.eq(0), write.en.eq(1)]
+            m.d.sync += [register.eq(0) for register in remembered]
         return m
 
+    def _each(self, name: str, width: int | None = None) -> Array:
+        """A register for each multiplication."""
+        shape = self.width if width is None else width
+        names = [name, f"{name}_other"] if self.interleaved else [name]
+        return Array(Signal(shape, name=each) for each in names)
 
-def history(m: Module, name: str, value: Value, cycles: int) -> list[Signal]:
-    """The value as it was 0, 1, ... `cycles` cycles ago; shift registers without a reset."""
-    taps = [Signal(value.shape(), name=name)]
+    def _address(self, word: Value, turn: Value | int) -> Value:
+        """Of a word in a memory that both multiplications share."""
+        if not self.interleaved:
+            return word
+        return Cat(word[: bits_for(self.max_digits - 1)], turn)
+
+
+class _Ages:
+    """What was asked for, as it was 0, 1, ... cycles ago."""
+
+    def __init__(self, m: Module, asked: Schedule, cycles: int, *, interleaved: bool):
+        def ages(name: str, value: Value, *, reset: bool = False) -> list[Signal]:
+            return history(m, name, value, cycles, reset=reset)
+
+        words = asked.asks | asked.loads
+        self.begins = ages("begins", asked.begins)
+        self.slots = ages("slots", words)
+        self.first_words = ages("first_words", words & (asked.word == 0))
+        self.iterations = ages("iterations", asked.asks & (asked.word == 0))
+        self.word = ages("word", asked.word)
+        self.loads = ages("loads", asked.loads)
+        self.loads_inverse = ages("loads_inverse", asked.loads_inverse)
+        self.asks_y = ages("asks_y", asked.asks_y)
+        self.opens = ages("opens", asked.opens)
+        self.leaving = ages("leaving", asked.leaving)
+        # After a reset nothing may be written or reported of what was under way before it.
+        self.closes = ages("closes", asked.closes, reset=True)
+        self.ends = ages("ends", asked.ends, reset=True)
+        self.turn = ages("turn", asked.turn) if interleaved else [0] * (cycles + 1)
+
+
+def _divided(value: int, modulus: int, bits: int) -> int:
+    """(value + q * modulus) / 2^bits with the q below 2^bits that makes it an integer."""
+    radix = 1 << bits
+    q = -value * pow(modulus, -1, radix) % radix
+    return (value + q * modulus) // radix
+
+
+def history(
+    m: Module, name: str, value: Value, cycles: int, *, reset: bool = False
+) -> list[Signal]:
+    """The value as it was 0, 1, ... `cycles` cycles ago; shift registers, maybe with a reset."""
+    taps = [Signal(Value.cast(value).shape(), name=name)]
     m.d.comb += taps[0].eq(value)
     for age in range(1, cycles + 1):
-        taps.append(Signal(value.shape(), name=f"{name}_{age}", reset_less=True))
+        taps.append(Signal(taps[0].shape(), name=f"{name}_{age}", reset_less=not reset))
         m.d.sync += taps[age].eq(taps[age - 1])
     return taps

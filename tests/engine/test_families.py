@@ -22,6 +22,10 @@ CONFIGURATIONS = {
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
+    "karatsuba, scaled, interleaved": (
+        "karatsuba",
+        {"max_bits": 257, "word": 32, "multipliers": 1, "scaled": 1, "interleaved": 1},
+    ),
 }
 LONG_CONFIGURATIONS = {
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
@@ -35,6 +39,15 @@ LONG_CONFIGURATIONS = {
         for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa")
         for bits, multipliers in ((1024, 2), (2048, 1))
     },
+    "karatsuba, scaled": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 2, "scaled": 1}),
+    "karatsuba, interleaved": (
+        "karatsuba",
+        {"max_bits": 1031, "word": 64, "multipliers": 1, "interleaved": 1},
+    ),
+    "karatsuba, words of 128 bits": (
+        "karatsuba",
+        {"max_bits": 2048, "word": 128, "multipliers": 1, "scaled": 1, "interleaved": 1},
+    ),
     "karatsuba, bit by bit": ("karatsuba", {"max_bits": 1031, "word": 32, "window": 0}),
     **{
         f"karatsuba, 2048 bits, {multipliers} multipliers": (

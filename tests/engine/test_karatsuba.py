@@ -8,6 +8,7 @@ from amaranth.hdl import Fragment, MemoryInstance, ResetInserter, Signal
 from amaranth.sim import Simulator
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from coprime.cells.karatsuba import WIDTHS
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix
@@ -70,6 +71,9 @@ class Numbers:
                 {"word": 64, "multipliers": 1},
                 {"word": 16, "latency": 3},
                 {"word": 32, "window": 0},
+                {"word": 64, "scaled": 1},
+                {"word": 64, "multipliers": 1, "interleaved": 1},
+                {"word": 128, "multipliers": 1, "interleaved": 1, "scaled": 1},
             )
         ),
     ],
@@ -194,8 +198,13 @@ def modexp_operands(bench, bits, e_bits):
 
 TWO = {"max_bits": 64, "word": 16, "latency": 3, "multipliers": 2}
 ONE = {"max_bits": 64, "word": 32, "latency": 6, "multipliers": 1}
-LANES = pytest.mark.parametrize("settings", [TWO, ONE])
-SOME_LANES = pytest.mark.parametrize("settings", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
+SCALED = {**ONE, "scaled": 1}
+INTERLEAVED = {**SCALED, "interleaved": 1}
+LANES = pytest.mark.parametrize("settings", [TWO, ONE, INTERLEAVED])
+SOME_LANES = pytest.mark.parametrize(
+    "settings",
+    [ONE, *(pytest.param(each, marks=pytest.mark.slow) for each in (TWO, SCALED, INTERLEAVED))],
+)
 
 
 @LANES
@@ -264,34 +273,68 @@ def test_another_command_after_a_reset_at_any_moment(settings):
     bench.run(process)
 
 
+def test_unequal_lengths_of_interleaved_primes():
+    """Their halves would not keep step; and equal ones go on, whatever the primes' own lengths."""
+    bench = Bench(**INTERLEAVED)
+    own = bench.design.capabilities
+    n, (p, q), d, x = 61 * 4051, (4051, 61), 17, 12345
+
+    async def process(context):
+        for lengths, expected in (((12, 6), Error.LENGTH_ZERO), ((12, 12), Error.NONE)):
+            operands = Radix.of(own).private_operands(
+                n, (p, q), (d % (p - 1), d % (q - 1)), 18, lengths
+            )
+            operands[Operand.X] = x
+            in_bits = {Length.MODULUS: 18, Length.P: lengths[0], Length.Q: lengths[1]}
+            await bench.load(context, operands, in_bits)
+            await bench.start(context, Command.RSA_PRIVATE)
+            cycles, error = await bench.finish(context)
+            prediction = bench.design.predict(Command.RSA_PRIVATE, operands, in_bits)
+            assert (cycles, error) == (prediction.cycles, prediction.error)
+            assert error is expected
+        assert await bench.result(context, own.digits(18)) == pow(x, d, n) == prediction.result
+
+    bench.run(process)
+
+
 # --- Design -------------------------------------------------------------------------------------
 
 DESIGNS = [
-    (bits, word, window, multipliers)
+    {
+        "max_bits": bits,
+        "word": word,
+        "window": window,
+        "multipliers": multipliers,
+        "scaled": scaled,
+    }
     for bits in (64, 65, 122, 123, 126, 127, 128, 254, 255, 512, 1024, 2048, 4096)
-    for word in (16, 32, 64)
+    for word in WIDTHS
     for window in (0, 1, 2, 4)
     for multipliers in (1, 2)
+    for scaled in (0, 1)
+    if scaled or bits >= word - 1
 ]
 
 
 def test_a_key_of_the_longest_modulus_fits():
     """Primes of half of the bits, and never of fewer words than the multiplier works on."""
-    for bits, word, window, multipliers in DESIGNS:
-        design = karatsuba(bits, word=word, window=window, multipliers=multipliers)
-        own = design.capabilities
+    for settings in DESIGNS:
+        own = karatsuba(**settings).capabilities
         shortest = own.digits(own.min_length)
         assert shortest == 2
-        assert own.max_length == bits
-        assert own.max_prime_length >= -(-bits // 2)
-        assert own.max_prime_digits >= shortest, (bits, word, window, multipliers)
+        assert own.max_length == settings["max_bits"]
+        assert own.max_prime_length >= -(-settings["max_bits"] // 2)
+        assert own.max_prime_digits >= shortest, settings
 
 
 def test_sums_fit_the_words():
     """S is below X + M, and X below 2M: 3M has as many words as M has with its headroom."""
-    for bits, word, window, multipliers in DESIGNS:
-        own = karatsuba(bits, word=word, window=window, multipliers=multipliers).capabilities
-        assert 3 * ((1 << bits) - 1) < 1 << (word * own.max_digits)
+    for settings in DESIGNS:
+        own = karatsuba(**settings).capabilities
+        largest = (1 << settings["max_bits"]) - 1
+        if settings["scaled"]:
+            largest *= (1 << settings["word"]) - 1
+        assert 3 * largest < 1 << (settings["word"] * own.max_digits)
 
 
 def test_no_factor_is_overwritten_while_it_is_read():
@@ -311,9 +354,21 @@ def test_no_factor_is_overwritten_while_it_is_read():
         ({"max_bits": 63}, ValueError, r"max_bits must be in 64\.\.4096, not 63"),
         ({"max_bits": 4097}, ValueError, r"max_bits must be in 64\.\.4096, not 4097"),
         ({"max_bits": "64"}, TypeError, "max_bits must be an int, not '64'"),
-        ({"word": 17}, ValueError, "word must be 16, 32 or 64, not 17"),
-        ({"latency": 0}, ValueError, r"latency must be in 1\.\.9, not 0"),
-        ({"latency": 10}, ValueError, r"latency must be in 1\.\.9, not 10"),
+        ({"word": 17}, ValueError, "word must be 16, 32, 64 or 128, not 17"),
+        ({"latency": 0}, ValueError, r"latency must be in 1\.\.13, not 0"),
+        ({"latency": 14}, ValueError, r"latency must be in 1\.\.13, not 14"),
+        (
+            {"max_bits": 64, "word": 128},
+            ValueError,
+            "max_bits must be 127 or more for words of 128",
+        ),
+        ({"scaled": 2}, ValueError, r"scaled must be in 0\.\.1, not 2"),
+        ({"interleaved": 1}, ValueError, "interleaved needs multipliers=1 and a window"),
+        (
+            {"interleaved": 1, "multipliers": 1, "window": 0},
+            ValueError,
+            "interleaved needs multipliers=1 and a window of 1, 2 or 4",
+        ),
         ({"multipliers": 3}, ValueError, r"multipliers must be in 1\.\.2, not 3"),
         ({"window": 3}, ValueError, "window must be 0, 1, 2 or 4, not 3"),
     ],

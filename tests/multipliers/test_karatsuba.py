@@ -1,12 +1,12 @@
 """The word-pipelined multiplier in simulation: results, cycles, S and q iteration by iteration."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from amaranth.hdl import Fragment, MemoryInstance, Module, Mux, ResetInserter, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 from amaranth.sim import Simulator
 from amaranth.utils import bits_for
 
@@ -19,7 +19,8 @@ from coprime.flow.ecp5 import map_ecp5
 from coprime.flow.verilog import to_verilog
 from coprime.flow.xc7 import map_xc7
 from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.karatsuba import ADD, ASK, KaratsubaMultiplier
+from coprime.multipliers.karatsuba import KaratsubaMultiplier
+from coprime.multipliers.karatsuba_schedule import ADD, ASK
 from tests.cells.test_product import ecp5_cells
 from tests.netlists import first_difference, xc7_library
 
@@ -38,6 +39,8 @@ class Case:
     inner: int
     rounds: int
     is_one: bool = False
+    leaves: bool = False
+    """Scaled, the last round is modulo m; y's last word is 0 then."""
 
 
 @dataclass
@@ -52,19 +55,33 @@ class Outcome:
     """After each iteration."""
 
 
-def iterations(case, width):
-    """q_i and S_(i+1), by Algorithm 4 in integers; checks what the docstring says of S."""
+def scale(m, width):
+    """The multiple of m whose lowest word is -1."""
+    return -pow(m, -1, 1 << width) % (1 << width) * m
+
+
+def iterations(case, width, *, scaled=False):
+    """q_i and S_(i+1), by Algorithm 4 in integers; checks what the docstring says of S.
+
+    Where the last round `leaves`, its q is met by the words of m in another place: 0 here.
+    """
     radix = 1 << width
-    inverse = -pow(case.m, -1, radix) % radix
+    m = scale(case.m, width) if scaled else case.m
+    inverse = -pow(m, -1, radix) % radix
+    assert inverse == 1 or not scaled
     s = 0
     for i in range(case.rounds):
+        last = case.leaves and i == case.rounds - 1
+        if last:
+            assert case.y >> width * i == 0
+            m, inverse = case.m, -pow(case.m, -1, radix)
         partial = s + case.x * (case.y >> width * i & radix - 1)
         q = partial * inverse % radix
-        s, remainder = divmod(partial + q * case.m, radix)
+        s, remainder = divmod(partial + q * m, radix)
         assert remainder == 0
-        assert s < case.x + case.m
+        assert s < case.x + m or last
         assert s < radix**case.inner
-        yield q, s
+        yield 0 if last else q, s
 
 
 @dataclass
@@ -83,40 +100,30 @@ class Bench(wiring.Component):
     def __init__(self, multiplier):
         self.multiplier = multiplier
         self.slot_bits = multiplier.count_bits
-        self.memory = BlockRam(multiplier.width, 8 << self.slot_bits)
-        super().__init__(
-            {
-                "idle": In(1),
-                "write": In(1),
-                "address": In(3 + self.slot_bits),
-                "word": In(multiplier.width),
-                "read": Out(multiplier.width),
-                "reset": In(1),
-                "blind": In(1),
-            }
-        )
+        self.ports = [multiplier, multiplier.other] if multiplier.interleaved else [multiplier]
+        self.memories = [BlockRam(multiplier.width, 8 << self.slot_bits) for _ in self.ports]
+        super().__init__({"idle": In(1), "reset": In(1), "blind": In(1)})
 
     def elaborate(self, platform):
         m = Module()
-        multiplier = self.multiplier
-        m.submodules.multiplier = ResetInserter(self.reset)(multiplier)
-        m.submodules.memory = memory = self.memory
-        m.d.comb += [
-            multiplier.a_data.eq(Mux(self.blind, 0, memory.a_data)),
-            multiplier.b_data.eq(Mux(self.blind, 0, memory.b_data)),
-            self.read.eq(memory.b_data),
-        ]
-        b_slot = Mux(multiplier.b_multiplier, Role.MULTIPLIER, RESULT) << self.slot_bits
-        for port, value in (
-            (memory.a_address, (multiplier.a_role << self.slot_bits) | multiplier.a_index),
-            (memory.b_address, Mux(self.idle, self.address, b_slot | multiplier.b_index)),
-            (memory.b_write, Mux(self.idle, self.write, multiplier.b_write)),
-            (memory.b_write_data, Mux(self.idle, self.word, multiplier.b_write_data)),
-        ):
-            # As in the engine: the port sees it two cycles later, so that data come in the third.
-            asked, found = Signal.like(port), Signal.like(port)
-            m.d.sync += [asked.eq(value), found.eq(asked)]
-            m.d.comb += port.eq(found)
+        m.submodules.multiplier = ResetInserter(self.reset)(self.multiplier)
+        for index, (ports, memory) in enumerate(zip(self.ports, self.memories, strict=True)):
+            m.submodules[f"memory_{index}"] = memory
+            m.d.comb += [
+                ports.a_data.eq(Mux(self.blind, 0, memory.a_data)),
+                ports.b_data.eq(Mux(self.blind, 0, memory.b_data)),
+            ]
+            b_slot = Mux(ports.b_multiplier, Role.MULTIPLIER, RESULT) << self.slot_bits
+            for port, value in (
+                (memory.a_address, (ports.a_role << self.slot_bits) | ports.a_index),
+                (memory.b_address, b_slot | ports.b_index),
+                (memory.b_write, ports.b_write & ~self.idle),
+                (memory.b_write_data, ports.b_write_data),
+            ):
+                # As in the engine: the port sees it two cycles later; data come in the third.
+                asked, found = Signal.like(port), Signal.like(port)
+                m.d.sync += [asked.eq(value), found.eq(asked)]
+                m.d.comb += port.eq(found)
         return m
 
 
@@ -129,15 +136,18 @@ class Run:
         self.before = None
         context.set(bench.idle, 1)
 
-    def store(self, role, value, count):
-        """Put the words of an operand into the memory, and junk behind it."""
+    def store(self, role, value, count, stream=0):
+        """Put the words of an operand into a memory, and junk behind it."""
         base, width = role << self.bench.slot_bits, self.dut.width
         words = [value >> (width * k) for k in range(count)]
         words += [JUNK] * ((1 << self.bench.slot_bits) - count)
         for index, word in enumerate(words):
-            self.context.set(self.bench.memory.data[base + index], word & ((1 << width) - 1))
+            word &= (1 << width) - 1
+            self.context.set(self.bench.memories[stream].data[base + index], word)
 
-    def set_lengths(self, inner, rounds, is_one):
+    def set_lengths(self, inner, rounds, is_one, leaves=0):
+        if self.dut.scaled:
+            self.context.set(self.dut.leaves, leaves)
         for signal, value in (
             (self.dut.inner_digits, inner),
             (self.dut.outer_digits, rounds),
@@ -146,15 +156,17 @@ class Run:
         ):
             self.context.set(signal, value & ((1 << len(signal)) - 1))
 
-    async def begin(self, command, case):
+    async def begin(self, command, case, *, together=False):
         """Give `start` or `prepare`: the lengths hold from the next cycle on."""
         context = self.context
         context.set(self.bench.idle, 0)
-        context.set(command, 1)
-        self.set_lengths(JUNK, JUNK, not case.is_one)
+        for ports in self.bench.ports[: 1 + together]:
+            context.set(getattr(ports, command), 1)
+        self.set_lengths(JUNK, JUNK, not case.is_one, not case.leaves)
         await context.tick()
-        context.set(command, 0)
-        self.set_lengths(case.inner, case.rounds, case.is_one)
+        for ports in self.bench.ports:
+            context.set(getattr(ports, command), 0)
+        self.set_lengths(case.inner, case.rounds, case.is_one, case.leaves)
 
     async def finish(self):
         """Watch until `done`, and the cycle behind it."""
@@ -175,54 +187,70 @@ class Run:
     def cycle(self):
         get = self.context.get
         q, s_word = (get(self.inside[name]) for name in ("q", "s_word"))
-        return Cycle(get(self.dut.multiplying), get(self.dut.b_write), q, s_word)
+        writes = sum(get(ports.b_write) for ports in self.bench.ports)
+        assert writes < 2
+        return Cycle(get(self.dut.multiplying), writes, q, s_word)
 
-    async def prepare(self, case):
-        """Hand over the modulus, unless it is the one before."""
-        if (case.m, case.inner) == self.before:
+    async def prepare(self, *cases):
+        """Hand over the moduli, unless they are those before."""
+        moduli = [(case.m, case.inner) for case in cases]
+        if moduli == self.before:
             return
-        self.before = case.m, case.inner
-        self.store(Role.MODULUS, case.m, case.inner)
-        self.store(Role.INVERSE, -pow(case.m, -1, 1 << self.dut.width), 1)
-        await self.begin(self.dut.prepare, case)
+        self.before = moduli
+        for stream, case in enumerate(cases):
+            self.store(Role.MODULUS, case.m, case.inner, stream)
+            self.store(Role.INVERSE, -pow(case.m, -1, 1 << self.dut.width), 1, stream)
+        together = len(cases) == 2
+        await self.begin("prepare", cases[0], together=together)
         trace = await self.finish()
-        assert len(trace) - 1 == self.dut.prepare_cycles(case.inner)
+        inner = cases[0].inner
+        assert len(trace) - 1 == self.dut.prepare_cycles(
+            inner, **({"together": True} if together else {})
+        )
         assert not any(cycle.asks or cycle.writes for cycle in trace)
 
-    def store_factors(self, case):
-        self.store(Role.MULTIPLICAND, case.x, case.inner)
-        self.store(Role.MULTIPLIER, JUNK if case.is_one else case.y, case.rounds)
-        self.store(RESULT, JUNK << 9, case.inner)
+    def store_factors(self, *cases):
+        for stream, case in enumerate(cases):
+            self.store(Role.MULTIPLICAND, case.x, case.inner, stream)
+            self.store(Role.MULTIPLIER, JUNK if case.is_one else case.y, case.rounds, stream)
+            self.store(RESULT, JUNK << 9, case.inner, stream)
 
-    async def multiply(self, case):
-        await self.prepare(case)
-        self.store_factors(case)
-        await self.begin(self.dut.start, case)
-        return await self.outcome(case)
+    async def multiply(self, *cases):
+        """One multiplication, or two together: their outcomes."""
+        await self.prepare(*cases)
+        self.store_factors(*cases)
+        await self.begin("start", cases[0], together=len(cases) == 2)
+        return await self.outcome(*cases)
 
-    async def outcome(self, case):
+    async def outcome(self, *cases):
         """The rest of a multiplication, with S and q taken out of their registers."""
         dut, width = self.dut, self.dut.width
         trace = await self.finish()
         asked = [index for index, cycle in enumerate(trace) if cycle.asks]
         written = [index for index, cycle in enumerate(trace) if cycle.writes]
-        assert written == list(range(len(trace) - 1 - case.inner, len(trace) - 1))
-        q, s = [], []
-        for i in range(case.rounds):
-            own = asked[i * case.inner : (i + 1) * case.inner]
-            values = {trace[cycle + ASK].q for cycle in own}
-            assert len(values) == 1, "q changes within an iteration"
-            q += values
-            made = ASK + dut.latency + ADD + 1
-            words = [trace[cycle + made].s_word for cycle in own]
-            s.append(sum(word << (width * j) for j, word in enumerate(words)))
-        result = 0
-        context, bench = self.context, self.bench
-        for index in range(case.inner):
-            context.set(bench.address, (RESULT << bench.slot_bits) | index)
-            await context.tick().repeat(READ_LATENCY)
-            result |= context.get(bench.read) << (width * index)
-        return Outcome(result, len(trace) - 1, [cycle + ASK for cycle in asked], q, s)
+        inner, rounds = cases[0].inner, cases[0].rounds
+        if len(cases) == 1:
+            assert written == list(range(len(trace) - 1 - inner, len(trace) - 1))
+        else:
+            assert len(written) == 2 * inner
+        made = ASK + dut.latency + ADD + 1
+        outcomes = []
+        for stream in range(len(cases)):
+            q, s, slots = [], [], []
+            for i in range(rounds):
+                turn = i * len(cases) + stream
+                own = asked[turn * inner : (turn + 1) * inner]
+                slots += [cycle + ASK for cycle in own]
+                values = {trace[cycle + ASK].q for cycle in own}
+                assert len(values) == 1, "q changes within an iteration"
+                q += values
+                words = [trace[cycle + made].s_word for cycle in own]
+                s.append(sum(word << (width * j) for j, word in enumerate(words)))
+            memory, base = self.bench.memories[stream].data, RESULT << self.bench.slot_bits
+            words = [self.context.get(memory[base + index]) for index in range(inner)]
+            result = sum(word << (width * j) for j, word in enumerate(words))
+            outcomes.append(Outcome(result, len(trace) - 1, slots, q, s))
+        return outcomes if len(cases) == 2 else outcomes[0]
 
 
 def parts(fragment):
@@ -254,41 +282,64 @@ def simulate(multiplier, steps):
     simulator.run()
 
 
-def make(width, words, latency):
-    return KaratsubaMultiplier(width, words, bits_for(words + 1), latency)
+def make(width, words, latency, **settings):
+    return KaratsubaMultiplier(width, words, bits_for(words + 1), latency, **settings)
 
 
 def check(multiplier, cases):
-    """Everything that is known of a multiplication; gives the outcomes."""
+    """Everything that is known of a multiplication; gives the outcomes.
+
+    A pair of cases is two multiplications together.
+    """
     outcomes = []
 
     async def steps(run):
         for case in cases:
-            outcomes.append(await run.multiply(case))
+            outcomes.append(await run.multiply(*(case if isinstance(case, tuple) else (case,))))
 
     simulate(multiplier, steps)
-    width = multiplier.width
     for case, outcome in zip(cases, outcomes, strict=True):
-        model = list(iterations(case, width))
-        assert outcome.q == [q for q, _ in model], case
-        assert outcome.s == [s for _, s in model], case
-        assert outcome.result == model[-1][1], case
-        assert outcome.result % case.m == (
-            case.x * case.y * pow(2, -width * case.rounds, case.m) % case.m
-        ), case
-        assert outcome.result == multiplier.product(case.x, case.y, case.m, case.rounds), case
-        if case.x < 2 * case.m and case.y < 2 * case.m < 1 << (width * case.rounds - 1):
-            assert outcome.result < 2 * case.m, case
-        assert outcome.cycles == multiplier.cycles(case.inner, case.rounds), case
-        # `inner` slots in a row in each iteration, and the next one begins `period` slots later.
-        period = multiplier.period(case.inner)
-        assert outcome.slots == [
-            multiplier.loading + i * period + j
-            for i in range(case.rounds)
-            for j in range(case.inner)
-        ], case
-        assert len(outcome.slots) == multiplier.products(case.inner, case.rounds), case
+        if isinstance(case, tuple):
+            for turn in range(2):
+                check_outcome(multiplier, case[turn], outcome[turn], together=True, turn=turn)
+        else:
+            check_outcome(multiplier, case, outcome)
     return outcomes
+
+
+def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
+    width, timing = multiplier.width, multiplier.timing
+    more = {"leaves": True} if case.leaves else {}
+    model = list(iterations(case, width, scaled=multiplier.scaled))
+    assert outcome.q == [q for q, _ in model], case
+    assert outcome.s == [s for _, s in model], case
+    assert outcome.result == model[-1][1], case
+    assert outcome.result % case.m == (
+        case.x * case.y * pow(2, -width * case.rounds, case.m) % case.m
+    ), case
+    assert outcome.result == multiplier.product(case.x, case.y, case.m, case.rounds, **more), case
+    m = scale(case.m, width) if multiplier.scaled else case.m
+    if case.leaves and case.y == 1:
+        assert outcome.result < 2 * case.m, case
+    elif case.leaves and case.x <= m + case.m and 4 * case.y < 1 << width * (case.rounds - 1):
+        assert 2 * outcome.result < 5 * case.m, case
+    elif case.x < 2 * m and case.y < 2 * m < 1 << (width * case.rounds - 1):
+        assert outcome.result < 2 * m, case
+    if together:
+        more["together"] = True
+    assert outcome.cycles == multiplier.cycles(case.inner, case.rounds, **more), case
+    # `inner` slots in a row in each iteration, and the next one begins `period` slots later.
+    period = timing.period(case.inner, together=together)
+    streams = 2 if together else 1
+    assert outcome.slots == [
+        timing.loading
+        + (i * streams + turn) * period
+        + j
+        + (timing.leaving if case.leaves and i == case.rounds - 1 else 0)
+        for i in range(case.rounds)
+        for j in range(case.inner)
+    ], case
+    assert len(outcome.slots) == multiplier.products(case.inner, case.rounds), case
 
 
 # --- Results ------------------------------------------------------------------------------------
@@ -345,10 +396,10 @@ def test_around_the_first_length_without_a_stall(width, latency):
     """One word fewer than q takes, as many, and one more."""
     generator = random.Random(width + latency)
     multiplier = make(width, 2 * latency + 8, latency)
-    fewest = multiplier.period(2)
+    fewest = multiplier.timing.period(2)
     cases = []
     for words in (fewest - 1, fewest, fewest + 1):
-        assert (multiplier.period(words) == words) == (words >= fewest)
+        assert (multiplier.timing.period(words) == words) == (words >= fewest)
         m = generator.getrandbits(longest(width, words)) | 1 << (longest(width, words) - 1) | 1
         cases.append(Case(2 * m - 1, 2 * m - 1, m, words, words))
         cases.append(Case(generator.randrange(2 * m), generator.randrange(2 * m), m, words, words))
@@ -408,6 +459,100 @@ def test_every_operand(length):
     check(make(16, 2, 1), cases)
 
 
+# --- Scaled, and interleaved --------------------------------------------------------------------
+
+WAYS = [
+    pytest.param({"scaled": True}, id="scaled"),
+    pytest.param({"interleaved": True}, id="interleaved"),
+    pytest.param({"scaled": True, "interleaved": True}, id="both"),
+]
+
+
+def way_cases(generator, width, words, settings, *, moduli=None):
+    """Cases with moduli of `words` words, of their scaled form if that is what is worked with."""
+    scaled = settings.get("scaled", False)
+    own = words - scaled
+    fits = [m for m in edge_moduli(width, own) if m % 2 and m.bit_length() <= longest(width, own)]
+    for m in moduli or fits:
+        bound = 2 * (scale(m, width) if scaled else m)
+        values = [0, 1, m - 1, bound - 1, bound // 2, generator.randrange(bound)]
+        for x in generator.sample(values, 3):
+            for y in generator.sample(values, 3):
+                yield Case(x, y, m, words, words)
+            yield Case(x, 1, m, words, words, is_one=True)
+            if scaled:
+                yield Case(x, 1, m, words, words, is_one=True, leaves=True)
+                y = generator.choice([m - 1, (1 << width * (words - 1)) - 1])
+                yield Case(x, y, m, words, words, leaves=True)
+
+
+@pytest.mark.parametrize("settings", WAYS)
+@pytest.mark.parametrize(("width", "latency"), [(16, 1), (16, 3), (32, 6), (64, 9)])
+@pytest.mark.parametrize("words", [2, 3, 6])
+def test_ways(settings, width, latency, words):
+    """By itself, on the same multiplier two together, and by itself again."""
+    generator = random.Random(width + latency + words)
+    cases = list(way_cases(generator, width, words, settings))
+    singles = generator.sample(cases, 12)
+    work = singles[:6]
+    if settings.get("interleaved"):
+        for _ in range(12):
+            first = generator.choice(cases)
+            same = [
+                case for case in cases if (case.is_one, case.leaves) == (first.is_one, first.leaves)
+            ]
+            work.append((first, generator.choice(same)))
+    check(make(width, words, latency, **settings), work + singles[6:])
+
+
+@pytest.mark.parametrize("settings", WAYS)
+@pytest.mark.parametrize(("width", "latency"), [(16, 2), (32, 6)])
+def test_ways_around_the_first_length_without_a_stall(settings, width, latency):
+    generator = random.Random(5)
+    together = settings.get("interleaved", False)
+    multiplier = make(width, 2 * latency + 8, latency, **settings)
+    fewest = multiplier.timing.period(2, together=together)
+    work = []
+    for words in (fewest - 1, fewest, fewest + 1):
+        cases = list(way_cases(generator, width, words, settings))
+        assert (multiplier.timing.period(words, together=together) == words) == (words >= fewest)
+        for _ in range(3):
+            first = generator.choice(cases)
+            same = [c for c in cases if (c.is_one, c.leaves) == (first.is_one, first.leaves)]
+            work.append((first, generator.choice(same)) if together else first)
+    check(multiplier, work)
+
+
+@pytest.mark.parametrize("settings", WAYS)
+def test_ways_of_unequal_word_counts(settings):
+    """A y of more or fewer words than the modulus: steps 1 and 3 of the CRT decryption."""
+    generator = random.Random(12)
+    work = []
+    for inner, rounds in ((2, 5), (3, 9), (9, 3), (5, 4), (9, 2), (3, 17)):
+        pair = []
+        for _ in range(2):
+            m = generator.getrandbits(longest(16, inner - 1)) | 1
+            y = generator.getrandbits(16 * (rounds - 1))
+            pair.append(Case(generator.randrange(m), y, m, inner, rounds))
+        work.append(tuple(pair) if settings.get("interleaved") else pair[0])
+        if settings.get("scaled"):
+            leave = tuple(replace(case, leaves=True) for case in pair)
+            work.append(leave if settings.get("interleaved") else leave[0])
+    check(make(16, 17, 3, **settings), work)
+
+
+@pytest.mark.parametrize("length", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_every_operand_scaled(length):
+    """Every X below M and around 2cM, every Y < M, for every odd M of this length; it leaves."""
+    cases = []
+    for m in range(1 << (length - 1) | 1, 1 << length, 2):
+        bound = 2 * scale(m, 16)
+        for x in (*range(m + 2), *range(bound - 3, bound)):
+            cases += [Case(x, y, m, 2, 2, leaves=True) for y in range(m)]
+            cases += [Case(x, y, m, 2, 2) for y in range(m)]
+    check(make(16, 2, 1, scaled=True), cases)
+
+
 # --- No stall -----------------------------------------------------------------------------------
 
 
@@ -444,7 +589,7 @@ def test_no_stall_at_the_papers_sizes(length, width, latency, overhead):
 def test_fewest_words_without_a_stall(latency):
     multiplier = make(64, 40, latency)
     multiplier._MustUse__silence = True
-    assert [words for words in range(2, 41) if multiplier.period(words) == words] == [
+    assert [words for words in range(2, 41) if multiplier.timing.period(words) == words] == [
         *range(2 * latency + 5, 41)
     ]
 
@@ -484,14 +629,14 @@ def test_one_multiplication_right_after_the_other(width, latency, inner):
         run.store_factors(case)
         context, dut = run.context, run.dut
         for _ in range(4):
-            await run.begin(dut.start, case)
+            await run.begin("start", case)
             cycles = 1
             while not context.get(dut.done):
                 cycles += 1
                 await context.tick()
             assert cycles == dut.cycles(case.inner, case.rounds)
             await context.tick()
-        await run.begin(dut.start, case)
+        await run.begin("start", case)
         outcome = await run.outcome(case)
         assert outcome.result == list(iterations(case, width))[-1][1]
 
@@ -518,7 +663,7 @@ def test_nothing_is_done_after_a_reset(command):
         for pause in range(1, cycles + 2):
             await run.prepare(case)
             run.store_factors(case)
-            await run.begin(getattr(dut, command), case)
+            await run.begin(command, case)
             await context.tick().repeat(pause)
             await reset(run)
             for _ in range(30):
@@ -538,12 +683,12 @@ def test_reset_in_the_middle(width, latency, inner):
     cycles = multiplier.cycles(inner, inner)
 
     async def steps(run):
-        context, dut = run.context, run.dut
+        context = run.context
         for pause in range(1, cycles + 2):
             before, after = (random_case(generator, width, inner) for _ in range(2))
             await run.prepare(before)
             run.store_factors(before)
-            await run.begin(dut.start, before)
+            await run.begin("start", before)
             await context.tick().repeat(pause)
             await reset(run)
             run.before = None
@@ -588,6 +733,52 @@ async def wiped(run):
     run.before = None
 
 
+@pytest.mark.parametrize("settings", WAYS)
+def test_wipe_of_two_together(settings):
+    """Whatever there is a second register of."""
+    generator = random.Random(6)
+    multiplier = make(16, 4, 3, **settings)
+    cases = [random_case(generator, 16, 3) for _ in range(2 if multiplier.interleaved else 1)]
+    cases = [replace(case, inner=4, rounds=4) for case in cases]
+
+    async def steps(run):
+        for _ in range(2):
+            await run.multiply(*cases)
+            assert len(left_over(run)) > 20
+            await wiped(run)
+
+    simulate(multiplier, steps)
+
+
+@pytest.mark.parametrize("settings", WAYS)
+def test_ways_reset_in_the_middle(settings):
+    """Another command as soon as a register's reset lets go, at any moment."""
+    generator = random.Random(3)
+    multiplier = make(16, 3, 2, **settings)
+    together = multiplier.interleaved
+    cycles = multiplier.cycles(3, 3, together=together)
+
+    def some():
+        cases = [random_case(generator, 16, 2) for _ in range(1 + together)]
+        return [replace(case, inner=3, rounds=3) for case in cases]
+
+    async def steps(run):
+        for pause in range(1, cycles + 2):
+            before, after = some(), some()
+            await run.prepare(*before)
+            run.store_factors(*before)
+            await run.begin("start", before[0], together=together)
+            await run.context.tick().repeat(pause)
+            await reset(run)
+            run.before = None
+            outcomes = await run.multiply(*after)  # it begins at once
+            for case, outcome in zip(after, outcomes if together else [outcomes], strict=True):
+                model = list(iterations(case, 16, scaled=multiplier.scaled))
+                assert outcome.result == model[-1][1], pause
+
+    simulate(multiplier, steps)
+
+
 @pytest.mark.parametrize(("width", "latency", "words"), [(16, 3, 5), (64, 9, 2)])
 def test_wipe(width, latency, words):
     """It forgets every operand, and works on afterwards."""
@@ -618,7 +809,7 @@ def test_wipe_after_a_reset_in_the_middle(width, latency, words):
             case = random_case(generator, width, words)
             await run.prepare(case)
             run.store_factors(case)
-            await run.begin(dut.start, case)
+            await run.begin("start", case)
             await context.tick().repeat(pause)
             await reset(run)
             await wiped(run)
@@ -654,32 +845,37 @@ module coprime_{name} (input clk, rst, input [9:0] command, input [{top}:0] a_da
     .b_write(b_write), .b_multiplier(b_multiplier), .a_role(a_role), .a_index(a_index),
     .b_index(b_index), .b_write_data(b_write_data), .start(command[0]), .prepare(&command[2:1]),
     .wipe(&command[8:3]), .multiplier_is_one(1'b0), .inner_digits(5'd3), .outer_digits(5'd4),
-    .rounds(5'd4));
+    {leaves}.rounds(5'd4));
 endmodule
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "width", "latency"),
+    ("target", "width", "latency", "scaled"),
     [
-        (Target.XC7, 16, 2),
-        (Target.XC7, 32, 6),
-        (Target.XC7, 64, 6),
-        (Target.ECP5, 16, 2),
-        (Target.ECP5, 32, 6),
+        (Target.XC7, 16, 2, False),
+        (Target.XC7, 32, 6, False),
+        (Target.XC7, 64, 6, False),
+        (Target.XC7, 32, 4, True),
+        (Target.ECP5, 16, 2, False),
+        (Target.ECP5, 32, 6, False),
+        (Target.ECP5, 16, 3, True),
     ],
 )
-def test_mapped_netlist_agrees_with_twin(target, width, latency):
+def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
+    leaves = ".leaves(command[9]), " if scaled else ""
+
     def guarded(name, inner, text):
-        return GUARD.format(name=name, inner=inner, top=width - 1) + text
+        return GUARD.format(name=name, inner=inner, top=width - 1, leaves=leaves) + text
 
     twin, real = (
-        KaratsubaMultiplier(width, 16, 5, latency, one) for one in (Target.GENERIC, target)
+        KaratsubaMultiplier(width, 16, 5, latency, target=one, scaled=scaled)
+        for one in (Target.GENERIC, target)
     )
     gold = guarded("gold", "coprime_twin", to_verilog(twin, "coprime_twin"))
     mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(real, "coprime_mapped")
-    assert mapped.dsp == 3 * KaratsubaProduct.dsp_slices(width)
+    assert mapped.dsp == (2 if scaled else 3) * KaratsubaProduct.dsp_slices(width)
     cells = xc7_library() if target is Target.XC7 else ecp5_cells()
     inputs = {"command": 10, "a_data": width, "b_data": width}
     outputs = {"done": 1, "multiplying": 1, "b_write": 1, "b_multiplier": 1}
@@ -689,19 +885,29 @@ def test_mapped_netlist_agrees_with_twin(target, width, latency):
 
 
 @pytest.mark.parametrize(
-    ("part", "width", "most"),
+    ("part", "width", "scaled", "most"),
     [
-        ("multiplier", 16, 7),
-        pytest.param("multiplier", 32, 13, marks=pytest.mark.slow),
-        pytest.param("multiplier", 64, 27, marks=pytest.mark.slow),
-        pytest.param("engine", 16, 14, marks=pytest.mark.slow),
-        pytest.param("engine", 32, 26, marks=pytest.mark.slow),
-        pytest.param("engine", 64, 54, marks=pytest.mark.slow),
+        ("multiplier", 16, 0, 7),
+        ("multiplier", 16, 1, 2),
+        *(
+            pytest.param(*parameters, marks=pytest.mark.slow)
+            for parameters in (
+                ("multiplier", 32, 0, 13),
+                ("multiplier", 64, 0, 27),
+                ("multiplier", 64, 1, 18),
+                ("engine", 16, 0, 14),
+                ("engine", 32, 0, 26),
+                ("engine", 64, 0, 54),
+                ("engine", 64, 1, 36),
+            )
+        ),
     ],
 )
-def test_dsp_slices(part, width, most):
-    """No more than in the paper's tables 1 and 2; all of them in the three products."""
-    choice = family_named("karatsuba").choose({"word": str(width), "multipliers": "2"})
+def test_dsp_slices(part, width, scaled, most):
+    """No more than in the paper's tables 1 and 2; all of them in the three products, or two."""
+    choice = family_named("karatsuba").choose(
+        {"word": str(width), "multipliers": "2", "scaled": str(scaled)}
+    )
     area = measure_area(choice, Target.XC7, part=part)
-    products = 3 * (2 if part == "engine" else 1)
+    products = (2 if scaled else 3) * (2 if part == "engine" else 1)
     assert area.dsp == products * KaratsubaProduct.dsp_slices(width) <= most

@@ -7,11 +7,13 @@ from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
 __all__ = [
     "REDUCE",
     "REDUCE_BELOW_3M",
+    "REDUCE_BELOW_4M",
     "Arithmetic",
     "below_modulus",
     "canonical",
     "give",
     "go",
+    "leave",
     "normalized",
     "prepare",
     "test_modulus",
@@ -20,6 +22,7 @@ __all__ = [
 REDUCE = "reduce"
 """Label: ACCUMULATOR, below 2M, becomes the canonical result."""
 REDUCE_BELOW_3M = "reduce_below_3m"
+REDUCE_BELOW_4M = "reduce_below_4m"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +35,14 @@ class Arithmetic:
     canonical : its results are below the modulus; else below twice of it
     prepares : it keeps the modulus, which is handed to it before
     aligned : it wants a modulus whose highest bit is 1
+    scaled : it works modulo a multiple of the modulus, and must be told to leave it
     """
 
     montgomery: bool
     canonical: bool
     prepares: bool
     aligned: bool
+    scaled: bool
 
 
 def test_modulus(context: Context) -> Step:
@@ -76,20 +81,25 @@ def prepare(own: Arithmetic, context: Context) -> list[Step]:
     return [step] if own.prepares else []
 
 
-def give(own: Arithmetic, product: Step) -> Step:
+def leave(own: Arithmetic, product: Step) -> Step:
+    """The multiplication, with a product that is one of the modulus itself."""
+    return replace(product, leaves=own.scaled)
+
+
+def give(own: Arithmetic, product: Step, reduce: str = REDUCE) -> Step:
     """The multiplication, which ends the operation with its product as the result."""
     if own.canonical:
         return go(replace(product, destination=Slot.RESULT), "")
-    return go(product, REDUCE)
+    return go(leave(own, product), reduce)
 
 
-def canonical() -> list[Step]:
-    """RESULT = ACCUMULATOR mod M; ACCUMULATOR < 3M, from the label REDUCE on < 2M.
+def canonical(own: Arithmetic) -> list[Step]:
+    """RESULT = ACCUMULATOR mod M, where it is below 2M, 3M or 4M, as the labels tell.
 
     Subtract M and put it back where that went below zero: the same cycles in both cases.
     """
 
-    def reduce(destination: Slot) -> list[Step]:
+    def reduce(destination: Slot, label: str) -> list[Step]:
         return [
             Step(
                 kind=StepKind.SUBTRACT,
@@ -97,6 +107,7 @@ def canonical() -> list[Step]:
                 x=Slot.ACCUMULATOR,
                 y=Slot.M,
                 note="S - M",
+                label=label,
             ),
             Step(
                 kind=StepKind.RESTORE,
@@ -107,11 +118,11 @@ def canonical() -> list[Step]:
             ),
         ]
 
-    first, last = reduce(Slot.ACCUMULATOR), reduce(Slot.RESULT)
-    first[0] = replace(first[0], label=REDUCE_BELOW_3M)
-    last[0] = replace(last[0], label=REDUCE)
+    last = reduce(Slot.RESULT, REDUCE)
     last[1] = go(last[1], "")
-    return first + last
+    below_3m = reduce(Slot.ACCUMULATOR, REDUCE_BELOW_3M)
+    below_4m = reduce(Slot.ACCUMULATOR, REDUCE_BELOW_4M) if own.scaled else []
+    return [*below_4m, *below_3m, *last]
 
 
 def go(step: Step, target: str) -> Step:

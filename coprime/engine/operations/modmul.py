@@ -2,7 +2,16 @@
 
 from coprime.exponentiators.steps import Context, Slot, Step, multiply
 
-from .common import Arithmetic, below_modulus, give, normalized, prepare, test_modulus
+from .common import (
+    REDUCE,
+    REDUCE_BELOW_3M,
+    Arithmetic,
+    below_modulus,
+    give,
+    normalized,
+    prepare,
+    test_modulus,
+)
 
 __all__ = ["modmul"]
 
@@ -19,5 +28,9 @@ def modmul(own: Arithmetic) -> list[Step]:
         *normalized(own, whole),
         *prepare(own, whole),
         *(enter if own.montgomery else []),
-        give(own, multiply(Slot.NEXT, factor, Slot.Y, whole, "X * Y mod M")),
+        give(
+            own,
+            multiply(Slot.NEXT, factor, Slot.Y, whole, "X * Y mod M"),
+            REDUCE_BELOW_3M if own.scaled else REDUCE,
+        ),
     ]

@@ -15,9 +15,11 @@ from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, mu
 
 from .common import (
     REDUCE_BELOW_3M,
+    REDUCE_BELOW_4M,
     Arithmetic,
     below_modulus,
     go,
+    leave,
     normalized,
     prepare,
     test_modulus,
@@ -52,19 +54,23 @@ def share(own: Arithmetic, prime: Context, destination: Slot, power: Power) -> l
     """A prime's share of the result."""
     return [
         *prepare(own, prime),
-        *steps_1_and_2_residue(prime, power),
+        *steps_1_and_2_residue(own, prime, power),
         *prepare(own, Context.WHOLE),
-        step_3_weigh(prime, destination),
+        leave(own, step_3_weigh(prime, destination)),
     ]
 
 
-def steps_1_and_2_residue(prime: Context, power: Power) -> list[Step]:
+def steps_1_and_2_residue(own: Arithmetic, prime: Context, power: Power) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
-    return power(prime)
+    *steps, last = power(prime)
+    return [*steps, leave(own, last)]
 
 
 def step_3_weigh(prime: Context, destination: Slot) -> Step:
-    """Step 3: S_p = P_p * Z_p mod M; if not canonical, below 5/4 M since P_p * 4 < R_p."""
+    """Step 3: S_p = P_p * Z_p mod M.
+
+    If not canonical, below 5/4 M since P_p * 4 < R_p; below 2M where it left a scaled modulus.
+    """
     return multiply(
         destination,
         Slot.crt(prime),
@@ -76,7 +82,7 @@ def step_3_weigh(prime: Context, destination: Slot) -> Step:
 
 
 def step_4_add(own: Arithmetic, part: Slot) -> list[Step]:
-    """Step 4: P = S_p + S_q; below 5/2 M and to be made canonical, or canonical at once."""
+    """Step 4: P = S_p + S_q; below 3M or 4M and to be made canonical, or canonical at once."""
     if not own.canonical:
         total = Step(
             kind=StepKind.ADD,
@@ -85,7 +91,7 @@ def step_4_add(own: Arithmetic, part: Slot) -> list[Step]:
             y=Slot.BASE,
             note="step 4: P = S_p + S_q",
         )
-        return [go(total, REDUCE_BELOW_3M)]
+        return [go(total, REDUCE_BELOW_4M if own.scaled else REDUCE_BELOW_3M)]
     # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
     return [
         Step(
