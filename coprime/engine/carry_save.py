@@ -12,19 +12,11 @@ from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 
-from .contract import Capabilities, Command, Operand
-from .design import EngineDesign
+from .contract import Capabilities
+from .design import EngineDesign, check_ranges, required_operands
 from .layout import Layout
 
 __all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa"]
-
-_MODULUS = {Operand.X, Operand.M}
-_POWER = {*_MODULUS, Operand.M_POWER, Operand.E}
-_PRIVATE = {
-    *_MODULUS,
-    *(Operand.P, Operand.DP, Operand.P_POWER, Operand.CRT_P),
-    *(Operand.Q, Operand.DQ, Operand.Q_POWER, Operand.CRT_Q),
-}
 
 
 def _design(
@@ -41,20 +33,15 @@ def _design(
     Each of the multipliers, 1 or 2, has its own memory. Primes may be as long as the memory has
     room for.
     """
-    for name, value, allowed in (
-        ("max_bits", max_bits, range(2, 4097)),
-        ("word", word, range(8, 65)),
-        ("multipliers", multipliers, range(1, 3)),
-    ):
-        if not isinstance(value, int):
-            raise TypeError(f"{name} must be an int, not {value!r}")
-        if value not in allowed:
-            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+    check_ranges(
+        max_bits=(max_bits, range(2, 4097)),
+        word=(word, range(8, 65)),
+        multipliers=(multipliers, range(1, 3)),
+    )
     width = min(word, max_bits)
     whole = -(-max_bits // width)
     depth = Layout.smallest_depth(whole, (whole + 1) // 2)
     prime = min(Layout.longest_prime(depth, whole), whole)
-    factors = {*_MODULUS, Operand.Y}
     capabilities = Capabilities(
         family=family,
         family_number=family_number,
@@ -67,14 +54,7 @@ def _design(
         min_length=1,
         max_length=max_bits,
         max_prime_length=min(prime * width, max_bits),
-        required={
-            Command.MODMUL: frozenset(
-                factors | {Operand.M_POWER} if multiplier.montgomery else factors
-            ),
-            Command.MODEXP: frozenset(_POWER),
-            Command.RSA_PUBLIC: frozenset(_POWER),
-            Command.RSA_PRIVATE: frozenset(_PRIVATE),
-        },
+        required=required_operands(inverses=False, montgomery=multiplier.montgomery),
     )
 
     def make_multiplier(capabilities: Capabilities, target: Target) -> CarrySaveMultiplier:

@@ -17,7 +17,7 @@ from .operations.common import Arithmetic
 from .prediction import Prediction, predict
 from .program import Program, rsa_programs
 
-__all__ = ["EngineDesign"]
+__all__ = ["EngineDesign", "check_ranges", "required_operands"]
 
 
 class MakeMultiplier(Protocol):
@@ -86,3 +86,37 @@ class EngineDesign:
             multiplier=self.multiplier,
             layout=self.layout,
         )
+
+
+def check_ranges(**parameters: tuple[int, range]) -> None:
+    """Refuse a parameter that is no int (TypeError) or not in its range (ValueError)."""
+    for name, (value, allowed) in parameters.items():
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {value!r}")
+        if value not in allowed:
+            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+
+
+def required_operands(
+    *, inverses: bool, montgomery: bool = True
+) -> Mapping[Command, frozenset[Operand]]:
+    """The operands that each command reads.
+
+    With `inverses` the multiplier takes quotient digits of more than one bit, and every modulus
+    comes with its inverse. Without `montgomery` a single product needs no M_POWER.
+    """
+    modulus = {Operand.X, Operand.M}
+    p = {Operand.P, Operand.DP, Operand.P_POWER, Operand.CRT_P}
+    q = {Operand.Q, Operand.DQ, Operand.Q_POWER, Operand.CRT_Q}
+    if inverses:
+        modulus.add(Operand.M_INVERSE)
+        p.add(Operand.P_INVERSE)
+        q.add(Operand.Q_INVERSE)
+    product = {Operand.M_POWER, Operand.Y} if montgomery else {Operand.Y}
+    power = {Operand.M_POWER, Operand.E}
+    return {
+        Command.MODMUL: frozenset(modulus | product),
+        Command.MODEXP: frozenset(modulus | power),
+        Command.RSA_PUBLIC: frozenset(modulus | power),
+        Command.RSA_PRIVATE: frozenset(modulus | p | q),
+    }

@@ -8,23 +8,11 @@ from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.multipliers.karatsuba import KaratsubaMultiplier
 
-from .contract import Capabilities, Command, Operand
-from .design import EngineDesign
+from .contract import Capabilities
+from .design import EngineDesign, check_ranges, required_operands
 from .layout import Layout
 
 __all__ = ["karatsuba"]
-
-_MODULUS = {Operand.X, Operand.M, Operand.M_INVERSE}
-_PRIMES = {
-    *(Operand.P, Operand.DP, Operand.P_INVERSE, Operand.P_POWER, Operand.CRT_P),
-    *(Operand.Q, Operand.DQ, Operand.Q_INVERSE, Operand.Q_POWER, Operand.CRT_Q),
-}
-_REQUIRED = {
-    Command.MODMUL: frozenset(_MODULUS | {Operand.M_POWER, Operand.Y}),
-    Command.MODEXP: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
-    Command.RSA_PUBLIC: frozenset(_MODULUS | {Operand.M_POWER, Operand.E}),
-    Command.RSA_PRIVATE: frozenset(_MODULUS | _PRIMES),
-}
 
 
 def karatsuba(
@@ -45,17 +33,13 @@ def karatsuba(
     the two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work modulo
     multiples whose lowest word is -1, which takes one word more and a third of the DSP slices less.
     """
-    for name, value, allowed in (
-        ("max_bits", max_bits, range(64, 4097)),
-        ("latency", latency, range(1, 14)),
-        ("multipliers", multipliers, range(1, 3)),
-        ("scaled", scaled, range(2)),
-        ("interleaved", interleaved, range(2)),
-    ):
-        if not isinstance(value, int):
-            raise TypeError(f"{name} must be an int, not {value!r}")
-        if value not in allowed:
-            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+    check_ranges(
+        max_bits=(max_bits, range(64, 4097)),
+        latency=(latency, range(1, 14)),
+        multipliers=(multipliers, range(1, 3)),
+        scaled=(scaled, range(2)),
+        interleaved=(interleaved, range(2)),
+    )
     if word not in WIDTHS:
         raise ValueError(f"word must be 16, 32, 64 or 128, not {word!r}")
     if window not in (0, 1, 2, 4):
@@ -87,7 +71,7 @@ def karatsuba(
         min_length=min_length,
         max_length=max_bits,
         max_prime_length=min(prime * word - headroom, max_bits),
-        required=_REQUIRED,
+        required=required_operands(inverses=True),
         multipliers=multipliers,
         equal_primes=bool(interleaved),
         constant_time=bool(window),

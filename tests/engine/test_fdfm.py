@@ -170,6 +170,12 @@ def test_length_of_wrong_type():
         fdfm_design("1024")
 
 
+@pytest.mark.parametrize("multipliers", [0, 3])
+def test_multipliers_out_of_range(multipliers):
+    with pytest.raises(ValueError, match=rf"multipliers must be in 1\.\.2, not {multipliers}"):
+        fdfm_design(multipliers=multipliers)
+
+
 def test_operands_fit_the_memory():
     for bits in range(64, 2177):
         design = fdfm_design(bits)
