@@ -9,7 +9,7 @@ from amaranth.lib.wiring import Out, connect
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
-from coprime.engine.contract import Capabilities, EngineSignature
+from coprime.engine.contract import capabilities_of
 
 __all__ = ["Accelerator", "Bus"]
 
@@ -41,17 +41,10 @@ class Accelerator(wiring.Component):
     """
 
     def __init__(self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE):
-        capabilities = getattr(engine, "capabilities", None)
-        if not isinstance(capabilities, Capabilities):
-            raise TypeError(f"engine must have capabilities, and {engine!r} has not")
-        if engine.signature.members != EngineSignature(capabilities).members:
-            raise TypeError(
-                f"engine must have the ports of EngineSignature, and {engine!r} has not"
-            )
+        self.capabilities = capabilities_of(engine)
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine = engine
-        self.capabilities = capabilities
         self.bus = bus
         self.slave = AXI4() if bus is Bus.AXI4 else AXI4Lite()
         super().__init__({**flat_ports(self.slave.axi.signature), "irq": Out(1)})

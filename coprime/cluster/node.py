@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, Res
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.engine.contract import Capabilities, Command, EngineSignature, Error
+from coprime.engine.contract import Command, Error, capabilities_of
 
 from .packet import SETTINGS, Kind, PacketLayout
 
@@ -35,15 +35,8 @@ class Node(wiring.Component):
     """
 
     def __init__(self, engine: wiring.Component, cores: int):
-        capabilities = getattr(engine, "capabilities", None)
-        if not isinstance(capabilities, Capabilities):
-            raise TypeError(f"engine must have capabilities, and {engine!r} has not")
-        if engine.signature.members != EngineSignature(capabilities).members:
-            raise TypeError(
-                f"engine must have the ports of EngineSignature, and {engine!r} has not"
-            )
         self.engine = engine
-        self.layout = PacketLayout(capabilities, cores)
+        self.layout = PacketLayout(capabilities_of(engine), cores)
         super().__init__(
             {
                 "clk": In(1),

@@ -42,6 +42,7 @@ __all__ = [
     "Error",
     "Length",
     "Operand",
+    "capabilities_of",
 ]
 
 COMMAND_BITS = 3
@@ -276,3 +277,13 @@ class EngineSignature(wiring.Signature):
                 "multiplying": Out(bits_for(capabilities.multipliers)),
             }
         )
+
+
+def capabilities_of(engine: wiring.Component) -> Capabilities:
+    """Give the capabilities of an engine; TypeError if it is none, by its attribute or ports."""
+    capabilities = getattr(engine, "capabilities", None)
+    if not isinstance(capabilities, Capabilities):
+        raise TypeError(f"engine must have capabilities, and {engine!r} has not")
+    if engine.signature.members != EngineSignature(capabilities).members:
+        raise TypeError(f"engine must have the ports of EngineSignature, and {engine!r} has not")
+    return capabilities
