@@ -9,9 +9,24 @@ from amaranth.utils import bits_for
 from coprime.bus import cluster_registers as registers
 from coprime.bus.cluster_registers import REGISTERS
 from coprime.bus.collector import Collector, distributed
-from coprime.bus.front_end import exceeds, identity, number, register_value
-from coprime.bus.packing import WORD_BITS, WordsToDigits
-from coprime.bus.port import RegisterSignature
+from coprime.bus.common import (
+    CLASSES,
+    LONGEST,
+    check_max_length,
+    classes_of,
+    classify,
+    digits_for,
+    exceeds,
+    identity,
+    keep_refusal,
+    length_registers,
+    number,
+    register_value,
+    report_lengths,
+    too_long_for,
+)
+from coprime.bus.packing import WordsToDigits
+from coprime.bus.port import WORD_BITS, RegisterSignature
 from coprime.cells.target import Target
 from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
 from coprime.engine.contract import (
@@ -26,14 +41,7 @@ from coprime.engine.contract import (
 
 __all__ = ["ClusterFrontEnd"]
 
-LONGEST = 0xFFFF
-CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
-LENGTH_REGISTERS = (
-    registers.MODULUS_LENGTH,
-    registers.EXPONENT_LENGTH,
-    registers.P_LENGTH,
-    registers.Q_LENGTH,
-)
+LENGTH_REGISTERS = length_registers(REGISTERS)
 OF_A_CORE = (
     registers.COMMAND,
     registers.CANCEL,
@@ -73,10 +81,7 @@ class ClusterFrontEnd(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
-        if not 1 <= capabilities.max_length < LONGEST:
-            raise ValueError(
-                f"max_length must be 1 to {LONGEST - 1}, not {capabilities.max_length}"
-            )
+        check_max_length(capabilities)
         self.capabilities = capabilities
         self.cores = cores
         self.target = target
@@ -132,13 +137,10 @@ class ClusterFrontEnd(wiring.Component):
         absent = [length == 0 for length in lengths]
         too_long_held = [length == over for length in lengths]
 
-        # Errors. The clearing write comes first, so that nothing is lost.
+        # Errors.
         refused = Signal.like(refusal)
         clear_error = Signal()
-        with m.If(clear_error):
-            m.d.sync += refusal.eq(Error.NONE)
-        with m.If((refused != Error.NONE) & (clear_error | (refusal == Error.NONE))):
-            m.d.sync += refusal.eq(refused)
+        keep_refusal(m, refusal, refused, clear=clear_error)
 
         # The chosen operand. What depends on it is known a cycle later.
         operand = Signal(OPERAND_BITS)
@@ -149,10 +151,7 @@ class ClusterFrontEnd(wiring.Component):
             Signal(name=f"operand_{name}")
             for name in ("known", "padded", "aligned", "absent", "over")
         )
-        with m.Switch(operand):
-            for known_operand in sorted(own.operands):
-                with m.Case(known_operand):
-                    m.d.comb += length_class.eq(known_operand.length)
+        classify(m, own, operand, length_class)
         is_digit = length_class == Length.DIGIT
         class_index = length_class[:2]
         exponents = [one for one in sorted(own.operands) if one.is_exponent]
@@ -172,22 +171,16 @@ class ClusterFrontEnd(wiring.Component):
         uses = Signal(len(CLASSES))
         with m.Switch(command):
             for known, operands in own.required.items():
-                classes = {one.length for one in operands} - {Length.DIGIT}
                 with m.Case(known):
                     m.d.comb += [
                         required.eq(sum(1 << one for one in operands)),
-                        uses.eq(sum(1 << its_class for its_class in classes)),
+                        uses.eq(classes_of(operands)),
                     ]
         command_error = Signal(ERROR_BITS)
         m.d.sync += command_error.eq(
             Mux((required & ~marks).any(), Error.OPERAND_MISSING, Error.NONE)
         )
-        for one in reversed(CLASSES):
-            zero_length = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
-            with m.If(uses[one] & too_long_held[one]):
-                m.d.sync += command_error.eq(Error.LENGTH_OVER)
-            with m.If(uses[one] & absent[one]):
-                m.d.sync += command_error.eq(zero_length)
+        report_lengths(m, command_error, uses=uses, absent=absent, over=too_long_held)
 
         # The two sides of the chain.
         loader = WordsToDigits(
@@ -278,10 +271,10 @@ class ClusterFrontEnd(wiring.Component):
             beyond.eq(exceeds(value, self.cores - 1)),
             zero.eq(value == 0),
             too_long.eq(
-                Mux(
-                    attempts[registers.P_LENGTH] | attempts[registers.Q_LENGTH],
-                    exceeds(value, own.max_prime_length),
-                    exceeds(value, own.max_length),
+                too_long_for(
+                    own,
+                    value,
+                    of_prime=attempts[registers.P_LENGTH] | attempts[registers.Q_LENGTH],
                 )
             ),
         ]
@@ -314,11 +307,9 @@ class ClusterFrontEnd(wiring.Component):
             m.d.sync += command.eq(value)
             m.d.comb += ends_loading.eq(1)
 
-        # Lengths, counts of digits and marks. A good length counts as the least until an operand is
-        # loaded.
+        # Lengths, counts of digits and marks.
         counted = Signal()  # an operand has been loaded, and the loader knows its digits
-        good_count = own.digits(max(own.min_length, 1))
-        length_count = Mux(zero, 0, Mux(too_long, own.max_digits + 1, good_count))
+        length_count = digits_for(own, zero=zero, too_long=too_long)
         mark = writes_held["marks"]
         for one, register in zip(CLASSES, LENGTH_REGISTERS, strict=True):
             length, count = (writes_held[f"{n}_{one.value}"] for n in ("length", "count"))

@@ -6,7 +6,8 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.bus.packing import WORD_BITS, DigitsToWords
+from coprime.bus.packing import DigitsToWords
+from coprime.bus.port import WORD_BITS
 from coprime.cells.target import Target
 from coprime.cluster.packet import REPLY_OFFSET, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities

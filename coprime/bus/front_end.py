@@ -17,11 +17,26 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-import coprime
 from coprime.bus import registers
-from coprime.bus.gearbox import LENGTH_BITS, WORD_BITS, Gearbox
-from coprime.bus.port import ADDRESS_BITS, RegisterSignature
-from coprime.bus.registers import REGISTERS, WINDOWS, Register, Window
+from coprime.bus.common import (
+    CLASSES,
+    LONGEST,
+    check_max_length,
+    classes_of,
+    classify,
+    digits_for,
+    exceeds,
+    identity,
+    keep_refusal,
+    length_registers,
+    number,
+    register_value,
+    report_lengths,
+    too_long_for,
+)
+from coprime.bus.gearbox import LENGTH_BITS, Gearbox
+from coprime.bus.port import WORD_BITS, RegisterSignature
+from coprime.bus.registers import REGISTERS, WINDOWS, Window
 from coprime.engine.contract import (
     ERROR_BITS,
     OPERAND_BITS,
@@ -35,14 +50,7 @@ from coprime.engine.contract import (
 
 __all__ = ["FrontEnd"]
 
-LONGEST = (1 << LENGTH_BITS) - 1
-CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
-LENGTH_REGISTERS = (
-    registers.MODULUS_LENGTH,
-    registers.EXPONENT_LENGTH,
-    registers.P_LENGTH,
-    registers.Q_LENGTH,
-)
+LENGTH_REGISTERS = length_registers(REGISTERS)
 NOT_WHILE_BUSY = (
     registers.STATUS,
     registers.COMMAND,
@@ -56,69 +64,9 @@ NOT_WHILE_BUSY = (
 )
 
 
-def number(register: Register) -> int | str:
-    """Return the register's address at the register port; of a window, the pattern of all."""
-    first = register.address // 4
-    if not isinstance(register, Window):
-        return first
-    free = (register.words - 1).bit_length()
-    return f"{first >> free:0{ADDRESS_BITS - free}b}{'-' * free}"
-
-
 def word_of(window: Window, address: Value) -> Value:
     """Which word of the window an address at the register port is."""
     return address[: (window.words - 1).bit_length()]
-
-
-def register_value(register: Register, **fields: ValueLike) -> Value:
-    """Put the values of a register's fields into their places."""
-    parts: list[Value] = []
-    place = 0
-    for field in register.fields:
-        value = Value.cast(fields.get(field.name, 0))
-        parts += [Const(0, field.offset - place), (value | Const(0, field.width))[: field.width]]
-        place = field.offset + field.width
-    return Cat(*parts)
-
-
-def exceeds(value: Value, limit: int) -> Value:
-    """Whether an unsigned value is greater than a constant; in LUTs, of which a carry chain takes
-    more."""
-    if limit >= (1 << len(value)) - 1:
-        return Const(0)
-    found = value[limit.bit_length() :].any()
-    below: Value = Const(0)
-    for place in range(limit.bit_length()):
-        below = below & value[place] if limit >> place & 1 else below | value[place]
-    return found | below
-
-
-def identity(own: Capabilities) -> dict[str, Value]:
-    """Values of the registers that never change and tell of the engine, by name."""
-    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
-    commands = sum(1 << command for command in {*own.required, Command.WIPE})
-    return {
-        "VERSION": register_value(registers.VERSION, MAJOR=major, MINOR=minor, PATCH=patch),
-        "FAMILY": Const(own.family_number, WORD_BITS),
-        "CAPABILITIES": register_value(
-            registers.CAPABILITIES,
-            COMMANDS=commands,
-            CONSTANT_TIME=own.constant_time,
-            FIXED_MODULUS=own.fixed_modulus is not None,
-            MULTIPLIERS=own.multipliers,
-            EQUAL_PRIMES=own.equal_primes,
-        ),
-        "DIGITS": register_value(
-            registers.DIGITS,
-            WIDTH=own.digit_width,
-            HEADROOM=own.headroom,
-            RADIX=own.radix_bits,
-        ),
-        "MAX_LENGTH": register_value(
-            registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
-        ),
-        "MIN_LENGTH": register_value(registers.MIN_LENGTH, BITS=own.min_length),
-    }
 
 
 class FrontEnd(wiring.Component):
@@ -151,10 +99,7 @@ class FrontEnd(wiring.Component):
     def __init__(self, capabilities: Capabilities):
         if not isinstance(capabilities, Capabilities):
             raise TypeError(f"capabilities must be Capabilities, not {capabilities!r}")
-        if not 1 <= capabilities.max_length < LONGEST:
-            raise ValueError(
-                f"max_length must be 1 to {LONGEST - 1}, not {capabilities.max_length}"
-            )
+        check_max_length(capabilities)
         greatest = registers.CAPABILITIES["MULTIPLIERS"].of(~0)
         if not 1 <= capabilities.multipliers <= greatest:
             raise ValueError(f"multipliers must be 1 to {greatest}, not {capabilities.multipliers}")
@@ -215,13 +160,10 @@ class FrontEnd(wiring.Component):
         products = Signal(32)
         m.d.comb += self.irq.eq(interrupt & interrupt_enable)
 
-        # Errors. The clearing write comes first, so that nothing is lost.
+        # Errors.
         refused = Signal.like(refusal)  # why something is refused in this cycle
         clear_error = Signal()
-        with m.If(clear_error):
-            m.d.sync += [code.eq(Error.NONE), refusal.eq(Error.NONE)]
-        with m.If((refused != Error.NONE) & (clear_error | (refusal == Error.NONE))):
-            m.d.sync += refusal.eq(refused)
+        keep_refusal(m, refusal, refused, clear=clear_error, beside=[code])
 
         # The ports of the buffer never meet at an address: the input half is written while idle and
         # read while busy, the output half is written while busy and read while idle.
@@ -236,10 +178,7 @@ class FrontEnd(wiring.Component):
         operand = Signal(OPERAND_BITS)
         length_class = Signal(range(len(Length)))
         operand_class = Signal.like(length_class)
-        with m.Switch(operand):
-            for known_operand in sorted(own.operands):
-                with m.Case(known_operand):
-                    m.d.comb += length_class.eq(known_operand.length)
+        classify(m, own, operand, length_class)
         loadable = sorted(own.operands - {Operand.X})
         class_index = length_class[:2]
         is_digit = length_class == Length.DIGIT
@@ -269,22 +208,16 @@ class FrontEnd(wiring.Component):
         with m.Switch(command):
             for known, operands in own.required.items():
                 loaded = operands - {Operand.X}
-                classes = {one.length for one in operands} - {Length.DIGIT}
                 with m.Case(known):
                     m.d.comb += [
                         required.eq(sum(1 << one for one in loaded)),
                         needs_input.eq(Operand.X in operands),
-                        uses.eq(sum(1 << its_class for its_class in classes)),
+                        uses.eq(classes_of(operands)),
                     ]
         missing = Signal()
         length_error = Signal(ERROR_BITS)  # of the first class whose length cannot be used
         m.d.sync += [missing.eq((required & ~complete).any()), length_error.eq(Error.NONE)]
-        for one in reversed(CLASSES):
-            zero_length = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
-            with m.If(uses[one] & over[one]):
-                m.d.sync += length_error.eq(Error.LENGTH_OVER)
-            with m.If(uses[one] & absent[one]):
-                m.d.sync += length_error.eq(zero_length)
+        report_lengths(m, length_error, uses=uses, absent=absent, over=over)
 
         # The word fetched from the buffer, registered: the memory is slow. While busy it is a word
         # of the input, without the bytes that do not count.
@@ -391,10 +324,10 @@ class FrontEnd(wiring.Component):
             ),
             zero.eq(value == 0),
             too_long.eq(
-                Mux(
-                    attempts[registers.P_LENGTH] | attempts[registers.Q_LENGTH],
-                    exceeds(value, own.max_prime_length),
-                    exceeds(value, own.max_length),
+                too_long_for(
+                    own,
+                    value,
+                    of_prime=attempts[registers.P_LENGTH] | attempts[registers.Q_LENGTH],
                 )
             ),
         ]
@@ -443,11 +376,9 @@ class FrontEnd(wiring.Component):
             m.d.sync += operand.eq(value)
             m.d.comb += ends_loading.eq(1)
 
-        # Lengths, counts of digits and the marks of complete operands. A good length counts as the
-        # least until an operand is loaded.
+        # Lengths, counts of digits and the marks of complete operands.
         counted = Signal()  # an operand has been written, and the gearbox knows its digits
-        good_count = own.digits(max(own.min_length, 1))
-        length_count = Mux(zero, 0, Mux(too_long, own.max_digits + 1, good_count))
+        length_count = digits_for(own, zero=zero, too_long=too_long)
         count = Mux(counted, gearbox.digit_index, length_count)
         marks = Signal()  # the operand's mark is written
         mark = Signal()

@@ -7,9 +7,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-__all__ = ["LENGTH_BITS", "WORD_BITS", "Gearbox"]
+from coprime.bus.port import WORD_BITS
 
-WORD_BITS = 32
+__all__ = ["LENGTH_BITS", "Gearbox"]
+
 LENGTH_BITS = 16
 
 

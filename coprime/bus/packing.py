@@ -9,9 +9,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-__all__ = ["WORD_BITS", "DigitsToWords", "WordsToDigits"]
+from coprime.bus.port import WORD_BITS
 
-WORD_BITS = 32
+__all__ = ["DigitsToWords", "WordsToDigits"]
+
 WORD_PLACES = 5
 WORD_MASK = (1 << WORD_BITS) - 1
 FINE_BITS = 3

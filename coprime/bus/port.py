@@ -3,12 +3,14 @@
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "RegisterSignature"]
+__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "WORD_BITS", "RegisterSignature"]
 
 WINDOW_BITS = 12
 """Width of a byte address in the window of 4 KiB."""
 ADDRESS_BITS = WINDOW_BITS - 2
 """Width of a register's number: its byte address divided by 4."""
+WORD_BITS = 32
+"""Width of a register, and of the words in which software gives and takes numbers."""
 
 
 class RegisterSignature(wiring.Signature):
@@ -26,13 +28,13 @@ class RegisterSignature(wiring.Signature):
             {
                 "write": In(1),
                 "write_address": In(ADDRESS_BITS),
-                "write_data": In(32),
+                "write_data": In(WORD_BITS),
                 "write_ready": Out(1),
                 "write_error": Out(1),
                 "read": In(1),
                 "read_address": In(ADDRESS_BITS),
                 "read_ready": Out(1),
-                "read_data": Out(32),
+                "read_data": Out(WORD_BITS),
                 "read_error": Out(1),
             }
         )

@@ -1,0 +1,165 @@
+"""What the registers of an accelerator and those of a cluster have in common."""
+
+from collections.abc import Iterable, Sequence
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
+
+import coprime
+from coprime.bus import registers
+from coprime.bus.gearbox import LENGTH_BITS
+from coprime.bus.port import ADDRESS_BITS, WORD_BITS
+from coprime.bus.registers import Register, Window
+from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
+
+__all__ = [
+    "CLASSES",
+    "LONGEST",
+    "check_max_length",
+    "classes_of",
+    "classify",
+    "digits_for",
+    "exceeds",
+    "identity",
+    "keep_refusal",
+    "length_registers",
+    "number",
+    "register_value",
+    "report_lengths",
+    "too_long_for",
+]
+
+LONGEST = (1 << LENGTH_BITS) - 1
+"""What stands for a length that has no place in its register."""
+CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
+"""The length classes that have a register, by their value."""
+
+
+# --- Registers ----------------------------------------------------------------------------------
+
+
+def length_registers(known: Iterable[Register]) -> tuple[Register, ...]:
+    """Those of CLASSES in a register map: MODULUS_LENGTH and so on."""
+    by_name = {register.name: register for register in known}
+    return tuple(by_name[f"{one.name}_LENGTH"] for one in CLASSES)
+
+
+def number(register: Register) -> int | str:
+    """Return the register's address at the register port; of a window, the pattern of all."""
+    first = register.address // 4
+    if not isinstance(register, Window):
+        return first
+    free = (register.words - 1).bit_length()
+    return f"{first >> free:0{ADDRESS_BITS - free}b}{'-' * free}"
+
+
+def register_value(register: Register, **fields: ValueLike) -> Value:
+    """Put the values of a register's fields into their places."""
+    parts: list[Value] = []
+    place = 0
+    for field in register.fields:
+        value = Value.cast(fields.get(field.name, 0))
+        parts += [Const(0, field.offset - place), (value | Const(0, field.width))[: field.width]]
+        place = field.offset + field.width
+    return Cat(*parts)
+
+
+def identity(own: Capabilities) -> dict[str, Value]:
+    """Values of the registers that never change and tell of the engine, by name."""
+    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
+    commands = sum(1 << command for command in {*own.required, Command.WIPE})
+    return {
+        "VERSION": register_value(registers.VERSION, MAJOR=major, MINOR=minor, PATCH=patch),
+        "FAMILY": Const(own.family_number, WORD_BITS),
+        "CAPABILITIES": register_value(
+            registers.CAPABILITIES,
+            COMMANDS=commands,
+            CONSTANT_TIME=own.constant_time,
+            FIXED_MODULUS=own.fixed_modulus is not None,
+            MULTIPLIERS=own.multipliers,
+            EQUAL_PRIMES=own.equal_primes,
+        ),
+        "DIGITS": register_value(
+            registers.DIGITS,
+            WIDTH=own.digit_width,
+            HEADROOM=own.headroom,
+            RADIX=own.radix_bits,
+        ),
+        "MAX_LENGTH": register_value(
+            registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
+        ),
+        "MIN_LENGTH": register_value(registers.MIN_LENGTH, BITS=own.min_length),
+    }
+
+
+def keep_refusal(
+    m: Module, refusal: Signal, refused: Value, *, clear: Value, beside: Sequence[Signal] = ()
+) -> None:
+    """Let ERROR.REFUSAL keep the first reason until it is cleared, with the fields beside it.
+
+    The clearing write comes first, so that nothing is lost.
+    """
+    with m.If(clear):
+        m.d.sync += [field.eq(Error.NONE) for field in (*beside, refusal)]
+    with m.If((refused != Error.NONE) & (clear | (refusal == Error.NONE))):
+        m.d.sync += refusal.eq(refused)
+
+
+# --- Lengths ------------------------------------------------------------------------------------
+
+
+def check_max_length(own: Capabilities) -> None:
+    """Refuse an engine for lengths that have no place in a register (ValueError)."""
+    if not 1 <= own.max_length < LONGEST:
+        raise ValueError(f"max_length must be 1 to {LONGEST - 1}, not {own.max_length}")
+
+
+def exceeds(value: Value, limit: int) -> Value:
+    """Whether an unsigned value is greater than a constant; in LUTs, of which a carry chain takes
+    more."""
+    if limit >= (1 << len(value)) - 1:
+        return Const(0)
+    found = value[limit.bit_length() :].any()
+    below: Value = Const(0)
+    for place in range(limit.bit_length()):
+        below = below & value[place] if limit >> place & 1 else below | value[place]
+    return found | below
+
+
+def too_long_for(own: Capabilities, value: Value, *, of_prime: Value) -> Value:
+    """Whether a length is over the greatest, which is another one for primes."""
+    return Mux(of_prime, exceeds(value, own.max_prime_length), exceeds(value, own.max_length))
+
+
+def digits_for(own: Capabilities, *, zero: Value, too_long: Value) -> Value:
+    """Count of digits for a new length; a good one counts as the least until an operand is
+    loaded."""
+    return Mux(zero, 0, Mux(too_long, own.max_digits + 1, own.digits(max(own.min_length, 1))))
+
+
+def classify(m: Module, own: Capabilities, operand: Value, length_class: Signal) -> None:
+    """Drive the length class of an operand; of one that the engine does not have, MODULUS."""
+    with m.Switch(operand):
+        for known in sorted(own.operands):
+            with m.Case(known):
+                m.d.comb += length_class.eq(known.length)
+
+
+def classes_of(operands: Iterable[Operand]) -> int:
+    """The operands' classes that have a register, as a mask."""
+    return sum(1 << one for one in {operand.length for operand in operands} - {Length.DIGIT})
+
+
+def report_lengths(
+    m: Module, error: Signal, *, uses: Value, absent: Sequence[Value], over: Sequence[Value]
+) -> None:
+    """Let `error` tell, a cycle later, of the first class whose length cannot be used.
+
+    `uses`, `absent` and `over` have a bit for each of CLASSES. If all lengths are good, `error` is
+    what was assigned to it before.
+    """
+    for one in reversed(CLASSES):
+        zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
+        with m.If(uses[one] & over[one]):
+            m.d.sync += error.eq(Error.LENGTH_OVER)
+        with m.If(uses[one] & absent[one]):
+            m.d.sync += error.eq(zero)
