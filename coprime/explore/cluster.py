@@ -7,12 +7,11 @@ from pathlib import Path
 
 from coprime.catalog import CLUSTER, ClusterChoice
 from coprime.device.cluster import Cluster
-from coprime.device.scheduler import Request, Scheduler
+from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Operand
 from coprime.flow.package import FRONT_END, NODE, cluster_verilog
 from coprime.flow.simulation import Chain
-from coprime.rsa import keys
 
 from .measure import Operands, expected_result
 
@@ -61,20 +60,6 @@ def open_cluster(
     return SimulatedDevice(cluster_verilog(choice), chain, trace=trace, cycle_limit=cycle_limit)
 
 
-def submit(scheduler: Scheduler, command: Command, own: Operands) -> Request:
-    """Ask for an operation. ValueError for RSA_PRIVATE without a private key."""
-    if command is Command.RSA_PRIVATE:
-        if not isinstance(own.key, keys.RsaPrivateKey):
-            raise ValueError("RSA_PRIVATE needs a private key")
-        return scheduler.private(own.key, own.x)
-    e, m = (own.key.e, own.key.n) if own.key is not None else (own.e, own.m)
-    if command is Command.RSA_PUBLIC:
-        return scheduler.public(m, e, own.x)
-    if command is Command.MODEXP:
-        return scheduler.modexp(own.x, e, m)
-    return scheduler.modmul(own.x, own.y, m)
-
-
 def predict_cluster(
     choice: ClusterChoice, cluster: Cluster, command: Command, work: Sequence[Operands]
 ) -> tuple[int, int]:
@@ -82,17 +67,13 @@ def predict_cluster(
     design = choice.core.design
     cycles = products = 0
     for own in work:
-        if command is Command.RSA_PRIVATE:
-            assert isinstance(own.key, keys.RsaPrivateKey)
-            job = cluster.private_job(own.key, own.x)
-        else:
-            e, m = (own.key.e, own.key.n) if own.key is not None else (own.e, own.m)
-            if command is Command.RSA_PUBLIC:
-                job = cluster.public_job(m, e, own.x)
-            elif command is Command.MODEXP:
-                job = cluster.modexp_job(own.x, e, m)
-            else:
-                job = cluster.modmul_job(own.x, own.y, m)
+        job = own.given_to(
+            command,
+            private=cluster.private_job,
+            public=cluster.public_job,
+            modexp=cluster.modexp_job,
+            modmul=cluster.modmul_job,
+        )
         one = design.predict(job.command, {**job.operands, Operand.X: own.x}, job.lengths)
         cycles, products = cycles + one.cycles, products + one.products
     return cycles, products
@@ -116,7 +97,16 @@ def run_cluster(
         engine_cycles, products = predict_cluster(choice, cluster, command, work)
         scheduler = Scheduler(cluster)
         start, before = time.perf_counter(), device.cycles
-        requests = [submit(scheduler, command, own) for own in work]
+        requests = [
+            own.given_to(
+                command,
+                private=scheduler.private,
+                public=scheduler.public,
+                modexp=scheduler.modexp,
+                modmul=scheduler.modmul,
+            )
+            for own in work
+        ]
         for request in scheduler.completed():
             request.result  # noqa: B018 -- raises what went wrong
             if progress is not None:

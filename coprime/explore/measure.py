@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
@@ -35,8 +36,11 @@ __all__ = [
     "measure_area",
     "open_simulation",
     "random_operands",
+    "run_on",
     "run_operation",
 ]
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,31 @@ class Operands:
     e: int = field(default=0, repr=False)
     m: int = 0
     key: keys.RsaPrivateKey | keys.RsaPublicKey | None = None
+
+    def given_to(
+        self,
+        command: Command,
+        *,
+        private: Callable[[keys.RsaPrivateKey, int], Answer],
+        public: Callable[[int, int, int], Answer],
+        modexp: Callable[[int, int, int], Answer],
+        modmul: Callable[[int, int, int], Answer],
+    ) -> Answer:
+        """Call the command's function: private(key, x), public(n, e, x), modexp(x, e, m) or
+        modmul(x, y, m).
+
+        A key comes before e and m. ValueError for RSA_PRIVATE without a private key.
+        """
+        if command is Command.RSA_PRIVATE:
+            if not isinstance(self.key, keys.RsaPrivateKey):
+                raise ValueError("RSA_PRIVATE needs a private key")
+            return private(self.key, self.x)
+        e, m = (self.e, self.m) if self.key is None else (self.key.e, self.key.n)
+        if command is Command.RSA_PUBLIC:
+            return public(m, e, self.x)
+        if command is Command.MODEXP:
+            return modexp(self.x, e, m)
+        return modmul(self.x, self.y, m)
 
 
 @dataclass(frozen=True)
@@ -169,7 +198,7 @@ def run_operation(
         device.progress = progress
         accelerator = Accelerator(device, predict=design.predict)
         start, before = time.perf_counter(), device.cycles
-        result = _run(accelerator, command, operands)
+        result = run_on(accelerator, command, operands)
         seconds, clock = time.perf_counter() - start, device.cycles - before
     expected, bits = expected_result(command, operands)
     assert result.predicted_cycles is not None
@@ -190,32 +219,37 @@ def run_operation(
 
 def expected_result(command: Command, own: Operands) -> tuple[int, int]:
     """What Python's integers say that the result is, and the modulus's length in bits."""
-    if command is Command.RSA_PRIVATE:
-        if not isinstance(own.key, keys.RsaPrivateKey):
-            raise ValueError("RSA_PRIVATE needs a private key")
-        return pow(own.x, own.key.d, own.key.n), own.key.bits
-    e, m = (own.key.e, own.key.n) if own.key is not None else (own.e, own.m)
-    if m == 0:
-        return 0, 0
-    value = own.x * own.y % m if command is Command.MODMUL else pow(own.x, e, m)
-    return value, m.bit_length()
+    return own.given_to(
+        command,
+        private=lambda key, x: (pow(x, key.d, key.n), key.bits),
+        public=lambda n, e, x: _power(x, e, n),
+        modexp=_power,
+        modmul=lambda x, y, m: (x * y % m if m else 0, m.bit_length()),
+    )
 
 
-def _run(accelerator: Accelerator, command: Command, own: Operands) -> Result:
-    x, y, e, m, key = own.x, own.y, own.e, own.m, own.key
-    if command is Command.RSA_PRIVATE:
-        if not isinstance(key, keys.RsaPrivateKey):
-            raise ValueError("RSA_PRIVATE needs a private key")
+def _power(x: int, e: int, m: int) -> tuple[int, int]:
+    return pow(x, e, m) if m else 0, m.bit_length()
+
+
+def run_on(accelerator: Accelerator, command: Command, own: Operands) -> Result:
+    """Load what the command needs, and run it. Raises EngineError if the hardware refuses."""
+
+    def private(key: keys.RsaPrivateKey, x: int) -> Result:
         accelerator.load_private(key)
         return accelerator.private(x)
-    if key is not None:
-        e, m = key.e, key.n
-    if command is Command.RSA_PUBLIC:
-        accelerator.load_public(m, e)
+
+    def public(n: int, e: int, x: int) -> Result:
+        accelerator.load_public(n, e)
         return accelerator.public(x)
-    if command is Command.MODEXP:
-        return accelerator.modexp(x, e, m)
-    return accelerator.modmul(x, y, m)
+
+    return own.given_to(
+        command,
+        private=private,
+        public=public,
+        modexp=accelerator.modexp,
+        modmul=accelerator.modmul,
+    )
 
 
 def measure_area(

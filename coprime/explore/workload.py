@@ -10,9 +10,8 @@ from coprime.device.base import Closing
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.design import EngineDesign
 from coprime.engine.prediction import Prediction
-from coprime.rsa.keys import RsaPrivateKey
 
-from .measure import Operands, WorstCaseNumbers, random_operands
+from .measure import Operands, WorstCaseNumbers, expected_result, random_operands, run_on
 
 __all__ = ["EXPONENTS", "Workload", "has_exponent", "predict_workload"]
 
@@ -62,30 +61,16 @@ class Workload:
     @property
     def expected(self) -> int:
         """The result, by Python's integers."""
-        own = self.operands
         if self.worst is not None:
-            return self.worst.private(own.x)
-        if self.command is Command.RSA_PRIVATE:
-            assert isinstance(own.key, RsaPrivateKey)
-            return pow(own.x, own.key.d, own.key.n)
-        if self.command is Command.MODMUL:
-            return own.x * own.y % own.m
-        return pow(own.x, own.e, own.m)
+            return self.worst.private(self.operands.x)
+        return expected_result(self.command, self.operands)[0]
 
     def run(self, accelerator: Accelerator) -> Result:
         """Do it on an accelerator. Raises EngineError if that refuses."""
-        own = self.operands
-        if self.command is Command.RSA_PRIVATE:
-            key = self.worst or own.key
-            assert isinstance(key, RsaPrivateKey | WorstCaseNumbers)
-            accelerator.load_private(key)
-            return accelerator.private(own.x)
-        if self.command is Command.RSA_PUBLIC:
-            accelerator.load_public(own.m, own.e)
-            return accelerator.public(own.x)
-        if self.command is Command.MODEXP:
-            return accelerator.modexp(own.x, own.e, own.m)
-        return accelerator.modmul(own.x, own.y, own.m)
+        if self.worst is not None:
+            accelerator.load_private(self.worst)
+            return accelerator.private(self.operands.x)
+        return run_on(accelerator, self.command, self.operands)
 
 
 def predict_workload(design: EngineDesign, workload: Workload) -> Prediction:
