@@ -24,7 +24,7 @@ __all__ = [
     "CarrySaveControl",
     "CarrySaveMultiplier",
     "carry_save",
-    "delays",
+    "delays_with_reset",
     "spread",
     "turned",
     "word_sum",
@@ -53,8 +53,8 @@ def turned(register: Value, word: Value) -> Value:
     return Cat(register[len(word) :], word)
 
 
-def delays(m: Module, signal: Value, cycles: int) -> list[Value]:
-    """The signal as it was 0, 1, ... `cycles` cycles ago."""
+def delays_with_reset(m: Module, signal: Value, cycles: int) -> list[Value]:
+    """The signal as it was 0, 1, ... `cycles` cycles ago; a reset makes all of that 0."""
     taps: list[Value] = [signal]
     for _ in range(cycles):
         delayed = Signal.like(taps[-1], name="delayed")
@@ -305,10 +305,10 @@ class CarrySaveControl(wiring.Component):
             self.b_write.eq(written & held),
         ]
         # A block RAM's output comes late in the cycle: it is taken before anything is done with it.
-        entering = delays(m, asking, READ_LATENCY + 1)
-        x_here = delays(m, ask_x, READ_LATENCY + 1)[-1]
+        entering = delays_with_reset(m, asking, READ_LATENCY + 1)
+        x_here = delays_with_reset(m, ask_x, READ_LATENCY + 1)[-1]
         m.d.sync += self.word.eq(self.a_data)
-        with m.If(~delays(m, ask_x | (asking & held), READ_LATENCY)[-1]):
+        with m.If(~delays_with_reset(m, ask_x | (asking & held), READ_LATENCY)[-1]):
             m.d.sync += self.word.eq(0)
         m.d.comb += self.entering_next.eq(entering[-2])
         bits = Signal(width)

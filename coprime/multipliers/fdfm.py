@@ -18,6 +18,7 @@ from coprime.cells.target import Target
 from coprime.model.fdfm import RADIX_BITS
 
 from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from .delays import delays
 
 __all__ = ["FdfmMultiplier"]
 
@@ -227,13 +228,3 @@ class FdfmMultiplier(ModularMultiplier):
             self.done.eq(finished),
         ]
         return m
-
-
-def delays(m: Module, signal: Signal, cycles: int) -> list[Signal]:
-    """The signal as it was 0, 1, ... `cycles` cycles ago; shift registers without a reset."""
-    taps = [signal]
-    for age in range(1, cycles + 1):
-        delayed = Signal.like(signal, name=f"{signal.name}_{age}", reset_less=True)
-        m.d.sync += delayed.eq(taps[-1])
-        taps.append(delayed)
-    return taps

@@ -25,6 +25,7 @@ from coprime.cells.karatsuba import KaratsubaProduct
 from coprime.cells.target import Target
 
 from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from .delays import history
 from .karatsuba_schedule import ASK, Schedule, Timing
 
 __all__ = ["KaratsubaMultiplier"]
@@ -405,15 +406,3 @@ def _divided(value: int, modulus: int, bits: int) -> int:
     radix = 1 << bits
     q = -value * pow(modulus, -1, radix) % radix
     return (value + q * modulus) // radix
-
-
-def history(
-    m: Module, name: str, value: Value, cycles: int, *, reset: bool = False
-) -> list[Signal]:
-    """The value as it was 0, 1, ... `cycles` cycles ago; shift registers, maybe with a reset."""
-    taps = [Signal(Value.cast(value).shape(), name=name)]
-    m.d.comb += taps[0].eq(value)
-    for age in range(1, cycles + 1):
-        taps.append(Signal(taps[0].shape(), name=f"{name}_{age}", reset_less=not reset))
-        m.d.sync += taps[age].eq(taps[age - 1])
-    return taps

@@ -1,0 +1,24 @@
+"""Signals as they were some cycles ago."""
+
+from amaranth.hdl import Module, Signal, Value, ValueLike
+
+__all__ = ["delays", "history"]
+
+
+def delays(m: Module, signal: Signal, cycles: int, *, reset: bool = False) -> list[Signal]:
+    """The signal as it was 0, 1, ... `cycles` cycles ago; shift registers, with a reset or not."""
+    taps = [signal]
+    for age in range(1, cycles + 1):
+        delayed = Signal.like(signal, name=f"{signal.name}_{age}", reset_less=not reset)
+        m.d.sync += delayed.eq(taps[-1])
+        taps.append(delayed)
+    return taps
+
+
+def history(
+    m: Module, name: str, value: ValueLike, cycles: int, *, reset: bool = False
+) -> list[Signal]:
+    """`delays` of a value that has no name of its own yet."""
+    signal = Signal(Value.cast(value).shape(), name=name)
+    m.d.comb += signal.eq(value)
+    return delays(m, signal, cycles, reset=reset)
