@@ -38,7 +38,7 @@ def fdfm(max_bits: int = 2176, multipliers: int = 1) -> EngineDesign:
         digit_width=width,
         headroom=headroom,
         round_bits=width,
-        min_length=16,  # 2 digits
+        min_length=(FdfmMultiplier.MIN_DIGITS - 1) * width - headroom + 1,
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
         required=required_operands(inverses=True),
