@@ -106,8 +106,7 @@ class SimulatedDevice(Closing):
         """Read a register, as Device.read32; BusTimeout if no answer comes."""
         check_address(address)
         response = self._library.coprime_read32(self._open(), address, ctypes.byref(self._value))
-        if response:
-            raise (BusTimeout if response < 0 else BusError)(address, False)
+        _check_response(response, address, write=False)
         return self._value.value
 
     def write32(self, address: int, value: int) -> None:
@@ -115,16 +114,14 @@ class SimulatedDevice(Closing):
         check_address(address)
         check_value(value)
         response = self._library.coprime_write32(self._open(), address, value)
-        if response:
-            raise (BusTimeout if response < 0 else BusError)(address, True)
+        _check_response(response, address, write=True)
 
     def read_block(self, address: int, count: int) -> list[int]:
         """Read registers behind each other, as BlockDevice.read_block; as bursts over AXI4."""
         check_block(address, count)
         words = (ctypes.c_uint32 * count)()
         response = self._library.coprime_read_block(self._open(), address, words, count)
-        if response:
-            raise (BusTimeout if response < 0 else BusError)(address, False)
+        _check_response(response, address, write=False)
         return list(words)
 
     def write_block(self, address: int, values: Sequence[int]) -> None:
@@ -134,8 +131,7 @@ class SimulatedDevice(Closing):
             check_value(value)
         words = (ctypes.c_uint32 * len(values))(*values)
         response = self._library.coprime_write_block(self._open(), address, words, len(values))
-        if response:
-            raise (BusTimeout if response < 0 else BusError)(address, True)
+        _check_response(response, address, write=True)
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
         """Let the clock run until the interrupt request is active.
@@ -165,3 +161,9 @@ class SimulatedDevice(Closing):
         if self._handle is None:
             raise DeviceError("the simulated device is closed")
         return self._handle
+
+
+def _check_response(response: int, address: int, *, write: bool) -> None:
+    """Raise what an access's response other than OKAY means; below 0 there was none."""
+    if response:
+        raise (BusTimeout if response < 0 else BusError)(address, write)
