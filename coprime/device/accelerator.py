@@ -15,6 +15,7 @@ from coprime.device.jobs import (
     PrivateNumbers,
     check_naturals,
     private_numbers,
+    value_of,
     words_of,
 )
 from coprime.engine.contract import Command, Error, Length, Operand
@@ -179,10 +180,9 @@ class Accelerator(EngineDriver):
         self._write(registers.INPUT_LENGTH, size)
         self._execute(job.command)
         result = self._get_output((self._read(registers.OUTPUT_LENGTH) + 3) // 4)
-        value = sum(word << 32 * place for place, word in enumerate(result))
         predicted = self._predicted(self._predict, job, x)
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
-        return Result(value, cycles, products, predicted, self.multipliers)
+        return Result(value_of(result), cycles, products, predicted, self.multipliers)
 
     def _put_input(self, words: list[int]) -> None:
         window = registers.INPUT_WINDOW

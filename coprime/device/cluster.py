@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
-from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals
+from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
 
 __all__ = ["Cluster", "Completion"]
@@ -256,7 +256,7 @@ class Cluster(EngineDriver):
             while len(self._words) < count:  # each word can be read once
                 self._words.append(self._read(registers.RESULT))
             if count:
-                value = sum(word << 32 * place for place, word in enumerate(self._words))
+                value = value_of(self._words)
         self._write(registers.NEXT, 0)
         self._words.clear()
         job, x = self._running.pop(core, (_WIPE, 0))

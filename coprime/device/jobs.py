@@ -20,6 +20,7 @@ __all__ = [
     "PrivateNumbers",
     "check_naturals",
     "private_numbers",
+    "value_of",
     "words_of",
 ]
 
@@ -413,6 +414,11 @@ def private_numbers(key: PrivateNumbers) -> dict[str, int]:
 def words_of(value: int, bits: int) -> list[int]:
     """Return the 32-bit words of a value of `bits` bits, the least significant first."""
     return [value >> shift & 0xFFFF_FFFF for shift in range(0, bits, 32)]
+
+
+def value_of(words: Iterable[int]) -> int:
+    """Return the value of 32-bit words, the least significant first."""
+    return sum(word << 32 * place for place, word in enumerate(words))
 
 
 def check_naturals(**values: int) -> None:
