@@ -13,14 +13,7 @@ from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name, map_ecp5, route_ecp5
-from coprime.flow.package import (
-    FRONT_END,
-    NODE,
-    PARTS,
-    accelerator_verilog,
-    cluster_verilog,
-    part_verilog,
-)
+from coprime.flow.package import PARTS, accelerator_verilog, measured_verilog, part_verilog
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 from coprime.rsa import keys
@@ -276,11 +269,9 @@ def measure_area(
         if part is not None:
             raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")
         family, part = CLUSTER, CLUSTER
-        repeated: tuple[str, ...] = (FRONT_END, NODE)
-        verilog, top = cluster_verilog(choice, target), choice.module_name
     else:
-        family, part, repeated = choice.family.name, part or PARTS[0], ()
-        verilog, top = part_verilog(choice, part, target)
+        family, part = choice.family.name, part or PARTS[0]
+    verilog, top, repeated = measured_verilog(choice, part, target)
     map_to = map_xc7 if target is Target.XC7 else map_ecp5
     mapped = map_to(verilog, top, repeated=repeated)
     routed = route_ecp5(verilog, top, device=device, repeated=repeated) if route else None

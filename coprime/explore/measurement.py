@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coprime import __version__
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.device.base import DeviceError
@@ -20,10 +20,8 @@ from coprime.engine.contract import Command
 from coprime.flow.ecp5 import device_name, map_ecp5, route_ecp5
 from coprime.flow.mapping import mapping_tools
 from coprime.flow.package import (
-    FRONT_END,
-    NODE,
     accelerator_verilog,
-    cluster_verilog,
+    measured_verilog,
     multiplier_verilog,
     part_verilog,
 )
@@ -134,7 +132,6 @@ def _task_key(task: Task) -> tuple[str, ...]:
 
 
 def _measure_area(task: AreaTask) -> Measurement:
-    choice = task.built
     if task.target == "unit-gate":
         verilog, top = part_verilog(task.choice, task.part)
         gates = estimate(verilog, top)
@@ -147,12 +144,7 @@ def _measure_area(task: AreaTask) -> Measurement:
         }
         return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
     target = Target(task.target)
-    repeated: tuple[str, ...] = ()
-    if isinstance(choice, ClusterChoice):
-        verilog, top = cluster_verilog(choice, target), choice.module_name
-        repeated = (FRONT_END, NODE)
-    else:
-        verilog, top = part_verilog(choice, task.part, target)
+    verilog, top, repeated = measured_verilog(task.built, task.part, target)
     mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top, repeated=repeated)
     columns = {
         name: getattr(mapped, name)

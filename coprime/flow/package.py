@@ -19,6 +19,7 @@ __all__ = [
     "accelerator_verilog",
     "cluster_verilog",
     "engine_verilog",
+    "measured_verilog",
     "multiplier_verilog",
     "part_verilog",
     "write_package",
@@ -84,6 +85,19 @@ def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> 
     if part == "multiplier":
         return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
+
+
+def measured_verilog(
+    choice: Choice | ClusterChoice, part: str, target: Target
+) -> tuple[str, str, tuple[str, ...]]:
+    """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
+
+    A cluster is measured as a whole, whatever the part: its node, which has many instances, and its
+    front end are mapped once each. Raises ValueError as `part_verilog`.
+    """
+    if isinstance(choice, ClusterChoice):
+        return cluster_verilog(choice, target), choice.module_name, (FRONT_END, NODE)
+    return (*part_verilog(choice, part, target), ())
 
 
 def write_package(
