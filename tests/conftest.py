@@ -13,3 +13,11 @@ def fdfm() -> Iterator[Bench]:
     bench = open_bench("fdfm")
     yield bench
     bench.device.close()
+
+
+@pytest.fixture(scope="session")
+def karatsuba() -> Iterator[Bench]:
+    """The karatsuba accelerator with its default parameters, simulated."""
+    bench = open_bench("karatsuba")
+    yield bench
+    bench.device.close()

@@ -32,7 +32,13 @@ class IntegerAccelerator:
         return IntegerResult(result_q + key.q * difference)
 
 
-@pytest.fixture(params=["integers", pytest.param("fdfm", marks=pytest.mark.slow)])
+FAMILIES = ("fdfm", "karatsuba")
+"""The families that everything runs on; each is a fixture with an accelerator for 2048 bits."""
+
+
+@pytest.fixture(
+    params=["integers", *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES)]
+)
 def accelerator(request: pytest.FixtureRequest) -> Any:
     """Whatever has load_public, public, load_private and private."""
     if request.param == "integers":

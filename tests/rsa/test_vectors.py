@@ -91,6 +91,37 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
         operations.decrypt(accelerator, key, changed, padding)
 
 
+@pytest.mark.xdist_group("karatsuba, published vectors")
+@pytest.mark.parametrize(
+    ("name", "check", "padding_of"),
+    [
+        ("pkcs1v15sign-vectors.txt", check_signatures, lambda _: Pkcs1Signature("sha1")),
+        (
+            "pkcs-1v2-1d2-vec/pss-vect.txt",
+            check_signatures,
+            lambda example: Pss("sha1", random=lambda _: example.random),
+        ),
+        (
+            "pkcs1v15crypt-vectors.txt",
+            check_encryptions,
+            lambda example: Pkcs1Encryption(random=lambda _: example.random),
+        ),
+        (
+            "pkcs-1v2-1d2-vec/oaep-vect.txt",
+            check_encryptions,
+            lambda example: Oaep("sha1", random=lambda _: example.random),
+        ),
+    ],
+    ids=["pkcs1 signatures", "pss", "pkcs1 encryption", "oaep"],
+)
+def test_some_of_each_file_on_karatsuba(karatsuba, name, check, padding_of):
+    """Messages of its shortest and of its longest key; the slow tests below run all of them."""
+    keys = sorted(keys_and_examples(name), key=lambda one: one[0].bits)
+    for (key, examples), count in ((keys[0], 2), (keys[-1], 1)):
+        assert key.bits <= karatsuba.accelerator.max_length
+        check(karatsuba.accelerator, key, examples[:count], padding_of)
+
+
 @pytest.mark.parametrize("index", range(15))
 def test_pkcs1_signatures(accelerator, index):
     key, examples = keys_and_examples("pkcs1v15sign-vectors.txt")[index]
