@@ -125,7 +125,8 @@ def test_the_specification_of_the_report():
     assert {point.run.bits for point in points} == {32, 64, 128, 256, 512, 1024, 2048}
     assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
-    assert {point.area.part for point in points} == {"engine", "multiplier", "cluster"}
+    parts = {point.area.part for point in points}
+    assert parts == {"engine", "multiplier", "accelerator", "cluster"}
     clusters = [point for point in points if point.area.part == "cluster"]
     assert len(clusters) == 2
     assert {point.area.cores for point in clusters} == {320}
