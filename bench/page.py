@@ -1,10 +1,13 @@
 """What the parts of the page have in common."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from coprime.explore.measure import Area
 
-__all__ = ["area_table", "table", "thousands"]
+__all__ = ["DOCS", "area_table", "replace_part", "table", "thousands"]
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -28,3 +31,17 @@ def area_table(areas: Iterable[Area]) -> str:
         for area in areas
     ]
     return table([*head, "slices at least", "MHz"], rows)
+
+
+def replace_part(page: str, name: str, text: str) -> None:
+    """Put what was measured into a page of docs/, in place of what stands there by this name.
+
+    It stands between two comments that the page does not show.
+    """
+    path = DOCS / page
+    first, last = f"<!-- make bench: {name} -->\n", "<!-- end of it -->\n"
+    before, found, rest = path.read_text("utf-8").partition(first)
+    _, closed, after = rest.partition(last)
+    if not (found and closed):
+        raise ValueError(f"{page} must have the lines {first.strip()} and {last.strip()}")
+    path.write_text(f"{before}{first}\n{text}\n{last}{after}", encoding="utf-8")

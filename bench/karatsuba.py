@@ -1,0 +1,315 @@
+"""The karatsuba family: cycles, area, clock beside KARATSUBA's, RSA, each parameter by itself."""
+
+import random
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from coprime.catalog import Choice, family_named
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator, Result
+from coprime.explore.measure import Area, measure_area, open_simulation
+from coprime.explore.multiplication import predict_multiplication, simulate_multiplication
+from coprime.papers import karatsuba as paper
+from coprime.rsa import keys
+
+from .page import table, thousands
+
+FAMILY = family_named("karatsuba")
+WORDS = (16, 32, 64)
+SIZES = (512, 1024, 2048)
+AREA_BITS = 2048
+DEVICE = "LFE5U-85F"
+LATENCY_SIZES = ((1024, 16), (1024, 32), (1024, 64), (512, 64))
+CLOCKED, CLOCKED_LATENCIES = (1024, 32), (2, 4, 6)
+MAPPED_WORD = 32
+"""Of the designs of each parameter's values, those whose area is measured."""
+PAPER = {"window": 0, "scaled": 0, "interleaved": 0}
+"""The paper's choice for what the catalogue knows besides length, word, latency, multipliers."""
+SWEPT = [parameter for parameter in FAMILY.parameters if parameter.name in PAPER]
+
+
+def choose(**settings: int) -> Choice:
+    return FAMILY.choose({name: str(value) for name, value in settings.items()})
+
+
+def choose_papers(**settings: int) -> Choice:
+    """The paper's choice, where nothing else is said."""
+    return choose(**{one.name: PAPER[one.name] for one in SWEPT} | settings)
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+# --- One multiplication -------------------------------------------------------------------------
+
+
+def multiply(choice: Choice, bits: int) -> tuple[int, int]:
+    """Cycles and products of one multiplication, simulated and as predicted."""
+    done = simulate_multiplication(choice.design, bits, seed=1)
+    assert done == predict_multiplication(choice.design, bits)  # `right` is True in both
+    return done.cycles, done.products
+
+
+def multiplications() -> str:
+    rows = []
+    for bits, word in product(SIZES, WORDS):
+        progress(f"multiplication, {bits} bits, words of {word}")
+        choice = choose_papers(max_bits=bits, word=word, multipliers=1)
+        latency = choice.design.multiplier.latency
+        cycles, products = multiply(choice, bits)
+        formula = paper.multiplication_cycles(bits, word, latency)
+        published = paper.MULTIPLICATIONS.get((bits, word))
+        # Microseconds by megahertz, of three digits.
+        times = thousands(round(published[2] * published[3])) if published else ""
+        rows.append(
+            (
+                *(thousands(bits), word, choice.design.capabilities.digits(bits), latency),
+                *(thousands(cycles), f"{products / cycles:.1%}", thousands(formula)),
+                *(f"{cycles / formula:.3f}", times),
+            )
+        )
+    head = ["bits", "word", "words", "latency", "cycles", "utilization", "the paper's formula"]
+    return table([*head, "ratio", "the paper's time by clock"], rows)
+
+
+def latencies(clocks: Mapping[int, Area]) -> str:
+    """Cycles by the registers on the way of a product; clocks of some."""
+    (parameter,) = (one for one in FAMILY.parameters if one.name == "latency")
+    rows = []
+    for latency in range(parameter.minimum, parameter.maximum + 1):
+        row: list[object] = [latency]
+        for bits, word in LATENCY_SIZES:
+            progress(f"latency {latency}, {bits} bits, words of {word}")
+            choice = choose_papers(max_bits=bits, word=word, latency=latency, multipliers=1)
+            # A narrow product has fewer places.
+            placed = choice.design.multiplier.latency == latency
+            row.append(thousands(multiply(choice, bits)[0]) if placed else "")
+        row.append(f"{clocks[latency].fmax_mhz:.1f}" if latency in clocks else "")
+        rows.append(row)
+    sizes = (f"cycles, {thousands(bits)} / {word}" for bits, word in LATENCY_SIZES)
+    clocked = f"MHz, {thousands(CLOCKED[0])} / {CLOCKED[1]}"
+    return table(["latency", *sizes, clocked], rows)
+
+
+# --- Area and clock -----------------------------------------------------------------------------
+
+Areas = Mapping[tuple[str, int], Area]
+
+
+def measure_areas() -> Areas:
+    """The paper's choice on xc7: the multiplier by itself, and the engine with two."""
+    areas = {}
+    for word in WORDS:
+        for part, multipliers in (("multiplier", 1), ("engine", 2)):
+            progress(f"area, words of {word}, {part}")
+            choice = choose_papers(max_bits=AREA_BITS, word=word, multipliers=multipliers)
+            areas[part, word] = measure_area(choice, Target.XC7, part=part)
+    return areas
+
+
+def area(areas: Areas) -> str:
+    rows = []
+    for (part, word), own in areas.items():
+        of = paper.MULTIPLICATIONS if part == "multiplier" else paper.EXPONENTIATIONS
+        slices, dsp, _, _ = of[AREA_BITS, word]
+        rows.append(
+            (
+                *(part, word, thousands(own.lut), own.lutram, thousands(own.ff), own.carry),
+                *(f"{own.bram:g}", thousands(own.slices_estimate), thousands(slices)),
+                *(own.dsp, dsp),
+            )
+        )
+    head = ["part", "word", "LUTs", "as memory", "flip-flops", "carry cells", "block RAM"]
+    return table([*head, "slices at least", "the paper's", "DSP48E1", "the paper's"], rows)
+
+
+def measure_clocks() -> Mapping[int, Area]:
+    """The multiplier by itself on ecp5, placed and routed, by its words."""
+    clocks = {}
+    for word in WORDS:
+        progress(f"clock, words of {word}")
+        clocks[word] = route(choose_papers(max_bits=AREA_BITS, word=word, multipliers=1))
+    return clocks
+
+
+def measure_latencies() -> Mapping[int, Area]:
+    """The same for some latencies."""
+    bits, word = CLOCKED
+    clocks = {}
+    for latency in CLOCKED_LATENCIES:
+        progress(f"clock, latency {latency}")
+        clocks[latency] = route(
+            choose_papers(max_bits=bits, word=word, latency=latency, multipliers=1)
+        )
+    return clocks
+
+
+def route(choice: Choice) -> Area:
+    return measure_area(choice, Target.ECP5, part="multiplier", route=True, device=DEVICE)
+
+
+def clock(clocks: Mapping[int, Area]) -> str:
+    rows = [
+        (
+            *(word, thousands(own.lut), thousands(own.ff), own.dsp, f"{own.fmax_mhz:.1f}"),
+            f"{paper.MULTIPLICATIONS[AREA_BITS, word][2]:g}",
+        )
+        for word, own in clocks.items()
+    ]
+    head = ["word", "LUTs", "flip-flops", "DSP", "MHz", "MHz on the paper's Virtex-7"]
+    paths = "\n".join(f"* words of {word}: {own.critical_path}" for word, own in clocks.items())
+    return f"{table(head, rows)}\nCritical paths:\n\n{paths}\n"
+
+
+# --- RSA ----------------------------------------------------------------------------------------
+
+
+def operate(choice: Choice, bits: int, *, direct: bool) -> Result:
+    """A private operation with a real key: with CRT, or `direct`, as x^d modulo n."""
+    key = keys.generate(bits, seed=1)
+    x = random.Random(bits).randrange(key.n)
+    with open_simulation(choice) as device:
+        accelerator = Accelerator(device, predict=choice.design.predict)
+        if direct:
+            run = accelerator.modexp(x, key.d, key.n, exponent_length=bits)
+        else:
+            accelerator.load_private(key)
+            run = accelerator.private(x)
+    assert run.value == pow(x, key.d, key.n)
+    assert run.cycles == run.predicted_cycles
+    return run
+
+
+def operations(areas: Areas, clocks: Mapping[int, Area]) -> str:
+    rows = []
+    for bits, word in product((1024, 2048, 4096), WORDS):
+        if (bits, word) == (4096, 16):
+            continue  # its direct exponentiation takes minutes to simulate
+        progress(f"RSA-{bits}, words of {word}")
+        choice = choose(max_bits=bits, word=word)
+        megahertz = clocks[word].fmax_mhz
+        assert choice.values["multipliers"] == 2
+        assert megahertz
+        private, power = (operate(choice, bits, direct=direct) for direct in (False, True))
+        published = paper.EXPONENTIATIONS.get((bits, word))
+        rows.append(
+            (
+                *(thousands(bits), word, areas["engine", word].dsp),
+                *(thousands(private.cycles), f"{private.utilization:.1%}"),
+                f"{private.cycles / megahertz / 1e3:.2f}",
+                *(thousands(power.cycles), f"{power.utilization:.1%}"),
+                f"{power.cycles / megahertz / 1e3:.2f}",
+                # Milliseconds by megahertz, of three digits.
+                thousands(round(published[2] * published[3] * 1000)) if published else "",
+            )
+        )
+    head = ["bits", "word", "DSP48E1", "with CRT", "utilization", "ms at our clock"]
+    head += ["without CRT", "utilization", "ms at our clock", "the paper's time by clock"]
+    return table(head, rows)
+
+
+def variations(multipliers: int) -> Iterator[dict[str, int]]:
+    """The paper's choice first, then each parameter's other values, one at a time."""
+    settings = {"max_bits": 1024, "multipliers": multipliers}
+    yield settings
+    for parameter in SWEPT:
+        for value in range(parameter.minimum, parameter.maximum + 1):
+            other = settings | {parameter.name: value}
+            if value == PAPER[parameter.name] or not _is_design(choose_papers(**other)):
+                continue
+            yield other
+
+
+def _is_design(choice: Choice) -> bool:
+    try:
+        return bool(choice.design)
+    except ValueError:
+        return False
+
+
+def parameters() -> str:
+    """Cycles and area of each parameter's values, all others as in the paper."""
+    rows = []
+    for word, multipliers in product((32, 64), (1, 2)):
+        first: tuple[int, int] | None = None
+        for settings in variations(multipliers):
+            choice = choose_papers(**settings, word=word)
+            progress(f"parameters, {choice.values}")
+            cycles = [operate(choice, 1024, direct=direct).cycles for direct in (False, True)]
+            mapped = measure_area(choice, Target.XC7) if word == MAPPED_WORD else None
+            first = first or (cycles[0], cycles[1])
+            varied = [
+                f"{one.name} {settings[one.name]}" for one in SWEPT if one.name in settings
+            ] or ["as the paper"]
+            rows.append(
+                (
+                    *(word, multipliers, *varied),
+                    *(thousands(cycles[0]), f"{cycles[0] / first[0]:.3f}"),
+                    *(thousands(cycles[1]), f"{cycles[1] / first[1]:.3f}"),
+                    *(_figures(mapped) if mapped else [""] * 4),
+                    "yes" if choice.design.capabilities.constant_time else "no",
+                )
+            )
+    head = ["word", "multipliers", "", "with CRT", "ratio", "without CRT", "ratio"]
+    return table([*head, "LUTs", "flip-flops", "DSP48E1", "block RAM", "constant time"], rows)
+
+
+def _figures(own: Area) -> tuple[object, ...]:
+    return thousands(own.lut), thousands(own.ff), own.dsp, f"{own.bram:g}"
+
+
+def measure() -> str:
+    """The family's part of the page."""
+    products = multiplications()
+    areas, clocks, by_latency = measure_areas(), measure_clocks(), measure_latencies()
+    by_registers = latencies(by_latency)
+    rsa = operations(areas, clocks)
+    by_parameter = parameters()
+    names = ", ".join(f"{one.name}={PAPER[one.name]}" for one in SWEPT)
+    return f"""# karatsuba
+
+KARATSUBA stands for the paper (San, At 2014); its figures are quoted from the paper and are for a
+Virtex-7 7VX330T-3. 'As the paper' means {names}.
+
+## One multiplication
+
+From start to done, in simulation; the paper's formula, (d + 1)(d + 1) + (l + 1), with our latency
+as its l. It counts from the first product on, ours the loading before it too. The paper has no 512
+bits in words of 64. A sweep with `part = "multiplier"` measures them again.
+
+{products}
+## Area
+
+`coprime synth karatsuba --target xc7 -p max_bits={AREA_BITS} -p word=WORD` and as the paper, the
+multiplier with `--part multiplier`. The engine has two multipliers. The paper's are its Tables 1
+and 2 at {AREA_BITS} bits.
+
+{area(areas)}
+## Clock of the multiplier by itself
+
+`coprime synth karatsuba --part multiplier --target ecp5 --route --device {DEVICE}`, as the paper,
+{AREA_BITS} bits, on {clocks[WORDS[0]].device}.
+
+{clock(clocks)}
+## Latency
+
+The multiplier by itself, by bits / word. Where q takes longer than an iteration has words,
+iterations wait for it. No figure stands where a product has no place for so many registers.
+
+{by_registers}
+## RSA with real keys
+
+On two multipliers, all other parameters with their defaults. Without CRT it is MODEXP with the
+private exponent, beside Table 2. Our clock is that of the multiplier by itself on {DEVICE}, above.
+Single case: `coprime run karatsuba RSA_PRIVATE -p word=64 --bits 2048`.
+
+{rsa}
+## Each parameter by itself
+
+RSA-1024 with a real key; all but one of the parameters as the paper.
+
+{by_parameter}
+"""
