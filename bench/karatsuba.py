@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from coprime.catalog import Choice, family_named
+from coprime.cells.karatsuba import WIDTHS
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.explore.measure import Area, measure_area, open_simulation
@@ -17,10 +18,11 @@ from .page import table, thousands
 
 FAMILY = family_named("karatsuba")
 WORDS = (16, 32, 64)
+"""The paper's. Whole operations and areas are measured with all WIDTHS that there are."""
 SIZES = (512, 1024, 2048)
 AREA_BITS = 2048
 DEVICE = "LFE5U-85F"
-LATENCY_SIZES = ((1024, 16), (1024, 32), (1024, 64), (512, 64))
+LATENCY_SIZES = (*((1024, word) for word in WIDTHS), (512, 64))
 CLOCKED, CLOCKED_LATENCIES = (1024, 32), (2, 4, 6)
 MAPPED_WORD = 32
 """Of the designs of each parameter's values, those whose area is measured."""
@@ -102,7 +104,7 @@ Areas = Mapping[tuple[str, int], Area]
 def measure_areas() -> Areas:
     """The paper's choice on xc7: the multiplier by itself, and the engine with two."""
     areas = {}
-    for word in WORDS:
+    for word in WIDTHS:
         for part, multipliers in (("multiplier", 1), ("engine", 2)):
             progress(f"area, words of {word}, {part}")
             choice = choose_papers(max_bits=AREA_BITS, word=word, multipliers=multipliers)
@@ -114,16 +116,16 @@ def area(areas: Areas) -> str:
     rows = []
     for (part, word), own in areas.items():
         of = paper.MULTIPLICATIONS if part == "multiplier" else paper.EXPONENTIATIONS
-        slices, dsp, _, _ = of[AREA_BITS, word]
+        slices, dsp = of[AREA_BITS, word][:2] if word in WORDS else ("", "")
         rows.append(
             (
                 *(part, word, thousands(own.lut), own.lutram, thousands(own.ff), own.carry),
-                *(f"{own.bram:g}", thousands(own.slices_estimate), thousands(slices)),
-                *(own.dsp, dsp),
+                *(f"{own.bram:g}", thousands(own.slices_estimate), slices, own.dsp, dsp),
             )
         )
     head = ["part", "word", "LUTs", "as memory", "flip-flops", "carry cells", "block RAM"]
-    return table([*head, "slices at least", "the paper's", "DSP48E1", "the paper's"], rows)
+    head += ["slices at least", "the paper's slices", "DSP48E1", "the paper's DSP48E1"]
+    return table(head, rows)
 
 
 def measure_clocks() -> Mapping[int, Area]:
@@ -185,23 +187,21 @@ def operate(choice: Choice, bits: int, *, direct: bool) -> Result:
 
 def operations(areas: Areas, clocks: Mapping[int, Area]) -> str:
     rows = []
-    for bits, word in product((1024, 2048, 4096), WORDS):
+    for bits, word in product((1024, 2048, 4096), WIDTHS):
         if (bits, word) == (4096, 16):
             continue  # its direct exponentiation takes minutes to simulate
         progress(f"RSA-{bits}, words of {word}")
         choice = choose(max_bits=bits, word=word)
-        megahertz = clocks[word].fmax_mhz
         assert choice.values["multipliers"] == 2
-        assert megahertz
         private, power = (operate(choice, bits, direct=direct) for direct in (False, True))
         published = paper.EXPONENTIATIONS.get((bits, word))
         rows.append(
             (
                 *(thousands(bits), word, areas["engine", word].dsp),
                 *(thousands(private.cycles), f"{private.utilization:.1%}"),
-                f"{private.cycles / megahertz / 1e3:.2f}",
+                _milliseconds(private, clocks.get(word)),
                 *(thousands(power.cycles), f"{power.utilization:.1%}"),
-                f"{power.cycles / megahertz / 1e3:.2f}",
+                _milliseconds(power, clocks.get(word)),
                 # Milliseconds by megahertz, of three digits.
                 thousands(round(published[2] * published[3] * 1000)) if published else "",
             )
@@ -211,16 +211,30 @@ def operations(areas: Areas, clocks: Mapping[int, Area]) -> str:
     return table(head, rows)
 
 
-def variations(multipliers: int) -> Iterator[dict[str, int]]:
-    """The paper's choice first, then each parameter's other values, one at a time."""
-    settings = {"max_bits": 1024, "multipliers": multipliers}
-    yield settings
+def _milliseconds(run: Result, routed: Area | None) -> str:
+    return f"{run.cycles / routed.fmax_mhz / 1e3:.2f}" if routed and routed.fmax_mhz else ""
+
+
+def variations(**settings: int) -> Iterator[tuple[str, Choice]]:
+    """The paper's choice first, then each parameter's other values, with what is varied.
+
+    One at a time; a value that the design refuses beside the paper's other ones comes with the
+    defaults of those, if it can.
+    """
+    yield "as the paper", choose_papers(**settings)
     for parameter in SWEPT:
         for value in range(parameter.minimum, parameter.maximum + 1):
-            other = settings | {parameter.name: value}
-            if value == PAPER[parameter.name] or not _is_design(choose_papers(**other)):
+            if value == PAPER[parameter.name]:
                 continue
-            yield other
+            for others in (PAPER, {one.name: one.default for one in SWEPT}):
+                values = {one.name: others[one.name] for one in SWEPT} | {parameter.name: value}
+                choice = choose(**settings, **values)
+                if _is_design(choice):
+                    changed = [
+                        f"{name} {own}" for name, own in values.items() if own != PAPER[name]
+                    ]
+                    yield ", ".join(changed), choice
+                    break
 
 
 def _is_design(choice: Choice) -> bool:
@@ -234,26 +248,24 @@ def parameters() -> str:
     """Cycles and area of each parameter's values, all others as in the paper."""
     rows = []
     for word, multipliers in product((32, 64), (1, 2)):
-        first: tuple[int, int] | None = None
-        for settings in variations(multipliers):
-            choice = choose_papers(**settings, word=word)
+        first: list[int] = []
+        for varied, choice in variations(max_bits=1024, word=word, multipliers=multipliers):
             progress(f"parameters, {choice.values}")
-            cycles = [operate(choice, 1024, direct=direct).cycles for direct in (False, True)]
+            private, power = (
+                operate(choice, 1024, direct=direct).cycles for direct in (False, True)
+            )
             mapped = measure_area(choice, Target.XC7) if word == MAPPED_WORD else None
-            first = first or (cycles[0], cycles[1])
-            varied = [
-                f"{one.name} {settings[one.name]}" for one in SWEPT if one.name in settings
-            ] or ["as the paper"]
+            first = first or [private, power]
             rows.append(
                 (
-                    *(word, multipliers, *varied),
-                    *(thousands(cycles[0]), f"{cycles[0] / first[0]:.3f}"),
-                    *(thousands(cycles[1]), f"{cycles[1] / first[1]:.3f}"),
+                    *(word, multipliers, varied),
+                    *(thousands(private), f"{private / first[0]:.3f}"),
+                    *(thousands(power), f"{power / first[1]:.3f}"),
                     *(_figures(mapped) if mapped else [""] * 4),
                     "yes" if choice.design.capabilities.constant_time else "no",
                 )
             )
-    head = ["word", "multipliers", "", "with CRT", "ratio", "without CRT", "ratio"]
+    head = ["word", "multipliers", "choice", "with CRT", "ratio", "without CRT", "ratio"]
     return table([*head, "LUTs", "flip-flops", "DSP48E1", "block RAM", "constant time"], rows)
 
 
