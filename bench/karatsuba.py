@@ -40,6 +40,12 @@ def choose_papers(**settings: int) -> Choice:
     return choose(**{one.name: PAPER[one.name] for one in SWEPT} | settings)
 
 
+def choose_multiplier(**settings: int) -> Choice:
+    """One multiplier as the paper's, by itself: no window changes it, so that is the default's."""
+    others = {one.name: PAPER[one.name] for one in SWEPT if one.name != "window"}
+    return choose(multipliers=1, **others | settings)
+
+
 def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(text, file=sys.stderr)
@@ -59,7 +65,7 @@ def multiplications() -> str:
     rows = []
     for bits, word in product(SIZES, WORDS):
         progress(f"multiplication, {bits} bits, words of {word}")
-        choice = choose_papers(max_bits=bits, word=word, multipliers=1)
+        choice = choose_multiplier(max_bits=bits, word=word)
         latency = choice.design.multiplier.latency
         cycles, products = multiply(choice, bits)
         formula = paper.multiplication_cycles(bits, word, latency)
@@ -85,7 +91,7 @@ def latencies(clocks: Mapping[int, Area]) -> str:
         row: list[object] = [latency]
         for bits, word in LATENCY_SIZES:
             progress(f"latency {latency}, {bits} bits, words of {word}")
-            choice = choose_papers(max_bits=bits, word=word, latency=latency, multipliers=1)
+            choice = choose_multiplier(max_bits=bits, word=word, latency=latency)
             # A narrow product has fewer places.
             placed = choice.design.multiplier.latency == latency
             row.append(thousands(multiply(choice, bits)[0]) if placed else "")
@@ -105,9 +111,12 @@ def measure_areas() -> Areas:
     """The paper's choice on xc7: the multiplier by itself, and the engine with two."""
     areas = {}
     for word in WIDTHS:
-        for part, multipliers in (("multiplier", 1), ("engine", 2)):
-            progress(f"area, words of {word}, {part}")
-            choice = choose_papers(max_bits=AREA_BITS, word=word, multipliers=multipliers)
+        progress(f"area, words of {word}")
+        settings = {"max_bits": AREA_BITS, "word": word}
+        for part, choice in (
+            ("multiplier", choose_multiplier(**settings)),
+            ("engine", choose_papers(**settings, multipliers=2)),
+        ):
             areas[part, word] = measure_area(choice, Target.XC7, part=part)
     return areas
 
@@ -133,7 +142,7 @@ def measure_clocks() -> Mapping[int, Area]:
     clocks = {}
     for word in WORDS:
         progress(f"clock, words of {word}")
-        clocks[word] = route(choose_papers(max_bits=AREA_BITS, word=word, multipliers=1))
+        clocks[word] = route(choose_multiplier(max_bits=AREA_BITS, word=word))
     return clocks
 
 
@@ -143,9 +152,7 @@ def measure_latencies() -> Mapping[int, Area]:
     clocks = {}
     for latency in CLOCKED_LATENCIES:
         progress(f"clock, latency {latency}")
-        clocks[latency] = route(
-            choose_papers(max_bits=bits, word=word, latency=latency, multipliers=1)
-        )
+        clocks[latency] = route(choose_multiplier(max_bits=bits, word=word, latency=latency))
     return clocks
 
 
@@ -295,14 +302,14 @@ bits in words of 64. A sweep with `part = "multiplier"` measures them again.
 {products}
 ## Area
 
-`coprime synth karatsuba --target xc7 -p max_bits={AREA_BITS} -p word=WORD` and as the paper, the
-multiplier with `--part multiplier`. The engine has two multipliers. The paper's are its Tables 1
-and 2 at {AREA_BITS} bits.
+`coprime synth karatsuba --target xc7 -p max_bits={AREA_BITS} -p word=WORD` with the paper's
+choice, the multiplier with `--part multiplier`. The engine has two multipliers. The paper's are its
+Tables 1 and 2 at {AREA_BITS} bits.
 
 {area(areas)}
 ## Clock of the multiplier by itself
 
-`coprime synth karatsuba --part multiplier --target ecp5 --route --device {DEVICE}`, as the paper,
+`coprime synth karatsuba --part multiplier --target ecp5 --route --device {DEVICE}`,
 {AREA_BITS} bits, on {clocks[WORDS[0]].device}.
 
 {clock(clocks)}
@@ -321,7 +328,7 @@ Single case: `coprime run karatsuba RSA_PRIVATE -p word=64 --bits 2048`.
 {rsa}
 ## Each parameter by itself
 
-RSA-1024 with a real key; all but one of the parameters as the paper.
+RSA-1024 with a real key; what is not named is as in the paper.
 
 {by_parameter}
 """
