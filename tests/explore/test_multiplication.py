@@ -11,8 +11,8 @@ from coprime.explore.multiplication import predict_multiplication, simulate_mult
 from coprime.multipliers.contract import MultiplierSignature
 
 
-def design(family, bits):
-    return family_named(family).choose({"max_bits": str(bits)}).design
+def design(family, bits, **settings):
+    return family_named(family).choose({"max_bits": str(bits), **settings}).design
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -22,6 +22,17 @@ def test_cycles_are_the_predicted_ones(family, longest, bits):
     for seed in (1, 2, 3):
         done = simulate_multiplication(own, bits, seed)
         assert done == predict_multiplication(own, bits)
+        assert done.right
+
+
+@pytest.mark.parametrize(
+    "settings", [{"scaled": "1"}, {"scaled": "1", "interleaved": "1", "multipliers": "1"}]
+)
+def test_karatsuba_beyond_the_paper(settings):
+    own = design("karatsuba", 256, **settings)
+    for seed in (1, 2, 3):
+        done = simulate_multiplication(own, 256, seed)
+        assert done == predict_multiplication(own, 256)
         assert done.right
 
 
@@ -37,6 +48,7 @@ class Idler(wiring.Component):
     """Is always done, and writes nothing."""
 
     prepares = canonical = True
+    scaled = interleaved = False
 
     def __init__(self, capabilities, target):
         super().__init__(MultiplierSignature(capabilities.digit_width, capabilities.count_bits, 8))

@@ -172,7 +172,12 @@ def measured(part, size, **figures):
             "exponents": "random" if alone else "worst",
             "part": part,
             "target": "xc7",
-            "parameters": {**parameters, "multipliers": 1 if alone else 2},
+            "parameters": {
+                **parameters,
+                "multipliers": 1 if alone else 2,
+                "scaled": 0,
+                "interleaved": 0,
+            },
             "fmax_mhz": None,
             **figures,
         },
