@@ -53,11 +53,13 @@ def number(register: Register) -> int | str:
 
 
 def register_value(register: Register, **fields: ValueLike) -> Value:
-    """Put the values of a register's fields into their places."""
+    """Put the values of a register's fields into their places, and 0 where there is none."""
     parts: list[Value] = []
     place = 0
     for field in register.fields:
-        value = Value.cast(fields.get(field.name, 0))
+        if field.name not in fields:
+            continue
+        value = Value.cast(fields[field.name])
         parts += [Const(0, field.offset - place), (value | Const(0, field.width))[: field.width]]
         place = field.offset + field.width
     return Cat(*parts)
@@ -76,7 +78,7 @@ def identity(own: Capabilities) -> dict[str, Value]:
             CONSTANT_TIME=own.constant_time,
             FIXED_MODULUS=own.fixed_modulus is not None,
             MULTIPLIERS=own.multipliers,
-            EQUAL_PRIMES=own.equal_primes,
+            **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
         ),
         "DIGITS": register_value(
             registers.DIGITS,

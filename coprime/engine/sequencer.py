@@ -28,10 +28,14 @@ def step_layout(program: Program) -> data.StructLayout:
             "modulus": 2,
             "outer": 2,
             "conditional": int(any(step.conditional for step in program.steps)),
-            "leaves": int(any(step.leaves for step in program.steps)),
             "target": bits_for(len(program.steps)),
+            **({"leaves": 1} if _any_leaves(program) else {}),
         }
     )
+
+
+def _any_leaves(program: Program) -> bool:
+    return any(step.leaves for step in program.steps)
 
 
 class Sequencer(wiring.Component):
@@ -54,6 +58,7 @@ class Sequencer(wiring.Component):
     meets : the lane waits at a MEET
     other_meets : the other lane does
     other_ends : the other lane ends the operation
+    leaves : the step under way leaves a scaled modulus; only if any step does
     """
 
     DIGIT_CYCLES = READ_LATENCY + 2
@@ -96,7 +101,6 @@ class Sequencer(wiring.Component):
                 "outer_digits": Out(count),
                 "rounds": Out(max(count, length)),
                 "discards": Out(1),
-                "leaves": Out(1),
                 # The two units.
                 "multiply": Out(1),
                 "prepare": Out(1),
@@ -118,6 +122,7 @@ class Sequencer(wiring.Component):
                 "other_meets": In(1),
                 "other_ends": In(1),
             }
+            | ({"leaves": Out(1)} if _any_leaves(program) else {})
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -135,8 +140,8 @@ class Sequencer(wiring.Component):
                     "modulus": step.modulus,
                     "outer": step.outer,
                     "conditional": step.conditional,
-                    "leaves": step.leaves,
                     "target": target,
+                    **({"leaves": step.leaves} if _any_leaves(self.program) else {}),
                 }
             )
             for step, target in zip(self.program.steps, self.program.targets, strict=True)
@@ -159,13 +164,14 @@ class Sequencer(wiring.Component):
             self.destination.eq(step.destination),
             self.modulus.eq(step.modulus),
             self.operation.eq(step.kind),
-            self.leaves.eq(step.leaves),
             self.inner_digits.eq(digits[step.modulus]),
             self.outer_digits.eq(digits[step.outer]),
             exponent_digits.eq(
                 Mux(step.modulus == Context.WHOLE, self.exponent_digits, self.inner_digits)
             ),
         ]
+        if _any_leaves(self.program):
+            m.d.comb += self.leaves.eq(step.leaves)
         lengths = Array(
             [self.modulus_length, self.p_length, self.q_length, Const(0, len(self.p_length))]
         )
