@@ -22,8 +22,9 @@ from .page import table, thousands
 
 CORES = (1, 8, 64, 320)
 CLOCK_DEVICE = "LFE5U-85F"
-CLOCK_CORES = (1, 8)
-"""The device has LUTs for 72 or more; nextpnr does not place and route those within 40 minutes."""
+CLOCK_CORES = (1, 8, 64)
+"""The device has LUTs for 72 or more; nextpnr does not place and route those within 40 minutes, and
+takes half an hour for 64."""
 
 
 def cluster_of(cores: int, **settings: str) -> ClusterChoice:
