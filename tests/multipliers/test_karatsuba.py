@@ -487,8 +487,16 @@ def way_cases(generator, width, words, settings, *, moduli=None):
 
 
 @pytest.mark.parametrize("settings", WAYS)
-@pytest.mark.parametrize(("width", "latency"), [(16, 1), (16, 3), (32, 6), (64, 9)])
-@pytest.mark.parametrize("words", [2, 3, 6])
+@pytest.mark.parametrize(
+    ("width", "latency", "words"),
+    [
+        *((16, 1, 3), (16, 3, 2), (32, 6, 6)),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in ((16, 1, 2), (16, 1, 6), (16, 3, 6), (32, 6, 2), (64, 9, 3), (128, 13, 2))
+        ),
+    ],
+)
 def test_ways(settings, width, latency, words):
     """By itself, on the same multiplier two together, and by itself again."""
     generator = random.Random(width + latency + words)
