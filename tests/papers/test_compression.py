@@ -1,0 +1,447 @@
+"""COMPRESSION's figures follow from each other, and contradict each other, as the remarks say."""
+
+import itertools
+import math
+from decimal import Decimal
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from coprime.explore.side_by_side import compare
+from coprime.model.moduli import vassoler_pair
+from coprime.model.pseudo_moduli import search
+from coprime.papers import compression as paper
+from coprime.papers.compression import (
+    CIRCUITS,
+    CM,
+    CM_PSEUDO,
+    DM,
+    DM_PSEUDO,
+    MM,
+    MM_PSEUDO,
+    quantity,
+)
+
+TESTS = (16, 32, 64, 128, 256, 512)
+SYNTHESIZED = (CM, CM_PSEUDO, MM, MM_PSEUDO)
+
+
+def table(number):
+    (found,) = [one for one in paper.TABLES if one.number == number]
+    return found
+
+
+def remarks(number):
+    return " ".join(table(number).remarks)
+
+
+def of(printed, test, circuit):
+    row = printed[test]
+    circuits = CIRCUITS if len(row) == len(CIRCUITS) else SYNTHESIZED
+    return row[circuits.index(circuit)]
+
+
+def value(printed, test, circuit, unit):
+    return quantity(of(printed, test, circuit), unit)
+
+
+def printed_as(text, exact, unit):
+    """Whether a quantity can have been printed so: rounded up or down, or cut off."""
+    number, _, own = text.partition(" ")
+    last = Decimal(1).scaleb(Decimal(number).as_tuple().exponent)
+    in_own_unit = exact if not own else quantity(f"{exact} {unit}", own)
+    return abs(in_own_unit - Decimal(number)) < last
+
+
+def shares(printed, unit):
+    """What a pseudo-modulus saves of CM, in %, by test."""
+    return [
+        100 - 100 * value(printed, test, CM_PSEUDO, unit) / value(printed, test, CM, unit)
+        for test in TESTS
+    ]
+
+
+# --- The data -----------------------------------------------------------------------------------
+
+
+def test_all_tables_and_figures_are_there():
+    numbers = [f"Table {number}" for number in (3, 4, 5, *range(7, 19))]
+    numbers += [f"Figure {number}" for number in (13, 14, *range(24, 34))]
+    assert [one.number for one in paper.TABLES] == numbers
+    for one in paper.TABLES:
+        assert one.page is not None
+        if one.number.startswith("Figure"):
+            assert "lost" in one.remarks[0]
+
+
+@pytest.mark.parametrize("number", range(7, 19))
+def test_results_are_complete(number):
+    found = table(f"Table {number}")
+    circuits = SYNTHESIZED if number in (10, 11, 12, 16, 17, 18) else CIRCUITS
+    assert [column.name for column in found.columns] == list(circuits)
+    assert [row.x for row in found.rows] == [2 * test for test in TESTS]
+    for row in found.rows:
+        assert list(row.published) == list(circuits)
+        assert all(figure > 0 for figure in row.published.values())
+
+
+def test_quantities_are_exact():
+    assert quantity("1.2 us", "ns") == 1200
+    assert quantity("1.268 ms", "μs") == 1268
+    assert quantity("0.426 MHz", "MHz") == Decimal("0.426")
+    assert quantity("5.2 s", "ms") == 5200
+    (row,) = [row for row in table("Table 11").rows if row.x == 1024]
+    assert row.published == {CM: 0.2283, CM_PSEUDO: 0.1107, MM: 4800, MM_PSEUDO: 5200}
+    (row,) = [row for row in table("Table 8").rows if row.x == 32]
+    assert list(row.published.values()) == [0.412, 0.435, 0.098, 0.048, 4.8, 5.2]
+
+
+def test_figures_stand_beside_what_they_follow_from():
+    for one in paper.TABLES:
+        lines = compare(one, [])
+        measured = {line.quantity for line in lines if line.measurements}
+        # The page leaves out the columns that nothing stands beside, if there are others.
+        assert measured in (set(), {column.name for column in one.columns}), one.number
+    (line,) = [
+        line
+        for line in compare(table("Table 12"), [])
+        if (line.row, line.quantity) == ("1,024 bits (Test 512)", CM)
+    ]
+    (own,) = line.measurements
+    assert own.value == pytest.approx(1 / 0.223)
+    assert own.how == "1 over its delay"
+
+
+# --- Moduli -------------------------------------------------------------------------------------
+
+
+def test_table_4_is_the_family():
+    for n, (modulus, k, pseudo_modulus) in paper.PAIRS.items():
+        assert (modulus, pseudo_modulus) == vassoler_pair(n)
+        assert modulus == 2**n + int(k, 2)
+        # "n - 1 bits and n/2 ones"
+        assert (len(k), k.count("1")) == (n - 1, n // 2)
+        assert modulus.bit_length() == n + 1 == pseudo_modulus.bit_length() - 1
+        # Equation 22 as it is printed has one power too many.
+        assert 3 * (2**n + sum(2 ** (2 * i) for i in range(n // 2 + 1))) != pseudo_modulus
+        assert 3 * (2**n + sum(2 ** (2 * i) for i in range(n // 2))) == pseudo_modulus
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_moduli_factor_by_algebra(test):
+    """They are the Fermat numbers of index 1 on, and so is no key."""
+    modulus, _ = vassoler_pair(2 * test - 2)
+    count = (2 * test).bit_length() - 1
+    fermat = [2 ** (2**index) + 1 for index in range(1, count)]
+    assert math.prod(fermat) == modulus
+    assert fermat[:4] == [5, 17, 257, 65537][: count - 1]
+    if test == 512:
+        assert len(fermat) == 9
+        assert "5 · 17 · 257 · 65,537 · ..., the Fermat numbers of index 1 to 9" in remarks(
+            "Table 7"
+        )
+
+
+def test_a_key_has_no_pseudo_modulus():
+    """Of a key that `cryptography` makes no multiple of few digits is near."""
+    modulus = rsa.generate_private_key(65537, 1024).public_key().public_numbers().n
+    found = search(modulus, 16)
+    assert len(found.best.digits) > 100
+    for exponent in range(1024, 1100):
+        assert pow(2, exponent, modulus) not in (1, modulus - 1)
+
+
+def test_tests_are_numbered_in_two_ways():
+    """Section 5.1: Test 2 is 5 and 15, Test 16 is 2^30 + 357913941; but Test 4 is 21 and 63."""
+    assert vassoler_pair(2 * 2 - 2) == (5, 15)
+    assert vassoler_pair(2 * 16 - 2) == (2**30 + 357913941, 2**32 - 1)
+    assert vassoler_pair(2 * 6 - 2)[1].bit_length() == 12
+    assert (21, 63) == vassoler_pair(2 * 3 - 2) != vassoler_pair(2 * 4 - 2)
+    assert "Test 3" in remarks("Figure 24")
+
+
+# --- Table 5 ------------------------------------------------------------------------------------
+
+
+def test_products_of_table_5():
+    wrong = []
+    for figures in paper.STANDARD_CELLS.values():
+        for delay, area, product in figures:
+            if not printed_as(str(product), Decimal(delay * area) / 10**6, ""):
+                wrong.append((product, f"{delay * area / 1e6:.3f}"))
+    assert wrong == [(6.417, "6.498")]
+    assert "6.417" in remarks("Table 5") and "6.498" in remarks("Table 5")
+
+
+def test_table_5_saves_much_less_than_tables_7_and_8():
+    def saved(place):
+        return [f"{100 - 100 * one[place] / m[place]:.1f}" for m, one in cells]
+
+    cells = paper.STANDARD_CELLS.values()
+    assert (min(saved(0), key=float), max(saved(0), key=float)) == ("1.3", "5.7")
+    assert (min(saved(1), key=float), max(saved(1), key=float)) == ("1.1", "25.8")
+    delays = shares(paper.DELAYS, "ns")
+    assert (math.floor(min(delays)), math.ceil(max(delays))) == (51, 52)
+    areas = [100 - 100 * row[3] / row[2] for row in paper.LOGIC_ELEMENTS.values()]
+    assert (f"{min(areas):.0f}", f"{max(areas):.0f}") == ("20", "46")
+    for words in ("1.3 to 5.7 %", "1.1 to 25.8 %", "51 to 52 %", "20 to 46 %"):
+        assert words in remarks("Table 5")
+
+
+# --- Tables 7 to 9 ------------------------------------------------------------------------------
+
+
+def test_more_than_the_device_has():
+    over = {
+        circuit: [
+            2 * test
+            for test in TESTS
+            if of(paper.LOGIC_ELEMENTS, test, circuit) > paper.DEVICE_LOGIC_ELEMENTS
+        ]
+        for circuit in SYNTHESIZED
+    }
+    assert over == {CM: [128, 256, 512, 1024], CM_PSEUDO: [256, 512, 1024], MM: [], MM_PSEUDO: []}
+
+
+def test_terms_grow_faster_than_table_7():
+    terms = {test: paper.and_terms(test, pseudo=True) for test in TESTS}
+    assert terms[512] == 2 * 1024**2 == 1024 * terms[16]
+    last, first = paper.LOGIC_ELEMENTS[512], paper.LOGIC_ELEMENTS[16]
+    assert (f"{last[2] / first[2]:.0f}", f"{last[3] / first[3]:.0f}") == ("25", "35")
+    assert (f"{terms[512] / last[3]:.1f}", f"{terms[16] / first[3]:.1f}") == ("8.9", "0.3")
+    assert paper.and_terms(512, pseudo=False) == 2 * 1023**2 > 6 * last[2]
+
+
+def test_delays_of_table_8_are_on_a_straight_line():
+    for circuit, step in ((CM, 25), (CM_PSEUDO, 12)):
+        delays = [value(paper.DELAYS, test, circuit, "ns") for test in TESTS]
+        assert [b - a for a, b in itertools.pairwise(delays)] == [step] * 5
+        assert f"{step} ns" in remarks("Table 8")
+
+
+def test_extrapolation_turns_the_order_of_dm_round():
+    for test in TESTS:
+        slower = value(paper.DELAYS, test, DM_PSEUDO, "ns") > value(paper.DELAYS, test, DM, "ns")
+        assert slower is (test == 16)
+    ratio = value(paper.DELAYS, 512, DM_PSEUDO, "ns") / value(paper.DELAYS, 512, DM, "ns")
+    assert f"{100 - 100 * ratio:.0f} %" == "45 %"
+
+
+def test_montgomery_is_not_100_percent_slower():
+    for slow, fast, words in ((MM, CM, "20,850"), (MM_PSEUDO, CM_PSEUDO, "46,944")):
+        ratio = value(paper.DELAYS, 512, slow, "ns") / value(paper.DELAYS, 512, fast, "ns")
+        assert f"{ratio:,.0f}" == words
+        assert words in remarks("Table 8")
+
+
+def test_table_9_is_table_7_times_table_8():
+    wrong = [
+        (test, circuit)
+        for test in TESTS
+        for circuit in CIRCUITS
+        if not printed_as(
+            of(paper.AREA_DELAYS, test, circuit),
+            of(paper.LOGIC_ELEMENTS, test, circuit) * value(paper.DELAYS, test, circuit, "s"),
+            "s",
+        )
+    ]
+    assert wrong == [(128, DM_PSEUDO)]
+    product = paper.LOGIC_ELEMENTS[128][1] * value(paper.DELAYS, 128, DM_PSEUDO, "s")
+    assert f"{product:.4f}" == "1.0586"
+
+
+# --- Tables 10 to 12 ----------------------------------------------------------------------------
+
+
+def test_table_10_counts_17_iterations_and_no_correction():
+    assert paper.encryption_cycles(2) == 17
+    for test in TESTS:
+        for circuit in (CM, CM_PSEUDO):
+            time = 17 * value(paper.DELAYS, test, circuit, "ns")
+            assert printed_as(of(paper.ENCRYPTIONS, test, circuit), time, "ns")
+        for circuit in (MM, MM_PSEUDO):
+            time = 17 * value(paper.DELAYS, test, circuit, "us")
+            assert printed_as(of(paper.ENCRYPTIONS, test, circuit), time, "us")
+    delay = value(paper.DELAYS, 16, CM_PSEUDO, "ns")
+    assert value(paper.ENCRYPTIONS, 16, CM_PSEUDO, "ns") == 17 * delay != 18 * delay
+
+
+def decryption(test, circuit, clocks=None, multipliers=2):
+    """Cycles of a decryption times Table 8's delay, or over a clock, in us."""
+    compressed = circuit in (CM, CM_PSEUDO)
+    cycles = paper.decryption_cycles(
+        test, multipliers if compressed else 2, pseudo=circuit == CM_PSEUDO
+    )
+    if clocks is not None:
+        each = 1 if compressed else 2 * test + 2
+        return cycles * each / value(clocks, test, circuit, "MHz")
+    return cycles * value(paper.DELAYS, test, circuit, "us") / (1 if multipliers == 2 else 2)
+
+
+def test_table_11_counts_an_iteration_a_bit_and_the_correction():
+    wrong = [
+        (test, circuit)
+        for test in TESTS
+        for circuit in SYNTHESIZED
+        if not printed_as(of(paper.DECRYPTIONS, test, circuit), decryption(test, circuit), "us")
+    ]
+    assert wrong == [(128, MM_PSEUDO)]
+    half = decryption(128, MM_PSEUDO) / 1000
+    assert f"{half:.1f}" == "81.4"
+    assert printed_as("162.8 ms", 2 * half, "ms")
+    for number in ("Table 11", "Table 17"):
+        assert "162.8 ms" in remarks(number)
+
+
+def test_no_table_has_a_factor_of_ten_million():
+    def ratio(printed, test, slow, fast):
+        return value(printed, test, slow, "us") / value(printed, test, fast, "us")
+
+    ratios = [
+        ratio(paper.DECRYPTIONS, test, slow, fast)
+        for test in TESTS
+        for slow in (MM, MM_PSEUDO)
+        for fast in (CM, CM_PSEUDO)
+    ]
+    assert f"{max(ratios):,.0f}" == "46,974" == f"{ratios[-1]:,.0f}"
+    clocked = [decryption(512, circuit, paper.CLOCKS) for circuit in (MM_PSEUDO, CM_PSEUDO)]
+    assert f"{clocked[0] / clocked[1]:,.0f}" == "1,985"
+    for words in ("46,974", "1,985"):
+        assert words in remarks("Table 11")
+    encryptions = [ratio(paper.ENCRYPTIONS, test, MM_PSEUDO, CM_PSEUDO) for test in TESTS]
+    assert max(encryptions) < 10**5
+
+
+def test_decryptions_at_the_clocks_of_tables_12_and_18():
+    for clocks, multipliers, number, words in (
+        (paper.CLOCKS, 2, "Table 11", ("7.3 ms", "2.4 ms")),
+        (paper.ONE_CLOCKS, 1, "Table 17", ("6.7 ms", "2.0 ms")),
+    ):
+        for circuit, text in zip((CM, CM_PSEUDO), words, strict=True):
+            time = decryption(512, circuit, clocks, multipliers) / 1000
+            assert f"{time:.1f} ms" == text
+            assert text in remarks(number)
+
+
+def test_clocks_contradict_delays_of_cm_and_not_of_mm():
+    def ratio(test, circuit):
+        cycles = 1 if circuit in (CM, CM_PSEUDO) else 2 * test + 2
+        period = cycles * 1000 / value(paper.CLOCKS, test, circuit, "MHz")
+        return period / value(paper.DELAYS, test, circuit, "ns")
+
+    for test in TESTS:
+        for circuit in (MM, MM_PSEUDO):
+            assert abs(ratio(test, circuit) - 1) < Decimal("0.09")
+        for circuit in (CM, CM_PSEUDO):
+            assert ratio(test, circuit) > (1 if test == 16 else 2)
+    assert ratio(512, CM) > 31 and ratio(512, CM_PSEUDO) > 21
+    periods = {
+        (test, circuit): f"{1000 / value(paper.CLOCKS, test, circuit, 'MHz'):,.0f} ns"
+        for test in (16, 512)
+        for circuit in (CM, CM_PSEUDO)
+    }
+    assert periods[16, CM] == "125 ns"
+    assert (periods[512, CM], periods[512, CM_PSEUDO]) == ("7,092 ns", "2,347 ns")
+    for text in ("125 ns", "7,092 ns", "2,347 ns"):
+        assert text in remarks("Table 12")
+
+
+def test_growth_of_the_periods():
+    growth = [
+        value(paper.CLOCKS, test, circuit, "MHz") / value(paper.CLOCKS, 2 * test, circuit, "MHz")
+        for test in TESTS[:-1]
+        for circuit in (CM, CM_PSEUDO)
+    ]
+    assert (f"{min(growth):.1f}", f"{max(growth):.1f}") == ("1.8", "2.5")
+    each_bit = [
+        1000 / value(paper.CLOCKS, test, circuit, "MHz") / (2 * test)
+        for test in TESTS
+        for circuit in (MM,)
+    ]
+    assert (f"{min(each_bit):.1f}", f"{max(each_bit):.1f}") == ("4.1", "4.6")
+
+
+def faster(clocks, test, circuit):
+    return value(clocks, test, circuit, "MHz") / value(clocks, test, MM, "MHz")
+
+
+def test_clock_over_montgomerys():
+    ratios = [faster(paper.CLOCKS, test, CM_PSEUDO) for test in TESTS]
+    assert [ratio > 2 for ratio in ratios] == [True, True, True, False, False, False]
+    assert (f"{min(ratios[3:]):.2f}", f"{max(ratios[3:]):.2f}") == ("1.67", "1.82")
+    assert all(faster(paper.CLOCKS, test, CM) < 1 for test in TESTS[3:])
+    ratios = [faster(paper.ONE_CLOCKS, test, CM_PSEUDO) for test in TESTS]
+    assert (f"{min(ratios):.1f}", f"{max(ratios):.1f}") == ("2.8", "5.1")
+    assert faster(paper.ONE_CLOCKS, 512, CM) < 1
+    assert f"{1000 / value(paper.ONE_CLOCKS, 512, CM_PSEUDO, 'MHz'):,.0f} ns" == "1,333 ns"
+
+
+# --- Tables 13 to 18 ----------------------------------------------------------------------------
+
+
+def test_table_13_is_half_of_table_7():
+    exact = {}
+    for test in TESTS:
+        for circuit in CIRCUITS:
+            two, one = (
+                of(areas, test, circuit)
+                for areas in (paper.LOGIC_ELEMENTS, paper.ONE_LOGIC_ELEMENTS)
+            )
+            if circuit in (MM, MM_PSEUDO):
+                assert one == two
+            else:
+                exact[test, circuit] = one - (two + 1) // 2
+    assert len(exact) == 24
+    assert {key: off for key, off in exact.items() if off} == {(512, DM_PSEUDO): -22}
+
+
+def test_table_14_is_half_of_table_8():
+    for test in TESTS:
+        for circuit in CIRCUITS:
+            delay = value(paper.DELAYS, test, circuit, "us")
+            half = delay if circuit in (MM, MM_PSEUDO) else delay / 2
+            assert printed_as(of(paper.ONE_DELAYS, test, circuit), half, "us"), (test, circuit)
+
+
+def test_table_15_is_a_product_or_a_quarter():
+    kinds = {}
+    for test in TESTS:
+        for circuit in CIRCUITS:
+            text = of(paper.ONE_AREA_DELAYS, test, circuit)
+            divisor = 1 if circuit in (MM, MM_PSEUDO) else 4
+            product = of(paper.ONE_LOGIC_ELEMENTS, test, circuit) * value(
+                paper.ONE_DELAYS, test, circuit, "s"
+            )
+            quarter = (
+                of(paper.LOGIC_ELEMENTS, test, circuit)
+                * value(paper.DELAYS, test, circuit, "s")
+                / divisor
+            )
+            found = printed_as(text, product, "s"), printed_as(text, quarter, "s")
+            kinds.setdefault(found, []).append((test, circuit))
+    assert kinds[True, False] and kinds[False, True]
+    assert kinds[False, False] == [(128, CM)]
+    assert "CM at 256 bits is neither" in remarks("Table 15")
+
+
+def test_tables_16_and_17_save_less_than_is_said():
+    assert paper.encryption_cycles(1) == 19
+    wrong = []
+    for test in TESTS:
+        for circuit in (CM, CM_PSEUDO):
+            delay = value(paper.DELAYS, test, circuit, "us") / 2
+            text = of(paper.ONE_ENCRYPTIONS, test, circuit)
+            assert printed_as(text, 19 * delay, "us")
+            time = decryption(test, circuit, multipliers=1)
+            if not printed_as(of(paper.ONE_DECRYPTIONS, test, circuit), time, "us"):
+                wrong.append((test, circuit))
+        for circuit in (MM, MM_PSEUDO):
+            two = value(paper.ENCRYPTIONS, test, circuit, "us")
+            assert value(paper.ONE_ENCRYPTIONS, test, circuit, "us") == two
+            two = value(paper.DECRYPTIONS, test, circuit, "us")
+            assert printed_as(of(paper.ONE_DECRYPTIONS, test, circuit), two, "us")
+    assert wrong == []
+    assert f"{100 - 100 * 19 / 34:.0f} %" == "44 %"
+    assert paper.decryption_cycles(512, 1, pseudo=False) * 2 == 3 * 1024
+    ratio = decryption(512, CM, multipliers=1) / decryption(512, CM)
+    assert ratio == Decimal("0.75")
