@@ -93,6 +93,41 @@ def test_full_adders_solve_the_equations():
             assert full_adders(modulus, counts) == expected, modulus
 
 
+def tree(modulus):
+    """Full adders of a tree that is built level by level until no column has three bits."""
+    width = modulus.bit_length()
+    heights = [0] * width
+    for exponent, count in enumerate(product_counts(modulus)):
+        columns = 1 << exponent if exponent < width else residue_columns(modulus, exponent)[1]
+        for place in range(width):
+            heights[place] += count * (columns >> place & 1)
+    back = residue_columns(modulus, width)[1]
+    total = 0
+    while max(heights) > 2:
+        adders = [height // 3 for height in heights]
+        total += sum(adders)
+        carries = [0, *adders[:-1]]
+        heights = [
+            height - 2 * own + carry + (back >> place & 1) * adders[-1]
+            for place, (height, own, carry) in enumerate(zip(heights, adders, carries, strict=True))
+        ]
+    return total
+
+
+@pytest.mark.parametrize(
+    "modulus",
+    [
+        *(2**32 - 1, 2**32 + 1, *vassoler_pair(30), vassoler_pair(126)[0]),
+        *(MODULI[name].value for name in ("kyber", "babybear", "goldilocks", "p-192")),
+        *(random_modulus(bits) for bits in (24, 64, 100)),
+    ],
+)
+def test_a_tree_has_about_as_many_full_adders(modulus):
+    """Columns that end with one bit, or none, take more: at most two for each column here."""
+    estimate = full_adders(modulus, product_counts(modulus))
+    assert estimate <= tree(modulus) <= estimate + 2 * modulus.bit_length()
+
+
 @pytest.mark.parametrize("n", [3, 8, 31, 256])
 def test_gates_of_the_simplest_forms(n):
     """Of 2^n - 1 n^2 AND terms, and one full adder for each but the two that remain a column."""
