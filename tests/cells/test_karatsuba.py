@@ -12,7 +12,15 @@ from tests.cells.test_product import ecp5_cells, simulate
 from tests.netlists import first_difference, xc7_library
 
 SLICES = {16: 1, 32: 3, 64: 9, 128: 27}
-ALL = [(width, k) for width in WIDTHS for k in range(KaratsubaProduct.most(width) + 1)]
+ALL = [
+    pytest.param(
+        *(width, k),
+        # Of the wide ones some: a simulation of theirs is long.
+        marks=[] if width < 64 or k == 6 else pytest.mark.slow,
+    )
+    for width in WIDTHS
+    for k in range(KaratsubaProduct.most(width) + 1)
+]
 
 
 def halves(width):
