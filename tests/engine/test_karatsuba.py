@@ -200,7 +200,9 @@ TWO = {"max_bits": 64, "word": 16, "latency": 3, "multipliers": 2}
 ONE = {"max_bits": 64, "word": 32, "latency": 6, "multipliers": 1}
 SCALED = {**ONE, "scaled": 1}
 INTERLEAVED = {**SCALED, "interleaved": 1}
-LANES = pytest.mark.parametrize("settings", [TWO, ONE, INTERLEAVED])
+LANES = pytest.mark.parametrize(
+    "settings", [TWO, pytest.param(ONE, marks=pytest.mark.slow), INTERLEAVED]
+)
 SOME_LANES = pytest.mark.parametrize(
     "settings",
     [ONE, *(pytest.param(each, marks=pytest.mark.slow) for each in (TWO, SCALED, INTERLEAVED))],
@@ -250,7 +252,8 @@ def test_wipe_after_a_reset_at_any_moment_of_a_multiplication(settings):
     bench.run(process)
 
 
-@SOME_LANES
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [ONE, TWO, SCALED, INTERLEAVED])
 def test_another_command_after_a_reset_at_any_moment(settings):
     """The operands are in memory still: no word of them is written by what was under way."""
     bench = Bench(**settings)
