@@ -9,14 +9,8 @@ from amaranth.lib.memory import Memory
 
 from coprime.model.bitserial import COUNTS
 
-from .carry_save import (
-    CarrySaveControl,
-    CarrySaveMultiplier,
-    carry_save,
-    spread,
-    turned,
-    word_sum,
-)
+from .bit_serial import BitSerialControl, spread, turned
+from .carry_save import CarrySaveMultiplier, carry_save, word_sum
 from .contract import READ_LATENCY
 
 __all__ = ["InterleavedCsa"]
@@ -84,7 +78,7 @@ class InterleavedCsa(CarrySaveMultiplier):
     def elaborate(self, platform: object) -> Module:
         """Registers, table, adder row, word adders."""
         m = Module()
-        control = CarrySaveControl(self, tabulates=True)
+        control = BitSerialControl(self, tabulates=True)
         control.connect(m, self)
         width, n = self.digit_width, self.width
         s, c = self.s, self.c

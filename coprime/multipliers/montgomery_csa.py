@@ -4,8 +4,8 @@ from abc import abstractmethod
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
-from .carry_save import CarrySaveControl, CarrySaveMultiplier, spread, turned, word_sum
-from .contract import READ_LATENCY
+from .bit_serial import BitSerialControl, spread, turned
+from .carry_save import CarrySaveMultiplier, word_sum
 
 __all__ = ["MontgomeryCarrySave"]
 
@@ -37,18 +37,9 @@ class MontgomeryCarrySave(CarrySaveMultiplier):
     aligned = False
 
     @property
-    def loading_cycles(self) -> int:
-        """The words of Y and one of X, and the last one's way to where its first bit is used."""
-        return self.words + 1 + READ_LATENCY + 1
-
-    @property
     def unloading_cycles(self) -> int:
         """MOVE, SUM and WRITE."""
         return self.words + 2 * self.pass_cycles
-
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of loading the modulus."""
-        return self.words + READ_LATENCY + 1
 
     def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
         """X * Y * 2^-rounds mod M."""
@@ -56,14 +47,14 @@ class MontgomeryCarrySave(CarrySaveMultiplier):
 
     @abstractmethod
     def add_row(
-        self, m: Module, control: CarrySaveControl, y: Value, modulus: Value
+        self, m: Module, control: BitSerialControl, y: Value, modulus: Value
     ) -> tuple[Value, Value]:
         """What S and C become in a round, N bits each. M is taken to be odd."""
 
     def elaborate(self, platform: object) -> Module:
         """Registers, adder row, word adders."""
         m = Module()
-        control = CarrySaveControl(self, tabulates=False)
+        control = BitSerialControl(self)
         control.connect(m, self)
         width, n = self.digit_width, self.width
         s, c = self.s, self.c
