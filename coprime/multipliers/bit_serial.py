@@ -96,6 +96,8 @@ class BitSerialMultiplier(ModularMultiplier):
     """
 
     prepares = True
+    HEADROOM = 0
+    """Bits of an operand, and rounds, beyond the modulus's length."""
     montgomery: bool
     aligned: bool
 
@@ -349,6 +351,11 @@ class BitSerialControl(wiring.Component):
         always = Const(1, 1)
         ready = entering[-2] if self.tabulates else always  # SUM's first word of M comes next
         prepared = self.preparing & entering[-1] & ~entering[-2]
+        loads_x: Value = x_here  # in the cycle after Y's last word
+        if not self.carry_save:
+            # WRITE is short: there may still come a word of X that was asked for before it.
+            loads_x = Signal(name="loads_x")
+            m.d.sync += loads_x.eq(entering[-1] & ~entering[-2])
         change("idle", "loading", ~self.wipe & (self.start | self.prepare))
         if self.tabulates:
             change("idle", "wiping", self.wipe)
@@ -362,13 +369,14 @@ class BitSerialControl(wiring.Component):
             change("reducing", "writing", self.closing & last_reduction)
         else:
             change("loading", "idle", prepared)
-            change("loading", "starting", x_here)
-            change("summing", "writing", self.closing)
+            change("loading", "starting", loads_x)
         change("starting", "running", always)
         if self.carry_save:
             change("running", "moving", last)
             change("moving", "transferring", self.final)
             change("transferring", "summing", ready)
+            if not self.tabulates:
+                change("summing", "writing", self.closing)
             change("writing", "idle", self.closing)
         else:
             change("running", "writing", last)

@@ -9,7 +9,7 @@ from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
-from tests.multipliers.carry_save_bench import Case, make, placed, run_cases, simulate
+from tests.multipliers.bit_serial_bench import Case, make, placed, run_cases, simulate
 
 FAMILIES = [MontgomeryTwoCsa, MontgomeryOneCsa, InterleavedCsa]
 each_family = pytest.mark.parametrize("family", FAMILIES)

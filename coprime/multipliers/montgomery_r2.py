@@ -1,0 +1,100 @@
+"""Radix-2 Montgomery multiplier without a last subtraction, with adders that propagate carries.
+
+Source: COMPRESSION, Algorithm 2 and figure 7, the multiplier that it calls MM. What differs:
+
+* The operands come word by word from a memory, and the result goes back there; `bit_serial.py`
+  tells how.
+* q of a round is computed in the one before, from the lowest bits, so that it comes out of a
+  flip-flop when it selects.
+"""
+
+from amaranth.hdl import Const, Module, Mux, Signal
+
+from coprime.model.montgomery_r2 import HEADROOM
+
+from .bit_serial import BitSerialControl, BitSerialMultiplier, spread, turned
+
+__all__ = ["MontgomeryRadix2"]
+
+
+class MontgomeryRadix2(BitSerialMultiplier):
+    """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer.
+
+    S = (S + x_i * Y + q_i * M) / 2 in each round, with q_i = (S + x_i * Y) mod 2: two additions of
+    N bits, one behind the other, in a cycle. M is odd, M < 2^(N-2), Y < 2M, X < 2^rounds. After
+    each round S < Y + M < 3M, so N bits hold it; in the end it is below X * Y / 2^rounds + M, and
+    so below 2M where X < 2M < 2^(rounds-1).
+
+    ========== ================ =================================================================
+    cycles     state            what happens
+    ========== ================ =================================================================
+    D + 5      LOADING          Y is asked for, word by word, then X's first word
+    1          STARTING         q of the first round
+    rounds     RUNNING
+    D          FINISHED_WRITE   S is written
+    ========== ================ =================================================================
+    """
+
+    canonical = False
+    HEADROOM = HEADROOM
+    montgomery = True
+    aligned = False
+
+    @property
+    def unloading_cycles(self) -> int:
+        """WRITE."""
+        return self.pass_cycles
+
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^rounds that makes it an integer."""
+        radix = 1 << rounds
+        product = multiplicand * multiplier
+        q = -product * pow(modulus, -1, radix) % radix
+        return (product + q * modulus) // radix
+
+    def elaborate(self, platform: object) -> Module:
+        """Registers and the two adders."""
+        m = Module()
+        control = BitSerialControl(self, carry_save=False)
+        control.connect(m, self)
+        width, n = self.digit_width, self.width
+        s = self.s
+        y = Signal(n, reset_less=True)
+        modulus = Signal(n, reset_less=True)
+
+        # --- A round ----------------------------------------------------------------------------
+        q_next = Signal()
+        x = spread(m, control.x_next, n, name="x", clear=~control.selecting)
+        q = spread(m, q_next, n, name="q", clear=~control.selecting)
+        with_y = Signal(n + 1)
+        with_modulus = Signal(n + 1)  # below 6M, so there is no more
+        # Synthesis may take both sums together: a row of full adders, and one carry chain. Kept
+        # apart they were slower (128 bits on ecp5: 82 MHz, not 89), and larger on xc7.
+        m.d.comb += [
+            with_y.eq(s + (x & y)),
+            with_modulus.eq(with_y + (q & modulus)),
+            # Bit 1 becomes bit 0 of S. In STARTING S is 0, and nothing is added to it.
+            q_next.eq(with_modulus[1] ^ (control.x_next & y[0])),
+        ]
+
+        # --- Word by word -----------------------------------------------------------------------
+        entering, adding, writing = Signal(), Signal(), Signal()
+        m.d.sync += [
+            entering.eq(control.entering_next),
+            adding.eq(control.adding_next),
+            writing.eq(control.passing_next),
+        ]
+        with m.If(adding | writing):
+            m.d.sync += s.eq(Mux(adding, with_modulus[1:], turned(s, Const(0, width))))
+        with m.If(control.clear_s):
+            m.d.sync += s.eq(0)
+        with m.If(entering & ~control.preparing):
+            m.d.sync += y.eq(turned(y, control.word))
+        with m.If(entering & control.preparing):
+            m.d.sync += modulus.eq(turned(modulus, control.word))
+        m.d.comb += self.b_write_data.eq(s[:width])
+
+        with m.If(control.forget):
+            m.d.sync += [y.eq(0), modulus.eq(0)]
+        self.secrets += [y, modulus]
+        return m
