@@ -9,7 +9,12 @@ from dataclasses import dataclass
 
 from coprime.cells.target import Target
 from coprime.cluster.packet import MAX_CORES
-from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
+from coprime.engine.bit_serial import (
+    interleaved_csa,
+    montgomery_1csa,
+    montgomery_2csa,
+    montgomery_r2,
+)
 from coprime.engine.design import EngineDesign
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
@@ -161,8 +166,8 @@ FAMILIES: Mapping[str, Family] = {
         *(
             Family(
                 name=name,
-                paper="BITSERIAL",
-                summary=f"bit-serial {summary}, with CRT",
+                paper=paper,
+                summary=f"{summary}, with CRT",
                 parameters=(
                     Parameter("max_bits", 2, 4096, 2048, "longest modulus in bits"),
                     Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
@@ -170,10 +175,31 @@ FAMILIES: Mapping[str, Family] = {
                 ),
                 design=design,
             )
-            for name, summary, design in (
-                ("montgomery-2csa", "Montgomery with two carry-save adders", montgomery_2csa),
-                ("montgomery-1csa", "Montgomery with one carry-save adder", montgomery_1csa),
-                ("interleaved-csa", "interleaved with a carry-save adder", interleaved_csa),
+            for name, paper, summary, design in (
+                (
+                    "montgomery-2csa",
+                    "BITSERIAL",
+                    "bit-serial Montgomery with two carry-save adders",
+                    montgomery_2csa,
+                ),
+                (
+                    "montgomery-1csa",
+                    "BITSERIAL",
+                    "bit-serial Montgomery with one carry-save adder",
+                    montgomery_1csa,
+                ),
+                (
+                    "interleaved-csa",
+                    "BITSERIAL",
+                    "bit-serial interleaved with a carry-save adder",
+                    interleaved_csa,
+                ),
+                (
+                    "montgomery-r2",
+                    "COMPRESSION",
+                    "radix-2 Montgomery without a last subtraction, adders that propagate carries",
+                    montgomery_r2,
+                ),
             )
         ),
         Family(

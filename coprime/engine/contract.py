@@ -233,6 +233,13 @@ class Capabilities:
         return montgomery.digits(length, self.round_bits, self.headroom)
 
     @property
+    def round_count_bits(self) -> int:
+        """Width of a count of rounds."""
+        if self.round_bits == 1:
+            return int(bits_for(self.rounds(self.max_length)))
+        return max(self.count_bits, self.length_bits)
+
+    @property
     def max_digits(self) -> int:
         """Digits of the longest modulus."""
         return self.digits(self.max_length)

@@ -99,7 +99,7 @@ class Sequencer(wiring.Component):
                 "operation": Out(StepKind),
                 "inner_digits": Out(count),
                 "outer_digits": Out(count),
-                "rounds": Out(max(count, length)),
+                "rounds": Out(capabilities.round_count_bits),
                 "discards": Out(1),
                 # The two units.
                 "multiply": Out(1),
@@ -178,7 +178,9 @@ class Sequencer(wiring.Component):
         if self.capabilities.round_bits == self.capabilities.digit_width:
             m.d.comb += self.rounds.eq(self.outer_digits)
         else:
-            m.d.comb += self.rounds.eq(lengths[step.outer])
+            headroom = self.capabilities.headroom
+            length = lengths[step.outer]
+            m.d.comb += self.rounds.eq(length + headroom if headroom else length)
 
         # --- The exponent, bit by bit: downwards, or upwards after a SCAN_UP ---------------------
         width = self.capabilities.digit_width

@@ -4,7 +4,12 @@ import pytest
 from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
-from coprime.engine.carry_save import interleaved_csa, montgomery_1csa, montgomery_2csa
+from coprime.engine.bit_serial import (
+    interleaved_csa,
+    montgomery_1csa,
+    montgomery_2csa,
+    montgomery_r2,
+)
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
@@ -25,6 +30,7 @@ DESIGNS = {
     "montgomery-2csa": lambda: montgomery_2csa(64, word=16, multipliers=2),
     "montgomery-1csa": lambda: montgomery_1csa(70, word=32, multipliers=1),
     "interleaved-csa": lambda: interleaved_csa(64, word=16, multipliers=2),
+    "montgomery-r2": lambda: montgomery_r2(64, word=16, multipliers=1),
     "karatsuba, 2 multipliers": lambda: karatsuba(64, word=16, latency=1, multipliers=2),
 }
 

@@ -21,6 +21,7 @@ CONFIGURATIONS = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
+    "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -31,12 +32,13 @@ LONG_CONFIGURATIONS = {
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
     "montgomery-1csa": ("montgomery-1csa", {"max_bits": 257, "word": 64, "multipliers": 1}),
+    "montgomery-r2": ("montgomery-r2", {"max_bits": 257, "word": 24, "multipliers": 1}),
     **{
         f"{family}, {bits} bits, {multipliers} multipliers": (
             family,
             {"max_bits": bits, "multipliers": multipliers},
         )
-        for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa")
+        for family in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa", "montgomery-r2")
         for bits, multipliers in ((1024, 2), (2048, 1))
     },
     "karatsuba, scaled": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 2, "scaled": 1}),

@@ -7,7 +7,7 @@ from amaranth.sim import Simulator
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.simulated import SimulatedDevice
-from coprime.engine.carry_save import interleaved_csa, montgomery_1csa
+from coprime.engine.bit_serial import interleaved_csa, montgomery_1csa
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.flow.ecp5 import map_ecp5

@@ -1,23 +1,40 @@
-"""What only the carry-save engines have to show; see test_families.py for what every engine has."""
+"""What only the engines that scan one bit a round have to show.
+
+See test_families.py for what every engine has.
+"""
 
 import itertools
 import random
 
 import pytest
 
-from coprime.engine import carry_save
+from coprime.engine import bit_serial
 from coprime.engine.contract import Length, Operand
 from tests.benches import open_bench
 
 FAMILIES = {
-    "montgomery-2csa": carry_save.montgomery_2csa,
-    "montgomery-1csa": carry_save.montgomery_1csa,
-    "interleaved-csa": carry_save.interleaved_csa,
+    "montgomery-2csa": bit_serial.montgomery_2csa,
+    "montgomery-1csa": bit_serial.montgomery_1csa,
+    "interleaved-csa": bit_serial.interleaved_csa,
+    "montgomery-r2": bit_serial.montgomery_r2,
 }
 
+CARRY_SAVE = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "montgomery-r2" else [])
+    for name in FAMILIES
+]
+"""The carry-save families by default; to build the other one's engines for more takes long."""
 
-@pytest.mark.parametrize("max_bits", [2, 5, pytest.param(6, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("family", FAMILIES)
+
+@pytest.mark.parametrize(
+    ("family", "max_bits"),
+    [
+        *itertools.product(("montgomery-2csa", "montgomery-1csa", "interleaved-csa"), (2, 5)),
+        ("montgomery-r2", 5),
+        pytest.param("montgomery-r2", 2, marks=pytest.mark.slow),
+        *(pytest.param(family, 6, marks=pytest.mark.slow) for family in FAMILIES),
+    ],
+)
 def test_exhaustive_small_moduli(family, max_bits):
     """Every X and Y below every M, odd for Montgomery, of up to as many bits as the hardware's."""
     bench = open_bench(family, max_bits=max_bits, multipliers=1)
@@ -28,7 +45,7 @@ def test_exhaustive_small_moduli(family, max_bits):
                 assert run(x, y, m).value == x * y % m
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CARRY_SAVE)
 @pytest.mark.parametrize("multipliers", [1, 2])
 def test_exhaustive_small_powers(family, multipliers):
     bench = open_bench(family, max_bits=4, multipliers=multipliers)
@@ -40,7 +57,7 @@ def test_exhaustive_small_powers(family, multipliers):
 
 
 @pytest.mark.parametrize("bits", [32, 33, 64, 100, 128])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CARRY_SAVE)
 def test_longest_modulus_of_a_smaller_engine(family, bits):
     """At exactly `max_bits`, where every register and counter is full."""
     bench = open_bench(family, max_bits=bits, word=16)
@@ -50,6 +67,20 @@ def test_longest_modulus_of_a_smaller_engine(family, bits):
             for x in (m - 1, generator.randrange(m)):
                 assert bench.accelerator.modmul(x, x, m).value == x * x % m
                 assert bench.accelerator.modexp(x, 65537, m).value == pow(x, 65537, m)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_bits", [6, 14, 22])
+def test_one_multiplication_after_the_other(max_bits):
+    """Words of X that were asked for in vain come when the next multiplication has begun."""
+    bench = open_bench("montgomery-r2", max_bits=max_bits, word=8, multipliers=1)
+    generator = random.Random(max_bits)
+    with bench.device:
+        for length in range(1, max_bits + 1):
+            m = generator.getrandbits(length) | 1 << (length - 1) | 1
+            for x in (m - 1, generator.randrange(m)):
+                assert bench.accelerator.modmul(x, x, m).value == x * x % m
+                assert bench.accelerator.modexp(x, 45, m).value == pow(x, 45, m)
 
 
 @pytest.mark.slow
@@ -78,10 +109,11 @@ def test_wrong_parameters(design):
             design(**{name: "8"})
 
 
-def test_operands_fit_the_memory():
+@pytest.mark.parametrize("family", [bit_serial.interleaved_csa, bit_serial.montgomery_r2])
+def test_operands_fit_the_memory(family):
     for bits in [*range(2, 200), *range(200, 4097, 37), 4096]:
         for word in (8, 24, 32, 64):
-            design = carry_save.interleaved_csa(bits, word=word)
+            design = family(bits, word=word)
             own = design.capabilities
             digits = dict.fromkeys((Length.P, Length.Q), own.max_prime_digits) | {Length.DIGIT: 1}
             spans = sorted(

@@ -1,26 +1,28 @@
-"""The engines around BITSERIAL's three carry-save multipliers.
+"""The engines around the multipliers that scan one bit a round.
 
-Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005). The operands lie in a block RAM instead of
-registers; the multiplier loads and unloads word by word.
+Sources: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005) for BITSERIAL's three carry-save
+multipliers; COMPRESSION, Algorithms 2 and 6, for `montgomery_r2`, the one that it calls MM. The
+operands lie in a block RAM instead of registers; the multiplier loads and unloads word by word.
 """
 
 from functools import partial
 
 from coprime.cells.target import Target
-from coprime.multipliers.carry_save import CarrySaveMultiplier
+from coprime.multipliers.bit_serial import BitSerialMultiplier
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
+from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
 
 from .contract import Capabilities
 from .design import EngineDesign, check_ranges, required_operands
 from .layout import Layout
 
-__all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa"]
+__all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa", "montgomery_r2"]
 
 
 def _design(
-    multiplier: type[CarrySaveMultiplier],
+    multiplier: type[BitSerialMultiplier],
     family: str,
     family_number: int,
     max_bits: int = 2048,
@@ -29,37 +31,39 @@ def _design(
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 2 to 4096.
 
-    Memory and multiplier exchange words of `word` bits, 8 to 64, or of `max_bits` if that is less.
-    Each of the multipliers, 1 or 2, has its own memory. Primes may be as long as the memory has
-    room for.
+    Memory and multiplier exchange words of `word` bits, 8 to 64, or of the longest operand's bits
+    if these are fewer. Each of the multipliers, 1 or 2, has its own memory. Primes may be as long
+    as the memory has room for.
     """
     check_ranges(
         max_bits=(max_bits, range(2, 4097)),
         word=(word, range(8, 65)),
         multipliers=(multipliers, range(1, 3)),
     )
-    width = min(word, max_bits)
-    whole = -(-max_bits // width)
-    depth = Layout.smallest_depth(whole, (whole + 1) // 2)
+    headroom = multiplier.HEADROOM
+    width = min(word, max_bits + headroom)
+    whole = -(-(max_bits + headroom) // width)
+    least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
+    depth = Layout.smallest_depth(whole, least_prime)
     prime = min(Layout.longest_prime(depth, whole), whole)
     capabilities = Capabilities(
         family=family,
         family_number=family_number,
         digit_width=width,
-        headroom=0,
+        headroom=headroom,
         round_bits=1,
         montgomery=multiplier.montgomery,
         aligned=multiplier.aligned,
         multipliers=multipliers,
         min_length=1,
         max_length=max_bits,
-        max_prime_length=min(prime * width, max_bits),
+        max_prime_length=min(prime * width - headroom, max_bits),
         required=required_operands(inverses=False, montgomery=multiplier.montgomery),
     )
 
-    def make_multiplier(capabilities: Capabilities, target: Target) -> CarrySaveMultiplier:
+    def make_multiplier(capabilities: Capabilities, target: Target) -> BitSerialMultiplier:
         # The cells are the same on all targets.
-        return multiplier(whole, width, capabilities.count_bits, capabilities.length_bits)
+        return multiplier(whole, width, capabilities.count_bits, capabilities.round_count_bits)
 
     return EngineDesign(capabilities, Layout.pack(depth, whole=whole, prime=prime), make_multiplier)
 
@@ -67,3 +71,4 @@ def _design(
 montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2)
 montgomery_1csa = partial(_design, MontgomeryOneCsa, "montgomery-1csa", 3)
 interleaved_csa = partial(_design, InterleavedCsa, "interleaved-csa", 4)
+montgomery_r2 = partial(_design, MontgomeryRadix2, "montgomery-r2", 6)
