@@ -1,10 +1,11 @@
-"""A solver proves each carry-save multiplier, control included, for every operand at once.
+"""A solver proves each bit-serial multiplier, control included, for every operand at once.
 
 What is proved, for a family and a shape (words and their bits, N in all): from the registers'
 initial values on, a preparation and then a multiplication of N rounds write each word of the
 result once, with the plain expression's value, and they take exactly `prepare_cycles` and `cycles`
-cycles. That holds for every M that the multiplier takes with N bits, every Y below M, and every X
-of N bits. It is one proof, with X, Y and M unknown: nothing is split or left out.
+cycles. That holds for every M that the multiplier takes in N bits, every Y below M, or below 2M if
+it takes these, and every X of N bits. It is one proof, with X, Y and M unknown: nothing is split or
+left out.
 
 How: Yosys reads the exported Verilog and a bench around it, and makes a network of ANDs and
 flip-flops. ABC unrolls that from its initial state, one copy for each cycle. The control depends on
@@ -23,13 +24,21 @@ from amaranth.utils import bits_for
 
 from coprime.flow.tools import run_tool, run_yosys
 from coprime.flow.verilog import to_verilog
-from coprime.multipliers import interleaved_csa, montgomery_1csa, montgomery_2csa, montgomery_csa
+from coprime.multipliers import (
+    interleaved_csa,
+    montgomery_1csa,
+    montgomery_2csa,
+    montgomery_csa,
+    montgomery_r2,
+)
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
+from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
 
-FAMILIES = [MontgomeryTwoCsa, MontgomeryOneCsa, InterleavedCsa]
+CARRY_SAVE = [MontgomeryTwoCsa, MontgomeryOneCsa, InterleavedCsa]
+FAMILIES = [*CARRY_SAVE, MontgomeryRadix2]
 SHAPES = [(1, 3), (1, 4), (2, 2), (1, 5)]
 LONG_SHAPES = [(1, 6), (2, 3), (3, 2)]
 
@@ -39,14 +48,15 @@ def bench(multiplier, cycles):
 
     `wrong` is 1 where a word of the result is written that is not the plain expression's, or was
     written before; and in the last of `cycles` cycles, where that is not the first one after the
-    multiplication, or a word was not written. X is any number of n bits; Y is below M, and M is
-    odd, or has n bits if the multiplier is aligned. With other operands the result may be
-    anything, but not the cycles.
+    multiplication, or a word was not written. X is any number of n bits; Y is below M, or below 2M
+    if the multiplier is not canonical; M is odd, with the multiplier's headroom, or has n bits if
+    it is aligned. With other operands the result may be anything, but not the cycles.
     """
     n, words, width = multiplier.width, multiplier.words, multiplier.digit_width
     counts = multiplier.count_bits
     clock_bits = bits_for(cycles - 1)
-    valid = f"m[{n - 1}]" if multiplier.aligned else "m[0]"
+    valid = f"m[{n - 1}]" if multiplier.aligned else f"m[0] && m < {1 << n - multiplier.HEADROOM}"
+    bound = "m" if multiplier.canonical else "2 * m"
     latency = READ_LATENCY
     halvings = "value = value[0] ? (value + modulus) >> 1 : value >> 1; " * n
     return f"""
@@ -81,7 +91,7 @@ module bench(input clk, input [{n - 1}:0] any_x, any_y, any_m, output wrong);
   end
   wire [{2 * n}:0] expected = {plain_expression(multiplier)};
   wire [{width - 1}:0] expected_word = expected >> (b_index * {width});
-  wire valid = y < m && {valid};
+  wire valid = y < {bound} && {valid};
   wire bad_word = step != 4 || !(place & ~written) || (valid && result != expected_word);
   wire bad_end = step != 5 || !(&written);
   assign wrong = (write && bad_word) || (cycle == {cycles - 1} && bad_end);
@@ -90,9 +100,14 @@ endmodule
 
 
 def plain_expression(multiplier):
-    """What the result must be, in Verilog: X * Y % M, halved modulo M for each round."""
+    """What the result must be, in Verilog: X * Y % M, halved modulo M for each round.
+
+    X * Y, if the multiplier is not canonical.
+    """
     n = multiplier.width
-    product = f"({{{n + 1}'d0, x}} * y) % m"
+    product = f"({{{n + 1}'d0, x}} * y)"
+    if multiplier.canonical:
+        product += " % m"
     return f"halved({product}, m)" if multiplier.montgomery else product
 
 
@@ -147,18 +162,34 @@ def forgetful_sum(a, b, carry):
     return (Cat(Const(1, 1), a) + Cat(Const(0, 1), b))[1:]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+def turned_the_other_way(register, word):
+    """A register that words enter at the low end."""
+    return Cat(word, register[: -len(word)])
+
+
 @pytest.mark.parametrize(
-    ("name", "wrong"),
-    [("carry_save", forgetful_row), ("word_sum", forgetful_sum)],
-    ids=["row", "sum"],
+    ("family", "name", "wrong"),
+    [
+        *((family, "carry_save", forgetful_row) for family in CARRY_SAVE),
+        *((family, "word_sum", forgetful_sum) for family in CARRY_SAVE),
+        (MontgomeryRadix2, "turned", turned_the_other_way),
+    ],
 )
 def test_the_proof_can_fail(family, name, wrong, monkeypatch):
-    for module in (montgomery_csa, montgomery_2csa, montgomery_1csa, interleaved_csa):
+    for module in (
+        *(montgomery_csa, montgomery_2csa, montgomery_1csa, interleaved_csa),
+        montgomery_r2,
+    ):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, wrong)
     multiplier = make(family, (2, 2))
     assert not prove(multiplier, bench_cycles(multiplier))
+
+
+@pytest.mark.slow
+def test_moduli_of_five_bits_in_a_register_of_seven():
+    multiplier = make(MontgomeryRadix2, (1, 7))
+    assert prove(multiplier, bench_cycles(multiplier))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
