@@ -24,8 +24,9 @@ def check(adders, operands):
 @pytest.mark.parametrize(
     "moduli",
     [
-        range(3, 36),
-        *(pytest.param(range(k, min(k + 31, 129)), marks=pytest.mark.slow) for k in (36, 67, 98)),
+        range(3, 20),
+        pytest.param(range(20, 67), marks=pytest.mark.slow),
+        pytest.param(range(67, 129), marks=pytest.mark.slow),
     ],
     ids=str,
 )

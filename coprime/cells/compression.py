@@ -1,0 +1,217 @@
+"""Arithmetic modulo a fixed number by compression: product, square, reduction, sum of many.
+
+Source: COMPRESSION (Vassoler 2023), section 2.2.1. Its steps: *precomputation* makes the bits of a
+matrix, all partial products; the *compressor tree* brings them to two vectors; the *modular adder*
+adds those. What differs: a square has a matrix of its own, which the thesis names as future work:
+x_i * x_j and x_j * x_i are one bit of twice the weight, and x_i * x_i is x_i, so that there is half
+as much to compress.
+
+Each result is canonical, in 0..m - 1. The inputs are meant to be below m, but nothing relies on it:
+any numbers that fit the ports give the right result.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Unpack, cast
+
+from amaranth.hdl import Module, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.model.compression import modulus_form
+
+from .compressor_tree import CompressorTree, Plan, TreeOptions, plan_tree
+from .modular_adder import ModularAdder
+from .prefix_adder import Network
+
+__all__ = ["ModularProduct", "ModularReduction", "ModularSquare", "ModularSum", "Options"]
+
+
+def _residue_bits(m: int) -> int:
+    """Bits of m - 1; raises TypeError or ValueError for what is no modulus."""
+    modulus_form(m)
+    return int(bits_for(m - 1))
+
+
+class Options(TreeOptions, total=False):
+    """What can be chosen for each of them."""
+
+    stages: int
+    """Registers on the way: 0, the default, is combinational. They are spaced evenly, see
+    Plan.spaced."""
+    network: Network
+    """Of the prefix adders; BRENT_KUNG by default."""
+
+
+class _Compression(wiring.Component):
+    """Matrix, tree and adder. A subclass says what bits there are.
+
+    Parameters
+    ----------
+    m : int
+        Modulus, at least 3.
+    inputs : dict of str to int
+        The bits of each input port.
+    options : Options
+
+    Attributes
+    ----------
+    plan : Plan
+        Of the tree; with estimates of area and delay.
+    latency : int
+        Cycles from inputs to result; new inputs may come in every cycle.
+    """
+
+    def __init__(self, m: int, inputs: dict[str, int], **options: Unpack[Options]):
+        for name, bits in inputs.items():
+            if not isinstance(bits, int):
+                raise TypeError(f"the bits of {name} must be an int, not {bits!r}")
+            if bits < 1:
+                raise ValueError(f"the bits of {name} must be at least 1, not {bits}")
+        self.modulus = m
+        stages = options.pop("stages", 0)
+        self.network = Network(options.pop("network", Network.BRENT_KUNG))
+        super().__init__(
+            {name: In(bits) for name, bits in inputs.items()} | {"result": Out(_residue_bits(m))}
+        )
+        weights = [
+            weight + place for vector, weight in self._matrix() for place in range(len(vector))
+        ]
+        self.plan: Plan = plan_tree(m, weights, **cast(TreeOptions, options))
+        self.registers = self.plan.spaced(stages)
+        self.latency = stages
+
+    @abstractmethod
+    def _matrix(self) -> Iterator[tuple[Value, int]]:
+        """Yield vectors, each with the weight of its lowest bit; their sum is to be reduced."""
+
+    def elaborate(self, platform: object) -> Module:
+        """Make the bits, compress them, add what is left."""
+        m = Module()
+        vectors = [vector for vector, _ in self._matrix()]
+        count = sum(map(len, vectors))
+        m.submodules.tree = tree = CompressorTree(self.plan, count, registers=self.registers)
+        place = 0
+        for vector in vectors:
+            m.d.comb += tree.bits[place : place + len(vector)].eq(vector)
+            place += len(vector)
+        addition = self.plan.addition
+        m.submodules.adder = adder = ModularAdder(
+            addition.modulus,
+            addition.width,
+            least=addition.least,
+            most=addition.most,
+            constant=addition.constant,
+            network=self.network,
+        )
+        m.d.comb += [adder.a.eq(tree.a), adder.b.eq(tree.b), self.result.eq(adder.result)]
+        return m
+
+
+class ModularProduct(_Compression):
+    """`result` is x * y mod m.
+
+    Parameters
+    ----------
+    m : int
+        Modulus, at least 3.
+    options : Options
+
+    Members
+    -------
+    x, y : unsigned bits of m - 1, in
+    result : unsigned bits of m - 1, out
+    """
+
+    def __init__(self, m: int, **options: Unpack[Options]):
+        bits = _residue_bits(m)
+        super().__init__(m, {"x": bits, "y": bits}, **options)
+
+    def _matrix(self) -> Iterator[tuple[Value, int]]:
+        for i, bit in enumerate(self.y):
+            yield self.x & bit.replicate(len(self.x)), i
+
+
+class ModularSquare(_Compression):
+    """`result` is x * x mod m.
+
+    Parameters
+    ----------
+    m : int
+        Modulus, at least 3.
+    options : Options
+
+    Members
+    -------
+    x : unsigned bits of m - 1, in
+    result : unsigned bits of m - 1, out
+    """
+
+    def __init__(self, m: int, **options: Unpack[Options]):
+        super().__init__(m, {"x": _residue_bits(m)}, **options)
+
+    def _matrix(self) -> Iterator[tuple[Value, int]]:
+        for i, bit in enumerate(self.x):
+            yield bit, 2 * i
+            above = self.x[i + 1 :]
+            if len(above):
+                # x_i * x_(i+1) has weight 2i + 1, twice.
+                yield above & bit.replicate(len(above)), 2 * i + 2
+
+
+class ModularReduction(_Compression):
+    """`result` is x mod m, for a long x.
+
+    Parameters
+    ----------
+    m : int
+        Modulus, at least 3.
+    bits : int
+        Of x, at least 1.
+    options : Options
+
+    Members
+    -------
+    x : unsigned `bits` bits, in
+    result : unsigned bits of m - 1, out
+    """
+
+    def __init__(self, m: int, bits: int, **options: Unpack[Options]):
+        super().__init__(m, {"x": bits}, **options)
+
+    def _matrix(self) -> Iterator[tuple[Value, int]]:
+        yield self.x, 0
+
+
+class ModularSum(_Compression):
+    """`result` is the sum of many numbers mod m.
+
+    Parameters
+    ----------
+    m : int
+        Modulus, at least 3.
+    count : int
+        How many numbers, at least 1.
+    bits : int or None
+        Of each of them; None for those of m - 1.
+    options : Options
+
+    Members
+    -------
+    x0, x1, ... : unsigned `bits` bits, in
+    result : unsigned bits of m - 1, out
+    """
+
+    def __init__(self, m: int, count: int, *, bits: int | None = None, **options: Unpack[Options]):
+        if not isinstance(count, int):
+            raise TypeError(f"count must be an int, not {count!r}")
+        if count < 1:
+            raise ValueError(f"count must be at least 1, not {count}")
+        self.count = count
+        bits = _residue_bits(m) if bits is None else bits
+        super().__init__(m, {f"x{k}": bits for k in range(count)}, **options)
+
+    def _matrix(self) -> Iterator[tuple[Value, int]]:
+        for k in range(self.count):
+            yield getattr(self, f"x{k}"), 0
