@@ -405,20 +405,29 @@ class _Builder:
         """Place rows of counters; what they have counted stands in the matrix in their place."""
         taken = [0] * len(self.columns)
         rows: list[Row] = []
+        made: dict[tuple[Counter, tuple[Bit, ...]], tuple[Bit, ...]] = {}
         outputs: list[tuple[int, Bit]] = []
         for counter, places in lines:
-            cells = []
+            cells: list[tuple[Bit, ...]] = []
             vectors = tuple(range(self.vectors, self.vectors + counter.outputs))
-            self.vectors += counter.outputs
-            for cell, k in enumerate(places):
-                inputs = tuple(self.columns[k][taken[k] : taken[k] + counter.inputs])
+            for k in places:
+                inputs, inverted = _in_order(
+                    counter, self.columns[k][taken[k] : taken[k] + counter.inputs]
+                )
                 taken[k] += counter.inputs
-                cells.append(inputs)
-                start = max(bit.arrival for bit in inputs)
-                for carry, delay in enumerate(counter.delays):
-                    bit = Bit(vectors[carry], cell, False, start + delay)
-                    outputs.append((k + carry, bit))
-            rows.append(Row(counter, tuple(cells), vectors))
+                # A bit with several digits stands in several columns, often with the same others.
+                if (counter, inputs) not in made:
+                    start = inputs[-1].arrival
+                    made[counter, inputs] = tuple(
+                        Bit(vector, len(cells), False, start + delay)
+                        for vector, delay in zip(vectors, counter.delays, strict=True)
+                    )
+                    cells.append(inputs)
+                for carry, bit in enumerate(made[counter, inputs]):
+                    outputs.append((k + carry, bit._replace(inverted=inverted)))
+            if cells:
+                rows.append(Row(counter, tuple(cells), vectors))
+                self.vectors += counter.outputs
         columns = [column[used:] for column, used in zip(self.columns, taken, strict=True)]
         for weight, bit in outputs:
             if fold:
@@ -484,6 +493,18 @@ class _Builder:
             if least <= most:
                 ranges.append((least + back, most + back))
         return min(least for least, _ in ranges), max(most for _, most in ranges)
+
+
+def _in_order(counter: Counter, bits: list[Bit]) -> tuple[tuple[Bit, ...], bool]:
+    """Give a counter's inputs, the latest last; and whether its outputs are to be inverted.
+
+    Of a full adder whose inputs are all inverted, the outputs are. So of two that have each other's
+    inverses, both become the same.
+    """
+    inputs = sorted(bits, key=lambda bit: (bit.arrival, bit.vector, bit.place, bit.inverted))
+    if counter is FULL_ADDER and inputs[0].inverted and ONE not in inputs:
+        return tuple(bit._replace(inverted=not bit.inverted) for bit in inputs), True
+    return tuple(inputs), False
 
 
 class CompressorTree(wiring.Component):
