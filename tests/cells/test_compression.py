@@ -49,7 +49,7 @@ def check_all(components):
 @pytest.mark.parametrize("kind", [ModularProduct, ModularSquare, ModularReduction, ModularSum])
 @pytest.mark.parametrize(
     "moduli",
-    [range(3, 18), slow(range(18, 45)), *(slow(range(k, k + 21)) for k in range(45, 129, 21))],
+    [range(3, 12), slow(range(12, 45)), *(slow(range(k, k + 21)) for k in range(45, 129, 21))],
     ids=str,
 )
 def test_every_operand_for_every_modulus(kind, moduli):
@@ -57,7 +57,7 @@ def test_every_operand_for_every_modulus(kind, moduli):
     check_all([kind(m, *options.get(kind, lambda m: ())(m)) for m in moduli])
 
 
-@pytest.mark.parametrize("m", [11, *map(slow, (6, 7, 8, 9, 13, 29, 35, 43, 85, 127))])
+@pytest.mark.parametrize("m", [7, *map(slow, (6, 8, 9, 11, 13, 29, 35, 43, 85, 127))])
 def test_every_operand_for_every_choice(m):
     choices = itertools.product(Counters, Folding, Recoding)
     check_all(
