@@ -117,7 +117,7 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize("m", map(slow, [2**31 - 2**27 + 1, *LONG]), ids=hex)
+@pytest.mark.parametrize("m", [*map(slow, (2**31 - 2**27 + 1, *LONG))], ids=hex)
 def test_long_operands(m):
     bits = (m - 1).bit_length()
     kinds = [ModularProduct(m), ModularSquare(m), ModularSum(m, 5)]

@@ -406,7 +406,10 @@ def test_around_the_first_length_without_a_stall(width, latency):
     check(multiplier, cases)
 
 
-@pytest.mark.parametrize(("width", "latency"), [(16, 2), (32, 6), (64, 3)])
+@pytest.mark.parametrize(
+    ("width", "latency"),
+    [(16, 2), *(pytest.param(*s, marks=pytest.mark.slow) for s in ((32, 6), (64, 3)))],
+)
 def test_unequal_word_counts(width, latency):
     """A y of more or fewer words than the modulus: steps 1 and 3 of the CRT decryption."""
     generator = random.Random(12)
@@ -581,7 +584,7 @@ def test_every_operand_scaled(length):
         (1024, 32, 6, 27),
         (1024, 64, 6, 27),
         pytest.param(2048, 16, 3, 18, marks=pytest.mark.slow),
-        (2048, 32, 6, 27),
+        pytest.param(2048, 32, 6, 27, marks=pytest.mark.slow),
         (2048, 64, 6, 27),
         (2048, 64, 9, 36),
     ],
