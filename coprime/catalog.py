@@ -15,22 +15,30 @@ from coprime.engine.bit_serial import (
     montgomery_2csa,
     montgomery_r2,
 )
-from coprime.engine.design import EngineDesign
+from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
+from coprime.engine.fixed_modulus import compression, direct
 from coprime.engine.karatsuba import karatsuba
+from coprime.exponentiators.names import Exponentiator
+from coprime.model.moduli import MODULI, modulus_of
 
 __all__ = [
     "CLUSTER",
     "CLUSTER_PARAMETERS",
     "FAMILIES",
+    "MODULUS",
     "Choice",
+    "ChoiceParameter",
     "ClusterChoice",
     "Family",
+    "ModulusParameter",
     "Parameter",
     "choose",
     "family_named",
 ]
 
+MODULUS = "modulus"
+"""The parameter of families that are made for one modulus."""
 CLUSTER = "cluster"
 """The name of a cluster beside the families'."""
 
@@ -57,6 +65,54 @@ class Parameter:
             )
         return value
 
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and range, as `coprime list --json` tells them."""
+        return {"type": "int", "minimum": self.minimum, "maximum": self.maximum}
+
+
+@dataclass(frozen=True)
+class ChoiceParameter:
+    """One of several names that a family's design takes."""
+
+    name: str
+    choices: tuple[str, ...]
+    default: str
+    summary: str
+
+    def parse(self, text: str) -> str:
+        """Read a value; ValueError with all choices if it is none."""
+        if text not in self.choices:
+            raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
+        return text
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and choices, as `coprime list --json` tells them."""
+        return {"type": "choice", "choices": list(self.choices)}
+
+
+@dataclass(frozen=True)
+class ModulusParameter:
+    """The modulus that a design is made for: a name or a number."""
+
+    name: str
+    default: str
+    summary: str
+
+    def parse(self, text: str) -> str:
+        """Give the text; ValueError if it names no modulus."""
+        modulus_of(text)
+        return text
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and the names, as `coprime list --json` tells them."""
+        return {"type": "modulus", "names": list(MODULI)}
+
+
+AnyParameter = Parameter | ChoiceParameter | ModulusParameter
+
 
 @dataclass(frozen=True)
 class Family:
@@ -74,8 +130,8 @@ class Family:
     name: str
     paper: str
     summary: str
-    parameters: tuple[Parameter, ...]
-    design: Callable[..., EngineDesign]
+    parameters: tuple[AnyParameter, ...]
+    design: Callable[..., Design]
 
     def choose(self, settings: Mapping[str, str]) -> "Choice":
         """Give every parameter a value: from the texts in `settings`, else its default.
@@ -99,10 +155,10 @@ class Choice:
     """A family with a value for each of its parameters: one point of the design space."""
 
     family: Family
-    values: Mapping[str, int]
+    values: Mapping[str, int | str]
 
     @property
-    def design(self) -> EngineDesign:
+    def design(self) -> Design:
         """The engine's design."""
         return self.family.design(**self.values)
 
@@ -224,6 +280,48 @@ FAMILIES: Mapping[str, Family] = {
                 ),
             ),
             design=karatsuba,
+        ),
+        *(
+            Family(
+                name=name,
+                paper="COMPRESSION",
+                summary=f"{summary}, for one modulus, a product in a cycle",
+                parameters=(
+                    ModulusParameter(
+                        MODULUS,
+                        "goldilocks",
+                        "what it is made for: a name, or a number as 2^255-19",
+                    ),
+                    Parameter(
+                        "factor",
+                        0,
+                        (1 << 32) - 1,
+                        factor,
+                        "c, so that products are taken modulo c times it; 0: the cheapest found",
+                    ),
+                    Parameter("word", 8, 64, 32, "bits of a digit, in which operands are written"),
+                    _multipliers(2),
+                    ChoiceParameter(
+                        "exponentiator",
+                        tuple(one.value for one in Exponentiator),
+                        Exponentiator.RIGHT_TO_LEFT.value,
+                        "how powers are made of products; two multipliers go right to left",
+                    ),
+                    Parameter("window", 1, 4, 2, "bits of the exponent at once, with windows"),
+                    *more,
+                ),
+                design=design,
+            )
+            for name, summary, factor, more, design in (
+                (
+                    "compression",
+                    "compressor trees",
+                    0,
+                    (Parameter("stages", 0, 16, 0, "registers on the way of a product"),),
+                    compression,
+                ),
+                ("direct", "the expression x * y % m", 1, (), direct),
+            )
         ),
     )
 }

@@ -19,9 +19,10 @@ from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
     FAMILIES,
+    MODULUS,
+    AnyParameter,
     Choice,
     ClusterChoice,
-    Parameter,
     choose,
     family_named,
 )
@@ -34,6 +35,7 @@ from coprime.explore import measure
 from coprime.explore.cluster import run_cluster
 from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.demo import demonstrate
+from coprime.explore.explain import explain
 from coprime.explore.report_command import add_report, run_report
 from coprime.flow.board import BOARDS, board_named
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
@@ -57,6 +59,8 @@ __all__ = ["main"]
 BAD_INPUT, FAILED = 2, 1
 _OWN_KEYS = {"name", "paper", "summary", "parameters"}
 """Of a record of `list`: what a cluster does not take over from the family of its cores."""
+
+_EXPLAINS = "--explain is for a family that is made for one modulus: compression or direct"
 
 Key = TypeVar("Key")
 
@@ -149,6 +153,11 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("--seed", type=int, default=1, metavar="N", help="of random operands (1)")
     added.add_argument(
         "--requests", type=int, metavar="N", help="how many, for a cluster (one for each core)"
+    )
+    added.add_argument(
+        "--explain",
+        action="store_true",
+        help="of a fixed modulus: what products are taken modulo, and why; alone with --m",
     )
     added.add_argument("--trace", type=Path, metavar="FST", help="write waveforms")
     added.add_argument("--json", action="store_true", help="as JSON")
@@ -273,7 +282,7 @@ def _hexadecimal_bytes(text: str) -> bytes:
         raise argparse.ArgumentTypeError("not hexadecimal bytes") from None
 
 
-def _choice(options: argparse.Namespace) -> Choice | ClusterChoice:
+def _settings(options: argparse.Namespace) -> dict[str, str]:
     settings: dict[str, str] = {}
     for text in options.parameters:
         name, equals, value = text.partition("=")
@@ -282,7 +291,11 @@ def _choice(options: argparse.Namespace) -> Choice | ClusterChoice:
         if name in settings:
             raise ValueError(f"-p sets {name} twice")
         settings[name] = value
-    return choose(options.family, settings)
+    return settings
+
+
+def _choice(options: argparse.Namespace) -> Choice | ClusterChoice:
+    return choose(options.family, _settings(options))
 
 
 def _passphrase(options: argparse.Namespace) -> bytes | None:
@@ -345,15 +358,22 @@ def _no_verb(options: argparse.Namespace) -> NoReturn:
     raise ValueError("coprime rsa needs a verb")
 
 
-def _parameter_record(parameter: Parameter) -> dict[str, object]:
+def _parameter_record(parameter: AnyParameter) -> dict[str, object]:
     return {
         "name": parameter.name,
-        "type": "int",
-        "minimum": parameter.minimum,
-        "maximum": parameter.maximum,
+        **parameter.record,
         "default": parameter.default,
         "summary": parameter.summary,
     }
+
+
+def _span(parameter: dict[str, Any]) -> str:
+    """Which values a parameter may have."""
+    if parameter["type"] == "int":
+        return f"{parameter['minimum']}..{parameter['maximum']}"
+    if parameter["type"] == "modulus":
+        return "p-256, curve25519, ..."
+    return ", ".join(parameter["choices"])
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -397,13 +417,8 @@ def _list(options: argparse.Namespace) -> None:
     for record in records:
         print(f"{record['name']}  ({record['paper'] or 'our own'}): {record['summary']}")
         for parameter in record["parameters"]:
-            span = (
-                f"{parameter['minimum']}..{parameter['maximum']}"
-                if parameter["type"] == "int"
-                else ", ".join(parameter["choices"])
-            )
             summary, value = parameter["summary"], parameter["default"]
-            print(f"    -p {parameter['name']}=  {summary} ({span}, default {value})")
+            print(f"    -p {parameter['name']}=  {summary} ({_span(parameter)}, default {value})")
         print(f"    {', '.join(record['operations'])}")
 
 
@@ -416,10 +431,48 @@ def _build(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     choice, command = _choice(options), Command[options.operation]
     if isinstance(choice, ClusterChoice):
+        if options.explain:
+            raise ValueError(_EXPLAINS)
         return _run_cluster(options, choice, command)
     if options.requests is not None:
         raise ValueError("--requests is for a cluster")
-    operands = _operands(options, command, options.seed)
+    if MODULUS in choice.values:
+        return _run_fixed(options, choice, command)
+    if options.explain:
+        raise ValueError(_EXPLAINS)
+    return _run_one(options, choice, command, _operands(options, command, options.seed))
+
+
+def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) -> int:
+    """Run an operation on a family that is made for one modulus: for that of the operands, unless
+    -p names it."""
+    settings = _settings(options)
+    modulus = None
+    if MODULUS in settings:
+        modulus = choice.design.capabilities.fixed_modulus
+        options.m = modulus if options.m is None and options.bits is None else options.m
+    given = options.x is not None or options.input is not None or options.bits is not None
+    if options.explain and not given:
+        if options.m is None:
+            raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
+        explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))
+        if options.json:
+            _print_json(explained.record())
+        else:
+            print(explained.text)
+        return 0
+    operands = _operands(options, command, options.seed, modulus)
+    if modulus is None:
+        own = operands.m if operands.key is None else operands.key.n
+        choice = choice.family.choose(settings | {MODULUS: f"{own:#x}"})
+    if options.explain:
+        print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
+    return _run_one(options, choice, command, operands)
+
+
+def _run_one(
+    options: argparse.Namespace, choice: Choice, command: Command, operands: measure.Operands
+) -> int:
     with _progress(f"{choice.family.name} {command.name}") as passed:
         run = measure.run_operation(choice, command, operands, trace=options.trace, progress=passed)
     if options.json:
@@ -443,10 +496,11 @@ def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Co
     if count < 1:
         raise ValueError(f"--requests must be 1 or more, not {count}")
     seeds = range(options.seed, options.seed + count)
+    modulus = choice.core.design.capabilities.fixed_modulus
     if options.bits is None:
-        work = [_operands(options, command, options.seed)] * count
+        work = [_operands(options, command, options.seed, modulus)] * count
     else:
-        work = [_operands(options, command, seed) for seed in seeds]
+        work = [_operands(options, command, seed, modulus) for seed in seeds]
     with _progress(f"{CLUSTER} {command.name}", count) as passed:
         run = run_cluster(choice, command, work, trace=options.trace, progress=passed)
     if options.json:
@@ -465,7 +519,9 @@ def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Co
     return 0 if run.ok else FAILED
 
 
-def _operands(options: argparse.Namespace, command: Command, seed: int) -> measure.Operands:
+def _operands(
+    options: argparse.Namespace, command: Command, seed: int, modulus: int | None = None
+) -> measure.Operands:
     raw = {name: getattr(options, name) for name in ("x", "y", "e", "m")}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     rsa = command in (Command.RSA_PUBLIC, Command.RSA_PRIVATE)
@@ -479,7 +535,7 @@ def _operands(options: argparse.Namespace, command: Command, seed: int) -> measu
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
-        return measure.random_operands(command, options.bits, seed)
+        return measure.random_operands(command, options.bits, seed, modulus=modulus)
     needed = {
         Command.MODMUL: ["x", "y", "m"],
         Command.MODEXP: ["x", "e", "m"],

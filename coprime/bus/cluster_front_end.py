@@ -104,7 +104,7 @@ class ClusterFrontEnd(wiring.Component):
         core = Signal(self.layout["core"].shape)
         selected = Signal(init=1)  # else no core is
         interrupt_enable = Signal()
-        refusal = Signal(max(Error).bit_length())
+        refusal = Signal(Error.ADDRESS.bit_length())  # the highest of its codes
         time = Signal(32)
         m.d.sync += time.eq(time + 1)
 

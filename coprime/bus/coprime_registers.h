@@ -265,7 +265,7 @@ enum coprime_command {
     COPRIME_COMMAND_WIPE = 5,
 };
 
-/* How a command or an access was refused. Codes 1 to 7 and 14 are an engine's. */
+/* How a command or an access was refused. Codes 1 to 7, 14 and 16 are an engine's. */
 enum coprime_error {
     COPRIME_ERROR_NONE = 0,
     /* This engine does not know the command. */
@@ -300,6 +300,8 @@ enum coprime_error {
     COPRIME_ERROR_MODULUS_SHORT = 14,
     /* The command was ended by CANCEL before it had a result; a cluster's only. */
     COPRIME_ERROR_CANCELLED = 15,
+    /* The modulus is not the one that the engine is made for, see CAPABILITIES.FIXED_MODULUS. */
+    COPRIME_ERROR_MODULUS_FIXED = 16,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

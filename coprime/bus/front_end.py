@@ -155,7 +155,7 @@ class FrontEnd(wiring.Component):
         output_length = Signal(byte_bits)
         interrupt = Signal()
         code = Signal(ERROR_BITS)
-        refusal = Signal(max(Error).bit_length())
+        refusal = Signal(Error.ADDRESS.bit_length())  # the highest of its codes
         cycles = Signal(32)
         products = Signal(32)
         m.d.comb += self.irq.eq(interrupt & interrupt_enable)

@@ -123,6 +123,14 @@ class Plan:
         """Counters in all."""
         return sum(len(row.cells) for level in self.levels for row in level)
 
+    @property
+    def counters_by_kind(self) -> tuple[tuple[str, int], ...]:
+        """Name of each kind of counter, and how many there are."""
+        found: dict[str, int] = {}
+        for row in itertools.chain.from_iterable(self.levels):
+            found[row.counter.name] = found.get(row.counter.name, 0) + len(row.cells)
+        return tuple(sorted(found.items()))
+
     @cached_property
     def addition(self) -> Addition:
         """What the last adder does, which brings the two vectors to the canonical result."""

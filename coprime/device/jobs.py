@@ -60,6 +60,7 @@ _SENTENCES = {
     Error.ADDRESS: "a word address or an operand does not exist",
     Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
     Error.CANCELLED: "the command was cancelled before it had a result",
+    Error.MODULUS_FIXED: "the accelerator is made for another modulus, and takes no other",
 }
 
 

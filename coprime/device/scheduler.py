@@ -23,6 +23,7 @@ _OF_THE_REQUEST = frozenset(
         Error.MODULUS_EVEN,
         Error.OPERAND_RANGE,
         Error.MODULUS_SHORT,
+        Error.MODULUS_FIXED,
     }
 )
 """Errors of which the numbers are the reason, and not the core."""

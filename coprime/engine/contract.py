@@ -9,6 +9,7 @@ Protocol
   Digit 0 is the least significant. An operand of a length class holds exactly that class's number
   of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand stands at
   the upper end of its digits, and the padding below it; exponents stand at the lower end always.
+* X must be written before each command, which may use it up; the other operands stay.
 * `start` is sampled while `busy` is 0 and takes `command`, the four digit counts and the four
   lengths in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
   next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
@@ -68,7 +69,7 @@ class Command(enum.IntEnum):
 
 
 class Error(enum.IntEnum):
-    """How a command or an access was refused. Codes 1 to 7 and 14 are an engine's."""
+    """How a command or an access was refused. Codes 1 to 7, 14 and 16 are an engine's."""
 
     NONE = 0
     UNSUPPORTED = 1
@@ -103,6 +104,8 @@ class Error(enum.IntEnum):
     DIGITS.RADIX is 0."""
     CANCELLED = 15
     """The command was ended by CANCEL before it had a result; a cluster's only."""
+    MODULUS_FIXED = 16
+    """The modulus is not the one that the engine is made for, see CAPABILITIES.FIXED_MODULUS."""
 
 
 class Length(enum.IntEnum):

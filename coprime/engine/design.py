@@ -17,7 +17,7 @@ from .operations.common import Arithmetic
 from .prediction import Prediction, predict
 from .program import Program, rsa_programs
 
-__all__ = ["EngineDesign", "check_ranges", "required_operands"]
+__all__ = ["Design", "EngineDesign", "check_ranges", "required_operands"]
 
 
 class MakeMultiplier(Protocol):
@@ -28,9 +28,32 @@ class MakeMultiplier(Protocol):
         ...
 
 
+class Design(Protocol):
+    """Everything that is known of an engine before there is hardware, and the hardware."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do."""
+        ...
+
+    def hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
+        """Make the engine, with the ports of EngineSignature, for a target."""
+        ...
+
+    def multiplier_hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
+        """Make one multiplier, to measure it by itself."""
+        ...
+
+    def predict(
+        self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
+    ) -> Prediction:
+        """What a command does with these operands, of these lengths in bits: without hardware."""
+        ...
+
+
 @dataclass(frozen=True)
 class EngineDesign:
-    """Capabilities, memory layout and multiplier; hardware and prediction follow from these."""
+    """An engine of lanes: capabilities, layout of the memory, and the multiplier."""
 
     capabilities: Capabilities
     layout: Layout

@@ -105,7 +105,7 @@ class Run:
     """An operation that was run in simulation; field names are those of `run --json`."""
 
     family: str
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     operation: str
     bits: int
     result: int
@@ -157,19 +157,23 @@ def open_simulation(
     return SimulatedDevice(accelerator_verilog(choice, target), choice.module_name, trace=trace)
 
 
-def random_operands(command: Command, bits: int, seed: int) -> Operands:
+def random_operands(
+    command: Command, bits: int, seed: int, *, modulus: int | None = None
+) -> Operands:
     """Operands of a length from a seed: a modulus with its top bit set, or a key.
 
-    The key of a seed is no secret: for measurements only. Raises ValueError for a length
-    outside 2..65535 bits, or under 64 for a key.
+    With a `modulus` they are below that one. The key of a seed is no secret: for measurements only.
+    Raises ValueError for a length outside 2..65535 bits, under 64 for a key, or not the modulus's.
     """
+    if modulus is not None and modulus.bit_length() != bits:
+        raise ValueError(f"the modulus has {modulus.bit_length()} bits, and not {bits}")
     generator = random.Random(seed)
     if command is Command.RSA_PRIVATE:
         key = keys.generate(bits, seed=seed)
         return Operands(generator.randrange(key.n), key=key)
     if not 2 <= bits <= keys.MAX_BITS:
         raise ValueError(f"bits must be in 2..{keys.MAX_BITS}, not {bits}")
-    m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     e = 65537 if command is Command.RSA_PUBLIC else generator.getrandbits(bits) | 1 << (bits - 1)
     return Operands(generator.randrange(m), generator.randrange(m), e, m)
 
@@ -299,7 +303,7 @@ class GateRecord:
     """An engine in unit gates, as `coprime.flow.unit_gate` counts; `target` is "unit-gate"."""
 
     family: str
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     part: str
     target: str
     area: int

@@ -177,9 +177,16 @@ def _measure_run(task: RunTask) -> Measurement:
     if task.operation == MULTIPLICATION:
         return _measure_multiplication(task)
     choice = task.choice
-    workload = Workload.make(Command[task.operation], task.bits, task.exponents, task.operand_seed)
-    predicted = predict_workload(choice.design, workload)
-    multipliers = choice.design.capabilities.multipliers
+    design = choice.design
+    workload = Workload.make(
+        Command[task.operation],
+        task.bits,
+        task.exponents,
+        task.operand_seed,
+        modulus=design.capabilities.fixed_modulus,
+    )
+    predicted = predict_workload(design, workload)
+    multipliers = design.capabilities.multipliers
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / (predicted.cycles * multipliers),

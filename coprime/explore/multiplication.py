@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from amaranth.sim import Simulator, SimulatorContext
 
 from coprime.engine.contract import Capabilities
-from coprime.engine.design import EngineDesign
+from coprime.engine.design import Design, EngineDesign
+from coprime.engine.fixed_modulus import FixedModulusDesign
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
 __all__ = ["MULTIPLICATION", "Multiplication", "predict_multiplication", "simulate_multiplication"]
@@ -35,17 +36,20 @@ class Multiplication:
     right: bool = True
 
 
-def predict_multiplication(design: EngineDesign, bits: int) -> Multiplication:
+def predict_multiplication(design: Design, bits: int) -> Multiplication:
     """What the multiplier's model says of operands of `bits` bits.
 
     Raises ValueError for a length that the design does not take.
     """
     digits, rounds = _lengths(design.capabilities, bits)
+    if isinstance(design, FixedModulusDesign):
+        return Multiplication(design.exponentiator.each, 1)
+    assert isinstance(design, EngineDesign)
     own = design.multiplier
     return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))
 
 
-def simulate_multiplication(design: EngineDesign, bits: int, seed: int) -> Multiplication:
+def simulate_multiplication(design: Design, bits: int, seed: int) -> Multiplication:
     """Multiply two numbers below a modulus of `bits` bits, all drawn from a seed.
 
     Raises ValueError for a length that the design does not take.
@@ -53,6 +57,8 @@ def simulate_multiplication(design: EngineDesign, bits: int, seed: int) -> Multi
     own = design.capabilities
     digits, rounds = _lengths(own, bits)
     generator = random.Random(seed)
+    if isinstance(design, FixedModulusDesign):
+        return _simulate_product(design, generator)
     m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
     x, y = generator.randrange(m), generator.randrange(m)
 
@@ -66,6 +72,7 @@ def simulate_multiplication(design: EngineDesign, bits: int, seed: int) -> Multi
     }
     memory[Role.INVERSE, 0] = -pow(m, -1, 1 << width) % (1 << width)
 
+    assert isinstance(design, EngineDesign)
     multiplier = design.multiplier_hardware()
     bench = _Bench(multiplier, memory, digits, rounds)
     simulator = Simulator(multiplier)
@@ -79,6 +86,30 @@ def simulate_multiplication(design: EngineDesign, bits: int, seed: int) -> Multi
     bound = m if multiplier.canonical else 2 * modulus
     right = value < bound and value % m == expected
     return Multiplication(bench.cycles, bench.products, right)
+
+
+def _simulate_product(design: FixedModulusDesign, generator: random.Random) -> Multiplication:
+    """Count the cycles from the registers before a product to the one behind it."""
+    product, multiple = design.multiplier_hardware(), design.arithmetic.multiple
+    x, y = (generator.randrange(1, multiple) for _ in range(2))
+    expected = x * y % multiple
+    cycles, value = 0, 0
+
+    async def run(context: SimulatorContext) -> None:
+        nonlocal cycles, value
+        for port, factor in ((product.x, x), (product.y, y)):
+            context.set(port, factor)
+        await context.tick()
+        context.set(product.x, 0)  # all other products are 0
+        while not value and cycles <= product.latency:
+            await context.tick()
+            cycles, value = cycles + 1, context.get(product.result)
+
+    simulator = Simulator(product)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(run)
+    simulator.run()
+    return Multiplication(cycles, 1, value == expected)
 
 
 def _lengths(capabilities: Capabilities, bits: int) -> tuple[int, int]:

@@ -29,7 +29,7 @@ class Point:
     """Name in the catalogue."""
     paper: str
     """Short name of the publication that the family implements; empty for our own."""
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     """Every parameter with its value; in Parquet JSON text with sorted keys."""
     bits: int
     """Length of the modulus in bits."""
@@ -124,7 +124,7 @@ _TYPES: Mapping[object, pyarrow.DataType] = {
     str | None: pyarrow.string(),
     int | None: pyarrow.int64(),
     float | None: pyarrow.float64(),
-    Mapping[str, int]: pyarrow.string(),
+    Mapping[str, int | str]: pyarrow.string(),
     Mapping[str, str]: pyarrow.string(),
 }
 _JSON = ("parameters", "tools")

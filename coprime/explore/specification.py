@@ -61,7 +61,7 @@ class _Design:
     """A family with its parameters, as workers are told of it."""
 
     family: str
-    parameters: tuple[tuple[str, int], ...]
+    parameters: tuple[tuple[str, int | str], ...]
 
     @property
     def choice(self) -> Choice:

@@ -97,7 +97,7 @@ def sweep(
 
 
 def _size(task: Task) -> int:
-    return max((value for _, value in task.parameters), default=0)
+    return max((one for _, one in task.parameters if isinstance(one, int)), default=0)
 
 
 def _points(planned: Sequence[PlannedPoint], done: Mapping[Task, Measurement]) -> list[Point]:

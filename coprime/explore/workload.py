@@ -8,7 +8,7 @@ from coprime.bus import registers
 from coprime.device.accelerator import Accelerator, EngineError, Result
 from coprime.device.base import Closing
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.design import EngineDesign
+from coprime.engine.design import Design
 from coprime.engine.prediction import Prediction
 
 from .measure import Operands, WorstCaseNumbers, expected_result, random_operands, run_on
@@ -40,12 +40,21 @@ class Workload:
     worst: WorstCaseNumbers | None = None
 
     @classmethod
-    def make(cls, command: Command, bits: int, exponents: str, seed: int) -> Self:
+    def make(
+        cls,
+        command: Command,
+        bits: int,
+        exponents: str,
+        seed: int,
+        *,
+        modulus: int | None = None,
+    ) -> Self:
         """Operands of `bits` bits from a seed; `exponents` is one of EXPONENTS.
 
-        Raises ValueError for a length that `random_operands` refuses.
+        `modulus` is that of an engine that has one only. Raises ValueError for a length that
+        `random_operands` refuses.
         """
-        operands = random_operands(command, bits, seed)
+        operands = random_operands(command, bits, seed, modulus=modulus)
         if exponents == "random" or not has_exponent(command):
             return cls(command, operands)
         if command is Command.RSA_PRIVATE:
@@ -73,7 +82,7 @@ class Workload:
         return run_on(accelerator, self.command, self.operands)
 
 
-def predict_workload(design: EngineDesign, workload: Workload) -> Prediction:
+def predict_workload(design: Design, workload: Workload) -> Prediction:
     """What the design's model says of a workload, without hardware or simulation.
 
     Raises EngineError if the hardware would refuse.
@@ -89,7 +98,7 @@ def predict_workload(design: EngineDesign, workload: Workload) -> Prediction:
 class _PredictedDevice(Closing):
     """Answers the driver as an accelerator of a design does, and takes whatever is loaded."""
 
-    def __init__(self, design: EngineDesign):
+    def __init__(self, design: Design):
         self._design = design
         self.prediction: Prediction | None = None
         own = design.capabilities

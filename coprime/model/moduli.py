@@ -9,7 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["MODULI", "PUBLISHED_PAIRS", "NamedModulus", "modulus_named", "vassoler_pair"]
+__all__ = [
+    "MODULI",
+    "PUBLISHED_PAIRS",
+    "NamedModulus",
+    "modulus_named",
+    "modulus_of",
+    "vassoler_pair",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +149,8 @@ def _moduli() -> tuple[NamedModulus, ...]:
 MODULI: Mapping[str, NamedModulus] = {modulus.name: modulus for modulus in _moduli()}
 """By name; of COMPRESSION's family those that it publishes figures of."""
 
+_LARGEST_POWER = 4096
+"""Exponent in a written modulus, at the most."""
 _PAIR = re.compile(r"vassoler-?([0-9]{1,5})(-pseudo)?")
 
 
@@ -180,3 +189,31 @@ def modulus_named(name: str) -> NamedModulus:
     names = [one for one in MODULI if not one.startswith("vassoler")]
     hint = f"did you mean {', '.join(near)}?" if near else f"there are: {', '.join(names)}"
     raise ValueError(f"no modulus is called {name!r}; {hint}")
+
+
+_TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(?:(\d+)\^(\d+)|(0x[0-9a-f]+|\d+))")
+
+
+def modulus_of(text: str) -> int:
+    """Give the modulus of 3 or more that a text names or writes.
+
+    A name, as for `modulus_named`; a decimal or hexadecimal number (0x...); or a sum of numbers and
+    powers: "2^255 - 19", "3*2^30 + 1".
+
+    Raises TypeError for what is no text, ValueError for anything else, and for less than 3.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"the modulus must be a str, not {text!r}")
+    plain = _plain(text)
+    value, place = 0, 0
+    while place < len(plain):
+        match = _TERM.match(plain, place)
+        if match is None or (place and not match[1]) or int(match[4] or 0) > _LARGEST_POWER:
+            return modulus_named(text).value
+        sign, times, base, exponent, number = match.groups()
+        term = int(base) ** int(exponent) if base else int(number, 0)
+        value += (-1 if sign == "-" else 1) * int(times or 1) * term
+        place = match.end()
+    if value < 3:
+        raise ValueError(f"the modulus must be 3 or more, not {text!r}")
+    return value

@@ -5,26 +5,35 @@ at the end. The thesis takes m1 = 3*m2 = 2^(n+2) - 1; here c is searched for, fo
 
 The cost is an estimate in unit gates. Operands of w bits make w^2 AND terms. A bit of a weight
 below 2^w has its column; one above comes back as the residue of its weight, in as many columns as
-that has non-zero signed digits. So does each carry that leaves the tree at 2^w: a modulus is dear
-if 2^w has many digits modulo it. Full adders leave two bits in each column; how many that takes is
-a linear equation (`full_adders`). A modular addition, counted as two rows of full adders, ends the
-product, and another one the reduction modulo m. Not in it: what half adders, 5:3 counters and
-prefix adders change, the correction constant (one row at the most), and a second or a third
-subtraction.
+that has non-zero signed digits. There are two ways. *At once*, as the thesis does: so does each
+carry that leaves the tree at 2^w, and a modulus is dear if 2^w has many digits modulo it. Full
+adders leave two bits in each column; how many that takes is a linear equation (`full_adders`).
+*Last*: the tree first leaves two rows of 2w columns, and what is above 2^w comes back then, at two
+bits a column (`full_adders_last`). The cheaper one counts. A modular addition, counted as two rows
+of full adders, ends the product, and another one the reduction modulo m. Not in it: what half
+adders, 5:3 counters and prefix adders change, the correction constant (one row at the most), and a
+second or a third subtraction.
+
+The delay is that of levels of full adders, each of which leaves two bits of three, and of a prefix
+adder; the reduction modulo m has a cycle of its own, and adds none. What is compared is the product
+of area and delay, as everywhere where trees are compared.
 """
 
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 __all__ = [
     "EXHAUSTIVE_BITS",
+    "Estimate",
     "PseudoModulus",
     "Search",
     "full_adders",
+    "full_adders_last",
     "product_counts",
-    "product_gates",
+    "product_estimate",
     "reduction_gates",
     "residue_columns",
     "search",
@@ -36,6 +45,8 @@ EXHAUSTIVE_BITS = 16
 
 _FULL_ADDER = 7
 """Unit gates of a full adder: an AND or OR is 1, an XOR 2."""
+
+_FULL_ADDER_DELAY = 4
 
 _EVALUATED = 64
 """Multiples of each kind whose cost is computed: sparse ones, and those with cheap carries."""
@@ -131,20 +142,63 @@ def full_adders(modulus: int, counts: Iterable[int]) -> int:
     return max(0, bits - 2 * width + rounded_up)
 
 
+def full_adders_last(modulus: int, counts: Iterable[int]) -> tuple[int, list[int]]:
+    """As `full_adders`, where bits above 2^w come back when two rows are left.
+
+    Each full adder takes one bit away: all bits but those of two rows, and as often as rows come
+    back, two for each digit of each weight above 2^w. It ends where one weight at most is above.
+    With it, how many bits a column has before each of these passes, on an average.
+    """
+    width = modulus.bit_length()
+    counted = list(counts)
+    adders = max(0, sum(counted) - 2 * len(counted))
+    heights = [max(counted, default=0)]
+    high = max(0, len(counted) + 1 - width)
+    while high > 1:
+        residue = pow(2, width, modulus)
+        bits = weighted = 0
+        for _ in range(high):
+            digits, columns = _residue(residue, modulus, width)
+            bits += 2 * digits
+            weighted += 2 * columns
+            residue = 2 * residue % modulus
+        adders += bits
+        heights.append(2 + -(-bits // width))
+        above = (2 * ((1 << width) - 1) + weighted).bit_length() - width
+        if above >= high:
+            break
+        high = above
+    return adders, heights
+
+
 def product_counts(modulus: int) -> list[int]:
     """AND terms of each weight in a product of two operands of the modulus's w bits: 2w - 1."""
     width = modulus.bit_length()
     return [min(exponent + 1, 2 * width - 1 - exponent) for exponent in range(2 * width - 1)]
 
 
-def product_gates(modulus: int) -> int:
-    """Unit gates of a multiplier for a modulus: AND terms, full adders, a modular addition."""
+class Estimate(NamedTuple):
+    """Unit gates of a circuit, and of its longest path."""
+
+    area: int
+    delay: int
+
+
+def product_estimate(modulus: int) -> Estimate:
+    """Multiplier for a modulus: AND terms, full adders, a modular addition.
+
+    Of both ways to fold, the one with the least product of area and delay.
+    """
     width = modulus.bit_length()
     if modulus == 1 << width - 1:
         # A power of 2 has one bit more than its operands; what is above them is cut off.
         width -= 1
-        return width * (width + 1) // 2 + _FULL_ADDER * (width * (width - 1) // 2)
-    return width**2 + _FULL_ADDER * (full_adders(modulus, product_counts(modulus)) + 2 * width)
+        area = width * (width + 1) // 2 + _FULL_ADDER * (width * (width - 1) // 2)
+        return Estimate(area, 1 + _levels_delay(width) + _addition_delay(width))
+    adders, delay = _compressed(modulus, product_counts(modulus))
+    return Estimate(
+        width**2 + _FULL_ADDER * (adders + 2 * width), 1 + delay + _addition_delay(width)
+    )
 
 
 def reduction_gates(modulus: int, width: int) -> int:
@@ -155,7 +209,32 @@ def reduction_gates(modulus: int, width: int) -> int:
     length = modulus.bit_length()
     if width <= length:
         return 0
-    return _FULL_ADDER * (full_adders(modulus, [1] * width) + 2 * length)
+    return _FULL_ADDER * (_compressed(modulus, [1] * width)[0] + 2 * length)
+
+
+def _compressed(modulus: int, counts: list[int]) -> tuple[int, int]:
+    """Full adders, and the delay of their levels, of the better way to fold."""
+    width = modulus.bit_length()
+    once = full_adders(modulus, counts)
+    # A full adder takes one bit away: as many bits as there are in all, in the columns below 2^w.
+    ways = [(once, _levels_delay(-(-once // width) + 2))]
+    adders, heights = full_adders_last(modulus, counts)
+    ways.append((adders, sum(map(_levels_delay, heights))))
+    return min(ways, key=lambda way: (way[0] + 2 * width) * (way[1] + _addition_delay(width)))
+
+
+def _levels_delay(height: int) -> int:
+    """Unit gates on the way through full adders that leave two of so many bits in a column."""
+    levels = 0
+    while height > 2:
+        height -= height // 3
+        levels += 1
+    return _FULL_ADDER_DELAY * levels
+
+
+def _addition_delay(width: int) -> int:
+    """Unit gates on the way through a modular addition: two prefix adders, a choice."""
+    return 4 * (width - 1).bit_length() + 8
 
 
 @dataclass(frozen=True)
@@ -207,9 +286,15 @@ class PseudoModulus:
         return " ".join(terms).removeprefix("+ ")
 
     @cached_property
+    def estimate(self) -> Estimate:
+        """The multiplier, with the area of the reduction to the modulus at the end."""
+        area, delay = product_estimate(self.value)
+        return Estimate(area + reduction_gates(self.modulus, self.value.bit_length()), delay)
+
+    @property
     def cost(self) -> int:
-        """Unit gates of the multiplier, and of the reduction to the modulus at the end."""
-        return product_gates(self.value) + reduction_gates(self.modulus, self.value.bit_length())
+        """Area times delay."""
+        return self.estimate.area * self.estimate.delay
 
 
 @dataclass(frozen=True)
@@ -250,19 +335,23 @@ class Search:
         """One sentence: what is chosen, and why."""
         best, itself = self.best, self.itself
         special = len(best.digits) <= _SHOWN
-        words = [f"{best.text}: about {best.cost:,} unit gates"]
+        words = [
+            f"{best.text}: about {best.estimate.area:,} unit gates with a delay of"
+            f" {best.estimate.delay}"
+        ]
         if best.factor != 1:
             saved = 100 * (itself.cost - best.cost) / itself.cost
             words.append(
-                f" with the reduction at the end, {saved:.1f} % fewer than the {itself.cost:,} of m"
-                f" itself, {itself.text}"
+                f", the reduction at the end included, which times each other are {saved:.1f} %"
+                f" less than for m itself, {itself.text}: {itself.estimate.area:,} and"
+                f" {itself.estimate.delay}"
             )
         if not special:
             width = self.modulus.bit_length()
-            ratio = best.cost / product_gates((1 << width) - 1)
-            words.append(f", and {ratio:.1f} times those of 2^{width} - 1")
+            ratio = best.estimate.area / product_estimate((1 << width) - 1).area
+            words.append(f"; the area is {ratio:.1f} times that of 2^{width} - 1")
         if best.factor == 1:
-            words.append("; no multiple was found that needs fewer")
+            words.append("; no multiple was found that costs less")
         if special:
             start = "Work modulo " + (f"{best.factor} * m = " if best.factor != 1 else "m itself, ")
         else:

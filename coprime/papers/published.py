@@ -51,7 +51,7 @@ class Measured:
     """xc7, ecp5, unit-gate, or None: any, for what does not depend on the target."""
     device: str | None = None
     """The device as the point names it, or None: any of the target."""
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
     """Values of the parameters that matter here."""
     part: str = "engine"
     """"engine", "accelerator", "multiplier" or "cluster"; the one operation of a multiplier is

@@ -24,7 +24,7 @@ from coprime.engine.contract import (
     Length,
     Operand,
 )
-from coprime.engine.design import EngineDesign
+from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix
 from coprime.flow.board import Board, BoardResult, write_bitstream
 from coprime.flow.verilog import to_verilog
@@ -55,12 +55,12 @@ class KnownAnswer:
     cycles: int
 
 
-def known_answer(design: EngineDesign, bits: int | None = None, *, seed: int = 1) -> KnownAnswer:
+def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> KnownAnswer:
     """Make an RSA decryption for an engine, or a plain exponentiation if it knows no more.
 
     Parameters
     ----------
-    design : EngineDesign
+    design : Design
     bits : int
         Length of the modulus, 64 to the engine's maximum; 512, or that maximum if it is less, if
         not given. An engine with a fixed modulus has that one's length.
@@ -98,7 +98,7 @@ def known_answer(design: EngineDesign, bits: int | None = None, *, seed: int = 1
     )
 
 
-def _exponentiation(design: EngineDesign, m: int, e: int, x: int) -> KnownAnswer:
+def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
     own = design.capabilities
     if Command.MODEXP not in own.required:
         raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
@@ -109,7 +109,7 @@ def _exponentiation(design: EngineDesign, m: int, e: int, x: int) -> KnownAnswer
 
 
 def _complete(
-    design: EngineDesign,
+    design: Design,
     command: Command,
     operands: Mapping[Operand, int],
     lengths: Mapping[Length, int],
@@ -131,7 +131,7 @@ class SelfTest(wiring.Component):
 
     Parameters
     ----------
-    design : EngineDesign
+    design : Design
     answer : KnownAnswer
     target : Target
 
@@ -141,9 +141,7 @@ class SelfTest(wiring.Component):
         One of them is 1.
     """
 
-    def __init__(
-        self, design: EngineDesign, answer: KnownAnswer, *, target: Target = Target.GENERIC
-    ):
+    def __init__(self, design: Design, answer: KnownAnswer, *, target: Target = Target.GENERIC):
         self.design = design
         self.answer = answer
         self.target = Target(target)

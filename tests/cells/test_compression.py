@@ -16,6 +16,8 @@ from coprime.cells.compression import (
 from coprime.cells.compressor_tree import Counters, Folding
 from coprime.cells.prefix_adder import Network
 from coprime.model.compression import Recoding
+from coprime.model.moduli import modulus_of, vassoler_pair
+from coprime.model.pseudo_moduli import product_estimate
 from tests.combinational import Bench
 
 BITS = 7  # of the longest modulus that all operands are tried for
@@ -199,3 +201,19 @@ def test_refusals():
 
 def test_networks():
     check_all([ModularProduct(m, network=network) for m in (11, 15) for network in Network])
+
+
+@pytest.mark.parametrize(
+    "m",
+    [
+        *(2**31 - 1, 2**32 - 5, 2**33 + 1, *vassoler_pair(30)),
+        *(modulus_of(name) for name in ("babybear", "dilithium", "goldilocks")),
+        *(0xCB91CF, 0xF1446BEB, 0xEC1DA6EB8C9F),
+    ],
+)
+def test_estimates_are_those_of_the_trees(m):
+    """What multiples of a modulus are chosen by, beside what is built: within a sixth."""
+    area, delay = product_estimate(m)
+    plan = ModularProduct(m).plan
+    assert abs(area / plan.area - 1) < 1 / 6
+    assert abs(delay / plan.delay - 1) < 1 / 6

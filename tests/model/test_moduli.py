@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.x448 import X448PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from coprime.model.moduli import MODULI, PUBLISHED_PAIRS, modulus_named, vassoler_pair
+from coprime.model.moduli import MODULI, PUBLISHED_PAIRS, modulus_named, modulus_of, vassoler_pair
 
 FIELDS = {
     "p-192": (ec.SECP192R1, -3),
@@ -225,3 +225,30 @@ def test_unknown_names(name, message):
 def test_a_name_is_text():
     with pytest.raises(TypeError, match="name must be a str, not 3329"):
         modulus_named(3329)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("p-256", MODULI["p-256"].value),
+        ("2^255 - 19", 2**255 - 19),
+        ("3*2^30+1", 3 * 2**30 + 1),
+        ("2^64-2^32+1", 2**64 - 2**32 + 1),
+        ("0xC5", 197),
+        ("197", 197),
+        ("100 - 0x10", 84),
+    ],
+)
+def test_a_modulus_is_a_name_a_number_or_a_sum(text, value):
+    assert modulus_of(text) == value
+
+
+@pytest.mark.parametrize("text", ["2", "0", "1 - 5", "2^9999 - 1", "2**5", "p-", "3 - ", ""])
+def test_what_is_no_modulus(text):
+    with pytest.raises(ValueError):
+        modulus_of(text)
+
+
+def test_a_modulus_is_written_as_text():
+    with pytest.raises(TypeError):
+        modulus_of(197)

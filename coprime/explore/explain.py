@@ -1,0 +1,115 @@
+"""Why a design for one modulus works modulo what it does: the multiples, and the tree."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from coprime.catalog import Choice
+from coprime.cells.compression import ModularProduct
+from coprime.cells.compressor_tree import Plan
+from coprime.engine.fixed_modulus import FixedModulusDesign
+from coprime.model.compression import modulus_form
+from coprime.model.pseudo_moduli import Search
+from coprime.multipliers.fixed_modulus import FixedModulus
+
+__all__ = ["PLANNED_BITS", "Explanation", "explain"]
+
+PLANNED_BITS = 128
+"""Modulus up to which the tree is planned, too: in about two seconds."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The multiples that were looked at, what was chosen, and its compressor tree.
+
+    Parameters
+    ----------
+    arithmetic : FixedModulus
+    """
+
+    arithmetic: FixedModulus
+
+    @property
+    def search(self) -> Search:
+        """Multiples of the modulus, the best first."""
+        return self.arithmetic.search
+
+    @property
+    def factor(self) -> int:
+        """c of the multiple that products are taken modulo."""
+        return self.arithmetic.multiple // self.arithmetic.modulus
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The tree of a product; None for a modulus over PLANNED_BITS."""
+        if self.arithmetic.bits > PLANNED_BITS:
+            return None
+        product = ModularProduct(self.arithmetic.multiple)
+        product._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
+        return product.plan
+
+    @property
+    def tree(self) -> str:
+        """One sentence of it."""
+        if self.plan is None:
+            return f"The tree is planned here up to {PLANNED_BITS} bits only."
+        kinds = ", ".join(f"{count:,} {name}" for name, count in self.plan.counters_by_kind)
+        return (
+            f'The tree: {kinds} in {self.plan.depth} levels, folded "{self.plan.folding.value}";'
+            f" with the last adder {self.plan.area:,} unit gates, and a delay of {self.plan.delay}."
+        )
+
+    @property
+    def text(self) -> str:
+        """All of it, in lines."""
+        lines = [
+            f"m = {self.arithmetic.modulus:#x}, {self.arithmetic.modulus.bit_length()} bits,"
+            f" form {modulus_form(self.arithmetic.modulus).kind.value}",
+            self.search.explanation,
+        ]
+        if self.factor != self.search.best.factor:
+            lines.append(f"Chosen by -p factor: {self.factor} * m.")
+        lines.append(f"{'c':>8}  {'bits':>5}  {'area':>12}  {'delay':>5}  c * m")
+        lines += [
+            f"{one.factor:>8}  {one.value.bit_length():>5}  {one.estimate.area:>12,}"
+            f"  {one.estimate.delay:>5}  {one.text}"
+            for one in self.search.candidates
+        ]
+        return "\n".join([*lines, self.tree])
+
+    def record(self) -> dict[str, object]:
+        """The same as JSON has it; numbers of the modulus's size in hex."""
+        plan = self.plan
+        return {
+            "modulus": f"{self.arithmetic.modulus:x}",
+            "form": modulus_form(self.arithmetic.modulus).kind.value,
+            "factor": self.factor,
+            "multiple": f"{self.arithmetic.multiple:x}",
+            "explanation": self.search.explanation,
+            "candidates": [
+                {
+                    "factor": one.factor,
+                    "multiple": f"{one.value:x}",
+                    "form": one.form,
+                    "area": one.estimate.area,
+                    "delay": one.estimate.delay,
+                }
+                for one in self.search.candidates
+            ],
+            "tree": None
+            if plan is None
+            else {
+                "counters": dict(plan.counters_by_kind),
+                "levels": plan.depth,
+                "folding": plan.folding.value,
+                "area": plan.area,
+                "delay": plan.delay,
+            },
+        }
+
+
+def explain(choice: Choice) -> Explanation:
+    """Explain a design for one modulus; ValueError for any other."""
+    design = choice.design
+    if not isinstance(design, FixedModulusDesign):
+        raise ValueError(f"{choice.family.name} works with any modulus")
+    return Explanation(design.arithmetic)

@@ -1,0 +1,133 @@
+"""Multipliers for one modulus, and for a multiple of it: products, squares, the last reduction.
+
+Source: COMPRESSION (Vassoler 2023), sections 4.1 and 4.2.1: all products of an exponentiation are
+taken modulo the pseudo-modulus c * m, and its result is reduced modulo m once, at the end. The
+multiplier is a compressor tree (CM) or the expression `x * y % m` (DM).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.compression import ModularProduct, ModularReduction, ModularSquare
+from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
+from coprime.model.pseudo_moduli import Search, search
+
+__all__ = ["ANY_FACTOR", "FixedModulus", "Method", "RegisteredProduct"]
+
+ANY_FACTOR = 0
+"""In place of c: the one of the cheapest multiple found."""
+
+
+class Method(Enum):
+    """How a product is reduced."""
+
+    COMPRESSION = "compression"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True)
+class FixedModulus:
+    """Arithmetic for a modulus that is known when the circuit is generated.
+
+    Parameters
+    ----------
+    modulus : int
+        m, 3 or more.
+    method : Method
+    factor : int
+        c, so that products are taken modulo c * m: 1 or more, or ANY_FACTOR for the c of the least
+        estimated cost.
+    stages : int
+        Registers on the way of a product: 0 or more; 0 for DIRECT.
+    """
+
+    modulus: int
+    method: Method
+    factor: int = 1
+    stages: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a factor or stages out of range (ValueError)."""
+        if self.factor < 0:
+            raise ValueError(f"factor must be 0 or more, not {self.factor}")
+        if self.stages < 0 or (self.stages and self.method is Method.DIRECT):
+            raise ValueError(f"stages must be 0 or more, and 0 without a tree, not {self.stages}")
+
+    @cached_property
+    def search(self) -> Search:
+        """Multiples of the modulus, with what they cost: up to two bits longer."""
+        return search(self.modulus)
+
+    @cached_property
+    def multiple(self) -> int:
+        """c * m, which products are taken modulo."""
+        return (self.factor or self.search.best.factor) * self.modulus
+
+    @property
+    def corrects(self) -> bool:
+        """Whether what is modulo c * m differs from what is modulo m."""
+        return self.multiple != self.modulus
+
+    @property
+    def bits(self) -> int:
+        """Of a number below c * m."""
+        return (self.multiple - 1).bit_length()
+
+    def product(self) -> wiring.Component:
+        """Component with x and y in, and `result` = x * y mod c * m, `stages` cycles later."""
+        if self.method is Method.DIRECT:
+            return DirectProduct(self.multiple)
+        return ModularProduct(self.multiple, stages=self.stages)
+
+    def square(self) -> wiring.Component:
+        """Component with x in, and `result` = x * x mod c * m, `stages` cycles later."""
+        if self.method is Method.DIRECT:
+            return DirectSquare(self.multiple)
+        return ModularSquare(self.multiple, stages=self.stages)
+
+    def reduction(self) -> wiring.Component:
+        """Component with x below c * m in, and `result` = x mod m, in the same cycle."""
+        if self.method is Method.DIRECT:
+            return DirectReduction(self.modulus, self.bits)
+        return ModularReduction(self.modulus, self.bits)
+
+
+class RegisteredProduct(wiring.Component):
+    """A product between registers: what is measured of a multiplier by itself.
+
+    Parameters
+    ----------
+    arithmetic : FixedModulus
+
+    Attributes
+    ----------
+    latency : int
+        Cycles from x and y to the result: 2, and those of the product's own registers.
+
+    Members
+    -------
+    x, y : unsigned, below c * m, in
+    result : x * y mod c * m, out
+    """
+
+    def __init__(self, arithmetic: FixedModulus):
+        self.arithmetic = arithmetic
+        self.latency = 2 + arithmetic.stages
+        bits = arithmetic.bits
+        super().__init__({"x": In(bits), "y": In(bits), "result": Out(bits)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Put registers before the product and behind it."""
+        m = Module()
+        m.submodules.product = product = self.arithmetic.product()
+        for name in ("x", "y"):
+            held = Signal(self.arithmetic.bits, name=name, reset_less=True)
+            m.d.sync += held.eq(getattr(self, name))
+            m.d.comb += getattr(product, name).eq(held)
+        m.d.sync += self.result.eq(product.result)
+        return m
