@@ -26,24 +26,31 @@ LATENCY_SIZES = (*((1024, word) for word in WIDTHS), (512, 64))
 CLOCKED, CLOCKED_LATENCIES = (1024, 32), (2, 4, 6)
 MAPPED_WORD = 32
 """Of the designs of each parameter's values, those whose area is measured."""
-PAPER = {"window": 0, "scaled": 0, "interleaved": 0}
+Settings = Mapping[str, int | str]
+PAPER: Settings = {"exponentiator": "left-to-right", "scaled": 0, "interleaved": 0}
 """The paper's choice for what the catalogue knows besides length, word, latency, multipliers."""
-SWEPT = [parameter for parameter in FAMILY.parameters if parameter.name in PAPER]
+DEFAULTS: Settings = {one.name: one.default for one in FAMILY.parameters if one.name in PAPER}
+VARIATIONS: tuple[Settings, ...] = (
+    *({"exponentiator": "fixed-window", "window": window} for window in (1, 2, 4)),
+    {"scaled": 1},
+    {"interleaved": 1},
+)
+"""Other values, one parameter at a time."""
 
 
-def choose(**settings: int) -> Choice:
+def choose(**settings: int | str) -> Choice:
     return FAMILY.choose({name: str(value) for name, value in settings.items()})
 
 
-def choose_papers(**settings: int) -> Choice:
+def choose_papers(**settings: int | str) -> Choice:
     """The paper's choice, where nothing else is said."""
-    return choose(**{one.name: PAPER[one.name] for one in SWEPT} | settings)
+    return choose(**{**PAPER, **settings})
 
 
-def choose_multiplier(**settings: int) -> Choice:
-    """One multiplier as the paper's, by itself: no window changes it, so that is the default's."""
-    others = {one.name: PAPER[one.name] for one in SWEPT if one.name != "window"}
-    return choose(multipliers=1, **others | settings)
+def choose_multiplier(**settings: int | str) -> Choice:
+    """One multiplier as the paper's, by itself: what exponentiates with it does not change it."""
+    others = {name: value for name, value in PAPER.items() if name != "exponentiator"}
+    return choose(multipliers=1, **{**others, **settings})
 
 
 def progress(text: str) -> None:
@@ -222,8 +229,8 @@ def _milliseconds(run: Result, routed: Area | None) -> str:
     return f"{run.cycles / routed.fmax_mhz / 1e3:.2f}" if routed and routed.fmax_mhz else ""
 
 
-TOGETHER: tuple[Mapping[str, int], ...] = (
-    {"word": 64, "window": 0},
+TOGETHER: tuple[Settings, ...] = (
+    {"word": 64, "exponentiator": "left-to-right"},
     {"word": 64},
     {"word": 64, "scaled": 1},
     {"word": 64, "multipliers": 1},
@@ -261,26 +268,20 @@ def together() -> str:
     return table(head, rows)
 
 
-def variations(**settings: int) -> Iterator[tuple[str, Choice]]:
+def variations(**settings: int | str) -> Iterator[tuple[str, Choice]]:
     """The paper's choice first, then each parameter's other values, with what is varied.
 
     One at a time; a value that the design refuses beside the paper's other ones comes with the
     defaults of those, if it can.
     """
     yield "as the paper", choose_papers(**settings)
-    for parameter in SWEPT:
-        for value in range(parameter.minimum, parameter.maximum + 1):
-            if value == PAPER[parameter.name]:
-                continue
-            for others in (PAPER, {one.name: one.default for one in SWEPT}):
-                values = {one.name: others[one.name] for one in SWEPT} | {parameter.name: value}
-                choice = choose(**settings, **values)
-                if _is_design(choice):
-                    changed = [
-                        f"{name} {own}" for name, own in values.items() if own != PAPER[name]
-                    ]
-                    yield ", ".join(changed), choice
-                    break
+    for varied in VARIATIONS:
+        for others in (PAPER, DEFAULTS):
+            choice = choose(**{**settings, **others, **varied})
+            if _is_design(choice):
+                changed = {name: one for name, one in others.items() if one != PAPER[name]} | varied
+                yield ", ".join(f"{name} {value}" for name, value in changed.items()), choice
+                break
 
 
 def _is_design(choice: Choice) -> bool:
@@ -326,7 +327,7 @@ def measure() -> str:
     by_registers = latencies(by_latency)
     rsa = operations(areas, clocks)
     by_parameter, by_choice = parameters(), together()
-    names = ", ".join(f"{one.name}={PAPER[one.name]}" for one in SWEPT)
+    names = ", ".join(f"{name}={value}" for name, value in PAPER.items())
     return f"""# karatsuba
 
 KARATSUBA stands for the paper (San, At 2014); its figures are quoted from the paper and are for a

@@ -19,6 +19,7 @@ from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.fixed_modulus import compression, direct
 from coprime.engine.karatsuba import karatsuba
+from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import Exponentiator
 from coprime.model.moduli import MODULI, modulus_of
 
@@ -27,6 +28,7 @@ __all__ = [
     "CLUSTER_PARAMETERS",
     "FAMILIES",
     "MODULUS",
+    "AnyParameter",
     "Choice",
     "ChoiceParameter",
     "ClusterChoice",
@@ -206,6 +208,14 @@ def _multipliers(default: int) -> Parameter:
     return Parameter("multipliers", 1, 2, default, summary)
 
 
+def _exponentiation(default: str) -> tuple[ChoiceParameter, Parameter]:
+    summary = "how a multiplier by itself exponentiates; fixed-window in constant time"
+    return (
+        ChoiceParameter("exponentiator", EXPONENTIATORS, default, summary),
+        Parameter("window", 1, 4, 4, "bits of a window, if the exponentiator has any: 1, 2 or 4"),
+    )
+
+
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
@@ -216,6 +226,7 @@ FAMILIES: Mapping[str, Family] = {
             parameters=(
                 Parameter("max_bits", 64, 2176, 2176, "longest modulus in bits"),
                 _multipliers(1),
+                *_exponentiation("left-to-right"),
             ),
             design=fdfm,
         ),
@@ -228,6 +239,7 @@ FAMILIES: Mapping[str, Family] = {
                     Parameter("max_bits", 2, 4096, 2048, "longest modulus in bits"),
                     Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
                     _multipliers(2),
+                    *_exponentiation("left-to-right"),
                 ),
                 design=design,
             )
@@ -266,14 +278,8 @@ FAMILIES: Mapping[str, Family] = {
                 Parameter("max_bits", 64, 4096, 2048, "longest modulus in bits"),
                 Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
                 Parameter("latency", 1, 13, 6, "registers on the way of a product, at the most"),
-                Parameter(
-                    "window",
-                    0,
-                    4,
-                    4,
-                    "bits of the exponent at once, in constant time: 1, 2 or 4; 0 is bit by bit",
-                ),
                 _multipliers(2),
+                *_exponentiation("fixed-window"),
                 Parameter("scaled", 0, 1, 0, "1: moduli scaled for a quotient without a product"),
                 Parameter(
                     "interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"
@@ -303,7 +309,7 @@ FAMILIES: Mapping[str, Family] = {
                     _multipliers(2),
                     ChoiceParameter(
                         "exponentiator",
-                        tuple(one.value for one in Exponentiator),
+                        EXPONENTIATORS,
                         Exponentiator.RIGHT_TO_LEFT.value,
                         "how powers are made of products; two multipliers go right to left",
                     ),

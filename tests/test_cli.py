@@ -48,9 +48,14 @@ def test_list(capsys):
     assert fdfm["paper"] == "FDFM"
     assert fdfm["operations"] == ["MODMUL", "MODEXP", "RSA_PUBLIC", "RSA_PRIVATE"]
     assert fdfm["parameters"][0]["name"] == "max_bits"
+    (named,) = (one for one in fdfm["parameters"] if one["name"] == "exponentiator")
+    assert (named["type"], named["default"]) == ("choice", "left-to-right")
+    assert named["choices"][:2] == ["left-to-right", "right-to-left"]
+    assert "minimum" not in named
     status, out, _ = run(capsys, "list")
     assert status == 0
     assert "max_bits" in out
+    assert "repeated, default left-to-right)" in out
 
 
 def test_build_is_reproducible(capsys, tmp_path):
@@ -73,7 +78,10 @@ def test_build_is_reproducible(capsys, tmp_path):
         capture_output=True,
     )
     assert (tmp_path / "three" / "coprime_fdfm.v").read_text() == texts[0]
-    made_by = "// Made by: coprime build fdfm -p max_bits=512 -p multipliers=1 --target generic"
+    made_by = (
+        "// Made by: coprime build fdfm -p max_bits=512 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4 --target generic"
+    )
     assert made_by in texts[0]
     assert f"Coprime {__version__}" in texts[0]
     assert str(tmp_path) not in texts[0]
@@ -169,7 +177,10 @@ def test_cluster(capsys, tmp_path):
     assert status == 0
     names = {"coprime_cluster.v", "coprime_cluster_registers.h", "coprime_registers.h"}
     assert {path.name for path in tmp_path.iterdir()} == names
-    made = "coprime build cluster -p engine=fdfm -p cores=2 -p max_bits=64 -p multipliers=1"
+    made = (
+        "coprime build cluster -p engine=fdfm -p cores=2 -p max_bits=64 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4"
+    )
     assert f"// Made by: {made} --target xc7" in (tmp_path / "coprime_cluster.v").read_text()
 
 
@@ -183,6 +194,15 @@ BAD = [
     (
         ["build", "fdfm", "-p", "max_bits=9", "-o", "x"],
         "max_bits must be an integer in 64..2176, not '9'",
+    ),
+    (
+        ["build", "fdfm", "-p", "exponentiator=windows", "-o", "x"],
+        "exponentiator must be one of left-to-right, right-to-left, m-ary, fixed-window,"
+        " sliding-window, repeated, not 'windows'",
+    ),
+    (
+        ["build", "fdfm", "-p", "exponentiator=m-ary", "-o", "x"],
+        "does not fit into one block RAM beside the operands; that of max_bits=",
     ),
     (["run", "fdfm", "MODMUL"], "MODMUL needs --x --y --m (or --bits); --x is missing"),
     (["run", "fdfm", "MODMUL", "--x", "g"], "argument --x: not a hexadecimal number"),

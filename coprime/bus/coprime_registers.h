@@ -275,7 +275,7 @@ enum coprime_error {
     COPRIME_ERROR_LENGTH_ZERO = 2,
     /* A length is over the engine's maximum. */
     COPRIME_ERROR_LENGTH_OVER = 3,
-    /* The exponent has length 0. */
+    /* The exponent has length 0, or is too long for an engine that counts it down. */
     COPRIME_ERROR_EXPONENT_LENGTH = 4,
     /* The modulus, or a prime, is zero. */
     COPRIME_ERROR_MODULUS_ZERO = 5,

@@ -8,6 +8,7 @@ operands lie in a block RAM instead of registers; the multiplier loads and unloa
 from functools import partial
 
 from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.bit_serial import BitSerialMultiplier
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
@@ -28,6 +29,8 @@ def _design(
     max_bits: int = 2048,
     word: int = 32,
     multipliers: int = 2,
+    exponentiator: str = "left-to-right",
+    window: int = 4,
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 2 to 4096.
 
@@ -44,8 +47,10 @@ def _design(
     width = min(word, max_bits + headroom)
     whole = -(-(max_bits + headroom) // width)
     least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
-    depth = Layout.smallest_depth(whole, least_prime)
-    prime = min(Layout.longest_prime(depth, whole), whole)
+    exponentiation = Exponentiation(exponentiator, window)
+    if exponentiation.window_bits > width:
+        raise ValueError(f"window must not be over a digit's {width} bits, and not {window}")
+    layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = Capabilities(
         family=family,
         family_number=family_number,
@@ -59,13 +64,14 @@ def _design(
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
         required=required_operands(inverses=False, montgomery=multiplier.montgomery),
+        constant_time=exponentiation.constant_time,
     )
 
     def make_multiplier(capabilities: Capabilities, target: Target) -> BitSerialMultiplier:
         # The cells are the same on all targets.
         return multiplier(whole, width, capabilities.count_bits, capabilities.round_count_bits)
 
-    return EngineDesign(capabilities, Layout.pack(depth, whole=whole, prime=prime), make_multiplier)
+    return EngineDesign(capabilities, layout, make_multiplier, exponentiation)
 
 
 montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2)

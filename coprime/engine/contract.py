@@ -80,7 +80,7 @@ class Error(enum.IntEnum):
     LENGTH_OVER = 3
     """A length is over the engine's maximum."""
     EXPONENT_LENGTH = 4
-    """The exponent has length 0."""
+    """The exponent has length 0, or is too long for an engine that counts it down."""
     MODULUS_ZERO = 5
     """The modulus, or a prime, is zero."""
     MODULUS_EVEN = 6

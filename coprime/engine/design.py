@@ -8,6 +8,7 @@ from typing import Protocol
 from amaranth.lib import wiring
 
 from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import ModularMultiplier
 
 from .contract import Capabilities, Command, Length, Operand
@@ -58,8 +59,8 @@ class EngineDesign:
     capabilities: Capabilities
     layout: Layout
     make_multiplier: MakeMultiplier
-    window_bits: int = 0
-    """Of a lane's exponentiation by itself; 0 is bit by bit."""
+    exponentiation: Exponentiation
+    """Of a lane by itself."""
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
@@ -94,7 +95,7 @@ class EngineDesign:
         )
         interleaved = self.multiplier.interleaved
         lanes = 2 if interleaved else self.capabilities.multipliers
-        return rsa_programs(own, lanes, self.window_bits, interleaved=interleaved)
+        return rsa_programs(own, lanes, self.exponentiation, interleaved=interleaved)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]

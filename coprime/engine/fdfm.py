@@ -6,6 +6,7 @@ so a memory that holds anything at all cannot keep the engine from ending.
 """
 
 from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
 from coprime.multipliers.fdfm import FdfmMultiplier
 
 from .contract import Capabilities
@@ -15,23 +16,34 @@ from .layout import Layout
 __all__ = ["fdfm"]
 
 
-def fdfm(max_bits: int = 2176, multipliers: int = 1) -> EngineDesign:
+MEMORY_WORDS = 2048
+"""Digits that one RAMB36E1 holds, the paper's block RAM."""
+HEADROOM = 2
+"""2^(17d) > 4M."""
+
+
+def fdfm(
+    max_bits: int = 2176,
+    multipliers: int = 1,
+    exponentiator: str = "left-to-right",
+    window: int = 4,
+) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 2176.
 
     With two multipliers (the paper has one) each has its DSP slice and its block RAM. At 2176 bits
     the operands fill one RAMB36E1; the primes may then have up to 1392 bits each. A smaller maximum
-    takes the smallest memory, of a power of two words, that holds its operands.
+    takes the smallest memory, of a power of two words, that holds its operands and the table that
+    the exponentiator may have. ValueError, which says what does fit, if they do not fit into one.
     """
     check_ranges(
         max_bits=(max_bits, range(64, 2177)),
         multipliers=(multipliers, range(1, 3)),
     )
-    width, headroom = FdfmMultiplier.DIGIT_WIDTH, 2  # 2^(17d) > 4M
-    whole = -(-(max_bits + headroom) // width)
-    half = (max_bits + 1) // 2
-    least_prime = -(-(half + headroom) // width)
-    depth = Layout.smallest_depth(whole, least_prime)
-    prime = min(Layout.longest_prime(depth, whole), whole)
+    width, headroom = FdfmMultiplier.DIGIT_WIDTH, HEADROOM
+    exponentiation = Exponentiation(exponentiator, window)
+    layout, prime = _memory(max_bits, multipliers, exponentiation)
+    if layout.depth > MEMORY_WORDS:
+        raise ValueError(_what_fits(max_bits, multipliers, exponentiation))
     capabilities = Capabilities(
         family="fdfm",
         family_number=1,
@@ -43,9 +55,35 @@ def fdfm(max_bits: int = 2176, multipliers: int = 1) -> EngineDesign:
         max_prime_length=min(prime * width - headroom, max_bits),
         required=required_operands(inverses=True),
         multipliers=multipliers,
+        constant_time=exponentiation.constant_time,
     )
-    layout = Layout.pack(depth, whole=whole, prime=prime)
-    return EngineDesign(capabilities, layout, _multiplier)
+    return EngineDesign(capabilities, layout, _multiplier, exponentiation)
+
+
+def _memory(max_bits: int, multipliers: int, exponentiation: Exponentiation) -> tuple[Layout, int]:
+    """The memory, of whatever size; and the digits of the longest prime."""
+    whole, half = (
+        -(-(bits + HEADROOM) // FdfmMultiplier.DIGIT_WIDTH)
+        for bits in (max_bits, (max_bits + 1) // 2)
+    )
+    return Layout.smallest(whole, half, multipliers, exponentiation.table)
+
+
+def _what_fits(max_bits: int, multipliers: int, exponentiation: Exponentiation) -> str:
+    """Why a design does not fit into one block RAM, and which ones near it do."""
+
+    def fits(bits: int, window: int) -> bool:
+        chosen = Exponentiation(exponentiation.name, window)
+        return _memory(bits, multipliers, chosen)[0].depth <= MEMORY_WORDS
+
+    longest = max(bits for bits in range(64, max_bits) if fits(bits, exponentiation.window))
+    windows = [str(window) for window in WINDOWS if fits(max_bits, window)]
+    others = f"; of max_bits={max_bits}, a window of {' or '.join(windows)}" if windows else ""
+    return (
+        f"the table of exponentiator={exponentiation.name} with window={exponentiation.window} and"
+        f" max_bits={max_bits} does not fit into one block RAM beside the operands;"
+        f" that of max_bits={longest} does{others}"
+    )
 
 
 def _multiplier(capabilities: Capabilities, target: Target) -> FdfmMultiplier:

@@ -6,6 +6,7 @@ streams out of it, a word a cycle.
 
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba import KaratsubaMultiplier
 
 from .contract import Capabilities
@@ -19,8 +20,9 @@ def karatsuba(
     max_bits: int = 2048,
     word: int = 32,
     latency: int = 6,
-    window: int = 4,
     multipliers: int = 2,
+    exponentiator: str = "fixed-window",
+    window: int = 4,
     scaled: int = 0,
     interleaved: int = 0,
 ) -> EngineDesign:
@@ -28,9 +30,9 @@ def karatsuba(
 
     Words have 16 to 128 bits, the radix of the multiplication. A product takes `latency` cycles,
     1 to 13, and not more than the word's product has places for registers. A multiplier by itself
-    exponentiates with windows of `window` bits, 1, 2 or 4, in constant time, or as the paper, bit
-    by bit, if that is 0. Each of the multipliers, 1 or 2, has its own memory. With 1, and a window,
-    the two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work modulo
+    exponentiates as `exponentiator` names, with windows of `window` bits, 1, 2 or 4, if that has
+    windows. Each of the multipliers, 1 or 2, has its own memory. With 1, and a fixed window, the
+    two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work modulo
     multiples whose lowest word is -1, which takes one word more and a third of the DSP slices less.
     """
     check_ranges(
@@ -42,10 +44,9 @@ def karatsuba(
     )
     if word not in WIDTHS:
         raise ValueError(f"word must be 16, 32, 64 or 128, not {word!r}")
-    if window not in (0, 1, 2, 4):
-        raise ValueError(f"window must be 0, 1, 2 or 4, not {window!r}")
-    if interleaved and (multipliers != 1 or not window):
-        raise ValueError("interleaved needs multipliers=1 and a window of 1, 2 or 4")
+    exponentiation = Exponentiation(exponentiator, window)
+    if interleaved and (multipliers != 1 or not exponentiation.constant_time):
+        raise ValueError("interleaved needs multipliers=1 and exponentiator=fixed-window")
     stages = min(latency, KaratsubaProduct.most(word))
     headroom = 2 + word * scaled  # 2^(w*D) > 4M, or 4cM with c < 2^w
     whole = -(-(max_bits + headroom) // word)
@@ -53,15 +54,7 @@ def karatsuba(
     if max_bits < min_length:
         raise ValueError(f"max_bits must be {min_length} or more for words of {word} bits")
     least_prime = -(-(max((max_bits + 1) // 2, min_length) + headroom) // word)
-    entries = (1 << window) if window else 0
-    if multipliers == 1:  # powers modulo M, too
-        depth = Layout.smallest_depth(whole, least_prime, table=entries * whole)
-        prime = Layout.longest_prime(depth, whole, table=entries * whole)
-    else:
-        depth = Layout.smallest_depth(whole, least_prime, table=entries * least_prime)
-        prime = Layout.longest_prime(depth, whole, entries=entries)
-    prime = min(prime, whole)
-    entry = whole if multipliers == 1 else prime
+    layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = Capabilities(
         family="karatsuba",
         family_number=5,
@@ -74,7 +67,7 @@ def karatsuba(
         required=required_operands(inverses=True),
         multipliers=multipliers,
         equal_primes=bool(interleaved),
-        constant_time=bool(window),
+        constant_time=exponentiation.constant_time,
     )
 
     def make_multiplier(capabilities: Capabilities, target: Target) -> KaratsubaMultiplier:
@@ -88,5 +81,4 @@ def karatsuba(
             target=target,
         )
 
-    layout = Layout.pack(depth, whole=whole, prime=prime, entries=entries, entry=entry)
-    return EngineDesign(capabilities, layout, make_multiplier, window)
+    return EngineDesign(capabilities, layout, make_multiplier, exponentiation)

@@ -240,9 +240,15 @@ class Lane(wiring.Component):
         ):
             current = Signal.like(slot)
             m.d.comb += current.eq(slot)
-            with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
-                # ACCUMULATOR and NEXT change places.
-                m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
+            if sequencer.places is None:
+                with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
+                    # ACCUMULATOR and NEXT change places.
+                    m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
+            else:
+                for own, is_at in sequencer.places.items():
+                    names = (own, Slot.NEXT_BASE) if own is Slot.NEXT else (own,)
+                    with m.If(slot.matches(*map(int, names))):
+                        m.d.comb += current.eq(place(Slot.ACCUMULATOR) | is_at)
             if sequencer.window is not None:
                 with m.If(slot == place(Slot.WINDOW)):
                     m.d.comb += current.eq(place(Slot.T_0) | sequencer.window)

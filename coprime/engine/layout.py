@@ -1,7 +1,8 @@
 """Where each operand lies in the one block RAM (FDFM, figure 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from amaranth.utils import bits_for
 
@@ -44,45 +45,42 @@ class Layout:
         """Width of a slot's number: 5, or 6 with a table."""
         return int(bits_for(max(Slot.ONE, *self.bases)))
 
-    @staticmethod
-    def smallest_depth(whole: int, prime: int, *, table: int = 0) -> int:
-        """Smallest power of two of words that `pack` can do with."""
-        return 1 << (_words(whole, prime) + table - 1).bit_length()
-
-    @staticmethod
-    def longest_prime(depth: int, whole: int, *, table: int = 0, entries: int = 0) -> int:
-        """Digits of the longest prime that `pack` has room for.
-
-        Beside `table` words of a table, or beside a table of `entries` entries as long as a prime.
-        """
-        return (depth - _words(whole, 0) - table) // (len(_PRIME) + entries)
-
     @classmethod
-    def pack(
-        cls, depth: int, whole: int, prime: int, *, entries: int = 0, entry: int = 0
-    ) -> "Layout":
-        """One slot behind the other, the long ones first.
+    def smallest(
+        cls, whole: int, prime: int, multipliers: int, table: Sequence[Slot] = ()
+    ) -> tuple[Self, int]:
+        """In the smallest memory, of a power of two words, that all of it fits into.
 
         Parameters
         ----------
-        depth : words of the memory
-        whole, prime : digits of the longest modulus and of the longest prime
-        entries, entry : entries of the table, 0 to 16, and the digits of each
+        whole, prime : digits of the longest modulus, and of the longest prime at the least
+        multipliers : 1 or 2; with 1 there are powers modulo M, too
+        table : slots of a table of powers
 
-        Raises
-        ------
-        ValueError
-            They do not fit.
+        Gives the digits of the longest prime that there is room for, too.
         """
+        alone = multipliers == 1
+        entries = len(table) * (whole if alone else prime)
+        depth = 1 << (_words(whole, prime) + entries - 1).bit_length()
+        room = depth - _words(whole, 0)
+        if alone:
+            longest = (room - entries) // len(_PRIME)
+        else:
+            longest = room // (len(_PRIME) + len(table))
+        longest = min(longest, whole)
+        entry = whole if alone else longest
+        return cls._pack(depth, whole, longest, table, entry), longest
+
+    @classmethod
+    def _pack(cls, depth: int, whole: int, prime: int, table: Sequence[Slot], entry: int) -> Self:
+        """One slot behind the other, the long ones first, then a table of `entry` digits each."""
         bases: dict[Slot, int] = {}
         used = 0
-        table = tuple(Slot.table(k) for k in range(entries))
         for slots, digits in ((_WHOLE, whole), (_PRIME, prime), (_SINGLE, 1), (table, entry)):
             for slot in slots:
                 bases[slot] = used
                 used += digits
-        if used > depth:
-            raise ValueError(f"the operands need {used} words, over the memory's {depth}")
+        assert used <= depth
         return cls(bases, depth)
 
 

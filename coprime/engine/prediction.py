@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
+from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then
 from coprime.multipliers.contract import ModularMultiplier
 
 from .contract import Capabilities, Command, Error, Length, Operand
 from .layout import Layout
 from .linear import LinearUnit
 from .program import Program
-from .sequencer import Sequencer
+from .sequencer import Sequencer, divides_evenly
 
 __all__ = ["Prediction", "predict"]
 
@@ -68,8 +68,8 @@ class _Lane:
     """What a lane holds in its memory and registers, and the cycles that have passed.
 
     The sequencer's states are told by their cycles: FETCH 1; LINEAR_START and JUDGE 1 each;
-    SCAN_START 1; SCAN one a bit; a new digit of the exponent Sequencer.DIGIT_CYCLES; MEET 1 from
-    where the later one arrives; END 1 of the leading lane.
+    SCAN_START 1; SCAN and COUNT one a bit; a new digit of the exponent Sequencer.DIGIT_CYCLES;
+    BRANCH 1; MEET 1 from where the later one arrives; END 1 of the leading lane.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class _Lane:
         self.meets = False
         self._borrow = False
         self._window = 0
+        self._counter = 0
         self._bit = 0
         self._last_bit = 0
         """Where the scan of the exponent ends: its lowest bit, or its highest one."""
@@ -119,8 +120,15 @@ class _Lane:
         elif step.kind is StepKind.SCAN_WINDOWS:
             self.cycles += 1 + Sequencer.DIGIT_CYCLES
             highest = self._exponent_length(step.modulus) - 1
-            self._bit, self._last_bit = highest | self.program.window_bits - 1, 0
+            if divides_evenly(self.capabilities.digit_width):
+                highest |= self.program.window_bits - 1
+            self._bit, self._last_bit, self._window = highest, 0, 0
             self.address += 1
+        elif step.kind is StepKind.COUNT:
+            self._count(step)
+        elif step.kind is StepKind.BRANCH:
+            self.cycles += 1
+            self.address = self.address + 1 if self._bit_of(step) else self._target
         elif step.kind is StepKind.SCAN_UP:
             self.cycles += 1 + Sequencer.DIGIT_CYCLES
             self._bit, self._last_bit = 0, self._exponent_length(step.modulus) - 1
@@ -144,26 +152,59 @@ class _Lane:
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
             self.products += self.multiplier.products(digits, rounds)
-            destination = Slot.ACCUMULATOR if step.destination is Slot.NEXT else step.destination
+            current = {Slot.NEXT: Slot.ACCUMULATOR, Slot.NEXT_BASE: Slot.BASE}
+            destination = current.get(step.destination, step.destination)
             self.values[destination] = self.multiplier.product(
                 self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
             )
-        if step.then is Then.WINDOW:
-            bits = self.program.window_bits
-            self._window = (self._window << 1 | self._bit_of(step)) % (1 << bits)
-            if self._bit % bits:
-                self._next_bit()
-            else:
-                self.address += 1
-            return
-        skipped = step.then is Then.SQUARED and not self._bit_of(step)
-        if not skipped and step.then is not Then.MULTIPLIED:
+        if step.then is Then.COUNTED:
+            self._counter -= 1
+            self.address = self._target if self._counter else self.address + 1
+        elif step.then is Then.MULTIPLIED:
+            self._window = 0
+            self._on(self._target, self.address + 1)
+        elif step.then in (Then.NEXT, Then.GO):
             self._proceed(step)
-        elif self._bit == self._last_bit:
-            self.address = self._target if skipped else self.address + 1
+        elif self._completes(step):
+            self.address += 1
         else:
-            self.address = self.address if skipped else self._target
+            self._on(self.address, self._target)
+
+    def _completes(self, step: Step) -> bool:
+        """Whether there is a factor to multiply by, as the bit goes into the window."""
+        bit, empty = self._bit_of(step), not self._window
+        bits = self.program.window_bits
+        if step.then is Then.SQUARED:
+            return bool(bit)
+        self._window = (self._window << 1 | bit) % (1 << bits)
+        if step.then is Then.SLIDE:
+            alone = empty and bit and self._bit < bits - 1
+            return bool(alone or self._window >> (bits - 1))
+        full = self._bit % bits == 0
+        return full and (step.then is Then.WINDOW or self._window != 0)
+
+    def _on(self, address: int, at_the_last: int) -> None:
+        """To the next bit and the address; to the other one if this was the last bit."""
+        if self._bit == self._last_bit:
+            self.address = at_the_last
+        else:
+            self.address = address
             self._next_bit()
+
+    def _count(self, step: Step) -> None:
+        """An exponent that is too long ends with the bit that is."""
+        exponent = self._value(Slot.exponent(step.modulus))
+        digits = self.capabilities.digits(self._exponent_length(step.modulus))
+        self._bit, self._last_bit = digits * self.capabilities.digit_width - 1, 0
+        self.cycles += 1 + Sequencer.DIGIT_CYCLES + 1  # SCAN_START, the highest digit, COUNT
+        while self._bit != self._last_bit and exponent >> self._bit < 1 << COUNTER_BITS:
+            self.cycles += 1
+            self._next_bit()
+        self._counter = exponent >> self._bit
+        if self._counter >> COUNTER_BITS:
+            self._end(Error.EXPONENT_LENGTH)
+        else:
+            self.address = self.address + 1 if self._counter or not step.target else self._target
 
     def _scan(self, step: Step) -> None:
         digits = self.capabilities.digits(self._exponent_length(step.modulus))

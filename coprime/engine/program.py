@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coprime.exponentiators.fixed_window import fixed_window
-from coprime.exponentiators.left_to_right import left_to_right
-from coprime.exponentiators.steps import Context, Step, StepKind
+from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.steps import Slot, Step, StepKind, Then
 
 from .contract import Command
 from .operations.common import Arithmetic, canonical
@@ -33,6 +32,16 @@ class Program:
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
         return frozenset(step.kind for step in self.steps)
+
+    @property
+    def thens(self) -> frozenset[Then]:
+        """What comes after steps."""
+        return frozenset(step.then for step in self.steps)
+
+    @property
+    def rotates(self) -> bool:
+        """Whether BASE changes places, too."""
+        return any(step.destination is Slot.NEXT_BASE for step in self.steps)
 
     @classmethod
     def assemble(
@@ -67,7 +76,7 @@ class Program:
             for command in commands
         }
         steps = tuple(step for listing in listings for step in listing)
-        windows = any(step.kind is StepKind.SCAN_WINDOWS for step in steps)
+        windows = any(step.y is Slot.WINDOW for step in steps)
         return cls(steps, tuple(targets), entries, window_bits if windows else 0)
 
 
@@ -82,28 +91,26 @@ def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dic
 
 
 def rsa_programs(
-    own: Arithmetic, lanes: int, window_bits: int = 0, *, interleaved: bool = False
+    own: Arithmetic, lanes: int, exponentiation: Exponentiation, *, interleaved: bool = False
 ) -> list[Program]:
     """All four operations, on one lane or on two: a program for each lane.
 
-    A lane by itself exponentiates with windows of `window_bits` bits, or bit by bit if that is 0.
-    So does the first of two lanes that are `interleaved` on one multiplier, which for the whole
-    modulus would win nothing from taking turns.
+    A lane by itself does the `exponentiation`. So does the first of two lanes that are
+    `interleaved` on one multiplier, which for the whole modulus would win nothing from taking
+    turns.
     """
-
-    def power(context: Context) -> list[Step]:
-        return fixed_window(context, window_bits) if window_bits else left_to_right(context)
-
     operations = {
         (Command.MODMUL,): [modmul(own)],
-        (Command.MODEXP, Command.RSA_PUBLIC): modexp(own, 1 if interleaved else lanes, power),
-        (Command.RSA_PRIVATE,): rsa_private(own, lanes, power),
+        (Command.MODEXP, Command.RSA_PUBLIC): modexp(
+            own, 1 if interleaved else lanes, exponentiation
+        ),
+        (Command.RSA_PRIVATE,): rsa_private(own, lanes, exponentiation),
     }
     return [
         Program.assemble(
             {commands: each[lane] for commands, each in operations.items() if lane < len(each)},
             canonical(own) if lane == 0 and not own.canonical else [],
-            window_bits=window_bits,
+            window_bits=exponentiation.window_bits,
         )
         for lane in range(lanes)
     ]

@@ -5,14 +5,15 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.exponentiators.steps import Context, Slot, StepKind, Then
+from coprime.exponentiators.exponentiation import WINDOWS
+from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, StepKind, Then
 from coprime.multipliers.contract import READ_LATENCY
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
 from .program import Program
 from .tables import look_up
 
-__all__ = ["Sequencer"]
+__all__ = ["Sequencer", "divides_evenly"]
 
 
 def step_layout(program: Program) -> data.StructLayout:
@@ -34,8 +35,18 @@ def step_layout(program: Program) -> data.StructLayout:
     )
 
 
+def divides_evenly(width: int) -> bool:
+    """Whether windows of any length divide a digit's bits, and a shift divides by these."""
+    return width >= max(WINDOWS) and width.bit_count() == 1
+
+
 def _any_leaves(program: Program) -> bool:
     return any(step.leaves for step in program.steps)
+
+
+TRIO = (Slot.ACCUMULATOR, Slot.NEXT, Slot.BASE)
+CHANGES = {Slot.NEXT: Slot.ACCUMULATOR, Slot.NEXT_BASE: Slot.BASE}
+"""What NEXT becomes, by the destination of a multiplication."""
 
 
 class Sequencer(wiring.Component):
@@ -73,6 +84,12 @@ class Sequencer(wiring.Component):
         bits = program.window_bits
         self.window = Signal(bits, reset_less=True) if bits else None
         """The bits of the exponent that name an entry of the table; 0 while idle."""
+        self.places = (
+            {slot: Signal(2, init=slot - Slot.ACCUMULATOR, name=slot.name.lower()) for slot in TRIO}
+            if program.rotates
+            else None
+        )
+        """Which of three slots is which, as they change places; None if only two of them do."""
         slot = step_layout(program)["x"].shape
         count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
@@ -146,9 +163,9 @@ class Sequencer(wiring.Component):
             )
             for step, target in zip(self.program.steps, self.program.targets, strict=True)
         ]
-        kinds = self.program.kinds
+        kinds, thens = self.program.kinds, self.program.thens
         multiplies = {StepKind.MULTIPLY, StepKind.PREPARE} & kinds
-        scans = {StepKind.SCAN, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS} & kinds
+        scans = {StepKind.SCAN, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS, StepKind.COUNT} & kinds
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
@@ -215,16 +232,34 @@ class Sequencer(wiring.Component):
             m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
-        # Windows: the highest bit that the first one has, by the exponent's length.
+        # Windows: the highest bit that the first one has, by the exponent's length; where digits
+        # are not even, how many bits of them are above that, which may be a whole digit and more.
         highest = Signal.like(exponent_length)
+        above = Signal(range(2 * width))
+        even = divides_evenly(width)
         window = self.window
         enters = Signal()
+        empties = Signal()
         if window is not None:
-            m.d.sync += highest.eq((exponent_length - 1) | (len(window) - 1))
-            with m.If(~self.busy):
+            entered = Cat(bit, window)[: len(window)]
+            position_bits = (len(window) - 1).bit_length()
+            position = bit_index[:position_bits]  # of the bit in its window
+            if even:
+                m.d.sync += highest.eq((exponent_length - 1) | (len(window) - 1))
+            elif StepKind.SCAN_WINDOWS in kinds:
+                m.d.sync += above.eq(exponent_digits * width - exponent_length)
+                position = Signal(position_bits, name="position")
+                with m.If(next_bit):
+                    m.d.sync += position.eq(position - 1)
+            forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
+            with m.If(forgets):
                 m.d.sync += window.eq(0)
             with m.Elif(enters):
                 m.d.sync += window.eq(Cat(bit, window))
+        counter = Signal(COUNTER_BITS, reset_less=True)
+        if StepKind.COUNT in kinds:
+            with m.If(~self.busy):
+                m.d.sync += counter.eq(0)
 
         # --- Lengths ---------------------------------------------------------------------------
         capabilities = self.capabilities
@@ -295,6 +330,9 @@ class Sequencer(wiring.Component):
                     if StepKind.MEET in kinds:
                         with m.Case(StepKind.MEET):
                             m.next = "MEET"
+                    if StepKind.BRANCH in kinds:
+                        with m.Case(StepKind.BRANCH):
+                            m.next = "BRANCH"
                     with m.Default():
                         m.next = "LINEAR_START"
             if StepKind.MEET in kinds:
@@ -307,10 +345,23 @@ class Sequencer(wiring.Component):
                             m.next = "IDLE"
                     with m.Elif(self.other_ends):
                         m.next = "IDLE"
+            if StepKind.BRANCH in kinds:
+                with m.State("BRANCH"):
+                    m.d.comb += [forward.eq(bit), jump.eq(~bit)]
+                    m.next = "FETCH"
             with m.State("MULTIPLY"), m.If(self.multiplied):
                 m.next = "FETCH"
-                with m.If((step.destination == int(Slot.NEXT)) & ~self.discards):
-                    m.d.sync += self.parity.eq(~self.parity)
+                if self.places is None:
+                    with m.If((step.destination == int(Slot.NEXT)) & ~self.discards):
+                        m.d.sync += self.parity.eq(~self.parity)
+                else:
+                    free = self.places[Slot.NEXT]
+                    for destination, slot in CHANGES.items():
+                        with m.If((step.destination == int(destination)) & ~self.discards):
+                            m.d.sync += [
+                                self.places[slot].eq(free),
+                                free.eq(self.places[slot]),
+                            ]
                 with m.Switch(step.then):
                     with m.Case(Then.NEXT):
                         m.d.comb += forward.eq(1)
@@ -324,17 +375,41 @@ class Sequencer(wiring.Component):
                     with m.Case(Then.MULTIPLIED):
                         m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
                         m.d.comb += next_bit.eq(~last_bit)
+                        if Then.SLIDE in thens:
+                            m.d.comb += empties.eq(1)
                     if window is not None:
+                        full = ~position.any()
                         with m.Case(Then.WINDOW):
-                            full = ~bit_index[: (len(window) - 1).bit_length()].any()
                             m.d.comb += [enters.eq(1), forward.eq(full), next_bit.eq(~full)]
+                        few = (self.exponent_index == 0) & (bit_index < len(window) - 1)
+                        for then, complete in (
+                            (Then.NONZERO, full & entered.any()),
+                            (Then.SLIDE, entered[-1] | (bit & few & ~window.any())),
+                        ):
+                            if then in thens:
+                                with m.Case(then):
+                                    m.d.comb += [
+                                        enters.eq(1),
+                                        forward.eq(complete),
+                                        jump.eq(~complete & last_bit),
+                                        next_bit.eq(~complete & ~last_bit),
+                                    ]
+                    if Then.COUNTED in thens:
+                        with m.Case(Then.COUNTED):
+                            m.d.sync += counter.eq(counter - 1)
+                            m.d.comb += [forward.eq(counter == 1), jump.eq(counter != 1)]
                 with m.If(next_bit & edge_bit):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
+                if StepKind.COUNT in kinds:
+                    m.d.sync += counter.eq(0)
                 if StepKind.SCAN_WINDOWS in kinds:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
-                        m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
+                        if even:
+                            m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
+                        else:
+                            m.d.sync += self.exponent_index.eq(exponent_digits - (above >= width))
                 if StepKind.SCAN_UP in kinds:
                     m.d.sync += [
                         upwards.eq(step.kind == StepKind.SCAN_UP),
@@ -359,9 +434,20 @@ class Sequencer(wiring.Component):
                 if StepKind.SCAN in kinds:
                     with m.If(step.kind == StepKind.SCAN):
                         m.next = "SCAN"
+                if StepKind.COUNT in kinds:
+                    with m.If(step.kind == StepKind.COUNT):
+                        m.next = "COUNT"
                 if StepKind.SCAN_WINDOWS in kinds:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
-                        m.d.sync += bit_index.eq(highest)
+                        if even:
+                            m.d.sync += bit_index.eq(highest)
+                        else:
+                            top = Mux(above >= width, 2 * width - 1, width - 1)
+                            m.d.sync += [
+                                bit_index.eq(top - above),
+                                position.eq(exponent_length - 1),
+                            ]
+                            m.d.comb += empties.eq(1)
                         m.d.comb += forward.eq(1)
                 if StepKind.SCAN_UP in kinds:
                     with m.If(step.kind == StepKind.SCAN_UP):
@@ -371,6 +457,19 @@ class Sequencer(wiring.Component):
                     m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                     m.d.comb += next_bit.eq(~bit & ~last_bit)
                     with m.If(bit | last_bit):
+                        m.next = "FETCH"
+                    with m.Elif(edge_bit):
+                        m.next = "NEXT_DIGIT"
+            if StepKind.COUNT in kinds:
+                with m.State("COUNT"):
+                    counted = Cat(bit, counter)
+                    m.d.sync += counter.eq(counted)
+                    m.d.comb += next_bit.eq(~last_bit)
+                    with m.If(counted[-1]):
+                        end(Error.EXPONENT_LENGTH)
+                    with m.Elif(last_bit):
+                        skips = ~counted.any() & (step.target != 0)
+                        m.d.comb += [jump.eq(skips), forward.eq(~skips)]
                         m.next = "FETCH"
                     with m.Elif(edge_bit):
                         m.next = "NEXT_DIGIT"

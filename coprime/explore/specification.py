@@ -16,9 +16,12 @@ from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
     FAMILIES,
+    AnyParameter,
     Choice,
+    ChoiceParameter,
     ClusterChoice,
     Family,
+    ModulusParameter,
     family_named,
 )
 from coprime.engine.contract import Command
@@ -44,6 +47,8 @@ SHIPPED = {"all": ("all",), "full": ("all", "full")}
 """Specifications that come with Coprime, each with the files that it is made of."""
 SIZE = "bits"
 """A parameter of this value follows the size."""
+_BITS = "{bits}"
+"""In a text, as of a modulus: the size."""
 SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 
@@ -209,16 +214,26 @@ def _settings(families: Sequence[Family], table: object) -> Mapping[str, Sequenc
     """Values of each parameter, which at least one of the families has."""
     if not isinstance(table, dict):
         raise ValueError(f"parameters must be a table of names and values, not {table!r}")
-    known = {parameter.name: None for family in families for parameter in family.parameters}
+    known = {parameter.name: parameter for family in families for parameter in family.parameters}
     _check_keys("parameters", table, list(known))
     return {
         name: [
-            number
+            setting
             for one in (value if isinstance(value, list) else [value])
-            for number in ([SIZE] if one == SIZE else _integers(name, one, None))
+            for setting in _values(known[name], one)
         ]
         for name, value in table.items()
     }
+
+
+def _values(parameter: AnyParameter, value: object) -> Sequence[int | str]:
+    if value == SIZE:
+        return [SIZE]
+    if isinstance(parameter, ModulusParameter):
+        return [_text(parameter.name, value)]
+    if isinstance(parameter, ChoiceParameter):
+        return _names(parameter.name, value, parameter.choices)
+    return _integers(parameter.name, value, None)
 
 
 def _choices(
@@ -228,7 +243,7 @@ def _choices(
     names = [parameter.name for parameter in family.parameters if parameter.name in settings]
     for values in itertools.product(*(settings[name] for name in names)):
         chosen = {
-            name: str(size if value == SIZE else value)
+            name: str(size if value == SIZE else value).replace(_BITS, str(size))
             for name, value in zip(names, values, strict=True)
         }
         try:

@@ -1,11 +1,12 @@
 """Left-to-right exponentiation with a fixed window: the same products for every exponent.
 
-Source: COMPRESSION, Algorithm 4 (m-ary), with every window multiplied, a window of zeros too. Each
+Source: COMPRESSION, Algorithm 7 (m-ary), with every window multiplied, a window of zeros too. Each
 table entry is read in the same cycles, so that the cycles tell the exponent's length and nothing
 else.
 """
 
 from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .table import enter, more
 
 __all__ = ["fixed_window"]
 
@@ -13,19 +14,14 @@ __all__ = ["fixed_window"]
 def fixed_window(context: Context, bits: int) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
 
-    A window has `bits` bits, 1, 2 or 4, which divide a digit's. X is as in `left_to_right`.
+    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
     square = f"square_{context.name}"
-    power, table = Slot.power(context), [Slot.table(k) for k in range(1 << bits)]
-    one, first, *others = table
     return [
-        multiply(one, power, Slot.ONE, context, "T_0 = 1", outer=Context.WHOLE),
-        multiply(first, power, Slot.X, context, "T_1 = X", outer=Context.WHOLE),
-        *(
-            multiply(entry, before, first, context, f"{entry.name} = {before.name} * T_1")
-            for before, entry in zip(table[1:], others, strict=False)
-        ),
-        multiply(Slot.NEXT, power, Slot.ONE, context, "C = 1", outer=Context.WHOLE),
+        enter(context, Slot.T_0, Slot.ONE),
+        enter(context, Slot.T_1, Slot.X),
+        *more(context, 2, (1 << bits) - 1),
+        enter(context, Slot.NEXT, Slot.ONE),
         Step(
             kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
         ),

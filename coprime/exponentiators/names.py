@@ -8,8 +8,6 @@ __all__ = ["Exponentiator"]
 class Exponentiator(Enum):
     """How X ^ E is made of products: COMPRESSION (Vassoler 2023), section 2.3."""
 
-    REPEATED = "repeated"
-    """Algorithm 3: E products by X."""
     LEFT_TO_RIGHT = "left-to-right"
     """Algorithm 4: for each bit of E, from the highest, a square, and a product by X if it is 1."""
     RIGHT_TO_LEFT = "right-to-left"
@@ -21,6 +19,8 @@ class Exponentiator(Enum):
     """As m-ary, with a product for a window of zeros too."""
     SLIDING_WINDOW = "sliding-window"
     """Algorithm 8: windows that begin and end with a 1, so that only odd powers are needed."""
+    REPEATED = "repeated"
+    """Algorithm 3: E products by X."""
 
     @property
     def has_window(self) -> bool:

@@ -9,7 +9,10 @@ cycles (engine/prediction.py), so the two cannot drift.
 import enum
 from dataclasses import dataclass
 
-__all__ = ["MEET", "Context", "Slot", "Step", "StepKind", "Then", "multiply"]
+__all__ = ["COUNTER_BITS", "MEET", "Context", "Slot", "Step", "StepKind", "Then", "multiply"]
+
+COUNTER_BITS = 17
+"""Of an exponent that is counted down: as many as 65537 has."""
 
 
 class Context(enum.IntEnum):
@@ -53,6 +56,9 @@ class Slot(enum.IntEnum):
     """As a multiplicand: what the other lane has as its multiplicand in the same cycles."""
     OTHER_PART = 22
     """The other lane's PART, once that lane has ended."""
+    NEXT_BASE = 23
+    """As a destination: the slot that is NEXT, which changes places with BASE. ACCUMULATOR, NEXT
+    and BASE then are three slots that all change places."""
     ONE = 31
     """As a multiplication's y: the number 1. Not in memory."""
     T_0 = 32
@@ -134,6 +140,11 @@ class StepKind(enum.IntEnum):
     """End with an error unless the highest bit of the modulus y's highest digit is 1."""
     SCAN_WINDOWS = 11
     """Stand at the highest bit of the exponent's highest window, which its length tells."""
+    BRANCH = 12
+    """The next step if the exponent's bit is 1, else the target."""
+    COUNT = 13
+    """The exponent goes into the counter; the target, if there is one, where that is 0. End with an
+    error if it has more bits than COUNTER_BITS."""
 
 
 class Then(enum.IntEnum):
@@ -151,6 +162,15 @@ class Then(enum.IntEnum):
     WINDOW = 4
     """The bit goes into the window. The next step if the window is full; else on to the next bit
     and the same step again."""
+    NONZERO = 5
+    """The bit goes into the window. The next step if the window is full and not zero; else on to
+    the next bit and the same step again, or the target if that was the last bit."""
+    SLIDE = 6
+    """The bit goes into the window, which is full when its highest bit is 1; where fewer bits are
+    left than it has, a 1 fills it. The next step if it is full, and MULTIPLIED empties it; else on
+    to the next bit and the same step again, or the target if that was the last bit."""
+    COUNTED = 7
+    """The counter goes down by 1. The target, or the next step if that made it 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,6 @@ def write_package(
     """
     if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
         raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
-    folder.mkdir(parents=True, exist_ok=True)
     if isinstance(choice, ClusterChoice):
         verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
     else:
@@ -120,6 +119,7 @@ def write_package(
         f"{choice.module_name}.v": verilog,
         **{name: source.joinpath(name).read_text("utf-8") for name in headers},
     }
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in contents]

@@ -151,8 +151,8 @@ def _exponentiation(
         parameters={
             "max_bits": bits,
             "word": word,
-            "window": 0,
             "multipliers": 2,
+            "exponentiator": "left-to-right",
             "scaled": 0,
             "interleaved": 0,
         },

@@ -117,8 +117,10 @@ def _complete(
 ) -> KnownAnswer:
     """Keep the operands that the command reads; give it the cycles that the design predicts."""
     needed = {operand: operands[operand] for operand in design.capabilities.required[command]}
-    cycles = design.predict(command, needed, lengths).cycles
-    return KnownAnswer(command, needed, lengths, result, cycles)
+    prediction = design.predict(command, needed, lengths)
+    if prediction.error:
+        raise ValueError(f"the engine refuses the test: {prediction.error.name}")
+    return KnownAnswer(command, needed, lengths, result, prediction.cycles)
 
 
 class SelfTest(wiring.Component):

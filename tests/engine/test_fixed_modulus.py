@@ -293,7 +293,7 @@ def test_explanation():
     [
         ({"modulus": "2"}, "must be 3 or more"),
         ({"modulus": "nothing"}, "no modulus is called 'nothing'"),
-        ({"exponentiator": "upwards"}, "must be one of repeated, left-to-right"),
+        ({"exponentiator": "upwards"}, "must be one of left-to-right, right-to-left"),
         ({"window": "5"}, "window must be an integer in 1..4"),
     ],
 )

@@ -61,6 +61,13 @@ def test_parameter_that_follows_the_size():
     assert seen == [(64, 64), (64, 512), (256, 256), (256, 512)]
 
 
+def test_names_of_exponentiators():
+    points = parse(parameters='{ exponentiator = ["m-ary", "repeated"], max_bits = 64 }')
+    seen = [dict(point.run.parameters)["exponentiator"] for point in points]
+    assert seen == ["m-ary", "repeated"]
+    assert all(point.run.choice.values["max_bits"] == 64 for point in points)
+
+
 def test_all_families_do_what_they_can():
     points = parse(
         families='"all"',
@@ -111,6 +118,7 @@ def test_a_cluster_has_cores():
     assert [area.route_seeds for area in areas] == [()] * 3 + [(1,)] * 3
     assert next(iter(areas)).built.command("build") == (
         "coprime build cluster -p engine=fdfm -p cores=1 -p max_bits=2176 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4"
     )
     # What it does is what an engine by itself does: each operation is measured once.
     (engine,) = {point.run for point in parse(operations='"MODMUL"')}
@@ -206,6 +214,11 @@ def test_papers_find_all_their_figures():
         ({"parameters": "{ max_bit = 64 }"}, "no key 'max_bit'; did you mean max_bits"),
         ({"parameters": "{ max_bits = 63 }"}, r"fdfm: max_bits must be an integer in 64\.\.2176"),
         ({"parameters": '{ max_bits = "x" }'}, "max_bits must be an integer or a range, not 'x'"),
+        (
+            {"parameters": '{ exponentiator = "m-arry" }'},
+            "exponentiator has no value 'm-arry'; did you mean m-ary",
+        ),
+        ({"parameters": "{ exponentiator = 4 }"}, "exponentiator must be text, not 4"),
         ({"parameters": "7"}, "parameters must be a table of names and values, not 7"),
         ({"bits": "4096", "parameters": '{ max_bits = "bits" }'}, r"64\.\.2176, not '4096'"),
         ({"bits": "-1"}, "bits must be 1 or more, not -1"),

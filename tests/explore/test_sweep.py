@@ -78,7 +78,10 @@ def test_sweep_and_its_repetition(tmp_path):
         assert point.fmax_mhz is point.milliseconds is None
         target = "generic" if point.target == "unit-gate" else "ecp5"
         bits = point.parameters["max_bits"]
-        command = f"coprime build fdfm -p max_bits={bits} -p multipliers=1 --target {target} -o DIR"
+        command = (
+            f"coprime build fdfm -p max_bits={bits} -p multipliers=1"
+            f" -p exponentiator=left-to-right -p window=4 --target {target} -o DIR"
+        )
         assert point.command == command
     assert len(first.failed) == 4
     assert read_points(results) == first.points
@@ -279,7 +282,12 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
     routed, unrouted = summary.points
     for point in (routed, unrouted):
         assert (point.part, point.cores, point.family, point.status) == ("cluster", 2, "fdfm", "ok")
-        assert point.parameters == {"max_bits": 64, "multipliers": 1}
+        assert point.parameters == {
+            "max_bits": 64,
+            "multipliers": 1,
+            "exponentiator": "left-to-right",
+            "window": 4,
+        }
         assert (point.lut, point.dsp, point.bram) == (2000, 2, 1.0)
         # The operation is that of one engine.
         assert (point.cycles, point.utilization) == (4000, 0.5)
@@ -414,9 +422,14 @@ def test_commands(tmp_path, capsys):
     wanted = ("--bits", 96, "--target", "ecp5", "--results", results)
     assert run_choose(options(add_choose, *wanted)) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("fdfm max_bits=96 multipliers=1: ")
-    assert lines[1] == "    coprime build fdfm -p max_bits=96 -p multipliers=1 --target ecp5 -o DIR"
-    with pytest.raises(ValueError, match="within 0 DSP; the nearest is fdfm max_bits=96 "):
+    assert lines[0].startswith(
+        "fdfm exponentiator=left-to-right max_bits=96 multipliers=1 window=4: "
+    )
+    assert lines[1] == (
+        "    coprime build fdfm -p max_bits=96 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4 --target ecp5 -o DIR"
+    )
+    with pytest.raises(ValueError, match="within 0 DSP; the nearest is fdfm exponentiator="):
         run_choose(options(add_choose, *wanted, "--max-dsp", 0))
 
 

@@ -9,8 +9,7 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 * With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
-from collections.abc import Callable
-
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, multiply
 
 from .common import (
@@ -28,17 +27,14 @@ from .common import (
 __all__ = ["rsa_private"]
 
 
-Power = Callable[[Context], list[Step]]
-"""An exponentiation: ACCUMULATOR = X ^ exponent modulo the context's modulus."""
-
-
-def rsa_private(own: Arithmetic, lanes: int, power: Power) -> list[list[Step]]:
+def rsa_private(own: Arithmetic, lanes: int, power: Exponentiation) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     contexts = (Context.WHOLE, Context.P, Context.Q)
     checks = [
         *map(test_modulus, contexts),
         below_modulus(Slot.X),
         *normalized(own, *contexts),
+        *power.checks(Context.P, Context.Q),
     ]
     p_share = share(own, Context.P, Slot.BASE, power)
     q_share = share(own, Context.Q, Slot.PART, power)
@@ -50,7 +46,7 @@ def rsa_private(own: Arithmetic, lanes: int, power: Power) -> list[list[Step]]:
     ]
 
 
-def share(own: Arithmetic, prime: Context, destination: Slot, power: Power) -> list[Step]:
+def share(own: Arithmetic, prime: Context, destination: Slot, power: Exponentiation) -> list[Step]:
     """A prime's share of the result."""
     return [
         *prepare(own, prime),
@@ -60,9 +56,9 @@ def share(own: Arithmetic, prime: Context, destination: Slot, power: Power) -> l
     ]
 
 
-def steps_1_and_2_residue(own: Arithmetic, prime: Context, power: Power) -> list[Step]:
+def steps_1_and_2_residue(own: Arithmetic, prime: Context, power: Exponentiation) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
-    *steps, last = power(prime)
+    *steps, last = power.steps(prime)
     return [*steps, leave(own, last)]
 
 

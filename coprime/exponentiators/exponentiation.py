@@ -1,0 +1,80 @@
+"""How a lane by itself exponentiates: which algorithm, with windows of how many bits."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .fixed_window import fixed_window
+from .left_to_right import left_to_right
+from .m_ary import m_ary
+from .names import Exponentiator
+from .repeated import repeated, short
+from .right_to_left import right_to_left
+from .sliding_window import sliding_table, sliding_window
+from .steps import Context, Slot, Step
+
+__all__ = ["EXPONENTIATORS", "WINDOWS", "Exponentiation"]
+
+_BY_BITS: Mapping[str, Callable[[Context], list[Step]]] = {
+    "left-to-right": left_to_right,
+    "right-to-left": right_to_left,
+    "repeated": repeated,
+}
+_BY_WINDOWS: Mapping[str, Callable[[Context, int], list[Step]]] = {
+    "m-ary": m_ary,
+    "fixed-window": fixed_window,
+    "sliding-window": sliding_window,
+}
+
+EXPONENTIATORS = tuple(one.value for one in Exponentiator)
+"""Names of the algorithms."""
+
+WINDOWS = (1, 2, 4)
+"""Bits that a window may have."""
+
+
+@dataclass(frozen=True)
+class Exponentiation:
+    """An algorithm by its name, and the bits of its windows, which have no meaning without them.
+
+    Raises ValueError for another name or number of bits.
+    """
+
+    name: str = "left-to-right"
+    window: int = 4
+
+    def __post_init__(self) -> None:
+        if self.name not in EXPONENTIATORS:
+            names = ", ".join(EXPONENTIATORS)
+            raise ValueError(f"exponentiator must be one of {names}, not {self.name!r}")
+        if self.window not in WINDOWS:
+            raise ValueError(f"window must be 1, 2 or 4, not {self.window!r}")
+
+    @property
+    def window_bits(self) -> int:
+        """Bits of a window; 0 if there are none."""
+        return self.window if self.name in _BY_WINDOWS else 0
+
+    @property
+    def table(self) -> tuple[Slot, ...]:
+        """Slots of the powers of the base that it keeps."""
+        entries = {
+            "fixed-window": range(1 << self.window),
+            "m-ary": range(1, 1 << self.window),
+            "sliding-window": sliding_table(self.window),
+        }
+        return tuple(map(Slot.table, entries.get(self.name, ())))
+
+    @property
+    def constant_time(self) -> bool:
+        """The cycles tell the exponent's length and nothing else."""
+        return self.name == "fixed-window"
+
+    def steps(self, context: Context) -> list[Step]:
+        """ACCUMULATOR = X ^ exponent modulo the context's modulus, by the last step."""
+        if self.window_bits:
+            return _BY_WINDOWS[self.name](context, self.window)
+        return _BY_BITS[self.name](context)
+
+    def checks(self, *contexts: Context) -> list[Step]:
+        """What must hold of the contexts' exponents."""
+        return [short(context) for context in contexts] if self.name == "repeated" else []

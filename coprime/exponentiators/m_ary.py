@@ -1,0 +1,54 @@
+"""m-ary exponentiation: a window of the exponent at once, and no product for one of zeros.
+
+Source: COMPRESSION, Algorithm 7, with m = 2^w. What differs: windows stand where the exponent's
+lowest bit is the lowest one of a window, so that the highest may be shorter. Not constant time: the
+cycles tell the exponent's length and the number of windows that are not zero.
+"""
+
+from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .table import enter, more
+
+__all__ = ["m_ary"]
+
+
+def m_ary(context: Context, bits: int) -> list[Step]:
+    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+
+    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
+    """
+    power, leave = f"power_{context.name}", f"leave_{context.name}"
+    return [
+        enter(context, Slot.T_1, Slot.X),
+        *more(context, 2, (1 << bits) - 1),
+        enter(context, Slot.NEXT, Slot.ONE),
+        Step(
+            kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ACCUMULATOR,
+            context,
+            "line 4: C = C ^ m, a squaring for each bit of the window",
+            then=Then.NONZERO,
+            target=leave,
+            label=power,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.WINDOW,
+            context,
+            "line 6: C = C * T_window, where that is not 0",
+            then=Then.MULTIPLIED,
+            target=power,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ONE,
+            context,
+            "C = C * 1, out of Montgomery form",
+            label=leave,
+        ),
+    ]

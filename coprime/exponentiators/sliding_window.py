@@ -1,0 +1,77 @@
+"""Sliding-window exponentiation: windows begin with a 1, zeros between them are squared only.
+
+Source: COMPRESSION, Algorithm 8. What differs: a window ends after its w bits, whatever they are,
+where the thesis ends it with its last 1. So nothing has to be known of the bits to come, and each
+squaring of a window is done as its bit is read. As many windows begin, one for each w + 1 bits of a
+long random exponent; the powers are those whose first of w bits is 1, in place of the odd ones.
+Where fewer than w bits are left, each 1 is a window by itself. Not constant time: the cycles tell
+the exponent's length without leading zeros, and the number of windows.
+"""
+
+from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .table import enter, more
+
+__all__ = ["sliding_table", "sliding_window"]
+
+
+def sliding_table(bits: int) -> list[int]:
+    """Powers of the base that windows of `bits` bits need."""
+    return sorted({1, *range(1 << (bits - 1), 1 << bits)})
+
+
+def sliding_window(context: Context, bits: int) -> list[Step]:
+    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+
+    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
+    """
+    square, leave = f"square_{context.name}", f"leave_{context.name}"
+    highest = 1 << (bits - 1)
+    doubled = [1 << k for k in range(1, bits)]
+    return [
+        enter(context, Slot.T_1, Slot.X),
+        *(
+            multiply(
+                Slot.table(k) if k == highest else Slot.NEXT,
+                Slot.T_1 if k == 2 else Slot.ACCUMULATOR,
+                Slot.T_1 if k == 2 else Slot.ACCUMULATOR,
+                context,
+                f"X ^ {k} = X ^ {k // 2} * X ^ {k // 2}",
+            )
+            for k in doubled
+        ),
+        *more(context, highest + 1, 2 * highest - 1),
+        enter(context, Slot.NEXT, Slot.ONE),
+        Step(
+            kind=StepKind.SCAN,
+            modulus=context,
+            target=leave,
+            note="line 3: from the highest 1 of E",
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ACCUMULATOR,
+            context,
+            "lines 5 and 12: C = C * C",
+            then=Then.SLIDE,
+            target=leave,
+            label=square,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.WINDOW,
+            context,
+            "line 15: C = C * T_window",
+            then=Then.MULTIPLIED,
+            target=square,
+        ),
+        multiply(
+            Slot.NEXT,
+            Slot.ACCUMULATOR,
+            Slot.ONE,
+            context,
+            "C = C * 1, out of Montgomery form",
+            label=leave,
+        ),
+    ]
