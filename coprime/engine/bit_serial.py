@@ -49,7 +49,7 @@ def _design(
     least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
     exponentiation = Exponentiation(exponentiator, window)
     if exponentiation.window_bits > width:
-        raise ValueError(f"window must not be over a digit's {width} bits, and not {window}")
+        raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = Capabilities(
         family=family,

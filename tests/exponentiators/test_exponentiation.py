@@ -160,6 +160,18 @@ def test_exponents_that_are_too_long_to_count_down(bench):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("exponentiator", ["m-ary", "sliding-window"])
+def test_exhaustive_small_exponents(exponentiator):
+    """Every power of up to 5 bits, on digits of 5 bits, windows of 4."""
+    bench = open_bench("montgomery-2csa", max_bits=5, multipliers=1, exponentiator=exponentiator)
+    with bench.device:
+        for x, e in itertools.product((0, 2, 20), range(32)):
+            for length in {max(1, e.bit_length()), 5}:
+                run = bench.accelerator.modexp(x, e, 21, exponent_length=length)
+                assert run.value == pow(x, e, 21), (x, e, length)
+
+
+@pytest.mark.slow
 def test_the_longest_exponent_that_is_counted_down(bench):
     m, e = (1 << 50) - 27, (1 << COUNTER_BITS) - 1
     if counts(bench) and bench.design.capabilities.multipliers == 1:
@@ -289,6 +301,13 @@ def test_no_factor_is_overwritten_while_it_is_read(family, exponentiator):
 def test_refused(settings, text):
     with pytest.raises(ValueError, match=text):
         FAMILIES["fdfm"].design(**settings)
+
+
+def test_a_window_is_no_longer_than_a_digit():
+    settings = {"max_bits": 3, "exponentiator": "sliding-window"}
+    with pytest.raises(ValueError, match="window must be at most 3, a digit's bits, not 4"):
+        FAMILIES["montgomery-2csa"].design(**settings)
+    assert FAMILIES["montgomery-2csa"].design(**settings, window=2)
 
 
 def test_what_is_said_to_fit_does():
