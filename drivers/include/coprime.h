@@ -1,0 +1,233 @@
+/* A driver for any Coprime accelerator, on three functions of the caller's.
+
+   It allocates nothing, has no global variables and needs no library: bare metal and hosted. Put
+   the folder with coprime_registers.h, which `coprime build` writes, on the include path.
+
+   Numbers are arrays of 32-bit words, the least significant first. One of n bits has
+   COPRIME_WORDS(n) words. The bits of its highest word that are above n are 0.
+
+   One caller at a time uses a `struct coprime`, and no other one is open on the same accelerator.
+   Functions give COPRIME_ERROR_NONE (0), one of the hardware's codes, `enum coprime_error` in
+   coprime_registers.h, unchanged, or one of `enum coprime_driver_error`. A function that gives an
+   error has left its result as it was, unless it says otherwise. */
+#ifndef COPRIME_H
+#define COPRIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coprime_registers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Words of a number of `bits` bits. */
+#define COPRIME_WORDS(bits) (((uint32_t)(bits) + 31u) / 32u)
+
+/* Words of the widest digit that the DIGITS register can tell. */
+#define COPRIME_DIGIT_WORDS 8u
+
+/* Words of memory for the constants of a modulus, and of a private key with its modulus. `bits` is
+   the modulus's length, `prime_bits` that of the longer prime. */
+#define COPRIME_MODULUS_MEMORY(bits) COPRIME_WORDS(bits)
+#define COPRIME_PRIVATE_MEMORY(bits, prime_bits) \
+    (2u * COPRIME_WORDS(bits) + 4u * COPRIME_WORDS(prime_bits))
+
+/* What the driver finds wrong itself. Above the hardware's codes, which have 8 bits. */
+enum coprime_driver_error {
+    /* There is no Coprime accelerator at the registers (or a cluster of them, which has others). */
+    COPRIME_ERROR_IDENTIFICATION = 256,
+    /* `wait` has given up. The command may still run: until it ends, all functions that use the
+       hardware give COPRIME_ERROR_BUSY. */
+    COPRIME_ERROR_TIMEOUT = 257,
+    /* The memory for constants has too few words. */
+    COPRIME_ERROR_MEMORY = 258,
+    /* The modulus is not the product of the primes, or they have a common factor, or one is 1. */
+    COPRIME_ERROR_KEY = 259,
+    /* A number does not fit the words or bytes that it is to be written to. */
+    COPRIME_ERROR_SIZE = 260,
+};
+
+/* An accelerator. The caller sets the first four, and coprime_open the others. */
+struct coprime {
+    /* Handed to the three functions. */
+    void *context;
+    /* Read and write the 32-bit register at a byte address, a multiple of 4 below 4096. One access
+       of 32 bits each, in the order of the calls, and none left out. */
+    uint32_t (*read)(void *context, uint32_t address);
+    void (*write)(void *context, uint32_t address, uint32_t value);
+    /* Return 0 when the interrupt request has come, or may have, and another value to give up. It
+       is called until the command has ended, so it may return 0 at once. Null: the driver reads
+       the registers over and over, without end, and leaves the irq pin inactive. */
+    int (*wait)(void *context);
+
+    /* What the accelerator is, to be read by anyone. */
+    uint32_t version;          /* The register VERSION. */
+    uint32_t family;           /* Number of the family. */
+    uint32_t commands;         /* Bit k is 1 if the engine knows the command of code k. */
+    uint32_t max_bits;         /* The longest modulus and exponent. */
+    uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
+    uint32_t min_bits;         /* The shortest modulus that the hardware is told. */
+    uint32_t digit_width;      /* Bits of a digit: 1 to 255. */
+    uint32_t headroom;         /* Bits of an operand beyond its length. */
+    uint32_t radix_bits;       /* As DIGITS.RADIX. 0: even moduli are allowed. */
+    bool constant_time;        /* Private operations take the same cycles for every key. */
+    bool fixed_modulus;        /* Only one modulus, which is built into the hardware. */
+    bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
+
+    /* The driver's own. */
+    uint32_t held;             /* Bit k is 1 if the engine holds the operand of number k. */
+    uint32_t loaded;           /* What the hardware is ready for. */
+    uint32_t modulus_bits;     /* Length of the modulus that is loaded. */
+};
+
+/* A modulus with its constants.
+
+   `bits` is its exact length: the place of its highest 1, plus 1 (coprime_bit_length). The
+   constants are computed by coprime_modulus_constants, or were by anyone before; they belong to
+   one kind of engine: to its digit_width, headroom, radix_bits and min_bits. */
+struct coprime_modulus {
+    uint32_t bits;
+    const uint32_t *value;
+    /* R^2 mod M, as many words as the modulus. For a prime, R * R_p mod P. */
+    const uint32_t *power;
+    /* -M^-1 mod 2^digit_width; 0 if the modulus is even. */
+    uint32_t inverse[COPRIME_DIGIT_WORDS];
+};
+
+/* A public key. The exponent is scanned in its length, exponent_bits: 1 or more. */
+struct coprime_public_key {
+    struct coprime_modulus modulus;
+    const uint32_t *exponent;
+    uint32_t exponent_bits;
+};
+
+/* A private key, with its public one.
+
+   Numbers as in RFC 8017. An engine without the Chinese Remainder Theorem (max_prime_bits is 0)
+   uses d; the others use p, q, dp and dq. What the engine at hand does not use may be null, with
+   lengths of 0. The public exponent may be null: then coprime_public cannot follow. */
+struct coprime_private_key {
+    struct coprime_public_key public_key;
+    /* Private exponent, as many words as the modulus. */
+    const uint32_t *d;
+    /* The primes. */
+    struct coprime_modulus p, q;
+    /* d mod (p - 1), as many words as p; d mod (q - 1), as many words as q. */
+    const uint32_t *dp, *dq;
+    /* (q^-1 mod p) * q * R_p mod n and (p^-1 mod q) * p * R_q mod n, as many words as the modulus:
+       constants. */
+    const uint32_t *crt_p, *crt_q;
+};
+
+/* Memory for constants: `count` words from `words` on. */
+struct coprime_memory {
+    uint32_t *words;
+    size_t count;
+};
+
+/* Find out what is there, and what it can do.
+
+   This makes the accelerator forget the marks of operands that others have loaded. Errors:
+   COPRIME_ERROR_IDENTIFICATION; COPRIME_ERROR_BUSY if a command runs. */
+int coprime_open(struct coprime *driver);
+
+/* Compute the constants of a modulus; `bits` and `value` must be set.
+
+   They take COPRIME_MODULUS_MEMORY(bits) words from the front of `memory`, which then is what
+   remains. They must stay there as long as the modulus is loaded from them. Same time for every
+   modulus of a length. Errors: COPRIME_ERROR_MODULUS_SHORT if `bits` is over the exact length,
+   COPRIME_ERROR_KEY_EXCESS if it is below; COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_MEMORY. */
+int coprime_modulus_constants(const struct coprime *driver, struct coprime_modulus *modulus,
+                              struct coprime_memory *memory);
+
+/* Compute the constants of a private key; all its numbers must be set.
+
+   For an engine without the Chinese Remainder Theorem, these are its modulus's. For another they
+   take COPRIME_PRIVATE_MEMORY words, of which those behind the constants are scratch: overwritten
+   with zeros and left in `memory` for other use. The constants of the primes are secret. Same time
+   and same accesses for every key of these lengths, without any multiplication, provided that the
+   compiler does not make branches of masks. Errors: as coprime_modulus_constants, of the modulus
+   or a prime; COPRIME_ERROR_MODULUS_EVEN of a prime; COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY;
+   COPRIME_ERROR_OPERAND_MISSING if a number is null. */
+int coprime_private_constants(const struct coprime *driver, struct coprime_private_key *key,
+                              struct coprime_memory *memory);
+
+/* Load a modulus, for coprime_modmul and coprime_modexp. What was loaded before is gone. Errors:
+   COPRIME_ERROR_LENGTH_OVER, COPRIME_ERROR_BUSY, and what the hardware refuses:
+   COPRIME_ERROR_KEY_EXCESS if the value is longer than `bits`. An unfit modulus (0, even, too
+   short) is found by the command. */
+int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus);
+
+/* result = x * y mod m with the modulus that was loaded last, also as part of a key.
+
+   Numbers have as many words as the modulus; result may be one of the others. Ranges: x, y < m.
+   Errors: COPRIME_ERROR_OPERAND_MISSING if none was loaded, or if the hardware has been reset
+   since; COPRIME_ERROR_OPERAND_RANGE; COPRIME_ERROR_TIMEOUT; COPRIME_ERROR_BUSY;
+   COPRIME_ERROR_MODULUS_ZERO, _EVEN, _SHORT; COPRIME_ERROR_UNSUPPORTED. */
+int coprime_modmul(struct coprime *driver, const uint32_t *x, const uint32_t *y, uint32_t *result);
+
+/* result = x ^ e mod m with the modulus that was loaded last, also as part of a key.
+
+   The exponent has exponent_bits bits, all of which are scanned. It takes the place of a public
+   exponent, and of a private one without the Chinese Remainder Theorem: such a key must be loaded
+   anew after it. Errors: as coprime_modmul; COPRIME_ERROR_EXPONENT_LENGTH if exponent_bits is 0;
+   COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY_EXCESS if the exponent is longer. */
+int coprime_modexp(struct coprime *driver, const uint32_t *x, const uint32_t *exponent,
+                   uint32_t exponent_bits, uint32_t *result);
+
+/* Load a public key; what was loaded before is gone. Errors: as coprime_load_modulus and, of the
+   exponent, coprime_modexp. */
+int coprime_load_public(struct coprime *driver, const struct coprime_public_key *key);
+
+/* result = x ^ e mod n with the public key that was loaded last, by coprime_load_public or as part
+   of a private key. Errors: as coprime_modmul. */
+int coprime_public(struct coprime *driver, const uint32_t *x, uint32_t *result);
+
+/* Load a private key, and its public exponent where the engine has a place for both. What was
+   loaded before is gone. The accelerator keeps the key, and nobody can read it back: the caller's
+   copy and constants may be wiped then. Errors: as coprime_load_public; and
+   COPRIME_ERROR_OPERAND_MISSING if a number is null that the engine needs. */
+int coprime_load_private(struct coprime *driver, const struct coprime_private_key *key);
+
+/* result = x ^ d mod n with the private key that was loaded last. Errors: as coprime_modmul.
+
+   A fault in the hardware that spoils one half of the computation can betray the primes: whoever
+   must fear that compares coprime_public of the result with x before the result is let out. */
+int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
+
+/* Overwrite the accelerator's memory: keys, input and output. Errors: COPRIME_ERROR_BUSY,
+   COPRIME_ERROR_TIMEOUT. */
+int coprime_wipe(struct coprime *driver);
+
+/* Clock cycles that the engine worked on the last command, and those of them in which a product
+   entered a multiplier; modulo 2^32. */
+uint32_t coprime_engine_cycles(const struct coprime *driver);
+uint32_t coprime_engine_products(const struct coprime *driver);
+
+/* Length in bits of a number of `count` words: the place of its highest 1, plus 1; 0 for 0. */
+uint32_t coprime_bit_length(const uint32_t *words, size_t count);
+
+/* Turn `size` bytes, the most significant first, into a number of `count` words (OS2IP of RFC
+   8017). Error: COPRIME_ERROR_SIZE if it does not fit; `words` then holds its low part. Same time
+   for every number of a size. */
+int coprime_from_bytes(uint32_t *words, size_t count, const uint8_t *bytes, size_t size);
+
+/* Turn a number of `count` words into `size` bytes, the most significant first (I2OSP of RFC 8017).
+   Error: COPRIME_ERROR_SIZE if it does not fit; `bytes` then holds its low part. Same time for
+   every number of a size. */
+int coprime_to_bytes(uint8_t *bytes, size_t size, const uint32_t *words, size_t count);
+
+/* Overwrite a caller's memory with zeros, also where a compiler sees no later use of it. */
+void coprime_clear(uint32_t *words, size_t count);
+
+/* One sentence in English about an error code; never null. */
+const char *coprime_error_text(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

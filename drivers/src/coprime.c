@@ -1,0 +1,889 @@
+#include "coprime.h"
+
+/* What is loaded, in `struct coprime`. */
+enum { LOADED_MODULUS = 1, LOADED_PUBLIC = 2, LOADED_PRIVATE = 4 };
+
+/* Arithmetic.
+
+   Numbers of `count` words. Neither the time nor the addresses depend on their values. A mask is
+   all ones or zero. */
+
+/* Make a mask of a bit. A volatile object keeps the compiler from seeing that there are only two
+   masks, of which it could make a branch. */
+static uint32_t mask_of(uint32_t bit)
+{
+    volatile uint32_t hidden = bit;
+
+    return 0u - hidden;
+}
+
+static void copy(uint32_t *to, const uint32_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+
+static void set(uint32_t *number, uint32_t value, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        number[i] = i == 0 ? value : 0;
+    }
+}
+
+/* number = 2 * number; gives the bit that leaves it. */
+static uint32_t shift_left(uint32_t *number, uint32_t count)
+{
+    uint32_t carry = 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t word = number[i];
+
+        number[i] = word << 1 | carry;
+        carry = word >> 31;
+    }
+    return carry;
+}
+
+/* number = (number + top * 2^(32 * count)) / 2, rounded down. */
+static void shift_right(uint32_t *number, uint32_t top, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        const uint32_t word = number[i];
+
+        number[i] = word >> 1 | top << 31;
+        top = word & 1;
+    }
+}
+
+/* number += other & mask, plus carry; gives the carry. */
+static uint32_t add(uint32_t *number, const uint32_t *other, uint32_t mask, uint32_t carry,
+                    uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t sum = (uint64_t)number[i] + (other[i] & mask) + carry;
+
+        number[i] = (uint32_t)sum;
+        carry = (uint32_t)(sum >> 32);
+    }
+    return carry;
+}
+
+/* number -= other & mask; gives the borrow. */
+static uint32_t subtract(uint32_t *number, const uint32_t *other, uint32_t mask, uint32_t count)
+{
+    uint32_t borrow = 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t difference = (uint64_t)number[i] - (other[i] & mask) - borrow;
+
+        number[i] = (uint32_t)difference;
+        borrow = (uint32_t)(difference >> 32) & 1;
+    }
+    return borrow;
+}
+
+/* 1 if number < other, else 0. */
+static uint32_t is_below(const uint32_t *number, const uint32_t *other, uint32_t count)
+{
+    uint32_t borrow = 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t difference = (uint64_t)number[i] - other[i] - borrow;
+
+        borrow = (uint32_t)(difference >> 32) & 1;
+    }
+    return borrow;
+}
+
+static void swap(uint32_t *number, uint32_t *other, uint32_t mask, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t difference = (number[i] ^ other[i]) & mask;
+
+        number[i] ^= difference;
+        other[i] ^= difference;
+    }
+}
+
+/* Bits in which a number differs from the word `value`, of all words together; 0 if in none. */
+static uint32_t difference_from(const uint32_t *number, uint32_t value, uint32_t count)
+{
+    uint32_t difference = count == 0 ? value : 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        difference |= number[i] ^ (i == 0 ? value : 0);
+    }
+    return difference;
+}
+
+/* number + top * 2^(32 * count), below twice the modulus, modulo the modulus. */
+static void reduce(uint32_t *number, uint32_t top, const uint32_t *modulus, uint32_t count)
+{
+    const uint32_t fits = top | (is_below(number, modulus, count) ^ 1);
+
+    (void)subtract(number, modulus, mask_of(fits), count);
+}
+
+/* number = number * 2^exponent mod modulus, for a number below it. The exponent is public. */
+static void multiply_by_power(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
+                              uint32_t count)
+{
+    for (uint32_t i = 0; i < exponent; ++i) {
+        const uint32_t top = shift_left(number, count);
+
+        reduce(number, top, modulus, count);
+    }
+}
+
+/* number = 2^exponent mod modulus, for a modulus of exactly `bits` bits. */
+static void power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
+                         uint32_t bits)
+{
+    const uint32_t count = COPRIME_WORDS(bits);
+    uint32_t start;
+
+    if (bits == 0) {
+        return;
+    }
+    /* 2^(bits - 1) is not above the modulus. */
+    start = exponent < bits - 1 ? exponent : bits - 1;
+    set(number, 0, count);
+    number[start / 32] = (uint32_t)1 << start % 32;
+    reduce(number, 0, modulus, count);
+    multiply_by_power(number, exponent - start, modulus, count);
+}
+
+/* inverse = -modulus^-1 mod 2^width; 0 for an even modulus.
+
+   Bit by bit: `rest` is 1 + modulus * inverse, shifted right by as many bits as are found, which
+   all are 0. Of it, as many bits more count as are still to be found. */
+static void negative_inverse(uint32_t *inverse, uint32_t width, const uint32_t *modulus,
+                             uint32_t count)
+{
+    uint32_t low[COPRIME_DIGIT_WORDS], rest[COPRIME_DIGIT_WORDS];
+    uint32_t odd;
+
+    for (uint32_t i = 0; i < COPRIME_DIGIT_WORDS; ++i) {
+        low[i] = i < count ? modulus[i] : 0;
+    }
+    odd = low[0] & 1;
+    set(rest, 1, COPRIME_DIGIT_WORDS);
+    set(inverse, 0, COPRIME_DIGIT_WORDS);
+    for (uint32_t i = 0; i < width; ++i) {
+        const uint32_t bit = rest[0] & odd;
+        const uint32_t carry = add(rest, low, mask_of(bit), 0, COPRIME_DIGIT_WORDS);
+
+        shift_right(rest, carry, COPRIME_DIGIT_WORDS);
+        inverse[i / 32] |= bit << i % 32;
+    }
+    coprime_clear(low, COPRIME_DIGIT_WORDS);
+    coprime_clear(rest, COPRIME_DIGIT_WORDS);
+}
+
+/* product = a * b, of `a_count + b_count` words. */
+static void multiply(uint32_t *product, const uint32_t *a, uint32_t a_count, const uint32_t *b,
+                     uint32_t b_count)
+{
+    const uint32_t count = a_count + b_count;
+
+    set(product, 0, count);
+    for (uint32_t i = 32 * a_count; i-- > 0;) {
+        const uint32_t bit = a[i / 32] >> i % 32 & 1;
+        uint32_t carry;
+
+        (void)shift_left(product, count);
+        carry = add(product, b, mask_of(bit), 0, b_count);
+        (void)add(product + b_count, product + b_count, 0, carry, a_count);
+    }
+}
+
+/* inverse = other^-1 mod prime; gives 0 if there is one. `prime` is odd and above 1. `scratch` has
+   2 * count + p_count words, where p_count is that of the prime, and count that of the longer one.
+
+   Binary Euclid. a = u * other and b = v * other modulo the prime; b is odd. Each round makes a or b
+   shorter by a bit at least, until a is 0 and b is their greatest common divisor. */
+static uint32_t invert(uint32_t *inverse, const struct coprime_modulus *other,
+                       const struct coprime_modulus *prime, uint32_t *scratch)
+{
+    const uint32_t p_count = COPRIME_WORDS(prime->bits), o_count = COPRIME_WORDS(other->bits);
+    const uint32_t count = p_count > o_count ? p_count : o_count;
+    uint32_t *const a = scratch, *const b = a + count, *const u = b + count, *const v = inverse;
+
+    set(a, 0, count);
+    copy(a, other->value, o_count);
+    set(b, 0, count);
+    copy(b, prime->value, p_count);
+    set(u, 1, p_count);
+    set(v, 0, p_count);
+    for (uint32_t i = 0; i < prime->bits + other->bits; ++i) {
+        const uint32_t odd = mask_of(a[0] & 1);
+        const uint32_t crossed = odd & mask_of(is_below(a, b, count));
+        uint32_t borrow, carry;
+
+        swap(a, b, crossed, count);
+        swap(u, v, crossed, p_count);
+        (void)subtract(a, b, odd, count);
+        borrow = subtract(u, v, odd, p_count);
+        (void)add(u, prime->value, mask_of(borrow), 0, p_count);
+        shift_right(a, 0, count);
+        carry = add(u, prime->value, mask_of(u[0] & 1), 0, p_count);
+        shift_right(u, carry, p_count);
+    }
+    return difference_from(b, 1, count);
+}
+
+/* Lengths. */
+
+/* The length that the hardware is told. */
+static uint32_t told(const struct coprime *driver, uint32_t bits)
+{
+    return bits > driver->min_bits ? bits : driver->min_bits;
+}
+
+static uint32_t told_prime(const struct coprime *driver, const struct coprime_private_key *key,
+                           const struct coprime_modulus *prime)
+{
+    const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
+
+    return told(driver, driver->equal_primes ? longer : prime->bits);
+}
+
+/* R of a modulus of this length, as the hardware is told it, is 2 to the power of this. */
+static uint32_t radix_exponent(const struct coprime *driver, uint32_t length)
+{
+    const uint32_t radix = driver->radix_bits;
+
+    if (radix == 0 || length == 0) {
+        return 0;
+    }
+    return (length + driver->headroom + radix - 1) / radix * radix;
+}
+
+/* 1 if no bit of the highest word is above the length. */
+static bool fits(const uint32_t *number, uint32_t bits)
+{
+    return bits % 32 == 0 || number[bits / 32] >> bits % 32 == 0;
+}
+
+static bool knows(const struct coprime *driver, enum coprime_command command)
+{
+    return driver->commands >> command & 1;
+}
+
+/* Constants. */
+
+static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits)
+{
+    const uint32_t top = modulus->bits - 1;
+
+    if (modulus->bits > max_bits) {
+        return COPRIME_ERROR_LENGTH_OVER;
+    }
+    if (modulus->bits == 0) {
+        return COPRIME_ERROR_NONE;
+    }
+    if (modulus->value == NULL) {
+        return COPRIME_ERROR_OPERAND_MISSING;
+    }
+    if (!fits(modulus->value, modulus->bits)) {
+        return COPRIME_ERROR_KEY_EXCESS;
+    }
+    return modulus->value[top / 32] >> top % 32 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_SHORT;
+}
+
+/* Take words from the front of what the caller has checked to be enough. */
+static uint32_t *take(struct coprime_memory *memory, uint32_t count)
+{
+    uint32_t *const words = memory->words;
+
+    memory->words += count;
+    memory->count -= count;
+    return words;
+}
+
+/* The constants of a modulus whose length is checked; its power is 2^exponent. */
+static void compute_constants(const struct coprime *driver, struct coprime_modulus *modulus,
+                              uint32_t exponent, struct coprime_memory *memory)
+{
+    const uint32_t count = COPRIME_WORDS(modulus->bits);
+    uint32_t *const power = take(memory, count);
+
+    power_of_two(power, exponent, modulus->value, modulus->bits);
+    modulus->power = power;
+    negative_inverse(modulus->inverse, driver->digit_width, modulus->value, count);
+}
+
+int coprime_modulus_constants(const struct coprime *driver, struct coprime_modulus *modulus,
+                              struct coprime_memory *memory)
+{
+    const int error = check_length(modulus, driver->max_bits);
+
+    if (error) {
+        return error;
+    }
+    if (memory->count < COPRIME_MODULUS_MEMORY(modulus->bits)) {
+        return COPRIME_ERROR_MEMORY;
+    }
+    compute_constants(driver, modulus, 2 * radix_exponent(driver, told(driver, modulus->bits)),
+                      memory);
+    return COPRIME_ERROR_NONE;
+}
+
+/* The primes of a key: odd, above 1, and of the lengths that they are said to have. */
+static int check_prime(const struct coprime *driver, const struct coprime_modulus *prime)
+{
+    const int error = check_length(prime, driver->max_prime_bits);
+
+    if (error) {
+        return error;
+    }
+    if (prime->bits < 2) {
+        return COPRIME_ERROR_KEY;
+    }
+    return prime->value[0] & 1 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_EVEN;
+}
+
+/* The factors that put the halves of the result together, without R: (q^-1 mod p) * q, and
+   n + 1 minus that, since their sum is 1 modulo both primes. */
+static int compute_factors(const struct coprime_private_key *key, uint32_t *crt_p, uint32_t *crt_q,
+                           uint32_t *scratch)
+{
+    const struct coprime_modulus *const n = &key->public_key.modulus;
+    const struct coprime_modulus *const p = &key->p, *const q = &key->q;
+    const uint32_t n_count = COPRIME_WORDS(n->bits);
+    const uint32_t p_count = COPRIME_WORDS(p->bits), q_count = COPRIME_WORDS(q->bits);
+    const uint32_t count = p_count + q_count;
+    uint32_t *const inverse = scratch, *const product = inverse + p_count;
+    uint32_t difference = 0;
+
+    multiply(product, p->value, p_count, q->value, q_count);
+    for (uint32_t i = 0; i < count || i < n_count; ++i) {
+        difference |= (i < count ? product[i] : 0) ^ (i < n_count ? n->value[i] : 0);
+    }
+    difference |= invert(inverse, q, p, product);
+    if (difference) {
+        return COPRIME_ERROR_KEY;
+    }
+    multiply(product, inverse, p_count, q->value, q_count);
+    copy(crt_p, product, n_count < count ? n_count : count);
+    copy(crt_q, n->value, n_count);
+    (void)subtract(crt_q, crt_p, mask_of(1), n_count);
+    (void)add(crt_q, crt_q, 0, 1, n_count);
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_private_constants(const struct coprime *driver, struct coprime_private_key *key,
+                              struct coprime_memory *memory)
+{
+    struct coprime_modulus *const n = &key->public_key.modulus;
+    const uint32_t n_count = COPRIME_WORDS(n->bits);
+    const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
+    const uint32_t total = COPRIME_PRIVATE_MEMORY(n->bits, longer);
+    struct coprime_memory rest = *memory;
+    uint32_t own, own_p, own_q, used;
+    uint32_t *crt_p, *crt_q;
+    int error;
+
+    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+        return coprime_modulus_constants(driver, n, memory);
+    }
+    error = check_length(n, driver->max_bits);
+    if (!error) {
+        error = check_prime(driver, &key->p);
+    }
+    if (!error) {
+        error = check_prime(driver, &key->q);
+    }
+    if (!error && memory->count < total) {
+        error = COPRIME_ERROR_MEMORY;
+    }
+    if (error) {
+        return error;
+    }
+    own = radix_exponent(driver, told(driver, n->bits));
+    own_p = radix_exponent(driver, told_prime(driver, key, &key->p));
+    own_q = radix_exponent(driver, told_prime(driver, key, &key->q));
+    crt_p = take(&rest, n_count);
+    crt_q = take(&rest, n_count);
+    error = compute_factors(key, crt_p, crt_q, rest.words);
+    if (error) {
+        coprime_clear(memory->words, total);
+        return error;
+    }
+    multiply_by_power(crt_p, own_p, n->value, n_count);
+    multiply_by_power(crt_q, own_q, n->value, n_count);
+    key->crt_p = crt_p;
+    key->crt_q = crt_q;
+    compute_constants(driver, n, 2 * own, &rest);
+    compute_constants(driver, &key->p, own + own_p, &rest);
+    compute_constants(driver, &key->q, own + own_q, &rest);
+    used = (uint32_t)(memory->count - rest.count);
+    coprime_clear(rest.words, total - used);
+    *memory = rest;
+    return COPRIME_ERROR_NONE;
+}
+
+/* The registers. */
+
+static uint32_t read(const struct coprime *driver, uint32_t address)
+{
+    return driver->read(driver->context, address);
+}
+
+static void write(const struct coprime *driver, uint32_t address, uint32_t value)
+{
+    driver->write(driver->context, address, value);
+}
+
+/* What the accelerator flags: an error of the command before a refusal. */
+static int flagged(const struct coprime *driver)
+{
+    const uint32_t word = read(driver, COPRIME_ERROR);
+    const uint32_t code = (word & COPRIME_ERROR_CODE_MASK) >> COPRIME_ERROR_CODE_SHIFT;
+    const uint32_t refusal = (word & COPRIME_ERROR_REFUSAL_MASK) >> COPRIME_ERROR_REFUSAL_SHIFT;
+
+    return (int)(code ? code : refusal);
+}
+
+/* Begin anew: no errors of before, and nothing loaded if the hardware has been reset. */
+static int prepare(struct coprime *driver)
+{
+    if (read(driver, COPRIME_STATUS) & COPRIME_STATUS_BUSY_MASK) {
+        return COPRIME_ERROR_BUSY;
+    }
+    write(driver, COPRIME_ERROR, 0);
+    write(driver, COPRIME_INTERRUPT_ENABLE, driver->wait ? COPRIME_INTERRUPT_ENABLE_DONE_MASK : 0);
+    if (driver->loaded &&
+        read(driver, COPRIME_MODULUS_LENGTH) != told(driver, driver->modulus_bits)) {
+        driver->loaded = 0;
+    }
+    return COPRIME_ERROR_NONE;
+}
+
+/* Prepare for a command that needs what is loaded. */
+static int prepare_command(struct coprime *driver, uint32_t needed)
+{
+    const int error = prepare(driver);
+
+    if (error) {
+        return error;
+    }
+    return driver->loaded & needed ? COPRIME_ERROR_NONE : COPRIME_ERROR_OPERAND_MISSING;
+}
+
+/* Run a command to its end. */
+static int execute(const struct coprime *driver, enum coprime_command command)
+{
+    write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
+    write(driver, COPRIME_COMMAND, (uint32_t)command);
+    while (!(read(driver, COPRIME_INTERRUPT_STATUS) & COPRIME_INTERRUPT_STATUS_DONE_MASK)) {
+        if (driver->wait && driver->wait(driver->context)) {
+            return COPRIME_ERROR_TIMEOUT;
+        }
+    }
+    write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
+    return flagged(driver);
+}
+
+/* Load an operand, if the engine holds it. It has `count` words, and zeros above them. */
+static int load(const struct coprime *driver, enum coprime_operand operand, const uint32_t *words,
+                uint32_t count, uint32_t length)
+{
+    if (!(driver->held >> operand & 1)) {
+        return COPRIME_ERROR_NONE;
+    }
+    if (words == NULL && count > 0) {
+        return COPRIME_ERROR_OPERAND_MISSING;
+    }
+    write(driver, COPRIME_KEY_OPERAND, (uint32_t)operand);
+    for (uint32_t i = 0; i < COPRIME_WORDS(length); ++i) {
+        write(driver, COPRIME_KEY_DATA, i < count ? words[i] : 0);
+    }
+    return flagged(driver);
+}
+
+/* Load an exponent that is scanned in `bits` bits. */
+static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint32_t bits)
+{
+    if (bits == 0) {
+        return COPRIME_ERROR_EXPONENT_LENGTH;
+    }
+    if (bits > driver->max_bits) {
+        return COPRIME_ERROR_LENGTH_OVER;
+    }
+    driver->loaded &= ~(uint32_t)LOADED_PUBLIC;
+    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+        driver->loaded &= ~(uint32_t)LOADED_PRIVATE;
+    }
+    write(driver, COPRIME_EXPONENT_LENGTH, bits);
+    return load(driver, COPRIME_OPERAND_E, exponent, COPRIME_WORDS(bits), bits);
+}
+
+/* Give the engine the input, run a command, and take its result. */
+static int run(const struct coprime *driver, enum coprime_command command, const uint32_t *x,
+               uint32_t *result)
+{
+    const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
+    const uint32_t bytes = (driver->modulus_bits + 7) / 8;
+    int error;
+
+    if (!fits(x, driver->modulus_bits)) {
+        return COPRIME_ERROR_OPERAND_RANGE;
+    }
+    for (uint32_t i = 0; i < count || i == 0; ++i) {
+        const uint32_t word = i < count ? x[i] : 0;
+
+        if (i < COPRIME_INPUT_WINDOW_WORDS) {
+            write(driver, COPRIME_INPUT_WINDOW + 4 * i, word);
+        } else {
+            write(driver, COPRIME_INPUT_FIFO, word);
+            write(driver, COPRIME_WRITE_ADDRESS, i);
+        }
+    }
+    write(driver, COPRIME_INPUT_LENGTH, bytes ? bytes : 1);
+    error = execute(driver, command);
+    if (error) {
+        return error;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i < COPRIME_OUTPUT_WINDOW_WORDS) {
+            result[i] = read(driver, COPRIME_OUTPUT_WINDOW + 4 * i);
+        } else {
+            write(driver, COPRIME_READ_ADDRESS, i);
+            result[i] = read(driver, COPRIME_OUTPUT_FIFO);
+        }
+    }
+    return COPRIME_ERROR_NONE;
+}
+
+/* A command that not every engine has, or the general one. */
+static enum coprime_command either(const struct coprime *driver, enum coprime_command command)
+{
+    return !knows(driver, command) && knows(driver, COPRIME_COMMAND_MODEXP) ?
+               COPRIME_COMMAND_MODEXP :
+               command;
+}
+
+/* What the caller uses. */
+
+int coprime_open(struct coprime *driver)
+{
+    uint32_t word;
+
+    driver->loaded = driver->held = driver->modulus_bits = 0;
+    if (read(driver, COPRIME_IDENTIFICATION) != COPRIME_IDENTIFICATION_ID_RESET) {
+        return COPRIME_ERROR_IDENTIFICATION;
+    }
+    driver->version = read(driver, COPRIME_VERSION);
+    driver->family = read(driver, COPRIME_FAMILY);
+    word = read(driver, COPRIME_CAPABILITIES);
+    driver->commands =
+        (word & COPRIME_CAPABILITIES_COMMANDS_MASK) >> COPRIME_CAPABILITIES_COMMANDS_SHIFT;
+    driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
+    driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
+    driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
+    word = read(driver, COPRIME_DIGITS);
+    driver->digit_width = (word & COPRIME_DIGITS_WIDTH_MASK) >> COPRIME_DIGITS_WIDTH_SHIFT;
+    driver->headroom = (word & COPRIME_DIGITS_HEADROOM_MASK) >> COPRIME_DIGITS_HEADROOM_SHIFT;
+    driver->radix_bits = (word & COPRIME_DIGITS_RADIX_MASK) >> COPRIME_DIGITS_RADIX_SHIFT;
+    word = read(driver, COPRIME_MAX_LENGTH);
+    driver->max_bits = (word & COPRIME_MAX_LENGTH_MODULUS_MASK) >> COPRIME_MAX_LENGTH_MODULUS_SHIFT;
+    driver->max_prime_bits =
+        (word & COPRIME_MAX_LENGTH_PRIME_MASK) >> COPRIME_MAX_LENGTH_PRIME_SHIFT;
+    driver->min_bits = (read(driver, COPRIME_MIN_LENGTH) & COPRIME_MIN_LENGTH_BITS_MASK) >>
+                       COPRIME_MIN_LENGTH_BITS_SHIFT;
+    if (prepare(driver)) {
+        return COPRIME_ERROR_BUSY;
+    }
+    /* The engine refuses to choose an operand that it does not hold. */
+    for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_CRT_Q; ++operand) {
+        write(driver, COPRIME_ERROR, 0);
+        write(driver, COPRIME_KEY_OPERAND, operand);
+        if (flagged(driver) != COPRIME_ERROR_ADDRESS) {
+            driver->held |= (uint32_t)1 << operand;
+        }
+    }
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus)
+{
+    const uint32_t count = COPRIME_WORDS(modulus->bits), length = told(driver, modulus->bits);
+    int error = prepare(driver);
+
+    if (error) {
+        return error;
+    }
+    driver->loaded = 0;
+    if (modulus->bits > driver->max_bits) {
+        return COPRIME_ERROR_LENGTH_OVER;
+    }
+    driver->modulus_bits = modulus->bits;
+    write(driver, COPRIME_MODULUS_LENGTH, length);
+    error = load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_M_POWER, modulus->power, count, length);
+    }
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_M_INVERSE, modulus->inverse, COPRIME_DIGIT_WORDS,
+                     driver->digit_width);
+    }
+    if (!error) {
+        driver->loaded = LOADED_MODULUS;
+    }
+    return error;
+}
+
+int coprime_modmul(struct coprime *driver, const uint32_t *x, const uint32_t *y, uint32_t *result)
+{
+    const uint32_t bits = driver->modulus_bits;
+    int error = prepare_command(driver, LOADED_MODULUS);
+
+    if (!error && !fits(y, bits)) {
+        error = COPRIME_ERROR_OPERAND_RANGE;
+    }
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_Y, y, COPRIME_WORDS(bits), told(driver, bits));
+    }
+    return error ? error : run(driver, COPRIME_COMMAND_MODMUL, x, result);
+}
+
+int coprime_modexp(struct coprime *driver, const uint32_t *x, const uint32_t *exponent,
+                   uint32_t exponent_bits, uint32_t *result)
+{
+    int error = prepare_command(driver, LOADED_MODULUS);
+
+    if (!error) {
+        error = load_exponent(driver, exponent, exponent_bits);
+    }
+    return error ? error : run(driver, COPRIME_COMMAND_MODEXP, x, result);
+}
+
+int coprime_load_public(struct coprime *driver, const struct coprime_public_key *key)
+{
+    int error = coprime_load_modulus(driver, &key->modulus);
+
+    if (!error) {
+        error = load_exponent(driver, key->exponent, key->exponent_bits);
+    }
+    if (error) {
+        return error;
+    }
+    driver->loaded |= LOADED_PUBLIC;
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_public(struct coprime *driver, const uint32_t *x, uint32_t *result)
+{
+    const int error = prepare_command(driver, LOADED_PUBLIC);
+
+    return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PUBLIC), x, result);
+}
+
+/* Load what belongs to one prime: four operands, of which the first three have its length. */
+static int load_prime(struct coprime *driver, const struct coprime_modulus *prime,
+                      const uint32_t *exponent, uint32_t length, bool second)
+{
+    const uint32_t count = COPRIME_WORDS(prime->bits);
+    int error;
+
+    if (prime->bits > driver->max_prime_bits) {
+        return COPRIME_ERROR_LENGTH_OVER;
+    }
+    write(driver, second ? COPRIME_Q_LENGTH : COPRIME_P_LENGTH, length);
+    error = load(driver, second ? COPRIME_OPERAND_Q : COPRIME_OPERAND_P, prime->value, count,
+                 length);
+    if (!error) {
+        error = load(driver, second ? COPRIME_OPERAND_DQ : COPRIME_OPERAND_DP, exponent, count,
+                     length);
+    }
+    if (!error) {
+        error = load(driver, second ? COPRIME_OPERAND_Q_POWER : COPRIME_OPERAND_P_POWER,
+                     prime->power, count, length);
+    }
+    if (!error) {
+        error = load(driver, second ? COPRIME_OPERAND_Q_INVERSE : COPRIME_OPERAND_P_INVERSE,
+                     prime->inverse, COPRIME_DIGIT_WORDS, driver->digit_width);
+    }
+    return error;
+}
+
+/* Load the primes, and all that belongs to them. */
+static int load_primes(struct coprime *driver, const struct coprime_private_key *key)
+{
+    const uint32_t bits = key->public_key.modulus.bits;
+    const uint32_t count = COPRIME_WORDS(bits), length = told(driver, bits);
+    int error = load_prime(driver, &key->p, key->dp, told_prime(driver, key, &key->p), false);
+
+    if (!error) {
+        error = load_prime(driver, &key->q, key->dq, told_prime(driver, key, &key->q), true);
+    }
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_CRT_P, key->crt_p, count, length);
+    }
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_CRT_Q, key->crt_q, count, length);
+    }
+    return error;
+}
+
+int coprime_load_private(struct coprime *driver, const struct coprime_private_key *key)
+{
+    const struct coprime_public_key *const public_key = &key->public_key;
+    int error = coprime_load_modulus(driver, &public_key->modulus);
+
+    if (error) {
+        return error;
+    }
+    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+        error = load_exponent(driver, key->d, public_key->modulus.bits);
+    } else {
+        error = load_primes(driver, key);
+        if (!error && public_key->exponent) {
+            error = load_exponent(driver, public_key->exponent, public_key->exponent_bits);
+            driver->loaded |= error ? 0 : LOADED_PUBLIC;
+        }
+    }
+    if (error) {
+        driver->loaded = 0;
+        return error;
+    }
+    driver->loaded |= LOADED_PRIVATE;
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
+{
+    const int error = prepare_command(driver, LOADED_PRIVATE);
+
+    return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PRIVATE), x, result);
+}
+
+int coprime_wipe(struct coprime *driver)
+{
+    const int error = prepare(driver);
+
+    if (error) {
+        return error;
+    }
+    driver->loaded = 0;
+    return execute(driver, COPRIME_COMMAND_WIPE);
+}
+
+uint32_t coprime_engine_cycles(const struct coprime *driver)
+{
+    return read(driver, COPRIME_CYCLES);
+}
+
+uint32_t coprime_engine_products(const struct coprime *driver)
+{
+    return read(driver, COPRIME_PRODUCTS);
+}
+
+uint32_t coprime_bit_length(const uint32_t *words, size_t count)
+{
+    while (count > 0 && words[count - 1] == 0) {
+        --count;
+    }
+    if (count == 0) {
+        return 0;
+    }
+    for (uint32_t bits = 32;; --bits) {
+        if (words[count - 1] >> (bits - 1)) {
+            return (uint32_t)(32 * (count - 1)) + bits;
+        }
+    }
+}
+
+int coprime_from_bytes(uint32_t *words, size_t count, const uint8_t *bytes, size_t size)
+{
+    uint32_t beyond = 0;
+
+    coprime_clear(words, count);
+    for (size_t i = 0; i < size; ++i) {
+        const uint32_t byte = bytes[size - 1 - i];
+
+        if (i / 4 < count) {
+            words[i / 4] |= byte << 8 * (i % 4);
+        } else {
+            beyond |= byte;
+        }
+    }
+    return beyond ? COPRIME_ERROR_SIZE : COPRIME_ERROR_NONE;
+}
+
+int coprime_to_bytes(uint8_t *bytes, size_t size, const uint32_t *words, size_t count)
+{
+    uint32_t beyond = 0;
+
+    for (size_t i = 0; i < size || i < 4 * count; ++i) {
+        const uint32_t byte = i / 4 < count ? words[i / 4] >> 8 * (i % 4) & 0xFFu : 0;
+
+        if (i < size) {
+            bytes[size - 1 - i] = (uint8_t)byte;
+        } else {
+            beyond |= byte;
+        }
+    }
+    return beyond ? COPRIME_ERROR_SIZE : COPRIME_ERROR_NONE;
+}
+
+void coprime_clear(uint32_t *words, size_t count)
+{
+    volatile uint32_t *const hidden = words;
+
+    for (size_t i = 0; i < count; ++i) {
+        hidden[i] = 0;
+    }
+}
+
+const char *coprime_error_text(int code)
+{
+    switch (code) {
+    case COPRIME_ERROR_NONE:
+        return "no error";
+    case COPRIME_ERROR_UNSUPPORTED:
+        return "the accelerator does not know the command";
+    case COPRIME_ERROR_LENGTH_ZERO:
+        return "the modulus or a prime is shorter than the accelerator's least length";
+    case COPRIME_ERROR_LENGTH_OVER:
+        return "a length is over the accelerator's greatest";
+    case COPRIME_ERROR_EXPONENT_LENGTH:
+        return "the exponent has length 0";
+    case COPRIME_ERROR_MODULUS_ZERO:
+        return "the modulus or a prime is zero";
+    case COPRIME_ERROR_MODULUS_EVEN:
+        return "the modulus or a prime is even";
+    case COPRIME_ERROR_OPERAND_RANGE:
+        return "an operand is not below the modulus";
+    case COPRIME_ERROR_BUSY:
+        return "the accelerator is busy with another command";
+    case COPRIME_ERROR_OPERAND_MISSING:
+        return "the command needs an operand that is not loaded";
+    case COPRIME_ERROR_KEY_OVERRUN:
+        return "more words were written to an operand than its length holds";
+    case COPRIME_ERROR_KEY_EXCESS:
+        return "an operand has bits above its length";
+    case COPRIME_ERROR_INPUT_CLIPPED:
+        return "the input is longer than the modulus";
+    case COPRIME_ERROR_ADDRESS:
+        return "a word address or an operand does not exist";
+    case COPRIME_ERROR_MODULUS_SHORT:
+        return "the modulus or a prime is shorter than its length";
+    case COPRIME_ERROR_CANCELLED:
+        return "the command was cancelled before it had a result";
+    case COPRIME_ERROR_IDENTIFICATION:
+        return "this is no Coprime accelerator";
+    case COPRIME_ERROR_TIMEOUT:
+        return "the command has not ended in time";
+    case COPRIME_ERROR_MEMORY:
+        return "the memory for constants is too small";
+    case COPRIME_ERROR_KEY:
+        return "the modulus is not the product of two primes";
+    case COPRIME_ERROR_SIZE:
+        return "a number is too large for its place";
+    default:
+        return "unknown error";
+    }
+}

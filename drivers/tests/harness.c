@@ -1,0 +1,431 @@
+/* Runs the driver as standard input tells, on a simulated accelerator or without any.
+
+   A line is a command with its arguments; numbers are hexadecimal, lengths and counts decimal, and
+   `-` is a null pointer. To each line one answers: the error code, and what the command gives. All
+   arrays have exactly the size that the header asks for, so that a sanitizer sees each step beyond.
+   tests/drivers/test_driver.py writes the lines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coprime.h"
+
+/* The simulation, in simulation.cpp; not there when the driver is tested by itself. */
+#ifdef SIMULATION
+struct Simulation;
+struct Simulation *coprime_create(uint64_t access_limit, uint64_t length);
+void coprime_destroy(struct Simulation *simulation);
+void coprime_reset(struct Simulation *simulation);
+int coprime_read32(struct Simulation *simulation, uint32_t address, uint32_t *value);
+int coprime_write32(struct Simulation *simulation, uint32_t address, uint32_t value);
+int coprime_wait_interrupt(struct Simulation *simulation, uint64_t limit);
+#endif
+
+#ifdef TRACE
+/* Called by the compiler's instrumentation at the start of each basic block of the driver. */
+static uint64_t blocks, path;
+
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
+{
+    ++blocks;
+    path = (path ^ (uint64_t)(uintptr_t)__builtin_return_address(0)) * 0x100000001B3u;
+}
+#endif
+
+static struct coprime driver;
+static uint64_t limit = 1000000000;
+static struct coprime_public_key public_key;
+static struct coprime_private_key private_key;
+static struct coprime_memory memory;
+static uint32_t *constants;
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "harness: %s\n", why);
+    exit(1);
+}
+
+static uint32_t simulated_read(void *context, uint32_t address)
+{
+    uint32_t value = 0;
+
+#ifdef SIMULATION
+    if (coprime_read32(context, address, &value)) {
+        fail("a read was refused");
+    }
+#else
+    (void)context;
+    (void)address;
+#endif
+    return value;
+}
+
+static void simulated_write(void *context, uint32_t address, uint32_t value)
+{
+#ifdef SIMULATION
+    if (coprime_write32(context, address, value)) {
+        fail("a write was refused");
+    }
+#else
+    (void)context;
+    (void)address;
+    (void)value;
+#endif
+}
+
+static int simulated_wait(void *context)
+{
+#ifdef SIMULATION
+    return !coprime_wait_interrupt(context, limit);
+#else
+    (void)context;
+    return 1;
+#endif
+}
+
+static void *allocate(size_t size)
+{
+    void *const memory_there = malloc(size ? size : 1);
+
+    if (memory_there == NULL) {
+        fail("no memory");
+    }
+    return memory_there;
+}
+
+static const char *word(void)
+{
+    const char *const found = strtok(NULL, " \n");
+
+    if (found == NULL) {
+        fail("an argument is missing");
+    }
+    return found;
+}
+
+static uint32_t decimal(void)
+{
+    return (uint32_t)strtoul(word(), NULL, 10);
+}
+
+/* A hexadecimal number of a whole number of bytes; `size` is set. */
+static uint8_t *octets(const char *text, size_t *size)
+{
+    uint8_t *const bytes = allocate(strlen(text) / 2);
+
+    *size = strlen(text) / 2;
+    for (size_t i = 0; i < *size; ++i) {
+        unsigned value = 0;
+
+        if (sscanf(text + 2 * i, "%2x", &value) != 1) {
+            fail("this is no number");
+        }
+        bytes[i] = (uint8_t)value;
+    }
+    return bytes;
+}
+
+static uint32_t *number(uint32_t bits)
+{
+    const char *const text = word();
+    const size_t count = COPRIME_WORDS(bits);
+    uint32_t *words;
+    uint8_t *bytes;
+    size_t size;
+
+    if (strcmp(text, "-") == 0) {
+        return NULL;
+    }
+    words = allocate(4 * count);
+    bytes = octets(text, &size);
+    if (coprime_from_bytes(words, count, bytes, size)) {
+        fail("a number is too large");
+    }
+    free(bytes);
+    return words;
+}
+
+static void show(const uint32_t *words, size_t count)
+{
+    uint8_t *const bytes = allocate(4 * count);
+
+    if (coprime_to_bytes(bytes, 4 * count, words, count)) {
+        fail("a number cannot be shown");
+    }
+    printf(" 0");
+    for (size_t i = 0; i < 4 * count; ++i) {
+        printf("%02x", bytes[i]);
+    }
+    free(bytes);
+}
+
+static void set_memory(uint32_t count)
+{
+    free(constants);
+    constants = allocate(4 * (size_t)count);
+    memset(constants, 0xA5, 4 * (size_t)count);
+    memory = (struct coprime_memory){constants, count};
+}
+
+static void read_modulus(struct coprime_modulus *modulus)
+{
+    free((void *)modulus->value);
+    modulus->bits = decimal();
+    modulus->value = number(modulus->bits);
+    modulus->power = NULL;
+}
+
+static void show_constants(const struct coprime_modulus *modulus)
+{
+    show(modulus->inverse, COPRIME_DIGIT_WORDS);
+    show(modulus->power, COPRIME_WORDS(modulus->bits));
+}
+
+static void read_public(struct coprime_public_key *key)
+{
+    read_modulus(&key->modulus);
+    free((void *)key->exponent);
+    key->exponent_bits = decimal();
+    key->exponent = number(key->exponent_bits);
+}
+
+static void read_private(void)
+{
+    struct coprime_private_key *const key = &private_key;
+
+    read_public(&key->public_key);
+    free((void *)key->d);
+    key->d = number(key->public_key.modulus.bits);
+    read_modulus(&key->p);
+    read_modulus(&key->q);
+    free((void *)key->dp);
+    key->dp = number(key->p.bits);
+    free((void *)key->dq);
+    key->dq = number(key->q.bits);
+}
+
+/* Compute all constants, in memory of as many words as the macros tell, less `missing`. Gives the
+   error, the constants, and the sum of what is not zero in the scratch memory. */
+static void private_constants(uint32_t missing)
+{
+    struct coprime_private_key *const key = &private_key;
+    const uint32_t bits = key->public_key.modulus.bits, count = COPRIME_WORDS(bits);
+    const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
+    uint32_t rest = 0;
+    int error;
+
+    set_memory(COPRIME_PRIVATE_MEMORY(bits, longer) - missing);
+#ifdef TRACE
+    blocks = path = 0;
+#endif
+    error = coprime_private_constants(&driver, key, &memory);
+    printf("%d", error);
+#ifdef TRACE
+    printf(" 0%llx 0%llx", (unsigned long long)blocks, (unsigned long long)path);
+#endif
+    if (error) {
+        return;
+    }
+    for (size_t i = 0; i < memory.count; ++i) {
+        rest |= memory.words[i];
+    }
+    show_constants(&key->public_key.modulus);
+    if (driver.commands >> COPRIME_COMMAND_RSA_PRIVATE & 1) {
+        show_constants(&key->p);
+        show_constants(&key->q);
+        show(key->crt_p, count);
+        show(key->crt_q, count);
+        show(&rest, 1);
+    }
+}
+
+static void modulus_constants(uint32_t missing)
+{
+    struct coprime_modulus *const modulus = &public_key.modulus;
+    int error;
+
+    set_memory(COPRIME_MODULUS_MEMORY(modulus->bits) - missing);
+    error = coprime_modulus_constants(&driver, modulus, &memory);
+    printf("%d", error);
+    if (!error) {
+        show_constants(modulus);
+    }
+}
+
+/* One of the operations with a result. */
+static void compute(const char *name)
+{
+    const uint32_t bits = driver.modulus_bits;
+    const size_t count = COPRIME_WORDS(bits);
+    uint32_t *const result = allocate(4 * count);
+    uint32_t *const x = number(bits);
+    uint32_t *y = NULL;
+    int error;
+
+    memset(result, 0x5A, 4 * count);
+    if (strcmp(name, "modmul") == 0) {
+        y = number(bits);
+        error = coprime_modmul(&driver, x, y, result);
+    } else if (strcmp(name, "modexp") == 0) {
+        const uint32_t exponent_bits = decimal();
+
+        y = number(exponent_bits);
+        error = coprime_modexp(&driver, x, y, exponent_bits, result);
+    } else if (strcmp(name, "public") == 0) {
+        error = coprime_public(&driver, x, result);
+    } else {
+        error = coprime_private(&driver, x, result);
+    }
+    printf("%d", error);
+    show(result, count);
+    if (!error) {
+        printf(" 0%x 0%x", coprime_engine_cycles(&driver), coprime_engine_products(&driver));
+    }
+    free(result);
+    free(x);
+    free(y);
+}
+
+/* An engine without hardware, for the constants. */
+static void set_engine(void)
+{
+    driver.digit_width = decimal();
+    driver.headroom = decimal();
+    driver.radix_bits = decimal();
+    driver.min_bits = decimal();
+    driver.max_bits = decimal();
+    driver.max_prime_bits = decimal();
+    driver.equal_primes = decimal();
+    driver.commands = decimal();
+    printf("0");
+}
+
+static void open_driver(void)
+{
+    const int error = coprime_open(&driver);
+
+    printf("%d", error);
+    if (!error) {
+        printf(" 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x", driver.version, driver.family,
+               driver.commands, driver.max_bits, driver.max_prime_bits, driver.min_bits,
+               driver.digit_width, driver.headroom, driver.radix_bits, driver.constant_time,
+               driver.fixed_modulus, driver.equal_primes, driver.held);
+    }
+}
+
+static void from_bytes(void)
+{
+    const size_t count = decimal();
+    uint32_t *const words = allocate(4 * count);
+    size_t size;
+    uint8_t *const bytes = octets(word() + 1, &size);
+
+    printf("%d", coprime_from_bytes(words, count, bytes, size));
+    show(words, count);
+    printf(" 0%x", coprime_bit_length(words, count));
+    free(bytes);
+    free(words);
+}
+
+static void to_bytes(void)
+{
+    const size_t size = decimal();
+    uint8_t *const bytes = allocate(size);
+    const uint32_t bits = decimal();
+    uint32_t *const words = number(bits);
+
+    printf("%d 0", coprime_to_bytes(bytes, size, words, COPRIME_WORDS(bits)));
+    for (size_t i = 0; i < size; ++i) {
+        printf("%02x", bytes[i]);
+    }
+    free(bytes);
+    free(words);
+}
+
+static void run(const char *name)
+{
+    if (strcmp(name, "engine") == 0) {
+        set_engine();
+    } else if (strcmp(name, "open") == 0) {
+        open_driver();
+    } else if (strcmp(name, "limit") == 0) {
+        limit = decimal();
+        driver.wait = simulated_wait;
+        printf("0");
+    } else if (strcmp(name, "poll") == 0) {
+        driver.wait = NULL;
+        printf("0");
+#ifdef SIMULATION
+    } else if (strcmp(name, "reset") == 0) {
+        coprime_reset(driver.context);
+        printf("0");
+#endif
+    } else if (strcmp(name, "write") == 0) {
+        const uint32_t address = decimal();
+
+        simulated_write(driver.context, address, decimal());
+        printf("0");
+    } else if (strcmp(name, "read") == 0) {
+        printf("0 0%x", simulated_read(driver.context, decimal()));
+    } else if (strcmp(name, "set_public") == 0) {
+        read_public(&public_key);
+        printf("0");
+    } else if (strcmp(name, "set_private") == 0) {
+        read_private();
+        printf("0");
+    } else if (strcmp(name, "modulus_constants") == 0) {
+        modulus_constants(decimal());
+    } else if (strcmp(name, "private_constants") == 0) {
+        private_constants(decimal());
+    } else if (strcmp(name, "load_modulus") == 0) {
+        printf("%d", coprime_load_modulus(&driver, &public_key.modulus));
+    } else if (strcmp(name, "load_public") == 0) {
+        printf("%d", coprime_load_public(&driver, &public_key));
+    } else if (strcmp(name, "load_private") == 0) {
+        printf("%d", coprime_load_private(&driver, &private_key));
+    } else if (strcmp(name, "wipe") == 0) {
+        printf("%d", coprime_wipe(&driver));
+    } else if (strcmp(name, "from_bytes") == 0) {
+        from_bytes();
+    } else if (strcmp(name, "to_bytes") == 0) {
+        to_bytes();
+    } else {
+        compute(name);
+    }
+}
+
+static void free_modulus(struct coprime_modulus *modulus)
+{
+    free((void *)modulus->value);
+}
+
+int main(void)
+{
+    static char line[1 << 16];
+
+    driver.read = simulated_read;
+    driver.write = simulated_write;
+    driver.wait = simulated_wait;
+#ifdef SIMULATION
+    driver.context = coprime_create(1000000, 0);
+#endif
+    while (fgets(line, sizeof line, stdin)) {
+        run(strtok(line, " \n"));
+        printf("\n");
+        fflush(stdout);
+    }
+#ifdef SIMULATION
+    coprime_destroy(driver.context);
+#endif
+    free(constants);
+    free_modulus(&public_key.modulus);
+    free((void *)public_key.exponent);
+    free_modulus(&private_key.public_key.modulus);
+    free((void *)private_key.public_key.exponent);
+    free((void *)private_key.d);
+    free_modulus(&private_key.p);
+    free_modulus(&private_key.q);
+    free((void *)private_key.dp);
+    free((void *)private_key.dq);
+    return 0;
+}
