@@ -42,9 +42,7 @@ SLOW = {
 @pytest.fixture(
     scope="module",
     params=[
-        *(
-            pytest.param(FAST[name], id=name, marks=pytest.mark.xdist_group(name)) for name in FAST
-        ),
+        *(pytest.param(FAST[name], id=name, marks=pytest.mark.xdist_group(name)) for name in FAST),
         *(pytest.param(SLOW[name], id=name, marks=pytest.mark.slow) for name in SLOW),
     ],
 )

@@ -1,0 +1,81 @@
+"""The C driver and its examples compile for other processors, and UIO works on a kernel of ours."""
+
+import importlib.util
+import shutil
+import sys
+from subprocess import run
+
+import pytest
+
+from coprime.flow.tools import run_tool
+from tests.drivers.harness import DRIVER, DRIVERS, INCLUDES, WARNINGS, compile_c
+from tests.drivers.test_model import examples_of
+
+ARM = ("arm-none-eabi-gcc", "-mthumb")
+RISCV = "riscv64-unknown-elf-gcc"
+ZIG = ("zig", "cc", "-fno-sanitize=undefined")
+PROCESSORS = {
+    "RISC-V, 32 bits": (RISCV, "-march=rv32im", "-mabi=ilp32"),
+    "RISC-V, 32 bits, no multiplication": (RISCV, "-march=rv32i", "-mabi=ilp32"),
+    "RISC-V, 64 bits": (RISCV, "-march=rv64imac", "-mabi=lp64", "-mcmodel=medany"),
+    "Cortex-M0": (*ARM, "-mcpu=cortex-m0"),
+    "Cortex-M3": (*ARM, "-mcpu=cortex-m3"),
+    "Cortex-A9": (*ARM, "-mcpu=cortex-a9"),
+    "RISC-V, clang": (*ZIG, "-target", "riscv32-freestanding", "-mcpu=generic_rv32+m"),
+    "Cortex-M3, clang": (*ZIG, "-target", "thumb-freestanding-eabi", "-mcpu=cortex_m3"),
+}
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_bare_metal(tmp_path, processor):
+    compiler, *flags = PROCESSORS[processor]
+    if compiler == "zig":
+        if importlib.util.find_spec("ziglang") is None:
+            pytest.skip("there is no ziglang (pip install ziglang)")
+        command = [sys.executable, "-m", "ziglang"]
+    elif path := shutil.which(compiler):
+        command = [path]
+    else:
+        pytest.skip(f"there is no {compiler} (on Debian: apt-get install {compiler[:-4]})")
+    flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
+    key, bare_metal, _ = examples_of("drivers")
+    for name, text in (("key", key), ("bare_metal", bare_metal)):
+        (tmp_path / f"{name}.c").write_text(text)
+    for source in (DRIVER, tmp_path / "key.c", tmp_path / "bare_metal.c"):
+        output = tmp_path / f"{source.stem}.o"
+        run_tool(compiler, [*command, *flags, source, "-o", output])
+        assert output.stat().st_size > 500
+
+
+def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
+    source = tmp_path / "use.cpp"
+    source.write_text(
+        '#include "coprime.h"\n#include "coprime_uio.h"\n'
+        "int main() { return coprime_error_text(0) == nullptr; }\n"
+    )
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    flags = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *INCLUDES)
+    run_tool(compiler, [compiler, *flags, "-c", source, "-o", tmp_path / "use.o"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")
+def test_uio(tmp_path):
+    wrap = "-Wl,--wrap=open,--wrap=mmap,--wrap=munmap"
+    uio = DRIVERS / "src" / "coprime_uio.c"
+    program = compile_c(
+        tmp_path, "uio", "-D_GNU_SOURCE", wrap, DRIVERS / "tests" / "uio.c", uio, DRIVER
+    )
+    done = run([program], check=False)
+    assert done.returncode == 0, f"drivers/tests/uio.c, line {done.returncode}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")
+def test_the_example_of_uio(tmp_path):
+    (tmp_path / "main.c").write_text(examples_of("drivers")[2])
+    uio = DRIVERS / "src" / "coprime_uio.c"
+    program = compile_c(tmp_path, "example", tmp_path / "main.c", uio, DRIVER)
+    done = run([program], check=False, capture_output=True, text=True)
+    if done.returncode:  # unless this machine has one
+        assert "/dev/uio0: " in done.stderr

@@ -1,0 +1,288 @@
+"""The C driver on a model of the registers: what no accelerator of ours is or does.
+
+Longer moduli than the windows hold, engines that lack commands, refusals of every kind.
+"""
+
+import ctypes
+import random
+
+import pytest
+
+from coprime.bus import registers as r
+from coprime.device.base import InterruptTimeout
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.rsa import keys
+from tests.device.test_accelerator import CLASSES, FakeDevice
+from tests.drivers.harness import DRIVER, ROOT, compile_c
+
+READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
+WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
+WAIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+WORDS = ctypes.POINTER(ctypes.c_uint32)
+TIMEOUT = 257
+
+
+class Driver(ctypes.Structure):
+    """`struct coprime`."""
+
+    _fields_ = [
+        *(("context", ctypes.c_void_p), ("read", READ), ("write", WRITE), ("wait", WAIT)),
+        *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
+        *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
+        *((name, ctypes.c_uint32) for name in ("digit_width", "headroom", "radix_bits")),
+        *((name, ctypes.c_bool) for name in ("constant_time", "fixed_modulus", "equal_primes")),
+        *((name, ctypes.c_uint32) for name in ("held", "loaded", "modulus_bits")),
+    ]
+
+
+class Modulus(ctypes.Structure):
+    """`struct coprime_modulus`."""
+
+    _fields_ = [
+        ("bits", ctypes.c_uint32),
+        ("value", WORDS),
+        ("power", WORDS),
+        ("inverse", ctypes.c_uint32 * 8),
+    ]
+
+
+class PublicKey(ctypes.Structure):
+    """`struct coprime_public_key`."""
+
+    _fields_ = [("modulus", Modulus), ("exponent", WORDS), ("exponent_bits", ctypes.c_uint32)]
+
+
+class PrivateKey(ctypes.Structure):
+    """`struct coprime_private_key`."""
+
+    _fields_ = [
+        *(("public_key", PublicKey), ("d", WORDS), ("p", Modulus), ("q", Modulus)),
+        *((name, WORDS) for name in ("dp", "dq", "crt_p", "crt_q")),
+    ]
+
+
+class Memory(ctypes.Structure):
+    """`struct coprime_memory`."""
+
+    _fields_ = [("words", WORDS), ("count", ctypes.c_size_t)]
+
+
+class Octets(ctypes.Structure):
+    """`struct octets` of the documentation's example."""
+
+    _fields_ = [("bytes", ctypes.c_char_p), ("size", ctypes.c_size_t)]
+
+
+class Model(FakeDevice):
+    """What this driver reads, and the Python driver does not."""
+
+    def read32(self, address):
+        if address == r.VERSION.address:
+            return 0x0001_0203
+        if address == r.MODULUS_LENGTH.address:
+            return self.lengths[Length.MODULUS]
+        return super().read32(address)
+
+
+def words(value, bits):
+    count = (bits + 31) // 32
+    return (ctypes.c_uint32 * count)(*(value >> 32 * k & 0xFFFF_FFFF for k in range(count)))
+
+
+def modulus(value):
+    bits = value.bit_length()
+    return Modulus(bits, words(value, bits))
+
+
+@pytest.fixture
+def memory():
+    """Words for constants, which live as long as the test."""
+    return Memory((ctypes.c_uint32 * 4096)(), 4096)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("library")
+    examples = []
+    for number, text in enumerate(examples_of("drivers")[:2]):
+        examples.append(folder / f"example_{number}.c")
+        examples[-1].write_text(text)
+    return ctypes.CDLL(
+        str(compile_c(folder, "coprime.so", "-shared", "-fPIC", "-O1", DRIVER, *examples))
+    )
+
+
+def examples_of(page):
+    """The C programs of a page of the documentation."""
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    return [part.split("```")[0] for part in text.split("```c\n")[1:]]
+
+
+def driver_of(device):
+    def wait(_):
+        try:
+            device.wait_interrupt()
+        except InterruptTimeout:
+            return 1
+        return 0
+
+    return Driver(
+        None,
+        READ(lambda _, address: device.read32(address)),
+        WRITE(lambda _, address, value: device.write32(address, value)),
+        WAIT(wait),
+    )
+
+
+def opened(library, **settings):
+    device = Model(**settings)
+    driver = driver_of(device)
+    assert library.coprime_open(ctypes.byref(driver)) == 0
+    return device, driver
+
+
+def test_what_an_engine_holds(library):
+    held = {operand for operand in CLASSES if operand not in (Operand.M_INVERSE, Operand.CRT_P)}
+    _, driver = opened(library, held=held, width=31, headroom=3, radix=1, least=7)
+    assert driver.held == sum(1 << operand for operand in held)
+    assert (driver.digit_width, driver.headroom, driver.radix_bits) == (31, 3, 1)
+    assert (driver.max_bits, driver.max_prime_bits, driver.min_bits) == (2176, 1088, 7)
+    assert (driver.family, driver.version) == (7, 0x0001_0203)
+    assert driver.constant_time
+    assert not driver.fixed_modulus
+
+
+@pytest.mark.parametrize("bits", [8192, 8193, 8224, 9000])
+def test_longer_than_a_window(library, memory, bits):
+    """256 words go through a window, the others one by one."""
+    _, driver = opened(library, greatest=9001, greatest_prime=4501, width=32)
+    source = random.Random(bits)
+    m = source.getrandbits(bits) | 1 << bits - 1 | 1
+    own = modulus(m)
+    assert library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory))) == 0
+    assert library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own)) == 0
+    for x, y in ((m - 1, m - 1), (source.randrange(m), source.randrange(m))):
+        result = words(0, bits)
+        assert (
+            library.coprime_modmul(ctypes.byref(driver), words(x, bits), words(y, bits), result)
+            == 0
+        )
+        assert list(result) == list(words(x * y % m, bits))
+
+
+def private_key(key):
+    own = PrivateKey()
+    own.public_key.modulus = modulus(key.n)
+    own.public_key.exponent = words(65537, 17)
+    own.public_key.exponent_bits = 17
+    own.p, own.q = modulus(key.p), modulus(key.q)
+    own.d = words(key.d, key.n.bit_length())
+    own.dp, own.dq = words(key.dp, key.p.bit_length()), words(key.dq, key.q.bit_length())
+    return own
+
+
+@pytest.mark.parametrize("commands", [[*Command], [Command.MODMUL, Command.MODEXP]])
+def test_without_the_remainder_theorem(library, memory, commands):
+    """A private key is n and d there, and both exponents have one place."""
+    _, driver = opened(library, commands=set(commands) - {Command.WIPE})
+    key = keys.generate(300, seed=1)
+    own = private_key(key)
+    assert library.coprime_private_constants(*map(ctypes.byref, (driver, own, memory))) == 0
+    assert library.coprime_load_private(ctypes.byref(driver), ctypes.byref(own)) == 0
+    x, result = words(pow(5, 65537, key.n), 300), words(0, 300)
+    assert library.coprime_private(ctypes.byref(driver), x, result) == 0
+    assert list(result) == list(words(5, 300))
+    both = Command.RSA_PRIVATE in commands
+    missing = int(Error.OPERAND_MISSING)
+    assert library.coprime_public(ctypes.byref(driver), x, result) == (0 if both else missing)
+    exponent = words(3, 2)
+    assert library.coprime_modexp(ctypes.byref(driver), x, exponent, 2, result) == 0
+    assert library.coprime_private(ctypes.byref(driver), x, result) == (0 if both else missing)
+    assert library.coprime_load_public(ctypes.byref(driver), ctypes.byref(own.public_key)) == 0
+    assert library.coprime_public(ctypes.byref(driver), words(5, 300), result) == 0
+    assert list(result) == list(x)
+    own.d = None
+    own.dp = None
+    assert library.coprime_load_private(ctypes.byref(driver), ctypes.byref(own)) == missing
+
+
+def test_a_command_that_the_engine_lacks(library, memory):
+    _, driver = opened(library, commands=[Command.MODEXP])
+    own = modulus((1 << 89) - 1)
+    assert library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory))) == 0
+    assert library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own)) == 0
+    one = words(1, 89)
+    assert library.coprime_modmul(ctypes.byref(driver), one, one, one) == Error.UNSUPPORTED
+
+
+@pytest.mark.parametrize("place", [0, 8])
+def test_every_code_of_the_hardware(library, memory, place):
+    """Of a command, and of an access that was refused."""
+    device, driver = opened(library)
+    own = modulus((1 << 89) - 1)
+    assert library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory))) == 0
+    assert library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own)) == 0
+    end = device.end
+    for error in Error:
+
+        def end_with(command, error=error):
+            end(command)
+            device.values[r.ERROR] = error << place
+
+        device.end = end_with
+        one, result = words(1, 89), words(7, 89)
+        assert library.coprime_modmul(ctypes.byref(driver), one, one, result) == error
+        assert list(result) == list(words(7 if error else 1, 89))
+
+
+def test_a_command_that_never_ends(library):
+    device, driver = opened(library)
+    device.hang = True
+    assert library.coprime_wipe(ctypes.byref(driver)) == TIMEOUT
+    assert library.coprime_wipe(ctypes.byref(driver)) == Error.BUSY
+
+
+def test_polling_leaves_the_interrupt_inactive(library):
+    device, driver = opened(library)
+    assert device.values[r.INTERRUPT_ENABLE] == 1
+
+    def read(_, address):
+        if device.finish:
+            device.finish()
+        return device.read32(address)
+
+    driver.wait, driver.read = WAIT(), READ(read)
+    assert library.coprime_wipe(ctypes.byref(driver)) == 0
+    assert device.values[r.INTERRUPT_ENABLE] == 0
+
+
+def test_every_code_has_a_sentence(library):
+    library.coprime_error_text.restype = ctypes.c_char_p
+    codes = [*Error, *range(256, 261)]
+    texts = [library.coprime_error_text(int(code)) for code in codes]
+    assert len(set(texts)) == len(codes)
+    assert library.coprime_error_text(261) == library.coprime_error_text(-1) == b"unknown error"
+    assert b"unknown error" not in texts
+
+
+def test_the_example_of_a_key(library):
+    _, driver = opened(library)
+    for bits in (1024, 1030, 2048):
+        key = keys.generate(bits, seed=bits)
+        numbers = (key.n, 65537, key.p, key.q, key.dp, key.dq)
+        octets = [value.to_bytes((value.bit_length() + 7) // 8, "big") for value in numbers]
+        example = (Octets * 6)(*((text, len(text)) for text in octets))
+        size = len(octets[0])
+        cipher = pow(5, 65537, key.n).to_bytes(size, "big")
+        message = ctypes.create_string_buffer(size)
+        assert library.decrypt(ctypes.byref(driver), example, cipher, message) == 0
+        assert int.from_bytes(message.raw, "big") == 5
+    example = (Octets * 6)(*((text, len(text)) for text in [b"\1" * 257, *octets[1:]]))
+    assert library.decrypt(ctypes.byref(driver), example, bytes(257), message) != 0
+
+
+def test_the_example_of_bare_metal(library):
+    _, driver = opened(library)
+    result = words(0, 128)
+    assert library.power_of_three(ctypes.byref(driver), result) == 0
+    assert list(result) == list(words(pow(3, 65537, 2**128 - 159), 128))
