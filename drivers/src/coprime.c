@@ -810,7 +810,10 @@ int coprime_from_bytes(uint32_t *words, size_t count, const uint8_t *bytes, size
             beyond |= byte;
         }
     }
-    return beyond ? COPRIME_ERROR_SIZE : COPRIME_ERROR_NONE;
+    if (beyond) {
+        return COPRIME_ERROR_SIZE;
+    }
+    return COPRIME_ERROR_NONE;
 }
 
 int coprime_to_bytes(uint8_t *bytes, size_t size, const uint32_t *words, size_t count)
@@ -826,7 +829,10 @@ int coprime_to_bytes(uint8_t *bytes, size_t size, const uint32_t *words, size_t 
             beyond |= byte;
         }
     }
-    return beyond ? COPRIME_ERROR_SIZE : COPRIME_ERROR_NONE;
+    if (beyond) {
+        return COPRIME_ERROR_SIZE;
+    }
+    return COPRIME_ERROR_NONE;
 }
 
 void coprime_clear(uint32_t *words, size_t count)
