@@ -17,6 +17,10 @@ WRAP_BITS = 6
 """Width of a byte address in the longest wrapping burst: 16 beats of 4 bytes."""
 
 
+ID_BITS = 4
+"""Bits of an ID, where nothing else is asked for."""
+
+
 class Burst(enum.IntEnum):
     """AxBURST."""
 
@@ -99,7 +103,7 @@ class AXI4(wiring.Component):
     registers: to be connected to the registers
     """
 
-    def __init__(self, id_width: int = 4) -> None:
+    def __init__(self, id_width: int = ID_BITS) -> None:
         if not isinstance(id_width, int):
             raise TypeError(f"id_width must be an integer, not {id_width!r}")
         if id_width not in range(1, 33):

@@ -20,6 +20,7 @@ __all__ = [
     "digits_for",
     "exceeds",
     "identity",
+    "identity_fields",
     "keep_refusal",
     "length_registers",
     "number",
@@ -65,32 +66,36 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
     return Cat(*parts)
 
 
+def identity_fields(own: Capabilities) -> dict[Register, dict[str, int]]:
+    """The registers that never change and tell of the engine, with their fields' values."""
+    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
+    return {
+        registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
+        registers.FAMILY: {"NUMBER": own.family_number},
+        registers.CAPABILITIES: {
+            "COMMANDS": sum(1 << command for command in {*own.required, Command.WIPE}),
+            "CONSTANT_TIME": int(own.constant_time),
+            "FIXED_MODULUS": int(own.fixed_modulus is not None),
+            "MULTIPLIERS": own.multipliers,
+            **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
+        },
+        registers.DIGITS: {
+            "WIDTH": own.digit_width,
+            "HEADROOM": own.headroom,
+            "RADIX": own.radix_bits,
+        },
+        registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
+        registers.MIN_LENGTH: {"BITS": own.min_length},
+    }
+
+
 def identity(own: Capabilities) -> dict[str, Value]:
     """Values of the registers that never change and tell of the engine, by name."""
-    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
-    commands = sum(1 << command for command in {*own.required, Command.WIPE})
-    return {
-        "VERSION": register_value(registers.VERSION, MAJOR=major, MINOR=minor, PATCH=patch),
-        "FAMILY": Const(own.family_number, WORD_BITS),
-        "CAPABILITIES": register_value(
-            registers.CAPABILITIES,
-            COMMANDS=commands,
-            CONSTANT_TIME=own.constant_time,
-            FIXED_MODULUS=own.fixed_modulus is not None,
-            MULTIPLIERS=own.multipliers,
-            **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
-        ),
-        "DIGITS": register_value(
-            registers.DIGITS,
-            WIDTH=own.digit_width,
-            HEADROOM=own.headroom,
-            RADIX=own.radix_bits,
-        ),
-        "MAX_LENGTH": register_value(
-            registers.MAX_LENGTH, MODULUS=own.max_length, PRIME=own.max_prime_length
-        ),
-        "MIN_LENGTH": register_value(registers.MIN_LENGTH, BITS=own.min_length),
+    values = {
+        register.name: register_value(register, **fields)
+        for register, fields in identity_fields(own).items()
     }
+    return values | {"FAMILY": Const(own.family_number, WORD_BITS)}  # one field is the whole word
 
 
 def keep_refusal(

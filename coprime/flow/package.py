@@ -10,6 +10,9 @@ from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.node import Node
 
+from .description import describe
+from .project_files import fusesoc_core, zynq_script
+from .register_files import ip_xact, svd
 from .verilog import to_verilog
 
 __all__ = [
@@ -103,10 +106,12 @@ def measured_verilog(
 def write_package(
     choice: Choice | ClusterChoice, target: Target, folder: Path, bus: Bus = Bus.AXI4_LITE
 ) -> list[Path]:
-    """Write the accelerator, or the cluster, and its C headers into `folder`, made if need be.
+    """Write the accelerator, or the cluster, into `folder`, made if need be.
 
-    Gives the files' paths. Raises OSError if they cannot be written, and ValueError for a cluster
-    on another bus than AXI4-Lite.
+    Beside the Verilog: C headers, the registers as CMSIS-SVD, the design as an IP-XACT component
+    and as a FuseSoC core, and a script that makes a Vivado project for a Zynq. Gives the files'
+    paths. Raises OSError if they cannot be written, and ValueError for a cluster on another bus
+    than AXI4-Lite.
     """
     if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
         raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
@@ -115,9 +120,14 @@ def write_package(
     else:
         verilog, headers = accelerator_verilog(choice, target, bus), [C_HEADER]
     source = resources.files("coprime.bus")
+    own = describe(choice, target, bus, tuple(headers))
     contents = {
-        f"{choice.module_name}.v": verilog,
+        own.verilog: verilog,
         **{name: source.joinpath(name).read_text("utf-8") for name in headers},
+        f"{own.name}.svd": svd(own),
+        f"{own.name}.xml": ip_xact(own),
+        f"{own.name}.core": fusesoc_core(own),
+        f"{own.name}.zynq.tcl": zynq_script(own),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in contents.items():

@@ -1,0 +1,286 @@
+"""What `coprime build` writes beside the Verilog, read by tools that we did not write."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import xmlschema
+from cmsis_svd import SVDParser
+from peakrdl_ipxact import IPXACTImporter
+from systemrdl import RDLCompiler
+from systemrdl.node import RegNode
+from systemrdl.rdltypes import OnWriteType
+
+from coprime import __version__
+from coprime.bus import cluster_registers, registers
+from coprime.bus.accelerator import Bus
+from coprime.catalog import choose
+from coprime.cells.target import Target
+from coprime.engine.contract import Command, Error, Operand
+from coprime.explore.measure import open_simulation
+from coprime.flow.description import describe
+from coprime.flow.package import write_package
+from coprime.flow.project_files import ZYNQ_BOARDS
+from coprime.flow.register_files import svd
+from coprime.flow.tools import verilator_root
+
+DESIGNS = {
+    "fdfm": ("fdfm", {"max_bits": "64"}, Bus.AXI4_LITE),
+    "bursts": ("fdfm", {"max_bits": "64"}, Bus.AXI4),
+    "cluster": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4_LITE),
+}
+LINTED = {
+    **DESIGNS,
+    "fdfm, xc7": ("fdfm", {"max_bits": "2176"}, Bus.AXI4),
+    **{
+        f"{name}, {bus.value}": (name, {"max_bits": "128"}, bus)
+        for name in ("montgomery-2csa", "montgomery-1csa", "interleaved-csa", "montgomery-r2")
+        for bus in Bus
+    },
+    **{f"karatsuba, {bus.value}": ("karatsuba", {"max_bits": "256"}, bus) for bus in Bus},
+    "cluster of karatsuba": (
+        "cluster",
+        {"engine": "karatsuba", "cores": "2", "max_bits": "128"},
+        Bus.AXI4_LITE,
+    ),
+}
+ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
+
+
+@pytest.fixture(
+    scope="module",
+    params=["fdfm", "cluster", pytest.param("bursts", marks=pytest.mark.slow)],
+)
+def package(request, tmp_path_factory):
+    """A name of a design, the folder that `coprime build` wrote, and the registers."""
+    family, settings, bus = DESIGNS[request.param]
+    folder = tmp_path_factory.mktemp("package")
+    write_package(choose(family, settings), Target.GENERIC, folder, bus)
+    if family == "cluster":
+        return f"coprime_{family}", folder, cluster_registers.REGISTERS
+    return f"coprime_{family}", folder, (*registers.REGISTERS, *registers.WINDOWS)
+
+
+def words_of(register):
+    return register.words if isinstance(register, registers.Window) else None
+
+
+def test_svd_has_every_register(package):
+    name, folder, expected = package
+    device = SVDParser.for_xml_file(str(folder / f"{name}.svd")).get_device()
+    assert (device.name, device.version) == (name, __version__)
+    (peripheral,) = device.peripherals
+    found = {}
+    for register in peripheral.get_registers():
+        base = re.sub(r"\[?\d+\]?$", "", register.name)
+        found.setdefault(base, []).append(register)
+    assert list(found) == [register.name for register in expected]
+    for register in expected:
+        own = found[register.name]
+        assert len(own) == (words_of(register) or 1)
+        assert [one.address_offset for one in own] == [
+            register.address + 4 * k for k in range(len(own))
+        ]
+        for one in (own[0], own[-1]):
+            assert one.access.value == ACCESS[register.access]
+            fields = [
+                (field.name, field.bit_offset, field.bit_width, field.access.value)
+                for field in one.fields
+            ]
+            assert fields == [
+                (field.name, field.offset, field.width, ACCESS[field.access])
+                for field in register.fields
+            ]
+            cleared = [field.name for field in one.fields if field.modified_write_values]
+            assert cleared == [field.name for field in register.fields if "1C" in field.access]
+
+
+def test_svd_has_the_codes(package):
+    name, folder, _ = package
+    found = {}
+    for register in ElementTree.parse(folder / f"{name}.svd").iter("register"):
+        for field in register.iter("field"):
+            values = {
+                value.findtext("name"): int(value.findtext("value"))
+                for value in field.iter("enumeratedValue")
+            }
+            if values:
+                found[register.findtext("name"), field.findtext("name")] = values
+    expected = {
+        ("COMMAND", "CODE"): Command,
+        ("ERROR", "CODE"): Error,
+        ("ERROR", "REFUSAL"): Error,
+        ("KEY_OPERAND", "OPERAND"): Operand,
+    }
+    if "cluster" in name:
+        del expected["ERROR", "CODE"]
+        expected["COMPLETION", "ERROR"] = Error
+    assert found == {
+        place: {code.name: int(code) for code in codes} for place, codes in expected.items()
+    }
+
+
+def test_svd_keeps_its_schema(package):
+    name, folder, _ = package
+    schemas = resources.files("cmsis_svd") / "schemas"
+    with resources.as_file(schemas / "CMSIS-SVD_1_3_11.xsd") as schema:
+        xmlschema.validate(str(folder / f"{name}.svd"), str(schema))
+
+
+def test_svd_tells_what_the_accelerator_has_after_reset():
+    choice = choose("fdfm", {})
+    tree = ElementTree.fromstring(svd(describe(choice, Target.GENERIC, Bus.AXI4_LITE, ())))
+    offsets = set()
+    with open_simulation(choice) as device:
+        for register in tree.iter("register"):
+            if register.findtext("access") != "write-only":
+                offset = int(register.findtext("addressOffset"), 16)
+                assert device.read32(offset) == int(register.findtext("resetValue"), 16)
+                offsets.add(offset)
+    assert len(offsets) > 15
+
+
+def test_ip_xact_has_every_register(package):
+    name, folder, expected = package
+    compiler = RDLCompiler()
+    IPXACTImporter(compiler).import_file(str(folder / f"{name}.xml"))
+    found = [one for one in compiler.elaborate().top.descendants() if isinstance(one, RegNode)]
+    assert [node.inst_name for node in found] == [register.name for register in expected]
+    for node, register in zip(found, expected, strict=True):
+        assert node.raw_absolute_address == register.address
+        assert node.get_property("desc") == register.doc
+        assert (node.array_dimensions or [None])[0] == words_of(register)
+        for part, field in zip(node.fields(), register.fields, strict=True):
+            assert (part.inst_name, part.low, part.width) == (field.name, field.offset, field.width)
+            access = ("R" if part.is_sw_readable else "") + ("W" if part.is_sw_writable else "")
+            assert access == field.access.removesuffix("1C")
+            clears = part.get_property("onwrite") is OnWriteType.woclr
+            assert clears == (field.access == "RW1C")
+            if field.reset is not None:
+                assert part.get_property("reset") == field.reset
+
+
+def test_ip_xact_has_the_ports_of_the_verilog(package):
+    name, folder, _ = package
+    verilog = (folder / f"{name}.v").read_text()
+    top = re.search(rf"^module {name}\(.*?^endmodule", verilog, re.M | re.S)[0]
+    declared = {
+        port: (way, int(high or 0) + 1)
+        for way, high, port in re.findall(r"^  (input|output) (?:\[(\d+):0\] )?(\w+);", top, re.M)
+    }
+    tag = "{http://www.accellera.org/XMLSchema/IPXACT/1685-2014}"
+    tree = ElementTree.parse(folder / f"{name}.xml").getroot()
+    ports = {}
+    for port in tree.iter(f"{tag}port"):
+        way = port.findtext(f"{tag}wire/{tag}direction")
+        left = port.findtext(f".//{tag}left")
+        ports[port.findtext(f"{tag}name")] = (
+            {"in": "input", "out": "output"}[way],
+            int(left or 0) + 1,
+        )
+    assert ports == declared
+    mapped = {
+        one.findtext(f"{tag}physicalPort/{tag}name"): one.findtext(f"{tag}logicalPort/{tag}name")
+        for one in tree.iter(f"{tag}portMap")
+    }
+    assert set(mapped) == set(declared) - {"irq"}
+    assert all(port.removeprefix("s_axi_").upper() == name.upper() for port, name in mapped.items())
+    files = {file.findtext(f"{tag}name") for file in tree.iter(f"{tag}file")}
+    assert all((folder / file).is_file() for file in files)
+    assert {f"{name}.v", "coprime_registers.h"} <= files
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param(name, marks=() if name == "fdfm" else pytest.mark.slow, id=name)
+        for name in LINTED
+    ],
+)
+def test_fusesoc_lints_it(tmp_path, design):
+    """Verilator ends with an error on any warning that the core file does not name."""
+    family, settings, bus = LINTED[design]
+    target = Target.XC7 if "xc7" in design else Target.GENERIC
+    choice = choose(family, settings)
+    write_package(choice, target, tmp_path / "core", bus)
+    assert lint(tmp_path, choice.module_name) == 0
+
+
+@pytest.mark.slow
+def test_fusesoc_finds_what_is_wrong(tmp_path):
+    choice = choose("fdfm", {"max_bits": "64"})
+    write_package(choice, Target.GENERIC, tmp_path / "core")
+    verilog = tmp_path / "core" / "coprime_fdfm.v"
+    text = verilog.read_text()
+    for wrong in (
+        "wire twice; wire twice;",
+        "assign irq = nowhere;",
+        "wire a = a;",
+        "coprime b();",
+    ):
+        verilog.write_text(text.replace("endmodule", f"{wrong}\nendmodule", 1))
+        assert lint(tmp_path, choice.module_name) != 0, wrong
+
+
+def lint(folder, name):
+    root = verilator_root()
+    path = os.pathsep.join(
+        [str(root / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
+    command = shutil.which("fusesoc", path=path)
+    assert command
+    done = subprocess.run(
+        [command, "--cores-root", "core", "run", "--target", "lint", name],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": path,
+            "VERILATOR_ROOT": str(root),
+            "XDG_CONFIG_HOME": str(folder),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode
+
+
+def test_the_zynq_script_is_tcl(package):
+    """Run by Tcl itself, with Vivado's commands as recorders."""
+    name, folder, _ = package
+    tkinter = pytest.importorskip("tkinter", reason="this Python has no Tcl")
+    tcl = tkinter.Tcl()
+    calls = []
+    for command in VIVADO:
+        tcl.createcommand(
+            command, lambda *words, command=command: calls.append((command, *words)) or command
+        )
+    script = folder / f"{name}.zynq.tcl"
+    tcl.eval(f"info script {{{script}}}")
+    for board, (part, _) in ZYNQ_BOARDS.items():
+        calls.clear()
+        tcl.setvar("argv", f"{board} there")
+        tcl.eval(script.read_text())
+        assert ("create_project", name, "there", "-part", part) in calls
+        assert ("add_files", str(folder / f"{name}.v")) in calls
+        assert ("create_bd_cell", "-type", "module", "-reference", name, "accelerator") in calls
+        assert not any(call[0] == "launch_runs" for call in calls)
+    tcl.setvar("argv", "nothing")
+    with pytest.raises(tkinter.TclError, match="one of zybo-z7-10, zybo-z7-20, zedboard"):
+        tcl.eval(script.read_text())
+
+
+VIVADO = (
+    *("create_project", "get_board_parts", "set_property", "current_project", "add_files"),
+    *("update_compile_order", "create_bd_design", "create_bd_cell", "apply_bd_automation"),
+    *("connect_bd_net", "get_bd_pins", "get_bd_intf_pins", "get_bd_addr_segs"),
+    *("assign_bd_address", "validate_bd_design", "save_bd_design", "make_wrapper", "get_files"),
+    *("current_fileset", "launch_runs", "wait_on_run", "get_runs", "get_property"),
+    "write_hw_platform",
+)
