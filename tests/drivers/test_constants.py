@@ -176,9 +176,12 @@ def test_octet_strings(harness):
         assert answer == (0, 1 << bits - 1, bits)
 
 
-def test_every_key_takes_the_same_path(tmp_path):
+@pytest.mark.parametrize(
+    "optimization", ["-O2", *(pytest.param(f"-O{k}", marks=pytest.mark.slow) for k in "013s")]
+)
+def test_every_key_takes_the_same_path(tmp_path, optimization):
     """The constants of keys of the same lengths run through the same blocks in the same order."""
-    flags = ("-O2", "-no-pie", "-DTRACE")
+    flags = (optimization, "-no-pie", "-DTRACE")
     tracing = "-fsanitize-coverage=trace-pc"
     if not can_compile(tmp_path, tracing, "-c", *flags):
         pytest.skip("the C compiler has no -fsanitize-coverage=trace-pc")
