@@ -181,12 +181,15 @@ def test_a_whole_rsa_key(tmp_path, family):
     harness.close()
 
 
-def test_operands_out_of_range(opened):
-    """The result stays, and the modulus too."""
-    m = keys.generate(125, seed=1).n
+@pytest.mark.parametrize("bits", [125, 100, 97])
+def test_operands_out_of_range(opened, bits):
+    """Also by bits beyond the last byte. The result stays, and the modulus too."""
+    m = keys.generate(bits, seed=1).n
     load_modulus(opened, m)
     wrong = (Error.OPERAND_RANGE, UNSET)
-    for over in (m, m + 1, 1 << 125, (1 << 126) - 1, 1 << 127, (1 << 128) - 1):
+    for over in (m, m + 1, 1 << bits, (1 << 126) - 1, 1 << 104, 1 << 127, (1 << 128) - 1):
+        if over < m:
+            continue
         assert opened("modmul", octets(over), octets(1)) == wrong
         assert opened("modmul", octets(1), octets(over)) == wrong
         assert opened("modexp", octets(over), 1, octets(1)) == wrong
@@ -260,6 +263,7 @@ def test_wipe(opened):
     load_private(opened, key)
     assert opened("private", octets(1))[0] == 0
     assert opened("wipe") == (0,)
+    assert opened("read", registers.INTERRUPT_STATUS.address) == (0, 0)
     assert opened("private", octets(1))[0] == Error.OPERAND_MISSING
     assert opened("read", registers.OUTPUT_WINDOW.address) == (0, 0)
 
