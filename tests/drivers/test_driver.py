@@ -35,7 +35,10 @@ SLOW = {
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 1100, "word": 64}),
     "montgomery-r2": ("montgomery-r2", {"max_bits": 300, "word": 16}),
     "karatsuba, scaled": ("karatsuba", {"word": 128, "scaled": 1}),
-    "karatsuba, interleaved": ("karatsuba", {"word": 16, "interleaved": 1}),
+    "karatsuba, interleaved": (
+        "karatsuba",
+        {"max_bits": 257, "word": 32, "multipliers": 1, "interleaved": 1},
+    ),
 }
 
 
