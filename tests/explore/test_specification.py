@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from coprime.catalog import FAMILIES
+from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore.specification import parse_specification, read_specification
 from coprime.flow.ecp5 import device_name
 from coprime.papers.published import Combined, Measured, tables
@@ -146,11 +146,18 @@ def test_the_full_specification_asks_for_more():
     assert set(some) < set(points)
     routed = {point.area for point in points if point.area.device == "LFE5U-85F"}
     engines = {
-        (area.family, dict(area.parameters)["max_bits"], dict(area.parameters)["multipliers"])
+        # One that is made for a modulus has that of 64 bits.
+        (area.family, parameters.get("max_bits", 64), parameters["multipliers"])
         for area in routed
+        for parameters in [dict(area.parameters)]
         if area.part == "engine"
     }
-    assert engines == set(itertools.product(FAMILIES, (64, 128, 256, 512, 1024), (1, 2)))
+    fixed = {name for name, one in FAMILIES.items() if MODULUS in one.choose({}).values}
+    assert fixed == {"compression", "direct"}
+    assert engines == {
+        *itertools.product(FAMILIES.keys() - fixed, (64, 128, 256, 512, 1024), (1, 2)),
+        *itertools.product(fixed, (64,), (1, 2)),
+    }
     assert {area.cores for area in routed if area.part == "cluster"} == {1, 8}
 
 
@@ -293,3 +300,17 @@ def test_file_that_is_not_text(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=r"spec\.toml is not text in UTF-8"):
         read_specification(str(path))
+
+
+def test_a_modulus_may_follow_the_size():
+    points = parse_specification(
+        """
+        [[sweep]]
+        families = ["compression"]
+        parameters = { modulus = ["2^{bits} - 1", "2^{bits} + 1"], factor = 1 }
+        bits = [8]
+        operations = "MODMUL"
+        targets = "unit-gate"
+        """
+    )
+    assert [dict(point.area.parameters)["modulus"] for point in points] == ["2^8 - 1", "2^8 + 1"]
