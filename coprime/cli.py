@@ -52,6 +52,7 @@ from coprime.rsa.padding import (
     Pss,
     SignaturePadding,
 )
+from coprime.soc import decryption
 from coprime.soc.self_test import build_board
 
 __all__ = ["main"]
@@ -186,6 +187,19 @@ def _parser() -> argparse.ArgumentParser:
     add_choose(verb("choose", run_choose, "Find the best measured design under a budget."))
 
     _add_rsa(verb("rsa", _no_verb, "Keys, encryption and signatures on any device."))
+
+    added = verb("soc", _soc, "Simulate a RISC-V system that decrypts on an accelerator.")
+    _add_choice(added)
+    source = added.add_mutually_exclusive_group(required=True)
+    source.add_argument("--bits", type=int, metavar="N", help="length of a test key")
+    source.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
+    _add_passphrase(added)
+    added.add_argument("--message", default=decryption.MESSAGE, help="what is encrypted for it")
+    added.add_argument("--seed", type=int, default=1, metavar="N", help="of the test key (1)")
+    added.add_argument(
+        "--no-software", action="store_true", help="leave out the comparison with software"
+    )
+    added.add_argument("--json", action="store_true", help="as JSON")
 
     added = verb("demo", _demo, "Decrypt and sign with a real key on a generated accelerator.")
     added.add_argument("--key", type=Path, metavar="FILE", help="RSA key (default: a new one)")
@@ -602,6 +616,29 @@ def _synth_board(options: argparse.Namespace, choice: Choice) -> None:
         _print_json(result.record())
     else:
         _print_table(list(result.record().items()))
+
+
+def _soc(options: argparse.Namespace) -> int:
+    choice = _choice(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError("the system is for one engine: name its family")
+    if options.key is None:
+        key = keys.generate(options.bits, seed=options.seed)
+    else:
+        key = _private_key(options)
+    ciphertext = decryption.encrypt(key, options.message)
+    with _progress("simulating") as passed:
+        run = decryption.run_system(
+            choice, key, ciphertext, software=not options.no_software, progress=passed
+        )
+    if options.json:
+        _print_json(run.record())
+    else:
+        print(run.transcript)
+        print(run.table())
+    ways = 1 if options.no_software else 2
+    right = run.messages == [options.message] * ways
+    return 0 if right and run.engine == run.predicted else FAILED
 
 
 def _demo(options: argparse.Namespace) -> int:

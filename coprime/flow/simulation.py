@@ -11,12 +11,13 @@ simulation.cpp connects as many nodes as it is asked for.
 import ctypes
 import re
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .tools import ToolError, cached, find_compiler, run_tool, verilator_root
 
-__all__ = ["Chain", "build_simulation", "load_simulation"]
+__all__ = ["Chain", "build_library", "build_simulation", "load_simulation"]
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
@@ -79,7 +80,47 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
     `trace` it can also write waveforms, which makes it slower. Raises ToolError without a C++
     compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
     """
-    front_end, node = (top.front_end, top.node) if isinstance(top, Chain) else (top, "")
+    if not isinstance(top, Chain):
+        return build_library(
+            *(verilog, [(top, "s_axi_aclk")], _WRAPPER), macros=_bus_macros, trace=trace
+        )
+
+    def macros(models: Sequence[Path]) -> list[str]:
+        front_end, node = models
+        return [*_bus_macros(models), f"-DNUMBER_WIDTH={_check_chain(front_end, node)}"]
+
+    modules = [(top.front_end, "s_axi_aclk"), (top.node, "clk")]
+    return build_library(verilog, modules, _WRAPPER, macros=macros, trace=trace)
+
+
+def build_library(
+    verilog: str,
+    modules: Sequence[tuple[str, str]],
+    wrapper: Path,
+    *,
+    macros: Callable[[Sequence[Path]], list[str]] = lambda models: [],
+    trace: bool = False,
+) -> Path:
+    """Give the shared library that simulates modules of `verilog`, building it if need be.
+
+    Parameters
+    ----------
+    verilog : str
+    modules : one or two
+        Each with the name of its clock, its only port at whose rising edge anything happens. In C++
+        they are the classes Vmodel and Vnode.
+    wrapper : path
+        C++ that drives them. Where PREVIOUS_CLOCK, or PREVIOUS_NODE_CLOCK, is defined, it is the
+        member of the root module that keeps the clock's last value, and falling edges need not be
+        evaluated.
+    macros : function
+        What else to define, as options for the compiler: from the folders of the C++ models. It
+        must follow from `verilog` and `modules`.
+    trace : bool
+        Whether the library can write waveforms, which makes it slower.
+
+    Raises ToolError without a C++ compiler, or for Verilog with errors.
+    """
     compiler = find_compiler()
     root = verilator_root()
     tools = (_verilator_version(root), compiler.version, *compiler.command, *_CXX_FLAGS)
@@ -89,26 +130,26 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
             _check_lz4()
         runtime = cached("verilated", (*tools, str(trace)), lambda fresh: _runtime(fresh, trace))
         (folder / "design.v").write_text(verilog, encoding="utf-8")
-        models = [_verilate(folder, "model", front_end, trace)]
-        macros = _one_clock(models[0], "s_axi_aclk", "PREVIOUS_CLOCK")
-        if _port_width(models[0], "s_axi_awlen") is not None:
-            macros.append("-DBURSTS")
-        if node:
-            models.append(_verilate(folder, "node", node, trace))
-            macros += _one_clock(models[1], "clk", "PREVIOUS_NODE_CLOCK")
-            macros.append(f"-DNUMBER_WIDTH={_check_chain(*models)}")
+        models = [
+            _verilate(folder, name, module, trace)
+            for name, (module, _) in zip(("model", "node"), modules, strict=False)
+        ]
+        defined = macros(models)
+        names = ("PREVIOUS_CLOCK", "PREVIOUS_NODE_CLOCK")
+        for model, (_, clock), name in zip(models, modules, names, strict=False):
+            defined += _one_clock(model, clock, name)
         # One translation unit lets the compiler inline across Verilator's files. Two models cannot
         # be in one: they have static functions of the same name.
         units = [folder / f"all_{model.name}.cpp" for model in models]
         for model, unit in zip(models, units, strict=True):
-            sources = [*sorted(model.glob("*.cpp")), *([_WRAPPER] if model == models[0] else [])]
+            sources = [*sorted(model.glob("*.cpp")), *([wrapper] if model == models[0] else [])]
             unit.write_text(
                 "".join(f'#include "{source}"\n' for source in sources), encoding="utf-8"
             )
         objects = [str(path) for path in sorted(runtime.glob("*.o"))]
         command = [
             *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
-            *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *macros),
+            *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *defined),
             *("-shared", *(unit.name for unit in units), *objects, "-o", _LIBRARY),
             *(("-llz4", "-lz") if trace else ()),
         ]
@@ -117,9 +158,14 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
             shutil.rmtree(model)
             unit.unlink()
 
-    recipe = [path.read_text("utf-8") for path in (Path(__file__), _WRAPPER)]
-    key = (*tools, *recipe, str(trace), front_end, node, verilog)
+    recipe = [path.read_text("utf-8") for path in (Path(__file__), wrapper)]
+    named = [name for module in modules for name in module]
+    key = (*tools, *recipe, str(trace), *named, verilog)
     return cached("simulation", key, build) / _LIBRARY
+
+
+def _bus_macros(models: Sequence[Path]) -> list[str]:
+    return ["-DBURSTS"] if _port_width(models[0], "s_axi_awlen") is not None else []
 
 
 def load_simulation(library: Path) -> ctypes.CDLL:

@@ -1,0 +1,255 @@
+"""RSA decryption in a simulated system: on the accelerator, and in software on the same processor.
+
+As COMPRESSION's Figure 36 has it, program and key are made outside and brought into the processor's
+memory. What is compared is what KARATSUBA's Table 4 compares: software alone, and the system with
+the accelerator, the moving of the numbers included.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from coprime.catalog import Choice
+from coprime.device.base import DeviceError
+from coprime.device.jobs import words_of
+from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.design import EngineDesign
+from coprime.engine.precomputation import Radix
+from coprime.rsa.keys import RsaPrivateKey
+from coprime.rsa.padding import Pkcs1Encryption
+from coprime.soc.firmware import build_firmware, find_toolchain
+from coprime.soc.riscv import ACCELERATOR, INTERRUPT, RAM_BYTES, UART
+from coprime.soc.simulation import SimulatedSystem
+
+__all__ = ["MAX_BITS", "MAX_PRIME_BITS", "MESSAGE", "SystemRun", "encrypt", "run_system"]
+
+MAX_BITS, MAX_PRIME_BITS = 4096, 2048
+"""The firmware's: bits of the longest modulus and of the longest prime."""
+MESSAGE = "Hello from the accelerator."
+"""What is encrypted if nothing else is said."""
+
+_JOB = 0xC000
+"""Address of the job in the memory, above the program and below the stack."""
+_ON_ACCELERATOR, _IN_SOFTWARE = 1, 2
+_CYCLE_LIMIT = (1 << 32) - 1
+"""The firmware's counters have 32 bits."""
+
+_END = "\nend\n"
+_CYCLES = re.compile(r"^(.+): (\d+) cycles$", re.MULTILINE)
+_MESSAGE = re.compile(r"^message: (.*)$", re.MULTILINE)
+_INTERRUPTS = re.compile(r"^interrupts: (\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """What the firmware printed, and what it tells.
+
+    Parameters
+    ----------
+    choice : the accelerator
+    bits : of the modulus
+    compiler : the first line of its --version
+    transcript : all that the UART sent
+    total : clock cycles from the processor's start to its end
+    predicted : cycles of the engine that its design predicts; None if it did not work
+    """
+
+    choice: Choice
+    bits: int
+    compiler: str
+    transcript: str
+    total: int
+    predicted: int | None
+
+    @property
+    def cycles(self) -> Mapping[str, int]:
+        """Cycles of each part, by the name that the firmware prints."""
+        return {name: int(count) for name, count in _CYCLES.findall(self.transcript)}
+
+    @property
+    def messages(self) -> list[str]:
+        """The messages: of the accelerator, then of the software."""
+        return _MESSAGE.findall(self.transcript)
+
+    @property
+    def interrupts(self) -> int:
+        """How many the processor took for the decryption."""
+        found = _INTERRUPTS.search(self.transcript)
+        return int(found[1]) if found else 0
+
+    @property
+    def accelerator(self) -> int | None:
+        """Cycles from the ciphertext in memory to the result in memory, with the accelerator."""
+        return self.cycles.get("decryption on the accelerator")
+
+    @property
+    def engine(self) -> int | None:
+        """Of these, the cycles in which the engine worked: its register CYCLES."""
+        return self.cycles.get("engine")
+
+    @property
+    def software(self) -> int | None:
+        """Cycles of the same decryption in software."""
+        return self.cycles.get("decryption in software")
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as long software takes; None unless both ways were gone."""
+        if self.software is None or self.accelerator is None:
+            return None
+        return self.software / self.accelerator
+
+    def table(self) -> str:
+        """What KARATSUBA's Table 4 compares, in clock cycles, as text."""
+        of = self.cycles
+        once: list[tuple[str, int]] = []
+        rows: list[tuple[str, int]] = []
+        if self.software is not None:
+            rows.append(("software alone", self.software))
+            once.append(("software: constants", of["constants for software"]))
+        if self.accelerator is not None and self.engine is not None:
+            rows += [
+                ("with the accelerator", self.accelerator),
+                ("  its engine", self.engine),
+                ("  moving data, driver, interrupt", self.accelerator - self.engine),
+            ]
+            once += [
+                ("driver: constants", of["constants of the key"]),
+                ("driver: loading the key", of["loading the key"]),
+            ]
+        lines = [f"{'a decryption':<34}{'cycles':>13}"]
+        lines += [f"{name:<34}{cycles:>13,}" for name, cycles in rows]
+        lines += ["", f"{'once for a key':<34}{'cycles':>13}"]
+        lines += [f"{name:<34}{cycles:>13,}" for name, cycles in once]
+        if self.speedup is not None:
+            lines += ["", f"The accelerator is {self.speedup:.1f} times as fast as software."]
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, object]:
+        """All of it, for JSON."""
+        return {
+            "family": self.choice.family.name,
+            "parameters": dict(self.choice.values),
+            "bits": self.bits,
+            "compiler": self.compiler,
+            "messages": self.messages,
+            "cycles": dict(self.cycles),
+            "predicted_engine": self.predicted,
+            "speedup": self.speedup,
+            "interrupts": self.interrupts,
+            "total": self.total,
+            "transcript": self.transcript,
+        }
+
+
+def encrypt(key: RsaPrivateKey, message: str) -> int:
+    """Pad a line of text as PKCS #1 v1.5 says, and encrypt it with the public half of a key.
+
+    Raises ValueError if it is longer than the key allows, or more than a line.
+    """
+    if "\n" in message:
+        raise ValueError("the message must be one line")
+    encoded = Pkcs1Encryption().encode(message.encode(), key.bits)
+    return pow(int.from_bytes(encoded), key.e, key.n)
+
+
+def run_system(
+    choice: Choice,
+    key: RsaPrivateKey,
+    ciphertext: int,
+    *,
+    accelerator: bool = True,
+    software: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> SystemRun:
+    """Let the firmware decrypt a ciphertext, on the accelerator, in software, or both.
+
+    Parameters
+    ----------
+    choice : the accelerator
+    key : of up to 4096 bits, with primes of up to 2048
+    ciphertext : below the modulus; the message in it is text, padded as PKCS #1 v1.5 says
+    progress : told clock cycles as they pass
+
+    Raises
+    ------
+    ValueError
+        For a key or a ciphertext out of range.
+    ToolError
+        If a tool is missing.
+    DeviceError
+        If the firmware does not come to its end.
+    """
+    design = choice.design
+    own = design.capabilities
+    longest = max(key.p, key.q).bit_length()
+    if key.bits > MAX_BITS or longest > MAX_PRIME_BITS:
+        raise ValueError(
+            f"the firmware takes keys of up to {MAX_BITS} bits with primes of up to"
+            f" {MAX_PRIME_BITS}, not {key.bits} with {longest}"
+        )
+    if not 0 <= ciphertext < key.n:
+        raise ValueError("the ciphertext must be below the modulus")
+    if accelerator:
+        if own.fixed_modulus is not None or Command.RSA_PRIVATE not in own.required:
+            raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
+        if key.bits > own.max_length or longest > own.max_prime_length:
+            raise ValueError(
+                f"{choice.family.name} with these parameters takes keys of up to {own.max_length}"
+                f" bits with primes of up to {own.max_prime_length}, not {key.bits} with {longest}"
+            )
+    toolchain = find_toolchain()
+    program = build_firmware(
+        toolchain,
+        {
+            "SYSTEM_UART": UART,
+            "SYSTEM_ACCELERATOR": ACCELERATOR,
+            "SYSTEM_INTERRUPT": INTERRUPT,
+            "SYSTEM_JOB": _JOB,
+            "SYSTEM_RAM_BYTES": RAM_BYTES,
+        },
+    )
+    actions = _ON_ACCELERATOR * accelerator | _IN_SOFTWARE * software
+    with SimulatedSystem(choice) as system:
+        system.progress = progress
+        system.load(0, program)
+        system.load(_JOB, _job(actions, key, ciphertext))
+        transcript = system.run(_CYCLE_LIMIT)
+        if not transcript.endswith(_END):
+            last = (transcript.splitlines() or ["nothing"])[-1]
+            raise DeviceError(f"the firmware stopped before its end; it said last: {last}")
+        return SystemRun(
+            choice,
+            key.bits,
+            toolchain.version,
+            transcript,
+            system.cycles,
+            _predicted(design, key, ciphertext) if accelerator else None,
+        )
+
+
+def _job(actions: int, key: RsaPrivateKey, ciphertext: int) -> list[int]:
+    """Lay out `struct job` of the firmware."""
+    bits, p_bits, q_bits = key.bits, key.p.bit_length(), key.q.bit_length()
+    words = [actions, bits, p_bits, q_bits]
+    for value, length in (
+        *((ciphertext, bits), (key.n, bits), (key.d, bits)),
+        *((key.p, p_bits), (key.dp, p_bits), (key.qinv, p_bits)),
+        *((key.q, q_bits), (key.dq, q_bits)),
+    ):
+        words += words_of(value, length)
+    return words
+
+
+def _predicted(design: EngineDesign, key: RsaPrivateKey, x: int) -> int:
+    """Cycles of the engine for RSA_PRIVATE with the lengths that a driver loads."""
+    own = design.capabilities
+    p_bits, q_bits = (max(own.min_length, prime.bit_length()) for prime in (key.p, key.q))
+    if own.equal_primes:
+        p_bits = q_bits = max(p_bits, q_bits)
+    operands = Radix.of(own).private_operands(
+        key.n, (key.p, key.q), (key.dp, key.dq), key.bits, (p_bits, q_bits)
+    )
+    lengths = {Length.MODULUS: key.bits, Length.P: p_bits, Length.Q: q_bits}
+    needed = {one: operands[one] for one in own.required[Command.RSA_PRIVATE] if one in operands}
+    return design.predict(Command.RSA_PRIVATE, {**needed, Operand.X: x}, lengths).cycles

@@ -1,0 +1,130 @@
+"""The firmware: C from the folder beside, and the C driver, for a bare RISC-V processor.
+
+Needs a compiler for RISC-V: GCC for bare metal, or Clang as the Python package ziglang brings it.
+"""
+
+import importlib.util
+import os
+import shlex
+import shutil
+import struct
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import coprime
+from coprime.flow.package import C_HEADER
+from coprime.flow.tools import ToolError, cache_folder, cached, run_tool
+
+__all__ = ["Toolchain", "build_firmware", "elf_image", "find_toolchain"]
+
+_SOURCES = Path(__file__).with_name("firmware")
+_DRIVER = Path(coprime.__file__).parents[1] / "drivers"
+_NAME = "firmware.elf"
+_GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
+_GCC_FLAGS = (
+    *("-march=rv32im", "-mabi=ilp32"),
+    "-fno-tree-loop-distribute-patterns",  # else memcpy's loop becomes a call of memcpy
+)
+_ZIG_FLAGS = (
+    *("-target", "riscv32-freestanding", "-mcpu=generic_rv32+m", "-mabi=ilp32"),
+    *("-fno-sanitize=undefined", "-fno-stack-protector"),
+)
+_FLAGS = (
+    *("-std=c11", "-O3", "-funroll-loops", "-Wall", "-Wextra"),
+    *("-ffreestanding", "-fno-builtin", "-nostdlib", "-static"),
+    *("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"),
+)
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler for rv32im without a system: its command, and the first line of its --version."""
+
+    command: tuple[str, ...]
+    version: str
+    environment: Mapping[str, str]
+
+
+def find_toolchain() -> Toolchain:
+    """Find the compiler: RISCV_CC, which is a GCC, if it is set; else GCC on PATH; else ziglang.
+
+    Raises ToolError if there is none.
+    """
+    chosen = os.environ.get("RISCV_CC")
+    if chosen:
+        command = tuple(shlex.split(chosen))
+        if not command or shutil.which(command[0]) is None:
+            raise ToolError(f"the RISC-V compiler that RISCV_CC names does not exist: {chosen}")
+        return _toolchain((*command, *_GCC_FLAGS), {})
+    for name in _GCC:
+        path = shutil.which(name)
+        if path:
+            return _toolchain((path, *_GCC_FLAGS), {})
+    if importlib.util.find_spec("ziglang") is not None:
+        # Zig compiles its libraries once, and keeps them.
+        kept = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig")}
+        return _toolchain((sys.executable, "-m", "ziglang", "cc", *_ZIG_FLAGS), kept)
+    raise ToolError(
+        "firmware needs a compiler for RISC-V, and there is none (on Debian: apt-get install"
+        " gcc-riscv64-unknown-elf; or: pip install ziglang); RISCV_CC may name one"
+    )
+
+
+def _toolchain(command: tuple[str, ...], environment: Mapping[str, str]) -> Toolchain:
+    log = run_tool("the RISC-V compiler", [*command, "--version"], environment=environment)
+    return Toolchain(command, log.splitlines()[0] if log else "", environment)
+
+
+def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list[int]:
+    """Compile the firmware, and give its words of 32 bits from address 0 on.
+
+    `definitions` are the macros by which it knows the system. Raises ToolError if the compiler
+    fails, or the driver's sources are not there.
+    """
+    driver = _DRIVER / "src" / "coprime.c"
+    if not driver.is_file():
+        raise ToolError(
+            f"the C driver's sources are not in {_DRIVER}: run from a checkout of Coprime"
+        )
+    sources = [*sorted(_SOURCES.glob("*.[cS]")), driver]
+    headers = [
+        *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),
+        Path(str(resources.files("coprime.bus").joinpath(C_HEADER))).parent,
+    ]
+    command = [
+        *(*toolchain.command, *_FLAGS),
+        *(f"-D{name}={value:#x}" for name, value in definitions.items()),
+        *(argument for folder in headers for argument in ("-isystem", str(folder))),
+        *("-T", str(_SOURCES / "link.ld"), *map(str, sources), "-o", _NAME),
+    ]
+
+    def build(folder: Path) -> None:
+        environment = {**toolchain.environment, "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
+        run_tool("the RISC-V compiler", command, folder=folder, environment=environment)
+        shutil.rmtree(folder / "zig", ignore_errors=True)
+
+    read = [path for folder in headers for path in sorted(folder.glob("*.h"))]
+    texts = [path.read_text("utf-8") for path in (*sources, _SOURCES / "link.ld", *read)]
+    folder = cached("firmware", [toolchain.version, *command, *texts], build)
+    return elf_image((folder / _NAME).read_bytes())
+
+
+def elf_image(elf: bytes) -> list[int]:
+    """Give the words that an ELF file for 32 bits, little-endian, loads from address 0 on.
+
+    Raises ValueError for another file.
+    """
+    if elf[:6] != b"\x7fELF\x01\x01":
+        raise ValueError("not an ELF file of 32 bits, little-endian")
+    table, size, count = *struct.unpack_from("<I", elf, 28), *struct.unpack_from("<HH", elf, 42)
+    image = bytearray()
+    for n in range(count):
+        kind, offset, _, address, length, *_ = struct.unpack_from("<8I", elf, table + n * size)
+        if kind == 1 and length:  # PT_LOAD
+            image.extend(bytes(max(0, address + length - len(image))))
+            image[address : address + length] = elf[offset : offset + length]
+    image.extend(bytes(-len(image) % 4))
+    return list(struct.unpack(f"<{len(image) // 4}I", image))

@@ -1,0 +1,314 @@
+"""A RISC-V system around an accelerator: COMPRESSION's Figure 34, with another processor.
+
+The thesis has a NEORV32, its memory and the accelerator on one AXI4-Lite bus. Here the processor is
+a PicoRV32 (rv32im, in Verilog, from its Python package), whose memory answers without wait states:
+only the accelerator is reached over AXI4-Lite. The accelerator is the very module that `coprime
+build` writes.
+"""
+
+import importlib.util
+from pathlib import Path
+
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.axi4_lite import OKAY, PREFIX, AXI4LiteSignature
+from coprime.bus.port import WINDOW_BITS
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.flow.package import accelerator_verilog
+from coprime.flow.tools import ToolError
+from coprime.flow.verilog import to_verilog
+from coprime.soc.uart import Transmitter
+
+__all__ = [
+    "ACCELERATOR",
+    "INTERRUPT",
+    "MODULE_NAME",
+    "RAM_BYTES",
+    "RAM_MINIMUM",
+    "UART",
+    "Bridge",
+    "System",
+    "system_verilog",
+]
+
+MODULE_NAME = "coprime_riscv_system"
+
+RAM_BYTES = 1 << 16
+"""Size of the memory if nothing else is said; it lies at address 0."""
+RAM_MINIMUM = 1 << 12
+UART = 0x4000_0000
+"""A write of a byte sends it, if bit 0 of a read, busy, is 0."""
+ACCELERATOR = 0x8000_0000
+"""The accelerator's register window of 4 KiB."""
+INTERRUPT = 3
+"""Number of the accelerator's interrupt; 0 to 2 are the processor's own."""
+
+_VECTOR = 0x10
+_PAGE = WINDOW_BITS
+
+
+class Bridge(wiring.Component):
+    """An AXI4-Lite master for a processor's accesses, one at a time.
+
+    Members
+    -------
+    valid : 1 bit, in
+        An access is wanted; it and the next three keep their values until `ready`.
+    address : 12 bits, in
+    data : 32 bits, in
+    strobes : 4 bits, in
+        Bytes to write; 0 is a read.
+    ready : 1 bit, out
+        The access has been answered in this cycle.
+    answer : 32 bits, out
+        What was read; valid with `ready`.
+    refused : 1 bit, out
+        With `ready`: the answer is an error.
+    axi : the bus
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "valid": In(1),
+                "address": In(WINDOW_BITS),
+                "data": In(32),
+                "strobes": In(4),
+                "ready": Out(1),
+                "answer": Out(32),
+                "refused": Out(1),
+                "axi": In(AXI4LiteSignature()),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Hold each channel's valid until it is taken, and end with the answer."""
+        m = Module()
+        axi = self.axi
+        write, read = Signal(), Signal()
+        m.d.comb += [
+            write.eq(self.valid & self.strobes.any()),
+            read.eq(self.valid & ~self.strobes.any()),
+            axi.awaddr.eq(self.address),
+            axi.araddr.eq(self.address),
+            axi.wdata.eq(self.data),
+            axi.wstrb.eq(self.strobes),
+            axi.bready.eq(write),
+            axi.rready.eq(read),
+            self.ready.eq((write & axi.bvalid) | (read & axi.rvalid)),
+            self.answer.eq(axi.rdata),
+            self.refused.eq((write & (axi.bresp != OKAY)) | (read & (axi.rresp != OKAY))),
+        ]
+        for wanted, valid, ready in (
+            (write, axi.awvalid, axi.awready),
+            (write, axi.wvalid, axi.wready),
+            (read, axi.arvalid, axi.arready),
+        ):
+            taken = Signal()
+            m.d.comb += valid.eq(wanted & ~taken)
+            with m.If(self.ready):
+                m.d.sync += taken.eq(0)
+            with m.Elif(valid & ready):
+                m.d.sync += taken.eq(1)
+        return m
+
+
+class System(wiring.Component):
+    """Processor, memory, UART and accelerator, on one clock.
+
+    The program comes in while `run` is 0, which holds the processor and the accelerator in reset.
+    An access that meets nothing, or that the accelerator refuses, stops the processor for good.
+
+    Parameters
+    ----------
+    accelerator : str
+        Module of an accelerator with AXI4-Lite, as `coprime build` writes it.
+    ram_bytes : int
+        Bytes of memory: a power of two, 4096 to 2^28.
+    divisor : int
+        Clock cycles of a bit on `tx`: at least 2.
+
+    Members
+    -------
+    run : 1 bit, in
+    load : 1 bit, in
+        Write `load_data` to the memory; counts while `run` is 0.
+    load_address : in
+        Number of a 32-bit word of the memory.
+    load_data : 32 bits, in
+    tx : 1 bit, out
+        The UART's wire, 8N1.
+    trap : 1 bit, out
+        The processor has ended: on ebreak, an unknown instruction or a misaligned access.
+    fault : 1 bit, out
+        The processor has been stopped by an access.
+
+    Raises TypeError or ValueError for parameters out of range.
+    """
+
+    def __init__(self, accelerator: str, *, ram_bytes: int = RAM_BYTES, divisor: int):
+        if not isinstance(ram_bytes, int):
+            raise TypeError(f"ram_bytes must be an int, not {ram_bytes!r}")
+        if ram_bytes & (ram_bytes - 1) or not RAM_MINIMUM <= ram_bytes <= 1 << 28:
+            raise ValueError(
+                f"ram_bytes must be a power of two in {RAM_MINIMUM}..2**28, not {ram_bytes}"
+            )
+        self.accelerator = accelerator
+        self.ram_bytes = ram_bytes
+        self.transmitter = Transmitter(divisor)
+        super().__init__(
+            {
+                "run": In(1),
+                "load": In(1),
+                "load_address": In(range(ram_bytes // 4)),
+                "load_data": In(32),
+                "tx": Out(1, init=1),
+                "trap": Out(1),
+                "fault": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Tell the processor's accesses apart by their address."""
+        m = Module()
+        valid, ready = Signal(), Signal()
+        address, data, answer = Signal(32), Signal(32), Signal(32)
+        strobes = Signal(4)
+        ahead, ahead_address = Signal(), Signal(32)
+        irq, running = Signal(), Signal()
+        m.d.comb += running.eq(self.run & ~ResetSignal())
+        m.submodules.processor = Instance(
+            "picorv32",
+            p_ENABLE_COUNTERS=Const(1, 1),
+            p_ENABLE_COUNTERS64=Const(1, 1),
+            p_BARREL_SHIFTER=Const(1, 1),
+            # The fastest multiplier that it has, so that software is compared at its best.
+            p_ENABLE_FAST_MUL=Const(1, 1),
+            p_ENABLE_DIV=Const(1, 1),
+            p_ENABLE_IRQ=Const(1, 1),
+            p_ENABLE_IRQ_TIMER=Const(0, 1),
+            p_REGS_INIT_ZERO=Const(1, 1),
+            p_MASKED_IRQ=Const(~(1 << INTERRUPT), 32),
+            p_LATCHED_IRQ=Const(0, 32),  # the accelerator holds its request until it is cleared
+            p_PROGADDR_RESET=Const(0, 32),
+            p_PROGADDR_IRQ=Const(_VECTOR, 32),
+            p_STACKADDR=Const(self.ram_bytes, 32),
+            i_clk=ClockSignal(),
+            i_resetn=running,
+            o_trap=self.trap,
+            o_mem_valid=valid,
+            i_mem_ready=ready,
+            o_mem_addr=address,
+            o_mem_wdata=data,
+            o_mem_wstrb=strobes,
+            i_mem_rdata=answer,
+            o_mem_la_read=ahead,
+            o_mem_la_addr=ahead_address,
+            i_irq=Cat(Const(0, INTERRUPT), irq, Const(0, 31 - INTERRUPT)),
+            i_pcpi_wr=Const(0, 1),
+            i_pcpi_rd=Const(0, 32),
+            i_pcpi_wait=Const(0, 1),
+            i_pcpi_ready=Const(0, 1),
+        )
+
+        # The address comes a cycle ahead, so that the memory's word is there with the access.
+        m.submodules.ram = ram = Memory(shape=32, depth=self.ram_bytes // 4, init=[])
+        read, write = ram.read_port(), ram.write_port(granularity=8)
+        in_ram, in_uart, in_accelerator = Signal(), Signal(), Signal()
+        m.d.comb += [
+            in_ram.eq(valid & (address < self.ram_bytes)),
+            in_uart.eq(valid & (address[_PAGE:] == UART >> _PAGE)),
+            in_accelerator.eq(valid & (address[_PAGE:] == ACCELERATOR >> _PAGE)),
+        ]
+        m.d.comb += [read.addr.eq(ahead_address[2:]), read.en.eq(ahead)]
+        with m.If(self.run):
+            m.d.comb += [
+                write.addr.eq(address[2:]),
+                write.data.eq(data),
+                write.en.eq(strobes & in_ram.replicate(4)),
+            ]
+        with m.Else():
+            m.d.comb += [
+                write.addr.eq(self.load_address),
+                write.data.eq(self.load_data),
+                write.en.eq(self.load.replicate(4)),
+            ]
+
+        m.submodules.uart = uart = self.transmitter
+        m.d.comb += [
+            uart.data.eq(data),
+            uart.send.eq(in_uart & strobes[0]),
+            self.tx.eq(uart.tx),
+        ]
+
+        m.submodules.bridge = bridge = Bridge()
+        m.d.comb += [
+            bridge.valid.eq(in_accelerator & ~self.fault),
+            bridge.address.eq(address),
+            bridge.data.eq(data),
+            bridge.strobes.eq(strobes),
+        ]
+        m.submodules.accelerator = Instance(
+            self.accelerator,
+            **{
+                f"i_{PREFIX}aclk": ClockSignal(),
+                f"i_{PREFIX}aresetn": running,
+                **{
+                    f"{'i' if member.flow == In else 'o'}_{PREFIX}{name}": getattr(bridge.axi, name)
+                    for name, member in AXI4LiteSignature().members.items()
+                },
+            },
+            o_irq=irq,
+        )
+
+        with m.If(in_ram):
+            m.d.comb += [ready.eq(1), answer.eq(read.data)]
+        with m.Elif(in_uart):
+            m.d.comb += [ready.eq(1), answer.eq(uart.busy)]
+        with m.Elif(in_accelerator):
+            m.d.comb += [ready.eq(bridge.ready & ~bridge.refused), answer.eq(bridge.answer)]
+            m.d.sync += self.fault.eq(self.fault | (bridge.ready & bridge.refused))
+        with m.Elif(valid):
+            m.d.sync += self.fault.eq(1)
+        with m.If(~self.run):
+            m.d.sync += self.fault.eq(0)
+        return m
+
+
+def system_verilog(
+    choice: Choice,
+    target: Target = Target.GENERIC,
+    *,
+    ram_bytes: int = RAM_BYTES,
+    divisor: int,
+) -> str:
+    """Verilog of the system with an accelerator; the top module is MODULE_NAME.
+
+    Raises ToolError if the processor's Python package is not installed.
+    """
+    header = (
+        f"{MODULE_NAME}: a RISC-V processor with the accelerator {choice.module_name}\n"
+        "The module picorv32 is by Claire Xenia Wolf, under the ISC licence."
+    )
+    system = System(choice.module_name, ram_bytes=ram_bytes, divisor=divisor)
+    return "\n".join(
+        [
+            to_verilog(system, MODULE_NAME, header=header),
+            accelerator_verilog(choice, target),
+            _processor().read_text("utf-8"),
+        ]
+    )
+
+
+def _processor() -> Path:
+    """Find the processor's Verilog in its package."""
+    found = importlib.util.find_spec("pythondata_cpu_picorv32")
+    if found is None or found.origin is None:
+        raise ToolError(
+            "the processor is not installed: pip install pythondata-cpu-picorv32 (coprime[soc])"
+        )
+    return Path(found.origin).parent / "verilog" / "picorv32.v"

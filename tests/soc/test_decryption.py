@@ -1,0 +1,189 @@
+"""The whole way: real firmware on a simulated processor decrypts on the accelerator."""
+
+import json
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import padding
+
+from coprime import cli
+from coprime.catalog import choose
+from coprime.device.base import DeviceError
+from coprime.flow.tools import ToolError
+from coprime.rsa import keys
+from coprime.soc import decryption, firmware
+from coprime.soc.decryption import MAX_BITS, SystemRun, encrypt, run_system
+
+SEED = 22
+
+
+@pytest.fixture(autouse=True)
+def toolchain():
+    try:
+        return firmware.find_toolchain()
+    except ToolError as error:
+        pytest.skip(str(error))
+
+
+def check(run, message):
+    """Both ways end with the message, and the parts of the cycles make up the whole."""
+    ways = (run.accelerator is not None) + (run.software is not None)
+    assert run.messages == [message] * ways
+    assert run.transcript.startswith(f"RSA-{run.bits} decryption\n")
+    if run.accelerator is not None:
+        assert run.interrupts == 1
+        assert run.engine == run.predicted
+        of = run.cycles
+        parts = of["ciphertext in, start"] + of["waiting"] + of["result out"]
+        assert parts == run.accelerator > of["waiting"] > run.engine
+    # Beside what is counted there is the printing, 40 cycles a character.
+    assert sum((run.accelerator or 0, run.software or 0)) < run.total
+
+
+def test_both_ways():
+    key = keys.generate(256, seed=SEED)
+    message = "Hi."
+    run = run_system(choose("fdfm", {}), key, encrypt(key, message))
+    check(run, message)
+    assert run.speedup == run.software / run.accelerator > 1
+    assert f"{run.speedup:.1f} times as fast as software" in run.table()
+    assert f"{run.software:,}\n" in run.table()
+
+
+def test_primes_of_different_lengths_on_the_accelerator():
+    key = keys.generate(251, p_bits=100, seed=SEED)
+    run = run_system(choose("fdfm", {}), key, encrypt(key, "unequal"), software=False)
+    check(run, "unequal")
+    assert run.speedup is None
+
+
+def test_wrong_padding_is_not_printed():
+    key = keys.generate(256, seed=SEED)
+    ciphertext = pow(int.from_bytes(b"\0\2" + b"\1" * 30), key.e, key.n)
+    run = run_system(choose("fdfm", {}), key, ciphertext, software=False)
+    assert run.messages == []
+    assert "the padding is wrong\n" in run.transcript
+
+
+def test_what_the_accelerator_refuses_is_told(monkeypatch):
+    key = keys.generate(256, seed=SEED)
+    real = decryption._job
+
+    def job(actions, key, ciphertext):
+        return real(actions, key, key.n)  # not below the modulus
+
+    monkeypatch.setattr(decryption, "_job", job)
+    with pytest.raises(DeviceError, match="before its end; it said last: the accelerator failed: "):
+        run_system(choose("fdfm", {}), key, 1)
+
+
+@pytest.mark.parametrize(
+    ("family", "settings", "bits", "text"),
+    [
+        ("fdfm", {}, MAX_BITS + 1, "keys of up to 4096 bits"),
+        ("fdfm", {"max_bits": "128"}, 256, "takes keys of up to 128 bits"),
+    ],
+)
+def test_keys_are_checked(family, settings, bits, text):
+    prime = (1 << bits // 2) - 1
+    key = SimpleNamespace(n=prime, p=prime, q=prime, bits=bits)
+    with pytest.raises(ValueError, match=text):
+        run_system(choose(family, settings), key, 1)
+
+
+def test_ciphertext_is_checked():
+    key = keys.generate(256, seed=SEED)
+    for ciphertext in (-1, key.n):
+        with pytest.raises(ValueError, match="below the modulus"):
+            run_system(choose("fdfm", {}), key, ciphertext)
+    with pytest.raises(ValueError, match="one line"):
+        encrypt(key, "two\nlines")
+
+
+def test_command(capsys, monkeypatch):
+    words = ["soc", "fdfm", "--bits", "256", "--message", "Hi.", "--no-software"]
+    assert cli.main([*words, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["messages"] == ["Hi."]
+    assert record["family"] == "fdfm"
+    assert record["bits"] == 256
+    assert record["cycles"]["engine"] == record["predicted_engine"]
+    assert record["speedup"] is None
+    total = record["cycles"]["decryption on the accelerator"]
+
+    # The same without JSON; and a wrong message, or other cycles than predicted, are failures.
+    run = SystemRun(
+        *(choose("fdfm", {}), record["bits"], record["compiler"], record["transcript"]),
+        *(record["total"], record["predicted_engine"]),
+    )
+    for given, asked, status in (
+        (run, "Hi.", 0),
+        (run, "Ho.", 1),
+        (replace(run, predicted=run.predicted + 1), "Hi.", 1),
+        (replace(run, transcript=run.transcript.replace("message: ", "")), "Hi.", 1),
+    ):
+        monkeypatch.setattr(decryption, "run_system", lambda *_, given=given, **__: given)
+        assert cli.main([*words[:-2], asked, "--no-software"]) == status
+        out = capsys.readouterr().out
+        assert given.transcript in out
+        assert f"with the accelerator{total:>27,}" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("cluster --bits 256", "for one engine"),
+        ("fdfm --bits 128", "the message has 27 bytes"),
+        ("fdfm --bits 63", "bits must be in 64.."),
+        ("fdfm", "one of the arguments --bits --key is required"),
+    ],
+)
+def test_bad_input(capsys, words, text):
+    try:
+        status = cli.main(["soc", *words.split()])
+    except SystemExit as error:
+        status = error.code
+    assert status == 2
+    assert text in capsys.readouterr().err
+
+
+def by_cryptography(key, message):
+    """The ciphertext as `cryptography` makes it."""
+    public = serialization.load_pem_public_key(keys.public_pem(key.public))
+    return int.from_bytes(public.encrypt(message.encode(), padding.PKCS1v15()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("family", "bits", "software"),
+    [
+        ("fdfm", 1024, True),
+        ("karatsuba", 1024, False),
+        ("karatsuba", 2048, False),
+        ("montgomery-1csa", 512, False),
+        ("interleaved-csa", 512, False),
+    ],
+)
+def test_families(family, bits, software):
+    key = keys.generate(bits, seed=SEED)
+    message = f"{family} at {bits} bits"
+    run = run_system(choose(family, {}), key, by_cryptography(key, message), software=software)
+    check(run, message)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", "zig"])
+def test_compilers(monkeypatch, compiler):
+    monkeypatch.delenv("RISCV_CC", raising=False)
+    if compiler == "zig":
+        pytest.importorskip("ziglang", reason="needs ziglang: pip install ziglang")
+        monkeypatch.setattr(firmware, "_GCC", ())
+    elif not any(map(shutil.which, firmware._GCC)):
+        pytest.skip("needs a GCC for RISC-V (on Debian: gcc-riscv64-unknown-elf)")
+    key = keys.generate(512, seed=SEED)
+    run = run_system(choose("fdfm", {}), key, encrypt(key, "both"))
+    check(run, "both")
+    assert ("clang" in run.compiler) == (compiler == "zig")
