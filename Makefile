@@ -54,7 +54,7 @@ registers: $(READY)
 lock: $(READY)
 	@$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
-	  --extra dev --extra soc --output-file requirements.lock pyproject.toml
+	  --extra dev --extra litex --extra soc --output-file requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) build

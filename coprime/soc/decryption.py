@@ -18,17 +18,28 @@ from coprime.engine.precomputation import Radix
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc.firmware import build_firmware, find_toolchain
-from coprime.soc.riscv import ACCELERATOR, INTERRUPT, RAM_BYTES, UART
-from coprime.soc.simulation import SimulatedSystem
+from coprime.soc.riscv import ACCELERATOR, INTERRUPT, RAM_BYTES, UART, system_verilog
+from coprime.soc.simulation import DIVISOR, SimulatedSystem
 
-__all__ = ["MAX_BITS", "MAX_PRIME_BITS", "MESSAGE", "SystemRun", "encrypt", "run_system"]
+__all__ = [
+    "JOB",
+    "MAX_BITS",
+    "MAX_PRIME_BITS",
+    "MESSAGE",
+    "SystemRun",
+    "definitions",
+    "encrypt",
+    "job",
+    "predicted_cycles",
+    "run_system",
+]
 
 MAX_BITS, MAX_PRIME_BITS = 4096, 2048
 """The firmware's: bits of the longest modulus and of the longest prime."""
 MESSAGE = "Hello from the accelerator."
 """What is encrypted if nothing else is said."""
 
-_JOB = 0xC000
+JOB = 0xC000
 """Address of the job in the memory, above the program and below the stack."""
 _ON_ACCELERATOR, _IN_SOFTWARE = 1, 2
 _CYCLE_LIMIT = (1 << 32) - 1
@@ -201,19 +212,12 @@ def run_system(
     toolchain = find_toolchain()
     program = build_firmware(
         toolchain,
-        {
-            "SYSTEM_UART": UART,
-            "SYSTEM_ACCELERATOR": ACCELERATOR,
-            "SYSTEM_INTERRUPT": INTERRUPT,
-            "SYSTEM_JOB": _JOB,
-            "SYSTEM_RAM_BYTES": RAM_BYTES,
-        },
+        definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT),
     )
-    actions = _ON_ACCELERATOR * accelerator | _IN_SOFTWARE * software
-    with SimulatedSystem(choice) as system:
+    with SimulatedSystem(system_verilog(choice, divisor=DIVISOR)) as system:
         system.progress = progress
         system.load(0, program)
-        system.load(_JOB, _job(actions, key, ciphertext))
+        system.load(JOB, job(key, ciphertext, accelerator=accelerator, software=software))
         transcript = system.run(_CYCLE_LIMIT)
         if not transcript.endswith(_END):
             last = (transcript.splitlines() or ["nothing"])[-1]
@@ -224,13 +228,44 @@ def run_system(
             toolchain.version,
             transcript,
             system.cycles,
-            _predicted(design, key, ciphertext) if accelerator else None,
+            predicted_cycles(design, key, ciphertext) if accelerator else None,
         )
 
 
-def _job(actions: int, key: RsaPrivateKey, ciphertext: int) -> list[int]:
-    """Lay out `struct job` of the firmware."""
+def definitions(
+    *,
+    uart: int,
+    uart_full: int,
+    accelerator: int,
+    interrupt: int,
+    ram_bytes: int = RAM_BYTES,
+) -> dict[str, int]:
+    """Give the macros by which the firmware knows a system around a PicoRV32.
+
+    Parameters
+    ----------
+    uart : address to which bytes are written
+    uart_full : address of the register whose bit 0 tells that the UART takes none
+    accelerator : address of its registers
+    interrupt : number of its interrupt, 3 to 31
+    ram_bytes : size of the memory, at address 0
+    """
+    return {
+        "SYSTEM_UART": uart,
+        "SYSTEM_UART_FULL": uart_full,
+        "SYSTEM_ACCELERATOR": accelerator,
+        "SYSTEM_INTERRUPT": interrupt,
+        "SYSTEM_JOB": JOB,
+        "SYSTEM_RAM_BYTES": ram_bytes,
+    }
+
+
+def job(
+    key: RsaPrivateKey, ciphertext: int, *, accelerator: bool = True, software: bool = True
+) -> list[int]:
+    """Lay out `struct job` of the firmware: what to do, and the numbers."""
     bits, p_bits, q_bits = key.bits, key.p.bit_length(), key.q.bit_length()
+    actions = _ON_ACCELERATOR * accelerator | _IN_SOFTWARE * software
     words = [actions, bits, p_bits, q_bits]
     for value, length in (
         *((ciphertext, bits), (key.n, bits), (key.d, bits)),
@@ -241,8 +276,8 @@ def _job(actions: int, key: RsaPrivateKey, ciphertext: int) -> list[int]:
     return words
 
 
-def _predicted(design: EngineDesign, key: RsaPrivateKey, x: int) -> int:
-    """Cycles of the engine for RSA_PRIVATE with the lengths that a driver loads."""
+def predicted_cycles(design: EngineDesign, key: RsaPrivateKey, x: int) -> int:
+    """Cycles of the engine for RSA_PRIVATE of x, with the lengths that a driver loads."""
     own = design.capabilities
     p_bits, q_bits = (max(own.min_length, prime.bit_length()) for prime in (key.p, key.q))
     if own.equal_primes:

@@ -4,10 +4,9 @@ import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from coprime.catalog import Choice
 from coprime.device.base import Closing, DeviceError
 from coprime.flow.simulation import build_library
-from coprime.soc.riscv import MODULE_NAME, RAM_BYTES, system_verilog
+from coprime.soc.riscv import MODULE_NAME, RAM_BYTES
 
 __all__ = ["DIVISOR", "SimulatedSystem"]
 
@@ -24,24 +23,24 @@ class SimulatedSystem(Closing):
 
     Parameters
     ----------
-    choice : Choice
-        The accelerator.
+    verilog : str
+        Its top module is MODULE_NAME, with the ports of `System` and bits of DIVISOR cycles on tx:
+        `system_verilog`.
     ram_bytes : int
-        As `System`.
+        Bytes of its memory.
 
     Attributes
     ----------
     progress : function, optional
         Told clock cycles as they pass, about ten times a second.
 
-    Raises ToolError and ValueError as `system_verilog` and `build_library` do.
+    Raises ToolError as `build_library` does.
     """
 
     progress: Callable[[int], None] | None = None
 
-    def __init__(self, choice: Choice, *, ram_bytes: int = RAM_BYTES):
+    def __init__(self, verilog: str, *, ram_bytes: int = RAM_BYTES):
         self._handle: int | None = None
-        verilog = system_verilog(choice, ram_bytes=ram_bytes, divisor=DIVISOR)
         library = build_library(verilog, [(MODULE_NAME, "clk")], _WRAPPER)
         self._words = ram_bytes // 4
         self._library = _load(library)

@@ -20,6 +20,20 @@ from coprime.soc.decryption import MAX_BITS, SystemRun, encrypt, run_system
 SEED = 22
 
 
+VERILOG = {}
+
+
+@pytest.fixture(autouse=True)
+def verilog_made_once(monkeypatch):
+    real = decryption.system_verilog
+
+    def kept(choice, **settings):
+        name = choice.command("build"), *settings.items()
+        return VERILOG.get(name) or VERILOG.setdefault(name, real(choice, **settings))
+
+    monkeypatch.setattr(decryption, "system_verilog", kept)
+
+
 @pytest.fixture(autouse=True)
 def toolchain():
     try:
@@ -70,12 +84,12 @@ def test_wrong_padding_is_not_printed():
 
 def test_what_the_accelerator_refuses_is_told(monkeypatch):
     key = keys.generate(256, seed=SEED)
-    real = decryption._job
+    real = decryption.job
 
-    def job(actions, key, ciphertext):
-        return real(actions, key, key.n)  # not below the modulus
+    def job(key, ciphertext, **ways):
+        return real(key, key.n, **ways)  # not below the modulus
 
-    monkeypatch.setattr(decryption, "_job", job)
+    monkeypatch.setattr(decryption, "job", job)
     with pytest.raises(DeviceError, match="before its end; it said last: the accelerator failed: "):
         run_system(choose("fdfm", {}), key, 1)
 

@@ -5,8 +5,8 @@ import pytest
 from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
-from coprime.soc.riscv import ACCELERATOR, RAM_BYTES, UART
-from coprime.soc.simulation import SimulatedSystem
+from coprime.soc.riscv import ACCELERATOR, RAM_BYTES, UART, system_verilog
+from coprime.soc.simulation import DIVISOR, SimulatedSystem
 
 EBREAK = 0x0010_0073
 T0, T1, T2 = 5, 6, 7
@@ -46,7 +46,9 @@ def put(register):
 @pytest.fixture(scope="module")
 def system():
     # The fdfm that test_decryption.py runs its firmware on.
-    with SimulatedSystem(choose("fdfm", {})) as simulated:
+    verilog = system_verilog(choose("fdfm", {}), divisor=DIVISOR)
+    with SimulatedSystem(verilog) as simulated:
+        simulated.verilog = verilog
         yield simulated
 
 
@@ -113,8 +115,8 @@ def test_loading_is_checked(system):
             system.load(address, [0] * count)
 
 
-def test_closed():
-    simulated = SimulatedSystem(choose("fdfm", {}))
+def test_closed(system):
+    simulated = SimulatedSystem(system.verilog)
     simulated.close()
     simulated.close()
     with pytest.raises(DeviceError, match="closed"):

@@ -13,8 +13,8 @@
 #define MAX_WORDS COPRIME_WORDS(MAX_BITS)
 
 #define UART (*(volatile uint32_t *)SYSTEM_UART)
-#define UART_BYTE (*(volatile uint8_t *)SYSTEM_UART)
-#define UART_BUSY 1u
+/* 0 when the UART takes a byte. */
+#define UART_FULL ((*(volatile uint32_t *)SYSTEM_UART_FULL) & 1u)
 
 /* As coprime/soc/decryption.py writes it. The numbers follow each other, the least significant word
    first: ciphertext, n, d of the modulus's words; p, dp, q^-1 mod p of p's; q, dq of q's. */
@@ -32,9 +32,9 @@ static const struct job *const job = (const struct job *)SYSTEM_JOB;
 
 static void put(char character)
 {
-    while (UART & UART_BUSY)
+    while (UART_FULL)
         ;
-    UART_BYTE = (uint8_t)character;
+    UART = (uint8_t)character;
 }
 
 static void print(const char *text)
@@ -91,7 +91,8 @@ static int wait_interrupt(void *context)
                      : "memory");
     while (interrupts == before) {
         uint32_t pending;
-        __asm__ volatile(".insn r 0x0b, 4, 4, %0, x0, x0" : "=r"(pending) : : "memory"); /* waitirq */
+        /* waitirq */
+        __asm__ volatile(".insn r 0x0b, 4, 4, %0, x0, x0" : "=r"(pending) : : "memory");
     }
     wait_ended = now();
     return 0;
@@ -252,7 +253,7 @@ int main(void)
         print_message(result, modulus_words, job->modulus_bits);
     }
     print("end\n");
-    while (UART & UART_BUSY)
+    while (UART_FULL)
         ;
     return 0;
 }

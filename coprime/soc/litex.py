@@ -1,0 +1,102 @@
+"""Add an accelerator to a LiteX system: its registers on the bus, its interrupt at the processor.
+
+Needs the Python package litex, which comes with coprime[litex].
+"""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from litex.gen import LiteXModule
+from litex.soc.integration.soc import LiteXSoC, SoCRegion
+from litex.soc.interconnect.axi import AXILiteInterface
+from migen import ClockSignal, Instance, ResetSignal, Signal
+
+from coprime.bus.axi4_lite import PREFIX
+from coprime.bus.port import WINDOW_BITS
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.device.base import ADDRESS_SPACE
+from coprime.flow.package import write_package
+
+__all__ = ["Accelerator", "add_accelerator"]
+
+
+class Accelerator(LiteXModule):
+    """An instance of the accelerator that `coprime build` writes, in the clock domain `sys`.
+
+    Parameters
+    ----------
+    choice : Choice
+
+    Attributes
+    ----------
+    bus : AXILiteInterface
+        Its slave.
+    ev : object with the signal `irq`
+        Where LiteX looks for a module's interrupt. Its enable and status are registers of the
+        accelerator, not LiteX's.
+    """
+
+    def __init__(self, choice: Choice):
+        self.bus = bus = AXILiteInterface(data_width=32, address_width=32)
+        self.ev = SimpleNamespace(irq=Signal())
+        ports = {
+            f"i_{PREFIX}aclk": ClockSignal("sys"),
+            f"i_{PREFIX}aresetn": ~ResetSignal("sys"),
+            "o_irq": self.ev.irq,
+        }
+        for channel, payload, there, back in (
+            ("aw", ("addr", "prot"), "i", "o"),
+            ("w", ("data", "strb"), "i", "o"),
+            ("b", ("resp",), "o", "i"),
+            ("ar", ("addr", "prot"), "i", "o"),
+            ("r", ("data", "resp"), "o", "i"),
+        ):
+            endpoint = getattr(bus, channel)
+            ports[f"{there}_{PREFIX}{channel}valid"] = endpoint.valid
+            ports[f"{back}_{PREFIX}{channel}ready"] = endpoint.ready
+            for name in payload:
+                signal = getattr(endpoint, name)
+                within = signal[:WINDOW_BITS] if name == "addr" else signal
+                ports[f"{there}_{PREFIX}{channel}{name}"] = within
+        self.specials += Instance(choice.module_name, **ports)
+
+
+def add_accelerator(
+    soc: LiteXSoC,
+    choice: Choice,
+    folder: Path,
+    *,
+    name: str = "coprime",
+    origin: int | None = None,
+    target: Target = Target.GENERIC,
+) -> Accelerator:
+    """Add an accelerator to a system, and its Verilog to the system's platform.
+
+    The system's `csr.h` and `mem.h` tell the firmware the registers' address as NAME_BASE, and its
+    `soc.h` the interrupt's number as NAME_INTERRUPT.
+
+    Parameters
+    ----------
+    soc : LiteXSoC
+        With any bus; LiteX puts an adapter before AXI4-Lite.
+    choice : Choice
+        The accelerator: `coprime.catalog.choose`.
+    folder : path
+        Where its Verilog and its C header are written to.
+    name : str
+        Of the region, the interrupt and the submodule.
+    origin : int, optional
+        Address of the registers, a multiple of 4096 where the processor does not cache; None is
+        where LiteX finds room.
+    target : Target
+    """
+    verilog, *_ = write_package(choice, target, folder)
+    soc.platform.add_source(str(verilog))
+    accelerator = Accelerator(choice)
+    soc.add_module(name=name, module=accelerator)
+    region = SoCRegion(origin=origin, size=ADDRESS_SPACE, cached=False)
+    soc.bus.add_slave(name=name, slave=accelerator.bus, region=region)
+    if soc.irq.enabled:
+        soc.irq.add(name, use_loc_if_exists=True)
+    return accelerator
