@@ -517,7 +517,7 @@ _TABLE_4 = Table(
         "would take 8 times.",
         "Ours is an accelerator with its registers: its cycles by simulation, and those that a bus "
         "master takes which is always ready. A key stays in the accelerator: what loading one "
-        "takes stands in docs/results.md. What a processor and its interconnect add is not in it.",
+        "takes stands in docs/results.md, and what a processor and its driver add in docs/soc.md.",
         "Only AXI4-Lite is mapped here; docs/bus.md has what AXI4 adds.",
     ),
 )

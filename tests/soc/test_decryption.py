@@ -17,6 +17,8 @@ from coprime.rsa import keys
 from coprime.soc import decryption, firmware
 from coprime.soc.decryption import MAX_BITS, SystemRun, encrypt, run_system
 
+pytestmark = pytest.mark.xdist_group("RISC-V system with fdfm")
+
 SEED = 22
 
 
@@ -32,6 +34,13 @@ def verilog_made_once(monkeypatch):
         return VERILOG.get(name) or VERILOG.setdefault(name, real(choice, **settings))
 
     monkeypatch.setattr(decryption, "system_verilog", kept)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch, request):
+    """A firmware that hangs fails its test soon."""
+    if request.node.get_closest_marker("slow") is None:
+        monkeypatch.setattr(decryption, "_CYCLE_LIMIT", 10_000_000)
 
 
 @pytest.fixture(autouse=True)

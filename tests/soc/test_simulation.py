@@ -8,6 +8,8 @@ from coprime.device.base import DeviceError
 from coprime.soc.riscv import ACCELERATOR, RAM_BYTES, UART, system_verilog
 from coprime.soc.simulation import DIVISOR, SimulatedSystem
 
+pytestmark = pytest.mark.xdist_group("RISC-V system with fdfm")
+
 EBREAK = 0x0010_0073
 T0, T1, T2 = 5, 6, 7
 
