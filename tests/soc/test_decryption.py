@@ -181,19 +181,21 @@ def by_cryptography(key, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("family", "bits", "software"),
+    ("family", "settings", "bits", "software"),
     [
-        ("fdfm", 1024, True),
-        ("karatsuba", 1024, False),
-        ("karatsuba", 2048, False),
-        ("montgomery-1csa", 512, False),
-        ("interleaved-csa", 512, False),
+        ("fdfm", {}, 1024, True),
+        ("karatsuba", {}, 1024, False),
+        ("karatsuba", {"word": "64"}, 2048, False),
+        ("montgomery-1csa", {"max_bits": "512"}, 512, False),
+        ("interleaved-csa", {"max_bits": "512"}, 512, False),
     ],
 )
-def test_families(family, bits, software):
+def test_families(family, settings, bits, software):
     key = keys.generate(bits, seed=SEED)
     message = f"{family} at {bits} bits"
-    run = run_system(choose(family, {}), key, by_cryptography(key, message), software=software)
+    run = run_system(
+        choose(family, settings), key, by_cryptography(key, message), software=software
+    )
     check(run, message)
 
 
