@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench lint format registers lock clean
+.PHONY: help setup demo test test-all bench lint format compiler registers lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-all   the long sweeps too"
 	@echo "make bench      measure the figures in docs/results.md"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
+	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
 	@echo "make registers  generate the files that derive from the register map"
 	@echo "make lock       pin the newest allowed versions of the dependencies"
 
@@ -51,10 +52,16 @@ format: $(READY)
 registers: $(READY)
 	@$(BIN)/python tools/registers.py
 
+PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header
+
 lock: $(READY)
-	@$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
-	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
-	  --extra dev --extra litex --extra soc --output-file requirements.lock pyproject.toml
+	@$(PIN) --upgrade --extra dev --extra litex --extra soc --output-file requirements.lock pyproject.toml
+	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
+
+# Large, and only for who has no other compiler for RISC-V.
+compiler: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-compiler.lock
 
 clean:
 	rm -rf $(VENV) build

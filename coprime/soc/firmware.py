@@ -69,7 +69,7 @@ def find_toolchain() -> Toolchain:
         return _toolchain((sys.executable, "-m", "ziglang", "cc", *_ZIG_FLAGS), kept)
     raise ToolError(
         "firmware needs a compiler for RISC-V, and there is none (on Debian: apt-get install"
-        " gcc-riscv64-unknown-elf; or: pip install ziglang); RISCV_CC may name one"
+        " gcc-riscv64-unknown-elf; or: make compiler); RISCV_CC may name one"
     )
 
 

@@ -31,7 +31,7 @@ def test_bare_metal(tmp_path, processor):
     compiler, *flags = PROCESSORS[processor]
     if compiler == "zig":
         if importlib.util.find_spec("ziglang") is None:
-            pytest.skip("there is no ziglang (pip install ziglang)")
+            pytest.skip("there is no ziglang (make compiler)")
         command = [sys.executable, "-m", "ziglang"]
     elif path := shutil.which(compiler):
         command = [path]

@@ -204,7 +204,7 @@ def test_families(family, settings, bits, software):
 def test_compilers(monkeypatch, compiler):
     monkeypatch.delenv("RISCV_CC", raising=False)
     if compiler == "zig":
-        pytest.importorskip("ziglang", reason="needs ziglang: pip install ziglang")
+        pytest.importorskip("ziglang", reason="needs ziglang: make compiler")
         monkeypatch.setattr(firmware, "_GCC", ())
     elif not any(map(shutil.which, firmware._GCC)):
         pytest.skip("needs a GCC for RISC-V (on Debian: gcc-riscv64-unknown-elf)")
