@@ -13,7 +13,7 @@ from coprime.catalog import Choice
 from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
 from coprime.engine.contract import Command, Length, Operand
-from coprime.engine.design import EngineDesign
+from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
@@ -276,7 +276,7 @@ def job(
     return words
 
 
-def predicted_cycles(design: EngineDesign, key: RsaPrivateKey, x: int) -> int:
+def predicted_cycles(design: Design, key: RsaPrivateKey, x: int) -> int:
     """Cycles of the engine for RSA_PRIVATE of x, with the lengths that a driver loads."""
     own = design.capabilities
     p_bits, q_bits = (max(own.min_length, prime.bit_length()) for prime in (key.p, key.q))

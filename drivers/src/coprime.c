@@ -879,6 +879,8 @@ const char *coprime_error_text(int code)
         return "the modulus or a prime is shorter than its length";
     case COPRIME_ERROR_CANCELLED:
         return "the command was cancelled before it had a result";
+    case COPRIME_ERROR_MODULUS_FIXED:
+        return "the accelerator is made for another modulus, and takes no other";
     case COPRIME_ERROR_IDENTIFICATION:
         return "this is no Coprime accelerator";
     case COPRIME_ERROR_TIMEOUT:

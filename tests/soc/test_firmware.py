@@ -44,7 +44,7 @@ def test_no_compiler(monkeypatch):
     monkeypatch.delenv("RISCV_CC", raising=False)
     monkeypatch.setattr(firmware.shutil, "which", lambda name: None)
     monkeypatch.setattr(firmware.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ToolError, match="apt-get install gcc-riscv64-unknown-elf; or: make compiler"):
+    with pytest.raises(ToolError, match="gcc-riscv64-unknown-elf; or: make compiler"):
         find_toolchain()
     monkeypatch.setenv("RISCV_CC", "no-such-compiler -x")
     with pytest.raises(ToolError, match="RISCV_CC names does not exist: no-such-compiler -x"):
