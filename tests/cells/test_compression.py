@@ -16,7 +16,7 @@ from coprime.cells.compression import (
 from coprime.cells.compressor_tree import Counters, Folding
 from coprime.cells.prefix_adder import Network
 from coprime.model.compression import Recoding
-from coprime.model.moduli import modulus_of, vassoler_pair
+from coprime.model.moduli import MODULI, modulus_of, vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
 from tests.combinational import Bench
 
@@ -126,11 +126,17 @@ def test_long_operands(m):
     check_random([*kinds, ModularReduction(m, 2 * bits + 3)], seed=m)
 
 
+LONGEST = {
+    **{name: one.value for name, one in MODULI.items() if 128 < one.bits <= 521},
+    "2^256 - 1": 2**256 - 1,
+    "random, 256 bits": (7**90 % 2**256) | 1 << 255,
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "m", [2**255 - 19, 2**256 - 1, 2**256 - 2**32 - 977, (7**90 % 2**256) | 1 << 255], ids=hex
-)
-def test_256_bits(m):
+@pytest.mark.parametrize("name", LONGEST)
+def test_long_named_moduli(name):
+    m = LONGEST[name]
     check_random([ModularProduct(m)], seed=m, count=60)
 
 
