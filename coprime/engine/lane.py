@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
+from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.exponentiators.steps import Context, Slot, StepKind
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
@@ -15,7 +16,6 @@ from .layout import Layout
 from .linear import LinearOperation, LinearUnit
 from .program import Program
 from .sequencer import Sequencer
-from .tables import look_up
 
 __all__ = ["Lane"]
 

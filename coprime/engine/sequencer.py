@@ -5,13 +5,13 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.tables import look_up
 from coprime.exponentiators.exponentiation import WINDOWS
 from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, StepKind, Then
 from coprime.multipliers.contract import READ_LATENCY
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
 from .program import Program
-from .tables import look_up
 
 __all__ = ["Sequencer", "divides_evenly"]
 
