@@ -19,6 +19,7 @@ LAYERS = [
     "catalog",
     "bus",
     "cluster",
+    "padding",
     "engine",
     "exponentiators",
     "multipliers",

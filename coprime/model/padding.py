@@ -34,8 +34,9 @@ __all__ = [
     "Trim",
     "bytes_of",
     "candidate_mask",
+    "is_digest",
     "least_bytes",
-    "most_input",
+    "overhead",
 ]
 
 DIGEST_BYTES = 32
@@ -516,13 +517,16 @@ def least_bytes(task: Task, options: frozenset[Option] = frozenset()) -> int:
     return PKCS1_BYTES
 
 
-def most_input(task: Task, size: int, options: frozenset[Option] = frozenset()) -> int:
-    """Bytes of the longest input with a modulus of `size` bytes; a longer one is clipped."""
-    if task.decodes or (task in (Task.PKCS1_SIGN, Task.PSS_SIGN) and Option.HASH in options):
-        return size
-    if task is Task.PSS_SIGN or (task is Task.PKCS1_SIGN and Option.DIGEST_INFO in options):
-        return DIGEST_BYTES
-    return size - least_bytes(task)
+def overhead(task: Task, options: frozenset[Option] = frozenset()) -> int:
+    """Bytes by which the longest input is shorter than the modulus, unless it is a digest."""
+    hashes = task in (Task.PKCS1_SIGN, Task.PSS_SIGN) and Option.HASH in options
+    return 0 if task.decodes or hashes else least_bytes(task)
+
+
+def is_digest(task: Task, options: frozenset[Option] = frozenset()) -> bool:
+    """Whether the input is a digest of 32 bytes."""
+    signed = task is Task.PSS_SIGN or (task is Task.PKCS1_SIGN and Option.DIGEST_INFO in options)
+    return signed and Option.HASH not in options
 
 
 def candidate_mask(limit: int) -> int:
@@ -543,8 +547,8 @@ class Machine:
     input_length, salt_length : bytes
     options : those that hold
     random : gives the next byte of the random source
-    hash_start, hash_block : cycles from a start of the hash unit to its first byte, and from the
-        last byte of a block to the next byte
+    hash_start, hash_block : cycles between a start of the hash unit and its first byte, and
+        between the last byte of a block and the next byte
 
     Attributes
     ----------
@@ -553,7 +557,7 @@ class Machine:
     slots : the places for 32 bytes
     bad : whether something was wrong
     length : bytes of the message that was found, or of the one in its place
-    cycles : from the start to the end
+    cycles : in which the unit is busy
     """
 
     bits: int
@@ -587,7 +591,7 @@ class Machine:
         self._found = False
         self._alternative = self._upper = 0
         self._ready = 0  # the cycle in which the hash unit takes the next byte
-        self.cycles = 1
+        self.cycles = 0
         program, place = PROGRAMS[task], 0
         while (step := program[place]).kind is not Kind.END:
             place += 1
@@ -602,7 +606,7 @@ class Machine:
                     self._bound = self._bases[step.base] + step.literal
                 case Kind.HASH_START:
                     self._message = b""
-                    self._ready = self.cycles + self.hash_start
+                    self._ready = self.cycles + 1 + self.hash_start
                 case Kind.HASH_END:
                     self._finish_hash()
                 case Kind.LOOP:
@@ -629,8 +633,9 @@ class Machine:
         done = 0
         self.cycles += 1
         while not (step.bounded and self._at_bound) and not (step.count and done == step.count):
-            self.cycles += 3
+            self.cycles += 2
             self._move(step, DIGEST_BYTES - 1 - done % DIGEST_BYTES)
+            self.cycles += 1
             done += 1
             self._pointer -= step.moves
 
@@ -703,7 +708,7 @@ class Machine:
             self._ready += self.hash_block
 
     def _finish_hash(self) -> None:
-        self.cycles = max(self.cycles + 1, self._ready)
+        self.cycles = max(self.cycles, self._ready)
         length = len(self._message)
         blocks = (length % 64 + 9 + 63) // 64
         self.cycles += 64 * blocks - length % 64 + blocks * self.hash_block

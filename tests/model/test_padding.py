@@ -1,5 +1,4 @@
 import hashlib
-import hmac
 import random
 
 import pytest
@@ -7,6 +6,7 @@ import pytest
 from coprime.model import padding as model
 from coprime.model.padding import Machine, Option, Slot, Task
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Encryption, Pkcs1Signature, Pss
+from tests.rejection import synthetic
 
 SEED = 3
 LABEL = b"label"
@@ -133,28 +133,6 @@ def test_oaep_fails_where_software_does():
         assert (message is None) == (index is not None)
         assert message == expected
     assert len(cycles) == 1
-
-
-def synthetic(secret, ciphertext):
-    """The message that stands for a wrong padding, after section 7 of the guidance."""
-    size = len(ciphertext)
-    kdk = hmac.digest(secret, ciphertext, "sha256")
-
-    def derive(label, length):
-        count = -(-length // 32)
-        bits = (8 * length).to_bytes(2)
-        data = b"".join(
-            hmac.digest(kdk, k.to_bytes(2) + label + bits, "sha256") for k in range(count)
-        )
-        return data[:length]
-
-    lengths, alternative = derive(b"length", 256), 0
-    mask = (1 << (size - 10).bit_length()) - 1
-    for k in range(0, 256, 2):
-        candidate = int.from_bytes(lengths[k : k + 2]) & mask
-        if candidate < size - 10:
-            alternative = candidate
-    return derive(b"message", size)[size - alternative :]
 
 
 @pytest.mark.parametrize("size", [11, 12, 42, 64, 65, pytest.param(256, marks=pytest.mark.slow)])

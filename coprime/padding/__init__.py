@@ -1,0 +1,1 @@
+"""Padding in hardware, beside an engine."""

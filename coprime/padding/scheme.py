@@ -1,0 +1,68 @@
+"""Which paddings there are: what software chooses, and what a build leaves out."""
+
+import enum
+from collections.abc import Iterable
+
+from coprime.model.padding import Task
+
+__all__ = ["Padding", "Scheme", "parse_paddings", "task_of"]
+
+
+class Scheme(enum.IntEnum):
+    """What PADDING.SCHEME chooses for a start by STATUS. The hash is SHA-256 everywhere."""
+
+    NONE = 0
+    """The input and the result are numbers."""
+    PKCS1 = 1
+    """PKCS #1 v1.5 encryption. A wrong padding gives a message that only the key foretells."""
+    OAEP = 2
+    """OAEP with MGF1."""
+    PKCS1_SIGNATURE = 3
+    """PKCS #1 v1.5 signatures."""
+    PSS = 4
+    """PSS with MGF1."""
+
+    @property
+    def signs(self) -> bool:
+        """Whether the private operation comes after the padding, and not before it."""
+        return self in (Scheme.PKCS1_SIGNATURE, Scheme.PSS)
+
+
+class Padding(enum.Enum):
+    """What can be built, or left out."""
+
+    PKCS1 = "pkcs1"
+    """PKCS #1 v1.5, encryption and signatures."""
+    OAEP = "oaep"
+    PSS = "pss"
+
+    @property
+    def schemes(self) -> tuple[Scheme, ...]:
+        """The schemes that it brings."""
+        if self is Padding.PKCS1:
+            return Scheme.PKCS1, Scheme.PKCS1_SIGNATURE
+        return (Scheme[self.name],)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What the padding unit must know for it."""
+        return tuple(
+            task_of(scheme, decodes) for scheme in self.schemes for decodes in (False, True)
+        )
+
+
+def task_of(scheme: Scheme, decodes: bool) -> Task:
+    """What is done before (or, `decodes`, after) the exponentiation; not for NONE."""
+    return Task(2 * (scheme - 1) + decodes)
+
+
+def parse_paddings(names: Iterable[str]) -> tuple[Padding, ...]:
+    """Read names of paddings, in any order; ValueError for one that there is not."""
+    found = set()
+    for name in names:
+        try:
+            found.add(Padding(name))
+        except ValueError:
+            known = ", ".join(padding.value for padding in Padding)
+            raise ValueError(f"a padding is one of {known}, not {name!r}") from None
+    return tuple(padding for padding in Padding if padding in found)
