@@ -21,6 +21,7 @@ from systemrdl.node import FieldNode, RegNode
 from systemrdl.rdltypes import OnWriteType
 
 from coprime.engine import contract
+from coprime.padding.scheme import Scheme
 
 ROOT = Path(__file__).parent.parent
 CODES: tuple[type[enum.IntEnum], ...] = (
@@ -28,6 +29,7 @@ CODES: tuple[type[enum.IntEnum], ...] = (
     contract.Error,
     contract.Operand,
     contract.Length,
+    Scheme,
 )
 
 

@@ -1,17 +1,26 @@
 """The accelerator: an engine behind its bus, with the ports that vendor tools recognize."""
 
 import enum
+from collections.abc import Collection
 
 from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out, connect
+from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
+from coprime.padding.scheme import Padding
 
-__all__ = ["Accelerator", "Bus"]
+__all__ = ["Accelerator", "Bus", "random_ports"]
+
+RANDOM = "s_axis_random_"
+
+
+def random_ports() -> dict[str, wiring.Member]:
+    """The AXI4-Stream that random bytes come by."""
+    return {f"{RANDOM}tdata": In(8), f"{RANDOM}tvalid": In(1), f"{RANDOM}tready": Out(1)}
 
 
 class Bus(enum.Enum):
@@ -30,6 +39,7 @@ class Accelerator(wiring.Component):
     ----------
     engine: a component with the ports of EngineSignature and the attribute `capabilities`
     bus: the slave's
+    paddings: those that the hardware makes and removes
 
     Members
     -------
@@ -38,25 +48,44 @@ class Accelerator(wiring.Component):
     s_axi_*: the channels of the bus, with 12-bit addresses and 32-bit data, and 4-bit IDs if it
         has any
     irq: interrupt, active high, as long as it is pending and enabled
+    s_axis_random_*: AXI4-Stream of random bytes, of which each one is used once; only with paddings
     """
 
-    def __init__(self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE):
+    def __init__(
+        self,
+        engine: wiring.Component,
+        bus: Bus = Bus.AXI4_LITE,
+        paddings: Collection[Padding] = (),
+    ):
         self.capabilities = capabilities_of(engine)
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine = engine
         self.bus = bus
         self.slave = AXI4() if bus is Bus.AXI4 else AXI4Lite()
-        super().__init__({**flat_ports(self.slave.axi.signature), "irq": Out(1)})
+        self.front_end = FrontEnd(self.capabilities, paddings)
+        super().__init__(
+            {
+                **flat_ports(self.slave.axi.signature),
+                "irq": Out(1),
+                **(random_ports() if paddings else {}),
+            }
+        )
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
         m.submodules.engine = self.engine
-        m.submodules.front_end = front_end = FrontEnd(self.capabilities)
+        m.submodules.front_end = front_end = self.front_end
         m.submodules[self.bus.name.lower()] = self.slave
         connect(m, front_end.engine, self.engine)
         connect(m, self.slave.registers, front_end.registers)
         connect_ports(m, self, self.slave)
         m.d.comb += self.irq.eq(front_end.irq)
+        if front_end.padding:
+            m.d.comb += [
+                front_end.random.eq(getattr(self, f"{RANDOM}tdata")),
+                front_end.random_valid.eq(getattr(self, f"{RANDOM}tvalid")),
+                getattr(self, f"{RANDOM}tready").eq(front_end.random_ready),
+            ]
         return m

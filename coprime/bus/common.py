@@ -14,6 +14,9 @@ from coprime.engine.contract import Capabilities, Command, Error, Length, Operan
 __all__ = [
     "CLASSES",
     "LONGEST",
+    "PADDING_REGISTERS",
+    "PLAIN_REGISTERS",
+    "PLAIN_WINDOWS",
     "check_max_length",
     "classes_of",
     "classify",
@@ -31,6 +34,11 @@ __all__ = [
 
 LONGEST = (1 << LENGTH_BITS) - 1
 """What stands for a length that has no place in its register."""
+PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
+"""Those that are defined only where there is padding."""
+PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in PADDING_REGISTERS)
+"""All others but the windows."""
+PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in PADDING_REGISTERS)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 """The length classes that have a register, by their value."""
 
@@ -66,8 +74,11 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
     return Cat(*parts)
 
 
-def identity_fields(own: Capabilities) -> dict[Register, dict[str, int]]:
-    """The registers that never change and tell of the engine, with their fields' values."""
+def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict[str, int]]:
+    """The registers that never change and tell of the engine, with their fields' values.
+
+    `paddings` is the value of CAPABILITIES.PADDINGS.
+    """
     major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
     return {
         registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
@@ -78,6 +89,7 @@ def identity_fields(own: Capabilities) -> dict[Register, dict[str, int]]:
             "FIXED_MODULUS": int(own.fixed_modulus is not None),
             "MULTIPLIERS": own.multipliers,
             **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
+            **({"PADDINGS": paddings} if paddings else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,
@@ -89,11 +101,11 @@ def identity_fields(own: Capabilities) -> dict[Register, dict[str, int]]:
     }
 
 
-def identity(own: Capabilities) -> dict[str, Value]:
+def identity(own: Capabilities, paddings: int = 0) -> dict[str, Value]:
     """Values of the registers that never change and tell of the engine, by name."""
     values = {
         register.name: register_value(register, **fields)
-        for register, fields in identity_fields(own).items()
+        for register, fields in identity_fields(own, paddings).items()
     }
     return values | {"FAMILY": Const(own.family_number, WORD_BITS)}  # one field is the whole word
 

@@ -6,11 +6,12 @@
    an undefined or a read-only register, and a write that does not carry all four bytes answer
    SLVERR and change nothing. Bits without a field read as 0 and are ignored when written. While
    STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
-   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW or to a length answer OKAY, change nothing
-   and set ERROR.REFUSAL to BUSY. A data window is a run of registers of one kind, so that a
-   burst, or a copying loop, moves a whole number. */
+   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or to a length
+   answer OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a run of
+   registers of one kind, so that a burst, or a copying loop, moves a whole number. */
 
-/* RW. What the accelerator does, and the start of the two RSA operations. */
+/* RW. What the accelerator does, and the start of the two RSA operations, with the padding that
+   PADDING tells. */
 #define COPRIME_STATUS                                 0x00u
 /* W. The operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Counts only in the write
    that sets START; reads as 0. */
@@ -27,15 +28,17 @@
 #define COPRIME_INPUT_LENGTH                           0x04u
 /* W. Bytes of the input buffer that count; all above them count as zero. A value over that of the
    modulus, ceil(MODULUS_LENGTH / 8), is clipped to that when a command starts, which sets
-   ERROR.REFUSAL to INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. A value over 65535 is
-   kept as 65535. */
+   ERROR.REFUSAL to INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. Where a padding is made,
+   the message is what is counted: it may have 0 bytes, and the greatest is the longest that
+   fits. A value over 65535 is kept as 65535. */
 #define COPRIME_INPUT_LENGTH_BYTES_SHIFT               0
 #define COPRIME_INPUT_LENGTH_BYTES_MASK                0x0000FFFFu
 
 /* R. Length of the result in bytes. */
 #define COPRIME_OUTPUT_LENGTH                          0x08u
-/* R. ceil(MODULUS_LENGTH / 8) of the last command if it ended without error; 0 before the first
-   command, while busy, after an error and after WIPE. */
+/* R. ceil(MODULUS_LENGTH / 8) of the last command if it ended without error, or, where a padding
+   was removed, the bytes of the message, and 0 after a signature was verified; 0 before the
+   first command, while busy, after an error and after WIPE. */
 #define COPRIME_OUTPUT_LENGTH_BYTES_SHIFT              0
 #define COPRIME_OUTPUT_LENGTH_BYTES_MASK               0x0000FFFFu
 
@@ -107,6 +110,10 @@
    one. */
 #define COPRIME_CAPABILITIES_EQUAL_PRIMES_SHIFT        14
 #define COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK         0x00004000u
+/* R. Paddings that there are: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. 0: PADDING
+   and PADDING_WINDOW are undefined registers. */
+#define COPRIME_CAPABILITIES_PADDINGS_SHIFT            15
+#define COPRIME_CAPABILITIES_PADDINGS_MASK             0x00038000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */
@@ -224,6 +231,43 @@
 #define COPRIME_PRODUCTS_COUNT_SHIFT                   0
 #define COPRIME_PRODUCTS_COUNT_MASK                    0xFFFFFFFFu
 
+/* RW. The padding of the commands that STATUS starts; those that COMMAND starts have none. An
+   encryption pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a signature pads
+   before RSA_PRIVATE and is verified after RSA_PUBLIC. MODULUS_LENGTH must be the modulus's own
+   length. For a modulus of 64 bits or less the register does not count. The input buffer holds
+   the padded message afterwards. */
+#define COPRIME_PADDING                                0xA0u
+/* RW. The scheme's code. One that there is not ends the command with UNSUPPORTED. */
+#define COPRIME_PADDING_SCHEME_SHIFT                   0
+#define COPRIME_PADDING_SCHEME_MASK                    0x00000007u
+/* RW. 1: what is signed is SHA-256 of the input. 0: the input itself, for PSS and with DIGEST_INFO
+   the 32 bytes of such a digest. */
+#define COPRIME_PADDING_HASH_SHIFT                     4
+#define COPRIME_PADDING_HASH_MASK                      0x00000010u
+/* RW. 1: a PKCS1_SIGNATURE has SHA-256's identifier before the digest. 0: only what is given. */
+#define COPRIME_PADDING_DIGEST_INFO_SHIFT              5
+#define COPRIME_PADDING_DIGEST_INFO_MASK               0x00000020u
+/* RW. 1: OAEP takes the digest of its label from PADDING_WINDOW. 0: the label is empty. */
+#define COPRIME_PADDING_LABEL_SHIFT                    6
+#define COPRIME_PADDING_LABEL_MASK                     0x00000040u
+/* RW. 1: PSS takes its salt from PADDING_WINDOW. 0: from the random source. */
+#define COPRIME_PADDING_SALT_SHIFT                     7
+#define COPRIME_PADDING_SALT_MASK                      0x00000080u
+/* RW. Bytes of PSS's salt. A value over 32 is kept as 32. */
+#define COPRIME_PADDING_SALT_LENGTH_SHIFT              8
+#define COPRIME_PADDING_SALT_LENGTH_MASK               0x00003F00u
+
+/* W. Four numbers of 32 bytes, 8 words each, the least significant first. 0..7: SHA-256 of the
+   private exponent in as many bytes as the modulus has, from which a wrong PKCS1 padding gets
+   its message. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, whose bytes are the number's
+   upper ones. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset
+   clear them all. Signing overwrites the last one. */
+#define COPRIME_PADDING_WINDOW                         0x100u
+#define COPRIME_PADDING_WINDOW_WORDS                   32
+/* W. 32 bits of the number. */
+#define COPRIME_PADDING_WINDOW_DATA_SHIFT              0
+#define COPRIME_PADDING_WINDOW_DATA_MASK               0xFFFFFFFFu
+
 /* W. Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least
    significant. One write does what writes to INPUT_FIFO and WRITE_ADDRESS do: INPUT_FIFO holds
    the word then. */
@@ -302,6 +346,10 @@ enum coprime_error {
     COPRIME_ERROR_CANCELLED = 15,
     /* The modulus is not the one that the engine is made for, see CAPABILITIES.FIXED_MODULUS. */
     COPRIME_ERROR_MODULUS_FIXED = 16,
+    /* The padding of a decrypted message, or of a signature, is wrong; or its digest is. */
+    COPRIME_ERROR_PADDING = 17,
+    /* The modulus is too short for the padding. */
+    COPRIME_ERROR_PADDING_LENGTH = 18,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */
@@ -342,6 +390,20 @@ enum coprime_length {
     COPRIME_LENGTH_Q = 3,
     /* Exactly one digit. */
     COPRIME_LENGTH_DIGIT = 4,
+};
+
+/* What PADDING.SCHEME chooses for a start by STATUS. The hash is SHA-256 everywhere. */
+enum coprime_scheme {
+    /* The input and the result are numbers. */
+    COPRIME_SCHEME_NONE = 0,
+    /* PKCS #1 v1.5 encryption. A wrong padding gives a message that only the key foretells. */
+    COPRIME_SCHEME_PKCS1 = 1,
+    /* OAEP with MGF1. */
+    COPRIME_SCHEME_OAEP = 2,
+    /* PKCS #1 v1.5 signatures. */
+    COPRIME_SCHEME_PKCS1_SIGNATURE = 3,
+    /* PSS with MGF1. */
+    COPRIME_SCHEME_PSS = 4,
 };
 
 #endif

@@ -1,5 +1,7 @@
 """The registers of an accelerator, and what they do to its engine."""
 
+from collections.abc import Collection
+
 from amaranth.hdl import (
     Array,
     Cat,
@@ -21,6 +23,9 @@ from coprime.bus import registers
 from coprime.bus.common import (
     CLASSES,
     LONGEST,
+    PADDING_REGISTERS,
+    PLAIN_REGISTERS,
+    PLAIN_WINDOWS,
     check_max_length,
     classes_of,
     classify,
@@ -35,6 +40,7 @@ from coprime.bus.common import (
     too_long_for,
 )
 from coprime.bus.gearbox import LENGTH_BITS, Gearbox
+from coprime.bus.padding import PaddingControl
 from coprime.bus.port import WORD_BITS, RegisterSignature
 from coprime.bus.registers import REGISTERS, WINDOWS, Window
 from coprime.engine.contract import (
@@ -47,6 +53,7 @@ from coprime.engine.contract import (
     Length,
     Operand,
 )
+from coprime.padding.scheme import Padding, mask_of
 
 __all__ = ["FrontEnd"]
 
@@ -84,19 +91,25 @@ class FrontEnd(wiring.Component):
     engine as it is, which refuses it. A reset ends everything and clears the buffers, one word a
     cycle, in which accesses wait; the engine's memory keeps its words until WIPE.
 
+    With paddings, the check takes a cycle more, and the padding unit works in the buffer before the
+    input goes to the engine, or after the result has come to the buffer.
+
     Parameters
     ----------
     capabilities: those of the engine; digit_width and headroom up to 255, max_length up to
         65534, multipliers up to 15
+    paddings: those that the hardware makes and removes; with any, max_length is 65 to 65280
 
     Members
     -------
     registers: the register port
     engine: to be connected to the engine
     irq: 1 while an interrupt is pending and enabled
+    random, random_valid, random_ready: random bytes, of which one is taken where both of the latter
+        are 1; only with paddings
     """
 
-    def __init__(self, capabilities: Capabilities):
+    def __init__(self, capabilities: Capabilities, paddings: Collection[Padding] = ()):
         if not isinstance(capabilities, Capabilities):
             raise TypeError(f"capabilities must be Capabilities, not {capabilities!r}")
         check_max_length(capabilities)
@@ -104,11 +117,14 @@ class FrontEnd(wiring.Component):
         if not 1 <= capabilities.multipliers <= greatest:
             raise ValueError(f"multipliers must be 1 to {greatest}, not {capabilities.multipliers}")
         self.capabilities = capabilities
+        self.padding = PaddingControl(paddings, capabilities.max_length) if paddings else None
+        random = {"random": In(8), "random_valid": In(1), "random_ready": Out(1)}
         super().__init__(
             {
                 "registers": Out(RegisterSignature()),
                 "engine": In(EngineSignature(capabilities)),
                 "irq": Out(1),
+                **(random if paddings else {}),
             }
         )
         # Input below, output above.
@@ -130,6 +146,12 @@ class FrontEnd(wiring.Component):
         m = Module()
         own = self.capabilities
         port, engine = self.registers, self.engine
+        padding = self.padding
+        paddings = padding.paddings if padding else ()
+        known_registers = REGISTERS if padding else PLAIN_REGISTERS
+        known_windows = WINDOWS if padding else PLAIN_WINDOWS
+        stored = [registers.INPUT_WINDOW, *((registers.PADDING_WINDOW,) if padding else ())]
+        not_while_busy = [*NOT_WHILE_BUSY, *(PADDING_REGISTERS if padding else ())]
 
         # What software has set. Lengths of input and output are in bytes.
         byte_bits = bits_for(self.words * WORD_BITS // 8 + 1)
@@ -168,7 +190,12 @@ class FrontEnd(wiring.Component):
         # The ports of the buffer never meet at an address: the input half is written while idle and
         # read while busy, the output half is written while busy and read while idle.
         m.submodules.buffer = buffer = self.buffer
-        store = buffer.write_port()
+        store = buffer.write_port(granularity=8 if padding else None)
+
+        def enable(condition: Value) -> Value:
+            """Write a whole word."""
+            return condition.replicate(WORD_BITS // 8) if padding else condition
+
         fetch = buffer.read_port()
         wipe_address = Signal(range(buffer.depth))
 
@@ -239,9 +266,14 @@ class FrontEnd(wiring.Component):
         )
         m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
         input_index = gearbox.word_index[:word_bits]
+        limit: Value = padding.limit if padding else operand_bytes
+        encoded = Signal()  # the input buffer holds a padded message
+        counted_bytes: Value = Mux(clipped, limit, input_length)
+        if padding:
+            counted_bytes = Mux(encoded, operand_bytes, counted_bytes)
         m.d.sync += [
-            clipped.eq(input_length > operand_bytes),
-            input_bytes.eq(Mux(clipped, operand_bytes, input_length)),
+            clipped.eq(input_length > limit),
+            input_bytes.eq(counted_bytes),
             *(
                 masked[i].eq(busy & (Cat(Const(i, 2), input_index) >= input_bytes))
                 for i in range(len(masked))
@@ -290,10 +322,10 @@ class FrontEnd(wiring.Component):
         too_long = Signal()
         blocked = Signal()
         unwritable = Signal()
-        writable = [number(r) for r in (*REGISTERS, *WINDOWS) if r.writable]
+        writable = [number(r) for r in (*known_registers, *known_windows) if r.writable]
         attempts = {
             r: port.write_address.matches(number(r))
-            for r in (*REGISTERS, registers.INPUT_WINDOW)
+            for r in (*known_registers, *stored)
             if r.writable
         }
         attempts[registers.KEY_DATA] |= port.write_address.matches(number(registers.KEY_WINDOW))
@@ -304,13 +336,13 @@ class FrontEnd(wiring.Component):
         writes = {r: Signal(name=f"writes_{r.name.lower()}") for r in attempts}
         m.d.comb += [
             accepts.eq(port.write & ~port.write_ready & settled),
-            guarded.eq(Cat(attempts[r] for r in NOT_WHILE_BUSY).any()),
+            guarded.eq(Cat(attempts[r] for r in not_while_busy).any()),
             port.write_error.eq(unwritable),
         ]
         m.d.sync += [
             port.write_ready.eq(accepts),
             *(
-                writes[r].eq(accepts & attempt & ~(busy & (r in NOT_WHILE_BUSY)))
+                writes[r].eq(accepts & attempt & ~(busy & (r in not_while_busy)))
                 for r, attempt in attempts.items()
             ),
             blocked.eq(accepts & busy & guarded),
@@ -347,7 +379,7 @@ class FrontEnd(wiring.Component):
                 )
             ),
             stores.eq(writes[registers.WRITE_ADDRESS] | writes[registers.INPUT_WINDOW]),
-            store.en.eq(stores & ~beyond),
+            store.en.eq(enable(stores & ~beyond)),
             store.addr.eq(Cat(Mux(stores_directly, store_word, value)[:word_bits], 0)),
             store.data.eq(input_fifo),
             gearbox.word_valid.eq(writes[registers.KEY_DATA] & gearbox.busy),
@@ -401,12 +433,19 @@ class FrontEnd(wiring.Component):
 
         # Counters.
         wiping, running, succeeds = Signal(), Signal(), Signal()
-        with m.If(wiping):
+        wiped: Value = wipe_address == buffer.depth - 1
+        wipes_next: Value = wiping
+        if padding:  # whose slots may take longer
+            wipes_next = wiping & ~wiped
+            wiped = wiped & ~padding.busy
+        with m.If(wipes_next):
             m.d.sync += wipe_address.eq(wipe_address + 1)
         with m.If(running):
             m.d.sync += [cycles.eq(cycles + 1), products.eq(products + engine.multiplying)]
         with m.If(succeeds):
-            m.d.sync += output_length.eq(operand_bytes)
+            m.d.sync += output_length.eq(
+                Mux(padding.decodes, padding.length, operand_bytes) if padding else operand_bytes
+            )
         with m.If(start):
             m.d.sync += [
                 busy.eq(1),
@@ -468,28 +507,47 @@ class FrontEnd(wiring.Component):
                     end(Error.OPERAND_MISSING)
                 with m.Elif(~needs_input):
                     m.next = "START"
-                with m.Elif(input_length == 0):
+                empty = input_length == 0
+                with m.Elif(empty & ~padding.encodes if padding else empty):
                     end(Error.LENGTH_ZERO)
                 with m.Else():
+                    m.next = "ROOM" if padding else "CLIP"
+            if padding:
+                with m.State("ROOM"):
                     m.next = "CLIP"
+                    with m.If(padding.error != Error.NONE):
+                        end(padding.error)
+                with m.State("ENCODE"), m.If(padding.done):
+                    m.next = "FEED"
+                with m.State("FEED"):
+                    m.d.comb += [gearbox.start.eq(1), advance.eq(1)]
+                    m.next = "INPUT"
+                with m.State("DECODE"), m.If(padding.done):
+                    m.d.comb += succeeds.eq(~padding.failed)
+                    end(Mux(padding.failed, Error.PADDING, Error.NONE))
             # After reset, when every access waits, and for WIPE: nothing of another user is left.
             for state, proceed in (("CLEAR", "IDLE"), ("WIPE", "START")):
                 with m.State(state):
                     m.d.comb += [
-                        store.en.eq(1),
+                        store.en.eq(enable(Const(1)) if padding else 1),
                         store.addr.eq(wipe_address),
                         fetch.en.eq(0),
                         wiping.eq(1),
                     ]
                     if state == "CLEAR":
                         m.d.comb += settled.eq(0)
-                    with m.If(wipe_address == buffer.depth - 1):
+                    with m.If(wiped):
                         m.next = proceed
             with m.State("CLIP"):
                 with m.If(clipped):
                     m.d.comb += refused.eq(Error.INPUT_CLIPPED)
                 m.d.comb += [gearbox.start.eq(1), advance.eq(1)]
                 m.next = "INPUT"
+                if padding:
+                    with m.If(padding.encodes):
+                        m.d.comb += [gearbox.start.eq(0), advance.eq(0), padding.start.eq(1)]
+                        m.d.sync += encoded.eq(1)
+                        m.next = "ENCODE"
             with m.State("INPUT"):
                 m.d.comb += [
                     gearbox.word_valid.eq(~advanced.any()),
@@ -514,13 +572,51 @@ class FrontEnd(wiring.Component):
                         m.next = "OUTPUT"
             with m.State("OUTPUT"):
                 m.d.comb += [
-                    store.en.eq(gearbox.word_write),
+                    store.en.eq(enable(gearbox.word_write)),
                     store.addr.eq(Cat(input_index, 1)),
                     store.data.eq(gearbox.word),
                 ]
-                with m.If(converted):
+                complete_output: Value = converted
+                if padding:
+                    complete_output = converted & ~padding.decodes
+                    with m.If(converted & padding.decodes):
+                        m.d.comb += padding.start.eq(1)
+                        m.next = "DECODE"
+                with m.If(complete_output):
                     m.d.comb += succeeds.eq(1)
                     end(Error.NONE)
+
+        if padding:
+            m.submodules.padding = padding
+            in_output_half = padding.decodes & ~padding.from_input
+            m.d.comb += [
+                padding.writes.eq(writes[registers.PADDING]),
+                padding.writes_window.eq(writes[registers.PADDING_WINDOW]),
+                padding.value.eq(value),
+                padding.word.eq(word_of(registers.PADDING_WINDOW, port.write_address)),
+                padding.begins.eq(start),
+                padding.by_status.eq(writes[registers.STATUS]),
+                padding.private.eq(private),
+                padding.modulus_length.eq(lengths[Length.MODULUS]),
+                padding.size.eq(operand_bytes),
+                padding.input_length.eq(input_bytes),
+                padding.wipe.eq(wipes),
+                padding.read_data.eq(fetch.data),
+                padding.random.eq(self.random),
+                padding.random_valid.eq(self.random_valid),
+                self.random_ready.eq(padding.random_ready),
+            ]
+            with m.If(start):
+                m.d.sync += encoded.eq(0)
+            with m.If(padding.busy & busy & ~wiping):
+                byte_address = Cat(padding.address[2 : 2 + word_bits], in_output_half)
+                m.d.comb += [
+                    fetch.addr.eq(byte_address),
+                    fetch.en.eq(~padding.store),
+                    store.addr.eq(byte_address),
+                    store.data.eq(padding.store_data.replicate(WORD_BITS // 8)),
+                    store.en.eq(Mux(padding.store, Const(1) << padding.address[:2], 0)),
+                ]
 
         # Reads: one cycle to fetch, one to look up, one to answer. They wait as writes do, so that
         # ERROR tells of the word before.
@@ -546,7 +642,8 @@ class FrontEnd(wiring.Component):
             "INTERRUPT_STATUS": interrupt,
             **{r.name: bits for r, bits in zip(LENGTH_REGISTERS, lengths, strict=True)},
             "IDENTIFICATION": Const(registers.IDENTIFICATION["ID"].reset, WORD_BITS),
-            **identity(own),
+            **identity(own, mask_of(paddings)),
+            **({"PADDING": padding.setting} if padding else {}),
         }
         with m.Switch(port.read_address):
             with m.Case(number(registers.OUTPUT_FIFO), number(registers.OUTPUT_WINDOW)):

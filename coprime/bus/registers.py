@@ -6,9 +6,9 @@ A window of 4 KiB with 32-bit registers. Reading an undefined or a write-only re
 undefined or a read-only register, and a write that does not carry all four bytes answer SLVERR and
 change nothing. Bits without a field read as 0 and are ignored when written. While STATUS.BUSY is 1,
 a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO, INPUT_WINDOW, KEY_OPERAND,
-KEY_DATA, KEY_WINDOW or to a length answer OKAY, change nothing and set ERROR.REFUSAL to BUSY. A
-data window is a run of registers of one kind, so that a burst, or a copying loop, moves a whole
-number.
+KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or to a length answer OKAY, change nothing and set
+ERROR.REFUSAL to BUSY. A data window is a run of registers of one kind, so that a burst, or a
+copying loop, moves a whole number.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,10 @@ STATUS = Register(
     name="STATUS",
     address=0x00,
     access="RW",
-    doc="What the accelerator does, and the start of the two RSA operations.",
+    doc=(
+        "What the accelerator does, and the start of the two RSA operations, with the "
+        "padding that PADDING tells."
+    ),
     fields=(
         Field(
             name="DECRYPT",
@@ -128,7 +131,9 @@ INPUT_LENGTH = Register(
                 "Bytes of the input buffer that count; all above them count as zero. A "
                 "value over that of the modulus, ceil(MODULUS_LENGTH / 8), is clipped to "
                 "that when a command starts, which sets ERROR.REFUSAL to INPUT_CLIPPED; 0 "
-                "ends the command with LENGTH_ZERO. A value over 65535 is kept as 65535."
+                "ends the command with LENGTH_ZERO. Where a padding is made, the message is"
+                " what is counted: it may have 0 bytes, and the greatest is the longest "
+                "that fits. A value over 65535 is kept as 65535."
             ),
         ),
     ),
@@ -146,8 +151,10 @@ OUTPUT_LENGTH = Register(
             access="R",
             reset=0,
             doc=(
-                "ceil(MODULUS_LENGTH / 8) of the last command if it ended without error; 0 "
-                "before the first command, while busy, after an error and after WIPE."
+                "ceil(MODULUS_LENGTH / 8) of the last command if it ended without error, "
+                "or, where a padding was removed, the bytes of the message, and 0 after a "
+                "signature was verified; 0 before the first command, while busy, after an "
+                "error and after WIPE."
             ),
         ),
     ),
@@ -337,6 +344,17 @@ CAPABILITIES = Register(
             doc=(
                 "1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the "
                 "length of the longer one."
+            ),
+        ),
+        Field(
+            name="PADDINGS",
+            offset=15,
+            width=3,
+            access="R",
+            reset=None,
+            doc=(
+                "Paddings that there are: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit "
+                "2 PSS. 0: PADDING and PADDING_WINDOW are undefined registers."
             ),
         ),
     ),
@@ -658,6 +676,101 @@ PRODUCTS = Register(
         ),
     ),
 )
+PADDING = Register(
+    name="PADDING",
+    address=0xA0,
+    access="RW",
+    doc=(
+        "The padding of the commands that STATUS starts; those that COMMAND starts have "
+        "none. An encryption pads before RSA_PUBLIC and removes the padding after "
+        "RSA_PRIVATE; a signature pads before RSA_PRIVATE and is verified after RSA_PUBLIC."
+        " MODULUS_LENGTH must be the modulus's own length. For a modulus of 64 bits or less"
+        " the register does not count. The input buffer holds the padded message "
+        "afterwards."
+    ),
+    fields=(
+        Field(
+            name="SCHEME",
+            offset=0,
+            width=3,
+            access="RW",
+            reset=0,
+            doc=("The scheme's code. One that there is not ends the command with UNSUPPORTED."),
+        ),
+        Field(
+            name="HASH",
+            offset=4,
+            width=1,
+            access="RW",
+            reset=0,
+            doc=(
+                "1: what is signed is SHA-256 of the input. 0: the input itself, for PSS "
+                "and with DIGEST_INFO the 32 bytes of such a digest."
+            ),
+        ),
+        Field(
+            name="DIGEST_INFO",
+            offset=5,
+            width=1,
+            access="RW",
+            reset=0,
+            doc=(
+                "1: a PKCS1_SIGNATURE has SHA-256's identifier before the digest. 0: only "
+                "what is given."
+            ),
+        ),
+        Field(
+            name="LABEL",
+            offset=6,
+            width=1,
+            access="RW",
+            reset=0,
+            doc=(
+                "1: OAEP takes the digest of its label from PADDING_WINDOW. 0: the label is empty."
+            ),
+        ),
+        Field(
+            name="SALT",
+            offset=7,
+            width=1,
+            access="RW",
+            reset=0,
+            doc="1: PSS takes its salt from PADDING_WINDOW. 0: from the random source.",
+        ),
+        Field(
+            name="SALT_LENGTH",
+            offset=8,
+            width=6,
+            access="RW",
+            reset=0,
+            doc="Bytes of PSS's salt. A value over 32 is kept as 32.",
+        ),
+    ),
+)
+PADDING_WINDOW = Window(
+    name="PADDING_WINDOW",
+    address=0x100,
+    access="W",
+    doc=(
+        "Four numbers of 32 bytes, 8 words each, the least significant first. 0..7: SHA-256"
+        " of the private exponent in as many bytes as the modulus has, from which a wrong "
+        "PKCS1 padding gets its message. 8..15: SHA-256 of OAEP's label. 16..23: PSS's "
+        "salt, whose bytes are the number's upper ones. 24..31: SHA-256 of the message "
+        "whose signature is verified. WIPE and a reset clear them all. Signing overwrites "
+        "the last one."
+    ),
+    fields=(
+        Field(
+            name="DATA",
+            offset=0,
+            width=32,
+            access="W",
+            reset=0,
+            doc="32 bits of the number.",
+        ),
+    ),
+    words=32,
+)
 INPUT_WINDOW = Window(
     name="INPUT_WINDOW",
     address=0x400,
@@ -754,10 +867,12 @@ REGISTERS: tuple[Register, ...] = (
     KEY_DATA,
     CYCLES,
     PRODUCTS,
+    PADDING,
 )
 """All registers but the windows, by address."""
 
 WINDOWS: tuple[Window, ...] = (
+    PADDING_WINDOW,
     INPUT_WINDOW,
     OUTPUT_WINDOW,
     KEY_WINDOW,

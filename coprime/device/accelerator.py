@@ -217,10 +217,10 @@ class Accelerator(EngineDriver):
             self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
         self._write(registers.ERROR, 0)
 
-    def _execute(self, command: Command) -> None:
+    def _execute(self, command: int, register: registers.Register = registers.COMMAND) -> None:
         done = registers.INTERRUPT_STATUS["DONE"].mask
         self._write(registers.INTERRUPT_STATUS, done)
-        self._write(registers.COMMAND, command)
+        self._write(register, command)
         while not self._read(registers.INTERRUPT_STATUS):
             self._device.wait_interrupt(self._timeout)
         self._write(registers.INTERRUPT_STATUS, done)

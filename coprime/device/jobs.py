@@ -61,6 +61,8 @@ _SENTENCES = {
     Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
     Error.CANCELLED: "the command was cancelled before it had a result",
     Error.MODULUS_FIXED: "the accelerator is made for another modulus, and takes no other",
+    Error.PADDING: "the padding is wrong",
+    Error.PADDING_LENGTH: "the modulus is too short for the padding",
 }
 
 

@@ -102,6 +102,14 @@ class SimulatedDevice(Closing):
         for done in range(0, cycles, self._chunk):
             self._library.coprime_run(self._open(), min(self._chunk, cycles - done))
 
+    def give_random(self, data: bytes) -> None:
+        """Let these be the next bytes of the random source; after them come the system's.
+
+        For tests: what was given before and not yet taken is lost. A design without a random source
+        takes none.
+        """
+        self._library.coprime_random(self._open(), data, len(data))
+
     def read32(self, address: int) -> int:
         """Read a register, as Device.read32; BusTimeout if no answer comes."""
         check_address(address)

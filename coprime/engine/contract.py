@@ -106,6 +106,10 @@ class Error(enum.IntEnum):
     """The command was ended by CANCEL before it had a result; a cluster's only."""
     MODULUS_FIXED = 16
     """The modulus is not the one that the engine is made for, see CAPABILITIES.FIXED_MODULUS."""
+    PADDING = 17
+    """The padding of a decrypted message, or of a signature, is wrong; or its digest is."""
+    PADDING_LENGTH = 18
+    """The modulus is too short for the padding."""
 
 
 class Length(enum.IntEnum):

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name, map_ecp5, route_ecp5
 from coprime.flow.package import PARTS, accelerator_verilog, measured_verilog, part_verilog
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
+from coprime.padding.scheme import Padding
 from coprime.rsa import keys
 
 __all__ = [
@@ -151,10 +152,15 @@ class Area:
 
 
 def open_simulation(
-    choice: Choice, *, target: Target = Target.GENERIC, trace: Path | None = None
+    choice: Choice,
+    *,
+    target: Target = Target.GENERIC,
+    trace: Path | None = None,
+    paddings: Collection[Padding] = (),
 ) -> SimulatedDevice:
     """Simulate the accelerator that `coprime build` writes."""
-    return SimulatedDevice(accelerator_verilog(choice, target), choice.module_name, trace=trace)
+    verilog = accelerator_verilog(choice, target, paddings=paddings)
+    return SimulatedDevice(verilog, choice.module_name, trace=trace)
 
 
 def random_operands(

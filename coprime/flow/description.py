@@ -4,21 +4,22 @@
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from amaranth.lib import wiring
 
 from coprime import __version__
 from coprime.bus import cluster_registers, registers
-from coprime.bus.accelerator import Bus
+from coprime.bus.accelerator import Bus, random_ports
 from coprime.bus.axi4 import ID_BITS, AXI4Signature
 from coprime.bus.axi4_lite import AXI4LiteSignature, flat_ports
-from coprime.bus.common import identity_fields
+from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS, identity_fields
 from coprime.bus.registers import Field, Register
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
+from coprime.padding.scheme import Padding, Scheme, mask_of
 
 __all__ = ["Description", "Port", "describe"]
 
@@ -29,6 +30,7 @@ _CODES: dict[tuple[str, str], type[enum.IntEnum]] = {
     ("ERROR", "REFUSAL"): Error,
     ("COMPLETION", "ERROR"): Error,
     ("KEY_OPERAND", "OPERAND"): Operand,
+    ("PADDING", "SCHEME"): Scheme,
 }
 
 
@@ -61,6 +63,7 @@ class Description:
     registers : all, the windows included, by address
     values : of the fields that depend on the engine: by register and field
     headers : names of the C headers
+    paddings : whether there are any, with the random source that they need
     """
 
     name: str
@@ -70,6 +73,7 @@ class Description:
     registers: tuple[Register, ...]
     values: Mapping[str, Mapping[str, int]]
     headers: tuple[str, ...]
+    paddings: bool = False
 
     version = __version__
     """The generator's."""
@@ -85,7 +89,10 @@ class Description:
         signature = AXI4Signature(ID_BITS) if self.bus is Bus.AXI4 else AXI4LiteSignature()
         found = [
             Port(name, member.flow is wiring.Out, int(member.shape))
-            for name, member in flat_ports(signature).items()
+            for name, member in {
+                **flat_ports(signature),
+                **(random_ports() if self.paddings else {}),
+            }.items()
         ]
         return [*found, Port("irq", True, 1)]
 
@@ -101,19 +108,27 @@ class Description:
 
 
 def describe(
-    choice: Choice | ClusterChoice, target: Target, bus: Bus, headers: tuple[str, ...]
+    choice: Choice | ClusterChoice,
+    target: Target,
+    bus: Bus,
+    headers: tuple[str, ...],
+    paddings: Collection[Padding] = (),
 ) -> Description:
     """Describe what `coprime build` makes of a choice."""
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     values = {
         register.name: fields
-        for register, fields in identity_fields(core.design.capabilities).items()
+        for register, fields in identity_fields(core.design.capabilities, mask_of(paddings)).items()
     }
-    summary, known = core.family.summary, (*registers.REGISTERS, *registers.WINDOWS)
+    summary, known = core.family.summary, (*PLAIN_REGISTERS, *PLAIN_WINDOWS)
+    if paddings:
+        known = (*registers.REGISTERS, *registers.WINDOWS)
     if isinstance(choice, ClusterChoice):
         summary, known = (
             f"{choice.cores} engines on a chain: {summary}",
             cluster_registers.REGISTERS,
         )
         values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
-    return Description(choice.module_name, summary, target, bus, known, values, headers)
+    return Description(
+        choice.module_name, summary, target, bus, known, values, headers, bool(paddings)
+    )

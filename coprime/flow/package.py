@@ -1,5 +1,6 @@
 """What `coprime build` writes: files that drop into a user's flow."""
 
+from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.node import Node
+from coprime.padding.scheme import Padding
 
 from .description import describe
 from .project_files import fusesoc_core, zynq_script
@@ -39,11 +41,15 @@ engine's multipliers by itself, without the memory that holds its operands."""
 
 
 def accelerator_verilog(
-    choice: Choice, target: Target = Target.GENERIC, bus: Bus = Bus.AXI4_LITE
+    choice: Choice,
+    target: Target = Target.GENERIC,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
 ) -> str:
     """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
-    hardware = Accelerator(choice.design.hardware(target), bus)
-    return to_verilog(hardware, choice.module_name, header=_header(choice, target, bus))
+    hardware = Accelerator(choice.design.hardware(target), bus, paddings)
+    header = _header(choice, target, bus, paddings)
+    return to_verilog(hardware, choice.module_name, header=header)
 
 
 def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
@@ -104,23 +110,29 @@ def measured_verilog(
 
 
 def write_package(
-    choice: Choice | ClusterChoice, target: Target, folder: Path, bus: Bus = Bus.AXI4_LITE
+    choice: Choice | ClusterChoice,
+    target: Target,
+    folder: Path,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
 ) -> list[Path]:
     """Write the accelerator, or the cluster, into `folder`, made if need be.
 
     Beside the Verilog: C headers, the registers as CMSIS-SVD, the design as an IP-XACT component
     and as a FuseSoC core, and a script that makes a Vivado project for a Zynq. Gives the files'
     paths. Raises OSError if they cannot be written, and ValueError for a cluster on another bus
-    than AXI4-Lite.
+    than AXI4-Lite, or with paddings.
     """
     if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
         raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
+    if isinstance(choice, ClusterChoice) and paddings:
+        raise ValueError("a cluster has no padding in hardware")
     if isinstance(choice, ClusterChoice):
         verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
     else:
-        verilog, headers = accelerator_verilog(choice, target, bus), [C_HEADER]
+        verilog, headers = accelerator_verilog(choice, target, bus, paddings), [C_HEADER]
     source = resources.files("coprime.bus")
-    own = describe(choice, target, bus, tuple(headers))
+    own = describe(choice, target, bus, tuple(headers), paddings)
     contents = {
         own.verilog: verilog,
         **{name: source.joinpath(name).read_text("utf-8") for name in headers},
@@ -135,13 +147,21 @@ def write_package(
     return [folder / name for name in contents]
 
 
-def _header(choice: Choice | ClusterChoice, target: Target, bus: Bus = Bus.AXI4_LITE) -> str:
+def _header(
+    choice: Choice | ClusterChoice,
+    target: Target,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
+) -> str:
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
     own = core.design.capabilities
     command = choice.command("build", target)
     if bus is not Bus.AXI4_LITE:
         command += f" --bus {bus.value}"
+    if paddings:
+        names = [padding.value for padding in Padding if padding in paddings]
+        command += f" --padding {','.join(names)}"
     lines = [
         f"{choice.module_name}: {many}{core.family.summary}",
         f"Coprime {__version__}, Apache-2.0",

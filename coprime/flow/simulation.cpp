@@ -5,6 +5,8 @@
 //
 // The bus is AXI4-Lite; with BURSTS it is AXI4, and blocks of registers move in bursts.
 //
+// With RANDOM, it takes random bytes from the system, after those that it was given.
+//
 // With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
 
@@ -13,6 +15,7 @@
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "Vmodel.h"
@@ -127,10 +130,44 @@ struct Nodes {
 };
 #endif
 
+#ifdef RANDOM
+// A stream of random bytes that always has one.
+class Randomness {
+    std::random_device system;
+    std::deque<uint8_t> given;
+
+    void draw(Vmodel& model) {
+        model.s_axis_random_tdata = given.empty() ? system() & 0xFF : given.front();
+        if (!given.empty()) given.pop_front();
+    }
+
+   public:
+    // Replace the byte that is there, and what was given before.
+    void give(Vmodel& model, const uint8_t* bytes, uint64_t count) {
+        given.assign(bytes, bytes + count);
+        model.s_axis_random_tvalid = 1;
+        draw(model);
+    }
+
+    bool is_taken(const Vmodel& model) { return model.s_axis_random_tready; }
+
+    void step(Vmodel& model, bool taken) {
+        if (taken) draw(model);
+    }
+};
+#else
+struct Randomness {
+    void give(Vmodel&, const uint8_t*, uint64_t) {}
+    bool is_taken(const Vmodel&) { return false; }
+    void step(Vmodel&, bool) {}
+};
+#endif
+
 struct Simulation {
     VerilatedContext context;
     Vmodel model{&context};
     Nodes nodes;
+    Randomness randomness;
     uint64_t cycles = 0;
     uint64_t access_limit;
 #if VM_TRACE
@@ -141,6 +178,7 @@ struct Simulation {
         context.traceEverOn(VM_TRACE);
         model.s_axi_aclk = 0;
         idle();
+        randomness.give(model, nullptr, 0);
         settle();
         reset();
     }
@@ -182,11 +220,13 @@ struct Simulation {
     }
 
     void rise() {
+        const bool taken = randomness.is_taken(model);
         nodes.rise(model);
         model.s_axi_aclk = 1;
         model.eval();
         dump(1);
         ++cycles;
+        randomness.step(model, taken);
     }
 
     void tick() {
@@ -195,12 +235,14 @@ struct Simulation {
         // all that the model must know of it. And eval() of the root module without that of Vmodel
         // leaves out the locks for messages and garbage, of which there are none. Together they
         // take more than half of the time.
+        const bool taken = randomness.is_taken(model);
         nodes.fall(model);
         nodes.rise(model);
         model.rootp->PREVIOUS_CLOCK = 0;
         model.s_axi_aclk = 1;
         Vmodel___024root___eval(model.rootp);
         ++cycles;
+        randomness.step(model, taken);
 #else
         settle();
         rise();
@@ -347,6 +389,11 @@ void coprime_run(Simulation* simulation, uint64_t cycles) {
 }
 
 uint64_t coprime_cycles(const Simulation* simulation) { return simulation->cycles; }
+
+// The next random bytes, in place of any that were given before; after them come the system's.
+void coprime_random(Simulation* simulation, const uint8_t* bytes, uint64_t count) {
+    simulation->randomness.give(simulation->model, bytes, count);
+}
 
 #if VM_TRACE
 // Write all signals to an FST file from now on; a half cycle is one time unit.

@@ -75,7 +75,8 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
     """Give the shared library that simulates `top` of `verilog`, building it if need be.
 
     `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five channels
-    of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq.
+    of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq;
+    and, if it has the AXI4-Stream s_axis_random_*, that gets random bytes of the operating system.
     Or it is a Chain, whose length does not matter here: one library simulates all lengths. With
     `trace` it can also write waveforms, which makes it slower. Raises ToolError without a C++
     compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
@@ -165,7 +166,8 @@ def build_library(
 
 
 def _bus_macros(models: Sequence[Path]) -> list[str]:
-    return ["-DBURSTS"] if _port_width(models[0], "s_axi_awlen") is not None else []
+    known = {"s_axi_awlen": "-DBURSTS", "s_axis_random_tdata": "-DRANDOM"}
+    return [macro for port, macro in known.items() if _port_width(models[0], port) is not None]
 
 
 def load_simulation(library: Path) -> ctypes.CDLL:
@@ -184,6 +186,7 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "wait_interrupt": (ctypes.c_int, [handle, count]),
         "run": (None, [handle, count]),
         "cycles": (count, [handle]),
+        "random": (None, [handle, ctypes.c_char_p, count]),
         "trace_open": (ctypes.c_int, [handle, ctypes.c_char_p]),
         "trace_close": (None, [handle]),
     }

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from coprime.model.padding import Task
 
-__all__ = ["Padding", "Scheme", "parse_paddings", "task_of"]
+__all__ = ["Padding", "Scheme", "mask_of", "parse_paddings", "task_of"]
 
 
 class Scheme(enum.IntEnum):
@@ -54,6 +54,11 @@ class Padding(enum.Enum):
 def task_of(scheme: Scheme, decodes: bool) -> Task:
     """What is done before (or, `decodes`, after) the exponentiation; not for NONE."""
     return Task(2 * (scheme - 1) + decodes)
+
+
+def mask_of(paddings: Iterable[Padding]) -> int:
+    """The value of CAPABILITIES.PADDINGS."""
+    return sum(1 << list(Padding).index(padding) for padding in paddings)
 
 
 def parse_paddings(names: Iterable[str]) -> tuple[Padding, ...]:

@@ -34,7 +34,14 @@ def test_generated_files_are_up_to_date():
     ["coprime/bus/registers.py", "coprime/bus/coprime_registers.h", "docs/registers.md"],
 )
 def test_check_names_the_stale_file_and_writing_mends_it(tmp_path, path):
-    for folder in ("coprime/bus", "coprime/engine", "tools", "docs"):
+    for folder in (
+        "coprime/bus",
+        "coprime/engine",
+        "coprime/model",
+        "coprime/padding",
+        "tools",
+        "docs",
+    ):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "coprime/__init__.py", tmp_path / "coprime")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -86,6 +93,7 @@ def test_windows():
         assert not taken & own
         taken |= own
     assert [(window.name, window.access) for window in WINDOWS] == [
+        ("PADDING_WINDOW", "W"),
         ("INPUT_WINDOW", "W"),
         ("OUTPUT_WINDOW", "R"),
         ("KEY_WINDOW", "W"),

@@ -1,0 +1,191 @@
+"""What software tells of padding, what a command makes of it, and the unit that does it."""
+
+from collections.abc import Collection
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus import registers
+from coprime.bus.common import register_value
+from coprime.bus.gearbox import LENGTH_BITS
+from coprime.bus.port import WORD_BITS
+from coprime.engine.contract import ERROR_BITS, Error
+from coprime.model.padding import (
+    DIGEST_BYTES,
+    Option,
+    Task,
+    is_digest,
+    least_bytes,
+    overhead,
+)
+from coprime.padding.scheme import Padding, Scheme, task_of
+from coprime.padding.unit import PaddingUnit
+
+__all__ = ["LONGEST_BYPASSED", "PaddingControl"]
+
+LONGEST_BYPASSED = 64
+"""Bits of the longest modulus that has no room for padding: messages go as they are."""
+
+# Options of which an input's length depends.
+_FORMS = (Option.HASH, Option.DIGEST_INFO)
+_SUCCEEDS = frozenset({Task.PKCS1_DECRYPT})
+"""Tasks after which nobody must learn whether anything was wrong."""
+
+
+class PaddingControl(wiring.Component):
+    """The registers PADDING and PADDING_WINDOW, and the padding unit.
+
+    Parameters
+    ----------
+    paddings : those that there are, at least one
+    max_length : longest modulus in bits
+
+    Members
+    -------
+    writes, writes_window : a write of `value` to PADDING, or to word `word` of PADDING_WINDOW;
+        while idle
+    setting : what PADDING reads
+    begins : a command begins, by STATUS or by COMMAND, which is without padding always
+    by_status, private : valid with it; whether it is RSA_PRIVATE or RSA_PUBLIC
+    modulus_length : its length in bits, which stays
+    size, input_length : bytes of the modulus and of the input, from the cycle before `error` counts
+    encodes, decodes : the command has something to do before, or after, the exponentiation
+    limit : the longest input, in bytes; a cycle after `size`
+    error : why that cannot be; a cycle after `size`
+    start : let the unit work
+    done, failed, length : its end; valid then: whether that is an error, and bytes of the message
+    busy : the unit works, or wipes its slots
+    wipe : clear the slots
+    address, from_input, read_data, store, store_data, random, random_valid, random_ready : as the
+        unit's
+    """
+
+    def __init__(self, paddings: Collection[Padding], max_length: int):
+        self.paddings = frozenset(Padding(padding) for padding in paddings)
+        tasks = {task for padding in self.paddings for task in padding.tasks}
+        self.unit = PaddingUnit(tasks, max_length)
+        passed = {
+            name: self.unit.signature.members[name]
+            for name in (
+                *("address", "from_input", "read_data", "store", "store_data"),
+                *("random", "random_valid", "random_ready"),
+            )
+        }
+        count = self.unit.count_bits
+        super().__init__(
+            {
+                "writes": In(1),
+                "writes_window": In(1),
+                "value": In(WORD_BITS),
+                "word": In(self.unit.slot_address.shape()),
+                "setting": Out(WORD_BITS),
+                "begins": In(1),
+                "by_status": In(1),
+                "private": In(1),
+                "modulus_length": In(LENGTH_BITS),
+                "size": In(count),
+                "input_length": In(count),
+                "encodes": Out(1),
+                "decodes": Out(1),
+                "limit": Out(count),
+                "error": Out(ERROR_BITS),
+                "start": In(1),
+                "busy": Out(1),
+                "done": Out(1),
+                "failed": Out(1),
+                "length": Out(count),
+                "wipe": In(1),
+                **passed,
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Describe the circuit."""
+        m = Module()
+        m.submodules.unit = unit = self.unit
+        fields = {field.name: Signal(field.width) for field in registers.PADDING.fields}
+        scheme = fields["SCHEME"]
+        options = Cat(fields[option.name] for option in Option)
+        salt_length = fields["SALT_LENGTH"]
+        with m.If(self.writes):
+            m.d.sync += [
+                signal.eq(self.value[field.offset : field.offset + field.width])
+                for field, signal in zip(registers.PADDING.fields, fields.values(), strict=True)
+            ]
+        with m.If(salt_length > DIGEST_BYTES):
+            m.d.sync += salt_length.eq(DIGEST_BYTES)
+        m.d.comb += self.setting.eq(register_value(registers.PADDING, **fields))
+
+        # What the command needs.
+        pads = self.by_status & (scheme != Scheme.NONE) & (self.modulus_length > LONGEST_BYPASSED)
+        known = scheme.matches(*(one for padding in self.paddings for one in padding.schemes))
+        signs = scheme.matches(*(one for one in Scheme if one.signs))
+        decodes = self.private ^ signs
+        task = Signal(Task)
+        unknown = Signal()
+        with m.If(self.begins):
+            m.d.sync += [
+                self.encodes.eq(pads & ~decodes),
+                self.decodes.eq(pads & decodes),
+                unknown.eq(pads & ~known),
+            ]
+            with m.Switch(Cat(decodes, scheme)):
+                for one in Scheme:
+                    if one is not Scheme.NONE:
+                        for after in (0, 1):
+                            with m.Case(one << 1 | after):
+                                m.d.sync += task.eq(task_of(one, bool(after)))
+
+        # The lengths for that.
+        least, less = Signal(self.size.shape()), Signal(self.size.shape())
+        of_digest = Signal()
+        is_pss = task.matches(Task.PSS_SIGN, Task.PSS_VERIFY)
+        with m.Switch(Cat(options[: len(_FORMS)], task)):
+            for work in sorted(unit.tasks):
+                for form in range(1 << len(_FORMS)):
+                    chosen = frozenset(option for option in _FORMS if form >> option & 1)
+                    with m.Case(work << len(_FORMS) | form):
+                        m.d.comb += [
+                            least.eq(least_bytes(work, chosen)),
+                            less.eq(overhead(work, chosen)),
+                            of_digest.eq(is_digest(work, chosen)),
+                        ]
+        room = Mux(is_pss, (self.modulus_length + 6) >> 3, self.size)
+        short = Signal()
+        m.d.sync += [
+            self.limit.eq(
+                Mux(self.encodes, Mux(of_digest, DIGEST_BYTES, self.size - less), self.size)
+            ),
+            short.eq((self.encodes | self.decodes) & (room < least + Mux(is_pss, salt_length, 0))),
+        ]
+        m.d.comb += self.error.eq(
+            Mux(unknown, Error.UNSUPPORTED, Mux(short, Error.PADDING_LENGTH, Error.NONE))
+        )
+
+        # The unit.
+        m.d.comb += [
+            unit.start.eq(self.start),
+            unit.task.eq(task),
+            unit.options.eq(options),
+            unit.modulus_length.eq(self.modulus_length),
+            unit.input_length.eq(self.input_length),
+            unit.salt_length.eq(salt_length),
+            unit.wipe.eq(self.wipe),
+            unit.slot_write.eq(self.writes_window),
+            unit.slot_address.eq(self.word),
+            unit.slot_data.eq(self.value),
+            self.busy.eq(unit.busy),
+            self.done.eq(unit.done),
+            self.failed.eq(self.decodes & unit.bad & ~task.matches(*_SUCCEEDS)),
+            self.length.eq(unit.length),
+            self.address.eq(unit.address),
+            self.from_input.eq(unit.from_input),
+            unit.read_data.eq(self.read_data),
+            self.store.eq(unit.store),
+            self.store_data.eq(unit.store_data),
+            unit.random.eq(self.random),
+            unit.random_valid.eq(self.random_valid),
+            self.random_ready.eq(unit.random_ready),
+        ]
+        return m

@@ -1,0 +1,143 @@
+"""The driver of an accelerator that makes and removes paddings itself."""
+
+import hashlib
+
+from coprime.bus import registers
+from coprime.device.accelerator import Accelerator
+from coprime.device.base import Device, write_block
+from coprime.device.jobs import Job, Predict, words_of
+from coprime.padding.scheme import Padding, Scheme
+
+__all__ = ["PaddedAccelerator"]
+
+_SLOT_BITS = 256
+_SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * _SLOT_BITS // 8, _SLOT_BITS // 8)
+
+
+class PaddedAccelerator(Accelerator):
+    """One accelerator with paddings behind a device.
+
+    Messages are bytes here, and stay what they are: a ciphertext or a signature is as long as the
+    modulus. Beside what `Accelerator` raises, a message that is too long for the padding raises
+    EngineError with INPUT_CLIPPED, a modulus that is too short PADDING_LENGTH, a scheme that was
+    not built UNSUPPORTED, and a wrong padding PADDING, if it may be known at all.
+
+    Parameters
+    ----------
+    device, timeout, predict : as `Accelerator`
+
+    Attributes
+    ----------
+    paddings : frozenset[Padding]
+        What the hardware has.
+    """
+
+    def __init__(
+        self, device: Device, *, timeout: float | None = None, predict: Predict | None = None
+    ):
+        super().__init__(device, timeout=timeout, predict=predict)
+        found = registers.CAPABILITIES["PADDINGS"].of(self._read(registers.CAPABILITIES))
+        self.paddings = frozenset(one for k, one in enumerate(Padding) if found >> k & 1)
+
+    def encrypt(
+        self, message: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None
+    ) -> bytes:
+        """Pad with random bytes of the hardware and encrypt, with the public key loaded last."""
+        return self._pad(self._public_key(), message, scheme, private=False, label=label)
+
+    def decrypt(
+        self, ciphertext: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None
+    ) -> bytes:
+        """Decrypt with the private key loaded last, and remove the padding.
+
+        A wrong PKCS #1 v1.5 padding gives another message and no error.
+        """
+        job, key = self._private_job, self._private
+        if job is None or key is None:
+            raise ValueError("no private key is loaded")
+        if scheme is Scheme.PKCS1:
+            size = (key.n.bit_length() + 7) // 8
+            self._put_slot(_SECRET, hashlib.sha256(key.d.to_bytes(size)).digest())
+        return self._pad(job, ciphertext, scheme, private=True, label=label)
+
+    def sign(
+        self,
+        data: bytes,
+        scheme: Scheme = Scheme.PSS,
+        *,
+        hashes: bool = False,
+        identifier: bool = True,
+        salt: bytes | int = 32,
+    ) -> bytes:
+        """Pad and sign with the private key loaded last. The signature is not checked.
+
+        Parameters
+        ----------
+        data : a SHA-256 digest, or, if the hardware `hashes`, a message not longer than the modulus
+        scheme : PSS or PKCS1_SIGNATURE
+        identifier : whether a PKCS #1 v1.5 signature says that it is of SHA-256; without it, the
+            data may be anything that fits
+        salt : PSS's, up to 32 bytes, or how many random bytes it has
+        """
+        job = self._private_job
+        if job is None:
+            raise ValueError("no private key is loaded")
+        given = isinstance(salt, bytes)
+        if isinstance(salt, bytes):
+            self._put_slot(_SALT, salt.ljust(_SLOT_BITS // 8, b"\0"))
+        return self._pad(
+            job,
+            data,
+            scheme,
+            private=True,
+            HASH=hashes,
+            DIGEST_INFO=identifier,
+            SALT=given,
+            SALT_LENGTH=len(salt) if isinstance(salt, bytes) else salt,
+        )
+
+    def verify(
+        self, digest: bytes, signature: bytes, scheme: Scheme = Scheme.PSS, *, salt_length: int = 32
+    ) -> None:
+        """Return if the signature is one of this SHA-256 digest by the public key loaded last."""
+        self._put_slot(_MESSAGE, digest)
+        job = self._public_key()
+        self._pad(job, signature, scheme, private=False, SALT_LENGTH=salt_length)
+
+    def _public_key(self) -> Job:
+        if self._public_job is None:
+            raise ValueError("no public key is loaded")
+        return self._public_job
+
+    def _pad(
+        self,
+        job: Job,
+        data: bytes,
+        scheme: Scheme,
+        *,
+        private: bool,
+        label: bytes | None = None,
+        **settings: int,
+    ) -> bytes:
+        """Run RSA_PRIVATE or RSA_PUBLIC with padding; `settings` are fields of PADDING."""
+        self._load_now(job)
+        if label is not None:
+            self._put_slot(_LABEL, hashlib.sha256(label).digest())
+        settings |= {"SCHEME": scheme, "LABEL": label is not None}
+        fields = registers.PADDING
+        self._write(fields, sum(int(v) << fields[name].offset for name, v in settings.items()))
+        self._put_input(words_of(int.from_bytes(data), 8 * len(data)))
+        self._write(registers.INPUT_LENGTH, len(data))
+        status = registers.STATUS
+        start = status["START"].mask | (status["DECRYPT"].mask if private else 0)
+        self._execute(start, status)
+        count = self._read(registers.OUTPUT_LENGTH)
+        words = self._get_output((count + 3) // 4)
+        return b"".join(word.to_bytes(4, "little") for word in words)[:count][::-1]
+
+    def _put_slot(self, first: int, value: bytes) -> None:
+        """Write 32 bytes to PADDING_WINDOW, `first` bytes from its start."""
+        if len(value) * 8 != _SLOT_BITS:
+            raise ValueError(f"a digest must have {_SLOT_BITS // 8} bytes, not {len(value)}")
+        address = registers.PADDING_WINDOW.address + first
+        write_block(self._device, address, words_of(int.from_bytes(value), _SLOT_BITS))
