@@ -41,6 +41,7 @@ from coprime.flow.board import BOARDS, board_named
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.package import PARTS, write_package
 from coprime.flow.tools import ToolError
+from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import (
     HASHES,
@@ -127,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     added = verb("build", _build, "Write an accelerator's Verilog and its C header.")
     _add_choice(added)
     _add_target(added, default="generic")
+    _add_paddings(added)
     added.add_argument(
         "--bus",
         choices=[bus.value for bus in Bus],
@@ -160,12 +162,14 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="of a fixed modulus: what products are taken modulo, and why; alone with --m",
     )
+    _add_paddings(added)
     added.add_argument("--trace", type=Path, metavar="FST", help="write waveforms")
     added.add_argument("--json", action="store_true", help="as JSON")
 
     added = verb("synth", _synth, "Map a design to a device and count what it uses.")
     _add_choice(added)
     _add_target(added)
+    _add_paddings(added)
     added.add_argument(
         "--part",
         choices=PARTS,
@@ -225,6 +229,17 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 def _add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     names = [target.value for target in Target if default or target is not Target.GENERIC]
     parser.add_argument("--target", choices=names, default=default, required=not default)
+
+
+def _add_paddings(parser: argparse.ArgumentParser) -> None:
+    known = ",".join(padding.value for padding in Padding)
+    parser.add_argument(
+        "--padding", default="none", metavar="LIST", help=f"in hardware: {known} or some (none)"
+    )
+
+
+def _paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
+    return () if options.padding == "none" else parse_paddings(options.padding.split(","))
 
 
 def _add_passphrase(parser: argparse.ArgumentParser) -> None:
@@ -438,7 +453,7 @@ def _list(options: argparse.Namespace) -> None:
 
 def _build(options: argparse.Namespace) -> None:
     target, bus = Target(options.target), Bus(options.bus)
-    for path in write_package(_choice(options), target, options.output, bus):
+    for path in write_package(_choice(options), target, options.output, bus, _paddings(options)):
         print(path)
 
 
@@ -447,6 +462,8 @@ def _run(options: argparse.Namespace) -> int:
     if isinstance(choice, ClusterChoice):
         if options.explain:
             raise ValueError(_EXPLAINS)
+        if _paddings(options):
+            raise ValueError("a cluster has no padding in hardware")
         return _run_cluster(options, choice, command)
     if options.requests is not None:
         raise ValueError("--requests is for a cluster")
@@ -488,7 +505,14 @@ def _run_one(
     options: argparse.Namespace, choice: Choice, command: Command, operands: measure.Operands
 ) -> int:
     with _progress(f"{choice.family.name} {command.name}") as passed:
-        run = measure.run_operation(choice, command, operands, trace=options.trace, progress=passed)
+        run = measure.run_operation(
+            choice,
+            command,
+            operands,
+            trace=options.trace,
+            progress=passed,
+            paddings=_paddings(options),
+        )
     if options.json:
         _print_json(run.record())
     else:
@@ -585,6 +609,7 @@ def _synth(options: argparse.Namespace) -> None:
             part=options.part,
             route=options.route,
             device=options.device or DEFAULT_DEVICE,
+            paddings=_paddings(options),
         )
     if options.json:
         _print_json(area.record())
@@ -610,6 +635,8 @@ def _synth_board(options: argparse.Namespace, choice: Choice) -> None:
         raise ValueError(f"the board {options.board} has an ecp5, not {options.target}")
     if options.output is None:
         raise ValueError("--board needs -o DIR, the folder for the bitstream")
+    if _paddings(options):
+        raise ValueError("a board's self-test is of an engine, without padding")
     with _progress(f"placing {choice.family.name} on {options.board}"):
         result = build_board(choice, board_named(options.board), options.output)
     if options.json:

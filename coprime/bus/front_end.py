@@ -91,8 +91,8 @@ class FrontEnd(wiring.Component):
     engine as it is, which refuses it. A reset ends everything and clears the buffers, one word a
     cycle, in which accesses wait; the engine's memory keeps its words until WIPE.
 
-    With paddings, the check takes a cycle more, and the padding unit works in the buffer before the
-    input goes to the engine, or after the result has come to the buffer.
+    With paddings, the check takes two cycles more, and the padding unit works in the buffer before
+    the input goes to the engine, or after the result has come to the buffer.
 
     Parameters
     ----------
@@ -513,10 +513,13 @@ class FrontEnd(wiring.Component):
                 with m.Else():
                     m.next = "ROOM" if padding else "CLIP"
             if padding:
+                # The limit is known a cycle after the length, and what it clips two later.
                 with m.State("ROOM"):
-                    m.next = "CLIP"
+                    m.next = "LIMIT"
                     with m.If(padding.error != Error.NONE):
                         end(padding.error)
+                with m.State("LIMIT"):
+                    m.next = "CLIP"
                 with m.State("ENCODE"), m.If(padding.done):
                     m.next = "FEED"
                 with m.State("FEED"):

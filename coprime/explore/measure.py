@@ -191,13 +191,15 @@ def run_operation(
     *,
     trace: Path | None = None,
     progress: Callable[[int], None] | None = None,
+    paddings: Collection[Padding] = (),
 ) -> Run:
     """Run one operation in simulation, and compare it with Python's integers.
 
-    `progress` is told clock cycles as they pass. Raises EngineError if the hardware refuses.
+    The operation is without padding, also where the hardware has `paddings`. `progress` is told
+    clock cycles as they pass. Raises EngineError if the hardware refuses.
     """
     design = choice.design
-    with open_simulation(choice, trace=trace) as device:
+    with open_simulation(choice, trace=trace, paddings=paddings) as device:
         device.progress = progress
         accelerator = Accelerator(device, predict=design.predict)
         start, before = time.perf_counter(), device.cycles
@@ -262,11 +264,13 @@ def measure_area(
     part: str | None = None,
     route: bool = False,
     device: str = DEFAULT_DEVICE,
+    paddings: Collection[Padding] = (),
 ) -> Area:
     """Map a part of a design to a target; on ecp5, place and route it.
 
     `part` is one of `coprime.flow.package.PARTS`, None is the engine; a cluster is mapped as a
-    whole, its node and its front end once each. `device` is one of `coprime.flow.ecp5.DEVICES`.
+    whole, its node and its front end once each. `device` is one of `coprime.flow.ecp5.DEVICES`;
+    `paddings` are those of the accelerator.
     Raises ValueError for another part or device, for a target without mapping, or for routing on
     another than ecp5; ToolError if the design does not fit the device.
     """
@@ -281,7 +285,7 @@ def measure_area(
         family, part = CLUSTER, CLUSTER
     else:
         family, part = choice.family.name, part or PARTS[0]
-    verilog, top, repeated = measured_verilog(choice, part, target)
+    verilog, top, repeated = measured_verilog(choice, part, target, paddings)
     map_to = map_xc7 if target is Target.XC7 else map_ecp5
     mapped = map_to(verilog, top, repeated=repeated)
     routed = route_ecp5(verilog, top, device=device, repeated=repeated) if route else None

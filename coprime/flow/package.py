@@ -82,22 +82,32 @@ def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> s
     )
 
 
-def part_verilog(choice: Choice, part: str, target: Target = Target.GENERIC) -> tuple[str, str]:
+def part_verilog(
+    choice: Choice,
+    part: str,
+    target: Target = Target.GENERIC,
+    paddings: Collection[Padding] = (),
+) -> tuple[str, str]:
     """Verilog of one of `PARTS`, and the name of its top module.
 
-    Raises ValueError for another part.
+    Raises ValueError for another part, and for paddings of another one than the accelerator.
     """
+    if paddings and part != "accelerator":
+        raise ValueError(f"only the part accelerator has paddings, and not {part}")
     if part == "engine":
         return engine_verilog(choice, target), f"{choice.module_name}_engine"
     if part == "accelerator":
-        return accelerator_verilog(choice, target), choice.module_name
+        return accelerator_verilog(choice, target, paddings=paddings), choice.module_name
     if part == "multiplier":
         return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
 def measured_verilog(
-    choice: Choice | ClusterChoice, part: str, target: Target
+    choice: Choice | ClusterChoice,
+    part: str,
+    target: Target,
+    paddings: Collection[Padding] = (),
 ) -> tuple[str, str, tuple[str, ...]]:
     """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
 
@@ -105,8 +115,9 @@ def measured_verilog(
     front end are mapped once each. Raises ValueError as `part_verilog`.
     """
     if isinstance(choice, ClusterChoice):
+        _refuse_paddings(paddings)
         return cluster_verilog(choice, target), choice.module_name, (FRONT_END, NODE)
-    return (*part_verilog(choice, part, target), ())
+    return (*part_verilog(choice, part, target, paddings), ())
 
 
 def write_package(
@@ -125,8 +136,8 @@ def write_package(
     """
     if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
         raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
-    if isinstance(choice, ClusterChoice) and paddings:
-        raise ValueError("a cluster has no padding in hardware")
+    if isinstance(choice, ClusterChoice):
+        _refuse_paddings(paddings)
     if isinstance(choice, ClusterChoice):
         verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
     else:
@@ -145,6 +156,12 @@ def write_package(
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in contents]
+
+
+def _refuse_paddings(paddings: Collection[Padding]) -> None:
+    """Refuse those of a cluster."""
+    if paddings:
+        raise ValueError("a cluster has no padding in hardware")
 
 
 def _header(

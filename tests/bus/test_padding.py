@@ -283,6 +283,8 @@ def test_too_long_an_input_is_clipped_and_flagged(copying):
         private = int(fields["SCHEME"].signs)
         found = []
         for given in (message, message[SIZE - limit - 1 :], message[SIZE - limit :]):
+            copying.put(b"1")
+            copying.go(0, Command.RSA_PUBLIC)  # which has another limit
             copying.set(**fields)
             copying.device.give_random(b"\5" * 300)
             copying.put(given)

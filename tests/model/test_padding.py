@@ -135,12 +135,21 @@ def test_oaep_fails_where_software_does():
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("size", [11, 12, 42, 64, 65, pytest.param(256, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        11,
+        12,
+        42,
+        pytest.param(65, marks=pytest.mark.slow),
+        pytest.param(256, marks=pytest.mark.slow),
+    ],
+)
 def test_a_wrong_pkcs1_padding_gives_another_message(size):
     generator = random.Random(SEED)
     bits = 8 * size
     cycles = set()
-    for length in {0, min(1, size - 11), size - 11}:
+    for length in {0, size - 11}:
         message = bytes(generator.randrange(1, 256) for _ in range(length))
         good = Pkcs1Encryption(random=generator.randbytes).encode(message, bits)
         for index in (None, *range(size)):
