@@ -4,6 +4,7 @@ import hashlib
 import random
 
 import pytest
+from amaranth.lib.wiring import In, Out
 
 from coprime.bus import registers
 from coprime.bus.accelerator import Accelerator
@@ -378,6 +379,38 @@ def test_wiping_forgets_the_slots(copying):
     copying.put_slot(Slot.LABEL, LABEL)
     copying.put_slot(Slot.MESSAGE, DIGEST)
     assert codes == [Error.NONE, Error.PADDING]
+
+
+def test_a_reset_in_the_middle_clears_everything(copying):
+    good = Pkcs1Signature().encode(b"message", BITS)
+    for after in (0, 1, 50, 300, 700):
+        copying.put_slot(Slot.MESSAGE, DIGEST)
+        codes = []
+        for reset in (False, True):
+            if reset:
+                copying.write(registers.STATUS, registers.STATUS["START"].mask)
+                copying.device.run(after)
+                copying.device.reset()
+                assert copying.read(registers.PADDING) == 0
+                assert copying.read(registers.OUTPUT_LENGTH) == 0
+                copying.write(registers.INTERRUPT_ENABLE, 1)
+                copying.load(BITS)
+            copying.set(SCHEME=Scheme.PKCS1_SIGNATURE)
+            copying.put(good)
+            codes.append(copying.go(private=0)[1][0])
+        assert codes == [Error.NONE, Error.PADDING]
+    copying.put_slot(Slot.SECRET, SECRET)
+    copying.put_slot(Slot.LABEL, LABEL)
+    copying.put_slot(Slot.MESSAGE, DIGEST)
+
+
+def test_the_random_source_is_an_axi4_stream():
+    engine = MockEngine(32, headroom=0)
+    top = Accelerator(engine, paddings=(Padding.OAEP,)).signature.members
+    assert top["s_axis_random_tdata"] == In(8)
+    assert top["s_axis_random_tvalid"] == In(1)
+    assert top["s_axis_random_tready"] == Out(1)
+    assert "s_axis_random_tdata" not in Accelerator(engine).signature.members
 
 
 def test_names_and_codes():

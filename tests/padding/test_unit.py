@@ -22,8 +22,11 @@ class Buffers:
     def next(self):
         return self.random.choice((0, self.random.getrandbits(8)))
 
-    async def run(self, ctx, task, **settings):
-        """Do a task; the busy cycles."""
+    async def run(self, ctx, task, *, stalls=None, **settings):
+        """Do a task; the busy cycles, without those that waited for a random byte.
+
+        With a generator `stalls` there is not always one.
+        """
         unit = self.unit
         for name, value in settings.items():
             ctx.set(getattr(unit, name), value)
@@ -39,15 +42,17 @@ class Buffers:
         while not done:
             cycles += 1
             assert ctx.get(unit.busy)
-            ctx.set(unit.random, drawn)
-            ctx.set(unit.random_valid, 1)
+            valid = stalls is None or stalls.random() < 0.4
+            ctx.set(unit.random, drawn if valid else 0xAA)
+            ctx.set(unit.random_valid, valid)
             done = ctx.get(unit.done)
             address = ctx.get(unit.address)
             source = self.input if ctx.get(unit.from_input) else work
             if ctx.get(unit.store):
                 work[address] = ctx.get(unit.store_data)
             if ctx.get(unit.random_ready):
-                drawn = self.next()
+                drawn = self.next() if valid else drawn
+                cycles -= not valid
             first = address & ~3
             await ctx.tick()
             ctx.set(unit.read_data, int.from_bytes(source[first : first + 4], "little"))
@@ -77,7 +82,8 @@ def test_each_task_is_its_model(task):
     unit = PaddingUnit({task}, 600)
     least = WORKING.get(task, 66 * 8)
     runs = []
-    for bits in (least, least + 1, 600):
+    # The longest program runs twice only.
+    for bits in (least, least + 1, 600)[: 2 if task is Task.PKCS1_DECRYPT else 3]:
         options = {option for option in Option if generator.getrandbits(1)}
         salt = generator.randrange(max(1, (bits + 6) // 8 - 33)) % 33
         room = {Task.PKCS1_ENCRYPT: 11, Task.OAEP_ENCRYPT: 66, Task.PKCS1_SIGN: 62}
@@ -104,6 +110,7 @@ def test_each_task_is_its_model(task):
             cycles = await buffers.run(
                 ctx,
                 task,
+                stalls=generator if bits == least else None,
                 options=sum(1 << option for option in options),
                 modulus_length=bits,
                 input_length=length,
