@@ -881,6 +881,10 @@ const char *coprime_error_text(int code)
         return "the command was cancelled before it had a result";
     case COPRIME_ERROR_MODULUS_FIXED:
         return "the accelerator is made for another modulus, and takes no other";
+    case COPRIME_ERROR_PADDING:
+        return "the padding is wrong";
+    case COPRIME_ERROR_PADDING_LENGTH:
+        return "the modulus is too short for the padding";
     case COPRIME_ERROR_IDENTIFICATION:
         return "this is no Coprime accelerator";
     case COPRIME_ERROR_TIMEOUT:

@@ -20,6 +20,7 @@ from systemrdl.rdltypes import OnWriteType
 from coprime import __version__
 from coprime.bus import cluster_registers, registers
 from coprime.bus.accelerator import Bus
+from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
@@ -29,12 +30,14 @@ from coprime.flow.package import write_package
 from coprime.flow.project_files import ZYNQ_BOARDS
 from coprime.flow.register_files import svd
 from coprime.flow.tools import verilator_root
+from coprime.padding.scheme import Padding, Scheme
 
 DESIGNS = {
     "fdfm": ("fdfm", {"max_bits": "64"}, Bus.AXI4_LITE),
     "bursts": ("fdfm", {"max_bits": "64"}, Bus.AXI4),
     "cluster": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4_LITE),
 }
+PADDED = ("fdfm", {"max_bits": "128"}, Bus.AXI4_LITE)
 LINTED = {
     **DESIGNS,
     "fdfm, xc7": ("fdfm", {"max_bits": "2176"}, Bus.AXI4),
@@ -55,16 +58,20 @@ ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read
 
 @pytest.fixture(
     scope="module",
-    params=["fdfm", "cluster", pytest.param("bursts", marks=pytest.mark.slow)],
+    params=["fdfm", "padded", "cluster", pytest.param("bursts", marks=pytest.mark.slow)],
 )
 def package(request, tmp_path_factory):
     """A name of a design, the folder that `coprime build` wrote, and the registers."""
-    family, settings, bus = DESIGNS[request.param]
+    padded = request.param == "padded"
+    family, settings, bus = PADDED if padded else DESIGNS[request.param]
     folder = tmp_path_factory.mktemp("package")
-    write_package(choose(family, settings), Target.GENERIC, folder, bus)
+    paddings = (Padding.OAEP,) if padded else ()
+    write_package(choose(family, settings), Target.GENERIC, folder, bus, paddings)
     if family == "cluster":
         return f"coprime_{family}", folder, cluster_registers.REGISTERS
-    return f"coprime_{family}", folder, (*registers.REGISTERS, *registers.WINDOWS)
+    if padded:
+        return f"coprime_{family}", folder, (*registers.REGISTERS, *registers.WINDOWS)
+    return f"coprime_{family}", folder, (*PLAIN_REGISTERS, *PLAIN_WINDOWS)
 
 
 def words_of(register):
@@ -102,7 +109,7 @@ def test_svd_has_every_register(package):
 
 
 def test_svd_has_the_codes(package):
-    name, folder, _ = package
+    name, folder, known = package
     found = {}
     for register in ElementTree.parse(folder / f"{name}.svd").iter("register"):
         for field in register.iter("field"):
@@ -121,6 +128,8 @@ def test_svd_has_the_codes(package):
     if "cluster" in name:
         del expected["ERROR", "CODE"]
         expected["COMPLETION", "ERROR"] = Error
+    elif registers.PADDING in known:
+        expected["PADDING", "SCHEME"] = Scheme
     assert found == {
         place: {code.name: int(code) for code in codes} for place, codes in expected.items()
     }
@@ -189,7 +198,7 @@ def test_ip_xact_has_the_ports_of_the_verilog(package):
         one.findtext(f"{tag}physicalPort/{tag}name"): one.findtext(f"{tag}logicalPort/{tag}name")
         for one in tree.iter(f"{tag}portMap")
     }
-    assert set(mapped) == set(declared) - {"irq"}
+    assert set(mapped) == {port for port in declared if port.startswith("s_axi_")}
     assert all(port.removeprefix("s_axi_").upper() == name.upper() for port, name in mapped.items())
     files = {file.findtext(f"{tag}name") for file in tree.iter(f"{tag}file")}
     assert all((folder / file).is_file() for file in files)
