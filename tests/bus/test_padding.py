@@ -150,7 +150,8 @@ def pkcs1_cases():
         yield good
         yield with_byte(good, 0, 1)  # as large as the modulus's length allows
         yield from (with_byte(good, 1, kind) for kind in (0, 1, 3, 0x82))
-        yield from (with_byte(good, index, 0) for index in range(2, SIZE))
+        places = range(2, SIZE) if length == 40 else (2, 9, 10, 11, SIZE - 1)
+        yield from (with_byte(good, index, 0) for index in places)
     yield b"\0\2" + filler[2:]  # no zero
     yield bytes(SIZE)
 
@@ -191,7 +192,7 @@ def test_pkcs1_never_tells_that_a_padding_was_wrong(copying):
         bad.append(message is None)
         assert copying.result() == (synthetic(SECRET, data) if message is None else message)
     assert bad.count(False) > 100  # zeros in the message, or behind eight bytes that are not
-    assert bad.count(True) > 40
+    assert bad.count(True) > 30
     ((_, shown),) = seen  # cycles and registers are equal
     assert shown[:3] == (Error.NONE, Error.NONE, 0)
 
