@@ -43,7 +43,11 @@ __all__ = [
 TARGETS = ("xc7", "ecp5", "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
 ALL = "all"
-SHIPPED = {"all": ("all",), "full": ("all", "full")}
+SHIPPED = {
+    "all": ("all", "compression"),
+    "compression": ("compression",),
+    "full": ("all", "compression", "full"),
+}
 """Specifications that come with Coprime, each with the files that it is made of."""
 SIZE = "bits"
 """A parameter of this value follows the size."""
@@ -117,7 +121,7 @@ class PlannedPoint:
 
 
 def read_specification(name: str) -> list[PlannedPoint]:
-    """Read a specification's file, or one of those that come with Coprime: "all", "full".
+    """Read a specification's file, or one of those that come with Coprime (`SHIPPED`).
 
     Raises OSError if it cannot be read, ValueError as `parse_specification` does.
     """
