@@ -21,6 +21,7 @@ from coprime.papers.compression import (
     MM_PSEUDO,
     quantity,
 )
+from coprime.papers.published import Combined, Measured
 
 TESTS = (16, 32, 64, 128, 256, 512)
 SYNTHESIZED = (CM, CM_PSEUDO, MM, MM_PSEUDO)
@@ -110,6 +111,97 @@ def test_figures_stand_beside_what_they_follow_from():
     (own,) = line.measurements
     assert own.value == pytest.approx(1 / 0.223)
     assert own.how == "1 over its delay"
+
+
+# --- What is measured here ----------------------------------------------------------------------
+
+
+def grown(number):
+    """Ratio to the printed figure of what it would have grown to, by test and circuit."""
+    return {
+        (line.x // 2, line.quantity): own.ratio
+        for line in compare(table(number), [])
+        for own in line.measurements
+        if own.where == "Grown from its 32 bits"
+    }
+
+
+def test_growth_of_what_was_not_built():
+    areas, delays = grown("Table 7"), grown("Table 8")
+    assert set(areas) == set(delays) == set(itertools.product(TESTS[1:], (CM, CM_PSEUDO)))
+    assert [f"{areas[512, circuit]:.0f}" for circuit in (CM, CM_PSEUDO)] == ["41", "30"]
+    assert "41 times" in remarks("Table 7") and "30 times" in remarks("Table 7")
+    least, most = f"{min(delays.values()):.2f}", f"{max(delays.values()):.2f}"
+    assert f"It is {least} to {most} of what is printed" in remarks("Table 8")
+    # One multiplier: half of either, so the same growth; to the last digit printed.
+    for number, ratios in (("Table 13", areas), ("Table 14", delays)):
+        assert grown(number) == pytest.approx(ratios, rel=0.1)
+
+
+@pytest.mark.parametrize("number", range(7, 19))
+def test_what_is_built_is_measured(number):
+    """Each figure of a test that was built; of one multiplier where the table has one."""
+    multipliers = 2 if number < 13 else 1
+    for row in table(f"Table {number}").rows:
+        for circuit, sources in row.here.items():
+            parts = [
+                part
+                for one in sources
+                for part in (one.of if isinstance(one, Combined) else [one])
+                if isinstance(part, Measured)
+            ]
+            assert bool(parts) is (row.x // 2 in paper.BUILT)
+            for part in parts:
+                own = part.parameters
+                if circuit in (MM, MM_PSEUDO):
+                    assert (part.family, own["multipliers"]) == ("montgomery-r2", 2)
+                    assert part.bits == own["max_bits"] == row.x - (circuit == MM)
+                else:
+                    assert own["multipliers"] == multipliers
+                    assert own["factor"] == (3 if circuit in (CM_PSEUDO, DM_PSEUDO) else 1)
+                    assert part.bits == vassoler_pair(row.x - 2)[0].bit_length()
+                    assert own["modulus"] == f"vassoler-{row.x - 2}"
+
+
+def test_iterations_and_operations_in_their_units():
+    (iteration,) = [
+        one
+        for one in table("Table 8").rows[0].here[MM]
+        if isinstance(one, Measured) and one.column == "milliseconds"
+    ]
+    assert iteration.convert(0.031) == pytest.approx(1)  # us, for each of 31 bits
+    (period,) = [one for one in table("Table 8").rows[0].here[CM] if isinstance(one, Measured)]
+    assert period.convert(50) == pytest.approx(0.02)
+    (encryption,) = [one for one in table("Table 10").rows[0].here[CM] if isinstance(one, Measured)]
+    assert (encryption.operation, encryption.convert(0.002)) == ("RSA_PUBLIC", pytest.approx(2))
+
+
+def test_our_trees_beside_table_5():
+    ours = [
+        {line.quantity: line.measurements[0].value for line in lines}
+        for _, lines in itertools.groupby(compare(table("Table 5"), []), lambda line: line.row)
+    ]
+    assert ours[0] == {"Delay": 407, "Area": 15965, "Area × delay": 6.417}
+    words = []
+    for quantity_ in ("Delay", "Area"):
+        saved = [
+            100 - 100 * pseudo[quantity_] / modulus[quantity_]
+            for modulus, pseudo in zip(ours[::2], ours[1::2], strict=True)
+        ]
+        words.append(f"{min(saved):.0f} to {max(saved):.0f} % of the {quantity_.lower()}")
+    assert f"it saves {' and '.join(words)}." in remarks("Table 5")
+
+
+def test_curves_are_estimated_for_their_moduli():
+    """Every form of Figures 13 and 14; the order that the text tells of the first three holds."""
+    for number in ("Figure 13", "Figure 14"):
+        values = [line.measurements[0].value for line in compare(table(number), [])]
+        assert len(values) == 3 + 2 * 4
+        assert values[:3] == sorted(values[:3]) and max(values[:3]) < min(values[3:])
+    for line in compare(table("Figure 24"), []):
+        tests = [own.where.partition(",")[0] for own in line.measurements]
+        compressed = line.row in (CM, CM_PSEUDO)
+        assert tests == (["Test 2", "Test 4", "Test 8", "Test 16"] if compressed else [])
 
 
 # --- Moduli -------------------------------------------------------------------------------------
