@@ -931,7 +931,12 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
     )
 
 
-_MULTIPLICATIONS = _of_tests(_multiplication, BUILT, _GATES)
+def _multiplications(curve: str) -> tuple[Source, ...]:
+    """Of Test 32 there are unit gates, but for the division of DM."""
+    tests = BUILT if curve in (DM, DM_PSEUDO) else (*BUILT, 32)
+    return _of_tests(_multiplication, tests, _GATES)(curve)
+
+
 _ITERATIONS = _of_tests(
     lambda test, circuit, where: _iteration(test, circuit, 2, where),
     *(BUILT, f"{_ROUTED}, μs"),
@@ -1005,7 +1010,7 @@ _FIGURES = (
             MM_PSEUDO: "longer than with the modulus: more bits, more iterations",
         },
         ("MM takes many cycles for a multiplication; the others take one.",),
-        here=_MULTIPLICATIONS,
+        here=_multiplications,
     ),
     _figure(
         *(29, 69, "Delay of multiplication, enlarged"),
@@ -1019,7 +1024,7 @@ _FIGURES = (
             "Multipliers that the generator made for squaring were no faster: it has no tree of "
             "their own for them.",
         ),
-        here=_MULTIPLICATIONS,
+        here=_multiplications,
     ),
     _figure(
         *(30, 70, "Logic elements of the exponentiation"),

@@ -154,7 +154,7 @@ def test_the_specification_of_the_report():
     points = read_specification("all")
     assert {point.run.family for point in points} == set(FAMILIES)
     sizes = {32, 64, 128, 256, 512, 1024, 2048}
-    assert {point.run.bits for point in points} == sizes | {15, 16, 31}
+    assert {point.run.bits for point in points} == sizes | {15, 16, 31, 63}
     assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
     parts = {point.area.part for point in points}
