@@ -15,6 +15,7 @@ from coprime.engine.bit_serial import (
     montgomery_2csa,
     montgomery_r2,
 )
+from coprime.engine.compact import compact
 from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.fixed_modulus import compression, direct
@@ -328,6 +329,13 @@ FAMILIES: Mapping[str, Family] = {
                 ),
                 ("direct", "the expression x * y % m", 1, (), direct),
             )
+        ),
+        Family(
+            name="compact",
+            paper="",
+            summary="products of differences on one DSP slice and one block RAM, with CRT",
+            parameters=(Parameter("max_bits", 64, 4096, 1024, "longest modulus in bits"),),
+            design=compact,
         ),
     )
 }

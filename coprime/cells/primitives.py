@@ -17,12 +17,19 @@ def dsp48e1(
     middle: bool = True,
     output: bool = True,
     opmode_register: bool = False,
+    d: Value | None = None,
+    a_is_zero: ValueLike = 0,
+    c: Value | None = None,
+    subtract: ValueLike = 0,
 ) -> Instance:
     """AMD 7 series: a multiplier and its accumulator (UG479). C is 0.
 
+    With `d` the pre-adder makes the factor d - a, of registers of its own; then C is `c`, and
+    there are registers of C and of ALUMODE.
+
     Parameters
     ----------
-    a, b : signed 18 bits, the factors
+    a, b : signed 18 bits, the factors; with d, a has 17 bits without a sign
     p : signed 48 bits, driven
     opmode : 7 bits
         What is added: the multiplexers X, Y and Z.
@@ -30,7 +37,13 @@ def dsp48e1(
         Whether there are registers of A and B, M, and P.
     opmode_register : bool
         Whether there is one of OPMODE.
+    d : 17 bits without a sign
+    a_is_zero : 1 bit, taken with a: the pre-adder has 0 in its place
+    c : signed, at most 48 bits
+    subtract : 1 bit, taken with opmode: the product is subtracted
     """
+    if d is not None:
+        return _pre_adding(a, b, p, opmode, d, a_is_zero, c, subtract)
     one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
     ports: dict[str, object] = {}
     for name in ("CREG", "DREG", "ALUMODEREG", "INMODEREG", "CARRYINREG", "CARRYINSELREG"):
@@ -81,6 +94,57 @@ def dsp48e1(
         i_RSTM=reset,
         i_RSTP=reset,
         i_RSTCTRL=reset if opmode_register else zero,
+        o_P=p,
+        **ports,
+    )
+
+
+def _pre_adding(
+    a: Value,
+    b: Value,
+    p: Signal,
+    opmode: ValueLike,
+    d: Value,
+    a_is_zero: ValueLike,
+    c: Value | None,
+    subtract: ValueLike,
+) -> Instance:
+    one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
+    addend = Const(0, 48) if c is None else c
+    ports: dict[str, object] = {}
+    for name in ("A", "B", "ACASC", "BCASC", "C", "D", "AD", "M", "P", "OPMODE", "ALUMODE"):
+        ports[f"p_{name}REG"] = 1
+    ports |= {"p_INMODEREG": 1, "p_CARRYINREG": 0, "p_CARRYINSELREG": 0}
+    for name in ("A2", "B2", "C", "D", "AD", "M", "P", "CTRL", "ALUMODE", "INMODE"):
+        ports[f"i_CE{name}"] = one
+    for name in ("A1", "B1", "CARRYIN"):
+        ports[f"i_CE{name}"] = zero
+    for name in ("A", "B", "C", "D", "M", "P", "CTRL", "ALUMODE", "INMODE"):
+        ports[f"i_RST{name}"] = reset
+    for name in ("RSTALLCARRYIN", "CARRYIN", "CARRYCASCIN", "MULTSIGNIN"):
+        ports[f"i_{name}"] = zero
+    return Instance(
+        "DSP48E1",
+        p_A_INPUT="DIRECT",
+        p_B_INPUT="DIRECT",
+        p_USE_DPORT="TRUE",
+        p_USE_MULT="MULTIPLY",
+        p_USE_SIMD="ONE48",
+        p_USE_PATTERN_DETECT="NO_PATDET",
+        i_CLK=ClockSignal(),
+        i_A=Cat(a, Const(0, 30 - len(a))),
+        i_B=b,
+        i_C=Cat(addend, addend[-1].replicate(48 - len(addend))),
+        i_D=Cat(d, Const(0, 25 - len(d))),
+        i_ACIN=Const(0, 30),
+        i_BCIN=Const(0, 18),
+        i_PCIN=Const(0, 48),
+        i_CARRYINSEL=Const(0, 3),
+        # Z - (X + Y) or Z + X + Y.
+        i_ALUMODE=Cat(subtract, subtract, Const(0, 2)),
+        # D - A, with A gated; INMODE[0] takes A2.
+        i_INMODE=Cat(zero, a_is_zero, one, one, zero),
+        i_OPMODE=opmode,
         o_P=p,
         **ports,
     )

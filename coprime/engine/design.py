@@ -92,6 +92,7 @@ class EngineDesign:
             prepares=self.multiplier.prepares,
             aligned=self.capabilities.aligned,
             scaled=self.multiplier.scaled,
+            banked=self.multiplier.banked,
         )
         interleaved = self.multiplier.interleaved
         lanes = 2 if interleaved else self.capabilities.multipliers

@@ -9,9 +9,10 @@ from amaranth.lib.wiring import In
 from coprime.cells.target import Target
 from coprime.multipliers.contract import ModularMultiplier
 
+from .banked_lane import BankedLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
-from .layout import Layout
+from .layout import BankedLayout, Layout
 from .program import Program
 
 __all__ = ["Engine"]
@@ -42,8 +43,9 @@ class Engine(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
+        make_lane = BankedLane if isinstance(layout, BankedLayout) else Lane
         self.lanes = [
-            Lane(capabilities, multiplier, program, layout, leads=index == 0, target=target)
+            make_lane(capabilities, multiplier, program, layout, leads=index == 0, target=target)
             for index, (multiplier, program) in enumerate(zip(multipliers, programs, strict=True))
         ]
         super().__init__(EngineSignature(capabilities))

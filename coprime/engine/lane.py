@@ -1,6 +1,9 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl._ast import Assign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -88,29 +91,38 @@ class Lane(wiring.Component):
         self.program = program
         self.layout = layout
         self.leads = leads
-        self.memory = BlockRam(capabilities.digit_width, layout.depth, target=target)
-        self.sequencer = Sequencer(program, capabilities, leads=leads)
+        self.memories = self._memories(target)
+        self.sequencer = self._sequencer()
         super().__init__(LaneSignature(capabilities, layout.slot_bits, bits_for(layout.depth - 1)))
 
-    def elaborate(self, platform: object) -> Module:
-        """Connect the parts; turn slots and indices into addresses."""
-        m = Module()
-        width = self.capabilities.digit_width
-        count = self.capabilities.count_bits
-        slot_bits = self.layout.slot_bits
+    def _memories(self, target: Target) -> list[BlockRam]:
+        return [BlockRam(self.capabilities.digit_width, self.layout.depth, target=target)]
 
-        def place(slot: Slot) -> Const:
-            return Const(int(slot), slot_bits)  # an enumeration's own width is that of all slots
+    def _sequencer(self) -> Sequencer:
+        return Sequencer(self.program, self.capabilities, leads=self.leads)
 
-        m.submodules.memory = memory = self.memory
+    def _place(self, slot: Slot) -> Const:
+        # An enumeration's own width is that of all slots.
+        return Const(int(slot), self.layout.slot_bits)
+
+    def _connect(
+        self,
+        m: Module,
+        a_data: Signal,
+        b_data: Signal,
+        exponent_data: Signal,
+        factors: Sequence[Assign],
+    ) -> LinearUnit:
+        """Place and connect all but the memory; `factors` are the multiplier's digits."""
+        width, count = self.capabilities.digit_width, self.capabilities.count_bits
+        place = self._place
         m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.linear_unit = linear = LinearUnit(width, count, self.layout.depth)
+        m.submodules.linear_unit = linear = LinearUnit(
+            width, count, self.layout.depth, two_banks=len(self.memories) == 2
+        )
         multiplier = self.multiplier
         if isinstance(multiplier, ModularMultiplier):
             m.submodules.multiplier = multiplier
-        a_data = Signal(width)
-
-        # --- Commands --------------------------------------------------------------------------
         m.d.comb += [
             sequencer.command.eq(self.command),
             sequencer.start.eq(self.start),
@@ -126,7 +138,7 @@ class Lane(wiring.Component):
             sequencer.exponent_length.eq(self.exponent_length),
             sequencer.p_length.eq(self.p_length),
             sequencer.q_length.eq(self.q_length),
-            sequencer.exponent_data.eq(memory.a_data),
+            sequencer.exponent_data.eq(exponent_data),
             sequencer.other_meets.eq(self.other_meets),
             sequencer.other_ends.eq(self.other_ends),
             self.meets.eq(sequencer.meets),
@@ -137,14 +149,13 @@ class Lane(wiring.Component):
             multiplier.outer_digits.eq(sequencer.outer_digits),
             multiplier.rounds.eq(sequencer.rounds),
             multiplier.multiplier_is_one.eq(sequencer.y == place(Slot.ONE)),
-            multiplier.a_data.eq(a_data),
-            multiplier.b_data.eq(memory.b_data),
+            *factors,
             sequencer.multiplied.eq(multiplier.done),
             linear.start.eq(sequencer.linear),
             linear.clear.eq(sequencer.clear),
             linear.digits.eq(sequencer.inner_digits),
             linear.a_data.eq(a_data),
-            linear.b_data.eq(memory.b_data),
+            linear.b_data.eq(b_data),
             sequencer.linear_done.eq(linear.done),
             sequencer.borrow.eq(linear.borrow),
             sequencer.z_is_zero.eq(linear.z_is_zero),
@@ -157,6 +168,20 @@ class Lane(wiring.Component):
             for kind, operation in LINEAR_OPERATIONS.items():
                 with m.Case(kind):
                     m.d.comb += linear.operation.eq(operation)
+        return linear
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts; turn slots and indices into addresses."""
+        m = Module()
+        width = self.capabilities.digit_width
+        slot_bits = self.layout.slot_bits
+        place = self._place
+        (memory,) = self.memories
+        m.submodules.memory = memory
+        sequencer, multiplier = self.sequencer, self.multiplier
+        a_data = Signal(width)
+        factors = [multiplier.a_data.eq(a_data), multiplier.b_data.eq(memory.b_data)]
+        linear = self._connect(m, a_data, memory.b_data, memory.a_data, factors)
 
         # --- Addresses -------------------------------------------------------------------------
         multiplies = Signal()

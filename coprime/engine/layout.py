@@ -8,7 +8,7 @@ from amaranth.utils import bits_for
 
 from coprime.exponentiators.steps import Slot
 
-__all__ = ["Layout"]
+__all__ = ["BankedLayout", "Layout"]
 
 _SINGLE = (Slot.M_INVERSE, Slot.P_INVERSE, Slot.Q_INVERSE)
 _PRIME = (Slot.P, Slot.Q, Slot.DP, Slot.DQ, Slot.P_POWER, Slot.Q_POWER)
@@ -82,6 +82,69 @@ class Layout:
                 used += digits
         assert used <= depth
         return cls(bases, depth)
+
+
+_LEFT = (
+    Slot.ACCUMULATOR,
+    Slot.NEXT,
+    Slot.SCALED,
+    Slot.RESULT,
+    Slot.M,
+    Slot.P,
+    Slot.Q,
+    Slot.BASE,
+    Slot.E,
+    Slot.DP,
+    Slot.DQ,
+    Slot.PART,
+    Slot.M_POWER,
+    Slot.P_POWER,
+    Slot.Q_POWER,
+)
+"""Of the left bank, block by block: ACCUMULATOR and NEXT, and what there is of each modulus, have
+numbers that differ in the lowest bits only."""
+_RIGHT = (Slot.X, Slot.Y, Slot.CRT_P, Slot.CRT_Q, Slot.QUOTIENT)
+"""Of the right bank, block by block."""
+_HALVES = (Slot.ONE, Slot.WINDOW, *_SINGLE, Slot.ENTRY)
+"""Of the right bank, half a block each, behind these. Three are no places in memory."""
+_BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class BankedLayout(Layout):
+    """Addresses in two banks of `depth` digits each, so that a product's factors lie apart.
+
+    Left are what is multiplicand, and the moduli; right what is multiplier, the quotient, the
+    inverses and, as the upper half of the bank, the table. Exponents, which are no factors, lie
+    left. A bank has 16 blocks, each for an operand as long as the whole modulus or for two entries
+    of the table, so that an address is a slot's number beside an index, and no sum.
+    """
+
+    numbers: Mapping[Slot, int]
+    """Bit 5: whether it is in the right bank; bits 4 to 1: the block; bit 0: its upper half."""
+
+    NUMBER_BITS = 6
+
+    @classmethod
+    def of(cls, whole: int, prime: int) -> "BankedLayout":
+        """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime."""
+        depth = _BLOCKS << max(whole - 1, 2 * prime - 1, 1).bit_length()
+        numbers = {slot: 2 * k for k, slot in enumerate(_LEFT)}
+        numbers |= {slot: 32 + 2 * k for k, slot in enumerate(_RIGHT)}
+        numbers |= {slot: 32 + 2 * len(_RIGHT) + k for k, slot in enumerate(_HALVES)}
+        numbers |= {Slot.table(k): 32 + _BLOCKS + k for k in range(_BLOCKS)}
+        half = depth // (2 * _BLOCKS)
+        bases = {slot: number % 32 * half for slot, number in numbers.items()}
+        return cls(bases, depth, numbers)
+
+    @property
+    def longest_prime_digits(self) -> int:
+        """Digits of the longest prime that there is room for."""
+        return self.depth // (2 * _BLOCKS)
+
+    def lies_right(self, slot: Slot) -> bool:
+        """Whether a slot is in the right bank."""
+        return self.numbers[slot] >= 32
 
 
 def _words(whole: int, prime: int) -> int:

@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -31,16 +31,24 @@ class LinearUnit(wiring.Component):
     x and z may lie in the result's own slot, since a digit is written after it was read. `done` is
     1 in the last cycle. `clear` instead of `start` writes zero to every word of the memory.
 
+    Parameters
+    ----------
+    digit_width, count_bits, depth : bits of a digit and of a count; words of the memory
+    two_banks : bool
+        Port A reads two banks at once; x is in the other one where `x_is_other` is 1.
+
     Members
     -------
     digits : digits of x, z and the result, at least 1
+    a_other : port A's data of the other bank
     borrow : of the last subtraction or comparison: 1 where x < z
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
     """
 
-    def __init__(self, digit_width: int, count_bits: int, depth: int):
+    def __init__(self, digit_width: int, count_bits: int, depth: int, *, two_banks: bool = False):
         self.digit_width = digit_width
         self.depth = depth
+        self.two_banks = two_banks
         super().__init__(
             {
                 "start": In(1),
@@ -58,6 +66,7 @@ class LinearUnit(wiring.Component):
                 "z_is_odd": Out(1),
                 "z_is_normalized": Out(1),
             }
+            | ({"a_other": In(digit_width), "x_is_other": In(1)} if two_banks else {})
         )
 
     @staticmethod
@@ -78,6 +87,10 @@ class LinearUnit(wiring.Component):
         # A block RAM's output comes late in the cycle: it is taken before it is added.
         x = Signal(self.digit_width, reset_less=True)
         z = Signal(self.digit_width, reset_less=True)
+        factor: Value = x
+        if self.two_banks:
+            other = Signal(self.digit_width, reset_less=True)
+            factor = Mux(self.x_is_other, other, x)
         addend = Signal(self.digit_width)
         total = Signal(self.digit_width + 1)
         subtracts = Signal()
@@ -90,7 +103,7 @@ class LinearUnit(wiring.Component):
             subtracts.eq(~self.operation[1]),
             # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
             # The lowest position makes the carry an input of one carry chain.
-            total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
+            total.eq((Cat(Const(1, 1), factor) + Cat(carry, addend))[1:]),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
         ]
@@ -99,6 +112,11 @@ class LinearUnit(wiring.Component):
             m.d.sync += [x.eq(0), z.eq(0)]
         with m.Elif(takes):
             m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
+        if self.two_banks:
+            with m.If(self.clear):
+                m.d.sync += other.eq(0)
+            with m.Elif(takes):
+                m.d.sync += other.eq(self.a_other)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)

@@ -97,6 +97,7 @@ class _Lane:
         self.meets = False
         self._borrow = False
         self._window = 0
+        self._spacing = 1
         self._counter = 0
         self._bit = 0
         self._last_bit = 0
@@ -112,6 +113,8 @@ class _Lane:
             self.cycles += self.multiplier.prepare_cycles(
                 self._digits(step.modulus), **self._together
             )
+            self._window = 0
+            self._spacing = self.program.table_spacing_of(step.modulus)
             self.address += 1
         elif step.kind is StepKind.MULTIPLY:
             self._multiply(step)
@@ -151,8 +154,12 @@ class _Lane:
         self.cycles += self.multiplier.cycles(digits, rounds, **self._together, **leaves)
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
-            self.products += self.multiplier.products(digits, rounds)
-            current = {Slot.NEXT: Slot.ACCUMULATOR, Slot.NEXT_BASE: Slot.BASE}
+            self.products += self.multiplier.products(digits, rounds, **leaves)
+            current = {
+                Slot.NEXT: Slot.ACCUMULATOR,
+                Slot.NEXT_BASE: Slot.BASE,
+                Slot.ENTRY: self._entry(self._window + 1),
+            }
             destination = current.get(step.destination, step.destination)
             self.values[destination] = self.multiplier.product(
                 self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
@@ -160,6 +167,10 @@ class _Lane:
         if step.then is Then.COUNTED:
             self._counter -= 1
             self.address = self._target if self._counter else self.address + 1
+        elif step.then is Then.ENTRY:
+            self._window += 1
+            last = (1 << self.program.window_bits_of(step.modulus)) - 1
+            self.address += int(self._window == last)
         elif step.then is Then.MULTIPLIED:
             self._window = 0
             self._on(self._target, self.address + 1)
@@ -173,7 +184,7 @@ class _Lane:
     def _completes(self, step: Step) -> bool:
         """Whether there is a factor to multiply by, as the bit goes into the window."""
         bit, empty = self._bit_of(step), not self._window
-        bits = self.program.window_bits
+        bits = self.program.window_bits_of(step.modulus)
         if step.then is Then.SQUARED:
             return bool(bit)
         self._window = (self._window << 1 | bit) % (1 << bits)
@@ -182,6 +193,10 @@ class _Lane:
             return bool(alone or self._window >> (bits - 1))
         full = self._bit % bits == 0
         return full and (step.then is Then.WINDOW or self._window != 0)
+
+    def _entry(self, number: int) -> Slot:
+        """The table's slot of a power of the base."""
+        return Slot.table(number * self._spacing % 16)
 
     def _on(self, address: int, at_the_last: int) -> None:
         """To the next bit and the address; to the other one if this was the last bit."""
@@ -280,7 +295,7 @@ class _Lane:
         if slot is Slot.ONE:
             return 1
         if slot is Slot.WINDOW:
-            return self.values[Slot.table(self._window)]
+            return self.values[Slot.table(self._window * self._spacing)]
         if slot is Slot.OTHER_ACCUMULATOR:
             return self.other.values[Slot.ACCUMULATOR]
         if slot is Slot.OTHER_PART:

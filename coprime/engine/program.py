@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.steps import Slot, Step, StepKind, Then
+from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
 
 from .contract import Command
 from .operations.common import Arithmetic, canonical
@@ -27,11 +27,21 @@ class Program:
 
     window_bits: int = 0
     """Bits of a window of the exponent; 0 if there are none."""
+    whole_window_bits: int = 0
+    """The same of the whole modulus's exponent."""
 
     @property
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
         return frozenset(step.kind for step in self.steps)
+
+    def window_bits_of(self, context: Context) -> int:
+        """Bits of a window of a context's exponent."""
+        return self.whole_window_bits if context is Context.WHOLE else self.window_bits
+
+    def table_spacing_of(self, context: Context) -> int:
+        """Every how many slots a context's table has an entry."""
+        return 1 << (self.window_bits - self.window_bits_of(context))
 
     @property
     def thens(self) -> frozenset[Then]:
@@ -50,6 +60,7 @@ class Program:
         shared: Sequence[Step],
         *,
         window_bits: int = 0,
+        whole_window_bits: int = 0,
     ) -> "Program":
         """Lay out each operation, with the commands that it serves, and behind them `shared`.
 
@@ -77,7 +88,8 @@ class Program:
         }
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Slot.WINDOW for step in steps)
-        return cls(steps, tuple(targets), entries, window_bits if windows else 0)
+        bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
+        return cls(steps, tuple(targets), entries, *bits)
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
@@ -111,6 +123,7 @@ def rsa_programs(
             {commands: each[lane] for commands, each in operations.items() if lane < len(each)},
             canonical(own) if lane == 0 and not own.canonical else [],
             window_bits=exponentiation.window_bits,
+            whole_window_bits=exponentiation.whole_window_bits,
         )
         for lane in range(lanes)
     ]

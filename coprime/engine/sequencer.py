@@ -1,6 +1,8 @@
 """The sequencer: executes a lane's program, step by step."""
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from collections.abc import Mapping
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -16,9 +18,11 @@ from .program import Program
 __all__ = ["Sequencer", "divides_evenly"]
 
 
-def step_layout(program: Program) -> data.StructLayout:
-    """A step as it lies in the program memory."""
+def step_layout(program: Program, numbers: Mapping[Slot, int] | None = None) -> data.StructLayout:
+    """A step as it lies in the program memory; `numbers` are the slots', if not their own."""
     slot = bits_for(max(Slot.ONE, *(max(s.destination, s.x, s.y) for s in program.steps)))
+    if numbers is not None:
+        slot = bits_for(max(numbers.values()))
     return data.StructLayout(
         {
             "kind": bits_for(max(program.kinds)),
@@ -63,6 +67,8 @@ class Sequencer(wiring.Component):
     leads : bool
         Of two lanes, the one that ends the operation. The other has no part in a command that its
         program has no entry for.
+    numbers : mapping of Slot to int
+        What `x`, `y` and `destination` call the slots, if not by their own numbers.
 
     Members
     -------
@@ -75,8 +81,17 @@ class Sequencer(wiring.Component):
     DIGIT_CYCLES = READ_LATENCY + 2
     """NEXT_DIGIT, READ_DIGIT, the waiting, TAKE_DIGIT."""
 
-    def __init__(self, program: Program, capabilities: Capabilities, *, leads: bool = True):
+    def __init__(
+        self,
+        program: Program,
+        capabilities: Capabilities,
+        *,
+        leads: bool = True,
+        numbers: Mapping[Slot, int] | None = None,
+    ):
         self.program = program
+        self._layout = step_layout(program, numbers)
+        self._numbers = numbers or {slot: int(slot) for slot in Slot}
         self.capabilities = capabilities
         self.leads = leads
         self.exponent = Signal(capabilities.digit_width, reset_less=True)
@@ -90,7 +105,7 @@ class Sequencer(wiring.Component):
             else None
         )
         """Which of three slots is which, as they change places; None if only two of them do."""
-        slot = step_layout(program)["x"].shape
+        slot = self._layout["x"].shape
         count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
             {
@@ -145,15 +160,15 @@ class Sequencer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Program memory, exponent scanner and the state machine."""
         m = Module()
-        layout = step_layout(self.program)
+        layout, numbers = self._layout, self._numbers
         words = [layout.const({})] + [
             layout.const(
                 {
                     "kind": step.kind,
                     "then": step.then,
-                    "destination": step.destination,
-                    "x": step.x,
-                    "y": step.y,
+                    "destination": numbers[step.destination],
+                    "x": numbers[step.x],
+                    "y": numbers[step.y],
                     "modulus": step.modulus,
                     "outer": step.outer,
                     "conditional": step.conditional,
@@ -233,13 +248,22 @@ class Sequencer(wiring.Component):
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
         # Windows: the highest bit that the first one has, by the exponent's length; where digits
-        # are not even, how many bits of them are above that, which may be a whole digit and more.
+        # are not even, how many bits of them are above that, which may be a digit or more.
+        headroom = self.capabilities.headroom
         highest = Signal.like(exponent_length)
-        above = Signal(range(2 * width))
+        above = Signal(range(headroom + width))
+        skipped = headroom // width + sum(
+            above >= width * k
+            for k in range(headroom // width + 1, 1 + (headroom + width - 1) // width)
+        )
         even = divides_evenly(width)
         window = self.window
         enters = Signal()
         empties = Signal()
+        full: Value = Const(0)
+        counts_entries = Then.ENTRY in thens
+        next_entry = Signal()
+        before_last: Value = Const(0)  # the last but one entry of the table
         if window is not None:
             entered = Cat(bit, window)[: len(window)]
             position_bits = (len(window) - 1).bit_length()
@@ -251,11 +275,26 @@ class Sequencer(wiring.Component):
                 position = Signal(position_bits, name="position")
                 with m.If(next_bit):
                     m.d.sync += position.eq(position - 1)
+            full = ~position.any()
+            whole_bits = self.program.whole_window_bits
+            if whole_bits != len(window):
+                shorter = ~position[: (whole_bits - 1).bit_length()].any()
+                full = Mux(step.modulus == Context.WHOLE, shorter, full)
             forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
+            if counts_entries:
+                forgets |= self.prepare
             with m.If(forgets):
                 m.d.sync += window.eq(0)
             with m.Elif(enters):
                 m.d.sync += window.eq(Cat(bit, window))
+            if counts_entries:
+                with m.Elif(next_entry):
+                    m.d.sync += window.eq(window + 1)
+                before_last = Mux(
+                    step.modulus == Context.WHOLE,
+                    window[:whole_bits] == (1 << whole_bits) - 2,
+                    window == (1 << len(window)) - 2,
+                )
         counter = Signal(COUNTER_BITS, reset_less=True)
         if StepKind.COUNT in kinds:
             with m.If(~self.busy):
@@ -352,7 +391,7 @@ class Sequencer(wiring.Component):
             with m.State("MULTIPLY"), m.If(self.multiplied):
                 m.next = "FETCH"
                 if self.places is None:
-                    with m.If((step.destination == int(Slot.NEXT)) & ~self.discards):
+                    with m.If((step.destination == numbers[Slot.NEXT]) & ~self.discards):
                         m.d.sync += self.parity.eq(~self.parity)
                 else:
                     free = self.places[Slot.NEXT]
@@ -378,7 +417,6 @@ class Sequencer(wiring.Component):
                         if Then.SLIDE in thens:
                             m.d.comb += empties.eq(1)
                     if window is not None:
-                        full = ~position.any()
                         with m.Case(Then.WINDOW):
                             m.d.comb += [enters.eq(1), forward.eq(full), next_bit.eq(~full)]
                         few = (self.exponent_index == 0) & (bit_index < len(window) - 1)
@@ -394,6 +432,9 @@ class Sequencer(wiring.Component):
                                         jump.eq(~complete & last_bit),
                                         next_bit.eq(~complete & ~last_bit),
                                     ]
+                    if counts_entries:
+                        with m.Case(Then.ENTRY):
+                            m.d.comb += [next_entry.eq(1), forward.eq(before_last)]
                     if Then.COUNTED in thens:
                         with m.Case(Then.COUNTED):
                             m.d.sync += counter.eq(counter - 1)
@@ -409,7 +450,7 @@ class Sequencer(wiring.Component):
                         if even:
                             m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
                         else:
-                            m.d.sync += self.exponent_index.eq(exponent_digits - (above >= width))
+                            m.d.sync += self.exponent_index.eq(exponent_digits - skipped)
                 if StepKind.SCAN_UP in kinds:
                     m.d.sync += [
                         upwards.eq(step.kind == StepKind.SCAN_UP),
@@ -442,9 +483,8 @@ class Sequencer(wiring.Component):
                         if even:
                             m.d.sync += bit_index.eq(highest)
                         else:
-                            top = Mux(above >= width, 2 * width - 1, width - 1)
                             m.d.sync += [
-                                bit_index.eq(top - above),
+                                bit_index.eq(width * skipped + (width - 1) - above),
                                 position.eq(exponent_length - 1),
                             ]
                             m.d.comb += empties.eq(1)

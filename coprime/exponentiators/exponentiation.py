@@ -36,11 +36,17 @@ WINDOWS = (1, 2, 4)
 class Exponentiation:
     """An algorithm by its name, and the bits of its windows, which have no meaning without them.
 
+    Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0: the
+    table then has every 2^(window - whole_window)-th slot of the other one. `banked` is as in
+    `fixed_window`. Both are for a fixed window only.
+
     Raises ValueError for another name or number of bits.
     """
 
     name: str = "left-to-right"
     window: int = 4
+    whole_window: int = 0
+    banked: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in EXPONENTIATORS:
@@ -53,6 +59,11 @@ class Exponentiation:
     def window_bits(self) -> int:
         """Bits of a window; 0 if there are none."""
         return self.window if self.name in _BY_WINDOWS else 0
+
+    @property
+    def whole_window_bits(self) -> int:
+        """The same modulo the whole modulus."""
+        return self.whole_window or self.window_bits
 
     @property
     def table(self) -> tuple[Slot, ...]:
@@ -71,6 +82,9 @@ class Exponentiation:
 
     def steps(self, context: Context) -> list[Step]:
         """ACCUMULATOR = X ^ exponent modulo the context's modulus, by the last step."""
+        if self.name == "fixed-window":
+            bits = self.whole_window_bits if context is Context.WHOLE else self.window_bits
+            return fixed_window(context, bits, banked=self.banked)
         if self.window_bits:
             return _BY_WINDOWS[self.name](context, self.window)
         return _BY_BITS[self.name](context)

@@ -11,16 +11,26 @@ from .table import enter, more
 __all__ = ["fixed_window"]
 
 
-def fixed_window(context: Context, bits: int) -> list[Step]:
+def fixed_window(context: Context, bits: int, *, banked: bool = False) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
 
-    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
+    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`. `banked`, an entry is no
+    product of two entries, which are in one bank of memory, but of BASE and the one before; the
+    window counts them, so that there is one step for all.
     """
     square = f"square_{context.name}"
+    if banked:
+        table = [
+            enter(context, Slot.BASE, Slot.X),
+            multiply(
+                Slot.ENTRY, Slot.BASE, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY
+            ),
+        ]
+    else:
+        table = [enter(context, Slot.T_1, Slot.X), *more(context, 2, (1 << bits) - 1)]
     return [
         enter(context, Slot.T_0, Slot.ONE),
-        enter(context, Slot.T_1, Slot.X),
-        *more(context, 2, (1 << bits) - 1),
+        *table,
         enter(context, Slot.NEXT, Slot.ONE),
         Step(
             kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"

@@ -59,6 +59,10 @@ class Slot(enum.IntEnum):
     NEXT_BASE = 23
     """As a destination: the slot that is NEXT, which changes places with BASE. ACCUMULATOR, NEXT
     and BASE then are three slots that all change places."""
+    SCALED = 24
+    """The scaled modulus, where the multiplier keeps it in memory."""
+    QUOTIENT = 25
+    """The quotient, where the multiplier keeps it in memory."""
     ONE = 31
     """As a multiplication's y: the number 1. Not in memory."""
     T_0 = 32
@@ -78,6 +82,8 @@ class Slot(enum.IntEnum):
     T_13 = 45
     T_14 = 46
     T_15 = 47
+    ENTRY = 62
+    """As a multiplication's destination: the table's entry after the one that the window names."""
     WINDOW = 63
     """As a multiplication's y: the table's entry that the window of the exponent names."""
 
@@ -171,6 +177,9 @@ class Then(enum.IntEnum):
     to the next bit and the same step again, or the target if that was the last bit."""
     COUNTED = 7
     """The counter goes down by 1. The target, or the next step if that made it 0."""
+    ENTRY = 8
+    """The window, which a PREPARE has set to 0, names the next entry of the table. The next step if
+    that is the last one; else the same step again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,14 @@ from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["READ_LATENCY", "ModularMultiplier", "MultiplierSignature", "Role"]
+__all__ = [
+    "READ_LATENCY",
+    "BankedMultiplierSignature",
+    "ModularMultiplier",
+    "MultiplierSignature",
+    "Pair",
+    "Role",
+]
 
 READ_LATENCY = 3
 """Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
@@ -23,6 +30,19 @@ class Role(enum.IntEnum):
     MODULUS = 2
     INVERSE = 3
     """-M^-1 mod 2^W."""
+
+
+class Pair(enum.IntEnum):
+    """Two operands that a banked multiplier reads at once, one in each bank."""
+
+    FACTORS = 0
+    """Multiplicand and multiplier, in the banks where they lie."""
+    QUOTIENT = 1
+    """Left the scaled modulus, right the quotient."""
+    MODULUS = 2
+    """Left the modulus, right its inverse."""
+    RESULT = 3
+    """Left the result, right the inverse."""
 
 
 class MultiplierSignature(wiring.Signature):
@@ -80,6 +100,39 @@ class MultiplierSignature(wiring.Signature):
         )
 
 
+class BankedMultiplierSignature(wiring.Signature):
+    """Ports of a multiplier of two banks of memory, which bring two digits each in a cycle.
+
+    `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `leaves` are as in
+    `MultiplierSignature`, and hold as these. So do `squares`: both factors are the same, in the
+    left bank; and `swapped`: the multiplicand is in the right bank, the multiplier in the left one.
+
+    The multiplier reads digit `a_index` through port A of both banks, and digit `b_index` through
+    port B of both, each of the two operands `a_role`; `a_left` and so on come READ_LATENCY cycles
+    later. Where `b_write` is 1, port B writes digit `b_index` instead: of the quotient where
+    `b_quotient` is 1, else of the result, or of the scaled modulus in a preparation. Its digit
+    `b_write_data` is there two cycles later.
+    """
+
+    def __init__(self, digit_width: int, count_bits: int):
+        super().__init__(
+            {
+                **{name: In(1) for name in ("start", "prepare", "wipe")},
+                "done": Out(1),
+                **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
+                **{name: In(1) for name in ("multiplier_is_one", "leaves", "squares", "swapped")},
+                "a_role": Out(Pair),
+                "a_index": Out(count_bits),
+                "b_index": Out(count_bits),
+                **{name: In(digit_width) for name in ("a_left", "a_right", "b_left", "b_right")},
+                "b_write": Out(1),
+                "b_quotient": Out(1),
+                "b_write_data": Out(digit_width),
+                "multiplying": Out(1),
+            }
+        )
+
+
 class ModularMultiplier(wiring.Component):
     """A modular multiplier: its hardware, what it computes, and in how many cycles.
 
@@ -96,12 +149,15 @@ class ModularMultiplier(wiring.Component):
     interleaved : bool
         Serves two lanes, which start it in the same cycle, with the same lengths, or the first one
         alone. The other one's ports are the interface `other`.
+    banked : bool
+        Works on two banks of memory, with the ports of `BankedMultiplierSignature`.
     """
 
     canonical: bool
     prepares: bool
     scaled: bool = False
     interleaved: bool = False
+    banked: bool = False
 
     @abstractmethod
     def cycles(self, inner: int, rounds: int) -> int:

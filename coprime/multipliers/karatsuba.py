@@ -117,7 +117,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         """
         return self.timing.multiplication(inner, rounds, together=together, leaves=leaves)
 
-    def products(self, inner: int, rounds: int) -> int:
+    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""
         return inner * rounds
 

@@ -10,6 +10,7 @@ from coprime.engine.bit_serial import (
     montgomery_2csa,
     montgomery_r2,
 )
+from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
@@ -31,6 +32,7 @@ DESIGNS = {
     "montgomery-1csa": lambda: montgomery_1csa(70, word=32, multipliers=1),
     "interleaved-csa": lambda: interleaved_csa(64, word=16, multipliers=2),
     "montgomery-r2": lambda: montgomery_r2(64, word=16, multipliers=1),
+    "compact": lambda: compact(64),
     "karatsuba, 2 multipliers": lambda: karatsuba(64, word=16, latency=1, multipliers=2),
 }
 
@@ -56,8 +58,9 @@ class Bench:
 
     def words(self, context):
         return [
-            context.get(lane.memory.data[address])
+            context.get(memory.data[address])
             for lane in self.engine.lanes
+            for memory in lane.memories
             for address in range(self.design.layout.depth)
         ]
 
@@ -134,8 +137,9 @@ def test_wipe_as_the_first_command_after_reset(bench):
 
     async def process(context):
         for lane in bench.engine.lanes:
-            for address in range(bench.design.layout.depth):
-                context.set(lane.memory.data[address], 0x9ABC)
+            for memory in lane.memories:
+                for address in range(bench.design.layout.depth):
+                    context.set(memory.data[address], 0x9ABC)
         await wipe(bench, context)
 
     bench.run(process)
@@ -179,7 +183,7 @@ def test_lanes_take_the_same_writes():
         await bench.finish(context)
         await context.tick().repeat(3)
         for lane in bench.engine.lanes:
-            word = lane.memory.data[bench.design.layout.base(Operand.Q)]
+            word = lane.memories[0].data[bench.design.layout.base(Operand.Q)]
             assert context.get(word) == operands[Operand.Q] & 0x1FFFF
 
     bench.run(process)

@@ -22,6 +22,7 @@ CONFIGURATIONS = {
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
+    "compact": ("compact", {"max_bits": 257}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -29,6 +30,7 @@ CONFIGURATIONS = {
     ),
 }
 LONG_CONFIGURATIONS = {
+    "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
     "montgomery-1csa": ("montgomery-1csa", {"max_bits": 257, "word": 64, "multipliers": 1}),

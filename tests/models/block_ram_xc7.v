@@ -39,6 +39,7 @@ module RAMB36E1 (
 endmodule
 
 // Simple dual port, 36 bits: port A reads, port B writes; DIADI and DOADO are the lower half.
+// Or true dual port, 18 bits a port.
 module RAMB18E1 (
   input CLKARDCLK, CLKBWRCLK, ENARDEN, ENBWREN, REGCEAREGCE, REGCEB,
   input RSTRAMARSTRAM, RSTRAMB, RSTREGARSTREG, RSTREGB,
@@ -55,16 +56,36 @@ module RAMB18E1 (
   parameter [71:0] SRVAL_A = 0, SRVAL_B = 0;
   parameter WRITE_MODE_A = "READ_FIRST", WRITE_MODE_B = "READ_FIRST";
 
-  initial if (RAM_MODE != "SDP" || READ_WIDTH_A != 36 || WRITE_WIDTH_B != 36 || DOA_REG) begin
+  initial if (RAM_MODE == "SDP" ? READ_WIDTH_A != 36 || WRITE_WIDTH_B != 36
+                                : READ_WIDTH_A != 18 || READ_WIDTH_B != 18) begin
+    $display("this RAMB18E1 is configured as the model is not");
+    $finish;
+  end
+  initial if (DOA_REG || DOB_REG) begin
     $display("this RAMB18E1 is configured as the model is not");
     $finish;
   end
 
-  reg [35:0] words [0:511];
-  reg [35:0] q;
-  always @(posedge CLKARDCLK) begin
-    if (ENARDEN) q <= words[ADDRARDADDR[13:5]];
-    if (ENBWREN && WEBWE[0]) words[ADDRBWRADDR[13:5]] <= {DIPBDIP, DIPADIP, DIBDI, DIADI};
-  end
-  assign {DOPBDOP, DOPADOP, DOBDO, DOADO} = q;
+  generate
+    if (RAM_MODE == "SDP") begin
+      reg [35:0] words [0:511];
+      reg [35:0] q;
+      always @(posedge CLKARDCLK) begin
+        if (ENARDEN) q <= words[ADDRARDADDR[13:5]];
+        if (ENBWREN && WEBWE[0]) words[ADDRBWRADDR[13:5]] <= {DIPBDIP, DIPADIP, DIBDI, DIADI};
+      end
+      assign {DOPBDOP, DOPADOP, DOBDO, DOADO} = q;
+    end else begin
+      reg [17:0] words [0:1023];
+      reg [17:0] a, b;
+      always @(posedge CLKARDCLK) begin
+        if (ENARDEN) a <= words[ADDRARDADDR[13:4]];
+        if (ENBWREN) b <= words[ADDRBWRADDR[13:4]];
+        if (ENARDEN && WEA[0]) words[ADDRARDADDR[13:4]] <= {DIPADIP, DIADI};
+        if (ENBWREN && WEBWE[0]) words[ADDRBWRADDR[13:4]] <= {DIPBDIP, DIBDI};
+      end
+      assign {DOPADOP, DOADO} = a;
+      assign {DOPBDOP, DOBDO} = b;
+    end
+  endgenerate
 endmodule

@@ -36,6 +36,7 @@ class Arithmetic:
     prepares : it keeps the modulus, which is handed to it before
     aligned : it wants a modulus whose highest bit is 1
     scaled : it works modulo a multiple of the modulus, and must be told to leave it
+    banked : its factors lie in opposite banks of memory
     """
 
     montgomery: bool
@@ -43,6 +44,7 @@ class Arithmetic:
     prepares: bool
     aligned: bool
     scaled: bool
+    banked: bool = False
 
 
 def test_modulus(context: Context) -> Step:
@@ -78,6 +80,8 @@ def prepare(own: Arithmetic, context: Context) -> list[Step]:
     """Hand the context's modulus to the multiplier, if that keeps it."""
     name = Slot.modulus(context).name
     step = Step(kind=StepKind.PREPARE, modulus=context, note=f"modulo {name} from here on")
+    if own.banked:
+        step = replace(step, destination=Slot.SCALED)
     return [step] if own.prepares else []
 
 

@@ -1,0 +1,134 @@
+"""A DSP slice that multiplies differences: pre-adder, multiplier, accumulator.
+
+The DSP48E1's pre-adder makes the one difference, logic the other one (UG479, figure 2-1). A
+MULT18X18D has no pre-adder in front, nor a third input of its sum: on ECP5 both are logic.
+"""
+
+import enum
+
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .primitives import dsp48e1, mult18x18d
+from .target import Target
+
+__all__ = ["Base", "DifferenceSlice"]
+
+
+class Base(enum.Enum):
+    """What the product is added to. The values are the DSP48E1's OPMODE[5:4]."""
+
+    ZERO = 0b00
+    P = 0b10
+    """The accumulator."""
+    C = 0b11
+    """The input `c`."""
+
+
+class DifferenceSlice(wiring.Component):
+    """One multiplier of differences of digits, with its accumulator.
+
+    In cycle t the digits and the operation are taken; in cycle t+4 `p` is
+
+        base + (a - b) * (x - y)   or   base - (a - b) * (x - y)   where `subtract` is 1,
+
+    with b as 0 where `b_is_zero` is 1, and base = 0, `p` as of cycle t+3, or `c` as of cycle t+2.
+    One operation a cycle. Digits have 17 bits without a sign, so a difference has 18 with one.
+
+    Parameters
+    ----------
+    accumulator_width : int
+        Bits of `p` and `c`, 36 to 48, signed. The caller sees to it that `p` stays in its range.
+    target : Target
+        XC7 places one DSP48E1; ECP5 one MULT18X18D with difference and accumulator in logic.
+
+    Members
+    -------
+    a, b, x, y : 17 bits, in
+    b_is_zero, subtract : 1 bit, in
+    base : Base, in
+    c : signed `accumulator_width` bits, in
+    p : signed `accumulator_width` bits, out
+    """
+
+    DIGIT_WIDTH = 17
+    LATENCY = 4
+
+    def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
+        if not isinstance(accumulator_width, int):
+            raise TypeError(f"accumulator_width must be an int, not {accumulator_width!r}")
+        if accumulator_width not in range(36, 49):
+            raise ValueError(f"accumulator_width must be in 36..48, not {accumulator_width}")
+        self.accumulator_width = accumulator_width
+        self.target = Target(target)
+        super().__init__(
+            {
+                **{name: In(self.DIGIT_WIDTH) for name in ("a", "b", "x", "y")},
+                "b_is_zero": In(1),
+                "subtract": In(1),
+                "base": In(2),
+                "c": In(signed(accumulator_width)),
+                "p": Out(signed(accumulator_width)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Choose the target's primitive, or its behavioural twin."""
+        m = Module()
+        x, y = Signal(self.DIGIT_WIDTH), Signal(self.DIGIT_WIDTH)
+        difference = Signal(signed(self.DIGIT_WIDTH + 1))
+        m.d.sync += [x.eq(self.x), y.eq(self.y)]
+        m.d.comb += difference.eq(x - y)
+        # The operation enters with its digits and waits here for their product.
+        base, subtract = [Signal(2) for _ in range(2)], [Signal() for _ in range(2)]
+        m.d.sync += [
+            base[0].eq(self.base),
+            base[1].eq(base[0]),
+            subtract[0].eq(self.subtract),
+            subtract[1].eq(subtract[0]),
+        ]
+        if self.target is Target.XC7:
+            p = Signal(signed(48))
+            opmode = Signal(7)
+            m.d.comb += [opmode.eq(base[1] << 4 | 0b0101), self.p.eq(p)]
+            m.submodules.dsp48e1 = dsp48e1(
+                self.b,
+                difference,
+                p,
+                opmode=opmode,
+                opmode_register=True,
+                d=self.a,
+                a_is_zero=self.b_is_zero,
+                c=self.c,
+                subtract=subtract[1],
+            )
+        else:
+            self._in_logic(m, difference, base[1], subtract[1])
+        return m
+
+    def _in_logic(self, m: Module, difference: Signal, base: Signal, subtract: Signal) -> None:
+        a, b = Signal(self.DIGIT_WIDTH), Signal(self.DIGIT_WIDTH)
+        other = Signal.like(difference)
+        product = Signal(signed(36))  # |product| <= (2**17 - 1)**2
+        m.d.sync += [a.eq(self.a), b.eq(Mux(self.b_is_zero, 0, self.b))]
+        m.d.comb += other.eq(a - b)
+        if self.target is Target.ECP5:
+            registers = {"INPUTA": True, "INPUTB": True, "OUTPUT": True}
+            m.submodules.multiplier = mult18x18d(other, difference, product, registers)
+        else:
+            factors = Signal.like(other), Signal.like(difference)
+            m.d.sync += [
+                factors[0].eq(other),
+                factors[1].eq(difference),
+                product.eq(factors[0] * factors[1]),
+            ]
+        c, operation, subtracts = Signal.like(self.c), Signal(2), Signal()
+        m.d.sync += [c.eq(self.c), operation.eq(base), subtracts.eq(subtract)]
+        to, addend = Signal.like(c), Signal.like(c)
+        m.d.comb += [
+            to.eq(Mux(operation[1], Mux(operation[0], c, self.p), 0)),
+            addend.eq(product ^ subtracts.replicate(36).as_signed()),
+        ]
+        # The lowest position makes the carry an input of one carry chain.
+        m.d.sync += self.p.eq((Cat(subtracts, to) + Cat(subtracts, addend))[1:])

@@ -1,0 +1,261 @@
+import random
+
+import pytest
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
+
+from coprime.cells.block_ram import BlockRam
+from coprime.model.compact import (
+    RADIX_BITS,
+    last_round,
+    montgomery,
+    scaled_modulus,
+    scaling,
+    to_digits,
+)
+from coprime.multipliers.compact import CompactMultiplier
+from coprime.multipliers.contract import READ_LATENCY, Pair
+
+COUNT_BITS = 7
+SLOT = 1 << COUNT_BITS
+LEFT = {"factor": 0, "scaled": 1, "modulus": 2, "result": 3}
+RIGHT = {"factor": 0, "quotient": 1, "inverse": 2}
+
+
+class Bench(wiring.Component):
+    """The multiplier, and two banks with a slot of SLOT digits for each operand."""
+
+    def __init__(self, max_digits):
+        self.max_digits = max_digits
+        flags = ("start", "prepare", "wipe", "is_one", "leaves", "squares", "swapped")
+        super().__init__(
+            {
+                **{name: In(1) for name in (*flags, "write_left", "write_right")},
+                "done": Out(1),
+                "address": In(COUNT_BITS + 2),
+                "digit": In(RADIX_BITS),
+                "inner": In(COUNT_BITS),
+                "outer": In(COUNT_BITS),
+                "read": Out(RADIX_BITS),
+                "multiplying": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.left = left = BlockRam(RADIX_BITS, 4 * SLOT)
+        m.submodules.right = right = BlockRam(RADIX_BITS, 4 * SLOT)
+        m.submodules.multiplier = multiplier = CompactMultiplier(self.max_digits, COUNT_BITS)
+        self.multiplier = multiplier
+        idle, preparing = Signal(init=1), Signal()
+        with m.If(self.start | self.prepare | self.wipe):
+            m.d.sync += [idle.eq(0), preparing.eq(self.prepare)]
+        with m.If(self.done):
+            m.d.sync += idle.eq(1)
+        m.d.comb += [
+            multiplier.start.eq(self.start),
+            multiplier.prepare.eq(self.prepare),
+            multiplier.wipe.eq(self.wipe),
+            self.done.eq(multiplier.done),
+            self.multiplying.eq(multiplier.multiplying),
+            multiplier.inner_digits.eq(self.inner),
+            multiplier.outer_digits.eq(self.outer),
+            multiplier.rounds.eq(self.outer),
+            multiplier.multiplier_is_one.eq(self.is_one),
+            multiplier.leaves.eq(self.leaves),
+            multiplier.squares.eq(self.squares),
+            multiplier.swapped.eq(self.swapped),
+            self.read.eq(left.b_data),
+        ]
+        for bank, name, slots, own in (
+            (left, "left", LEFT, self.write_left),
+            (right, "right", RIGHT, self.write_right),
+        ):
+            m.d.comb += [
+                getattr(multiplier, f"a_{name}").eq(bank.a_data),
+                getattr(multiplier, f"b_{name}").eq(bank.b_data),
+            ]
+            slot = Signal(2)
+            with m.Switch(multiplier.a_role):
+                for role, left_slot, right_slot in (
+                    (Pair.FACTORS, "factor", "factor"),
+                    (Pair.QUOTIENT, "scaled", "quotient"),
+                    (Pair.MODULUS, "modulus", "inverse"),
+                    (Pair.RESULT, "result", "inverse"),
+                ):
+                    with m.Case(role):
+                        m.d.comb += slot.eq(slots[left_slot if name == "left" else right_slot])
+            b_slot = Signal(2)
+            m.d.comb += b_slot.eq(slot)
+            written = Mux(preparing, LEFT["scaled"], LEFT["result"])
+            with m.If(multiplier.b_write):
+                m.d.comb += b_slot.eq(written if name == "left" else RIGHT["quotient"])
+            writes = multiplier.b_write & (multiplier.b_quotient == (name == "right"))
+            # A digit of the inverse is at index 0.
+            a_index = Mux((name == "right") & multiplier.a_role[1], 0, multiplier.a_index)
+            for port, value in (
+                (bank.a_address, (slot << COUNT_BITS) + a_index),
+                (
+                    bank.b_address,
+                    Mux(idle, self.address, (b_slot << COUNT_BITS) + multiplier.b_index),
+                ),
+                (bank.b_write, Mux(idle, own, writes)),
+            ):
+                asked, found = Signal.like(port), Signal.like(port)
+                m.d.sync += [asked.eq(value), found.eq(asked)]
+                m.d.comb += port.eq(found)
+            idle_before, digit = Signal(), Signal(RADIX_BITS)
+            idle_then, digit_then = Signal(), Signal(RADIX_BITS)
+            m.d.sync += [idle_before.eq(idle), idle_then.eq(idle_before)]
+            m.d.sync += [digit.eq(self.digit), digit_then.eq(digit)]
+            m.d.comb += bank.b_write_data.eq(Mux(idle_then, digit_then, multiplier.b_write_data))
+        return m
+
+
+def multiply(cases, max_digits=32):
+    """(result, cycles, products) of each (x, y, m, inner, outer, options)."""
+    dut = Bench(max_digits)
+    outcomes = []
+
+    async def bench(context):
+        async def store(bank, slot, value, count):
+            for index, digit in enumerate(to_digits(value, count)):
+                context.set(getattr(dut, f"write_{bank}"), 1)
+                context.set(dut.address, (LEFT if bank == "left" else RIGHT)[slot] * SLOT + index)
+                context.set(dut.digit, digit)
+                await context.tick()
+            context.set(getattr(dut, f"write_{bank}"), 0)
+
+        async def run(command):
+            await context.tick().repeat(3)  # the last digit is on its way
+            context.set(getattr(dut, command), 1)
+            await context.tick()
+            context.set(getattr(dut, command), 0)
+            cycles = products = done = 0
+            while not done:
+                cycles += 1
+                products += context.get(dut.multiplying)
+                done = context.get(dut.done)
+                await context.tick()
+            return cycles, products
+
+        async def load(slot, count):
+            value = 0
+            for index in range(count):
+                context.set(dut.address, LEFT[slot] * SLOT + index)
+                await context.tick().repeat(READ_LATENCY + 2)
+                value |= context.get(dut.read) << (RADIX_BITS * index)
+            return value
+
+        prepared = None
+        for x, y, m, inner, outer, options in cases:
+            swapped = "swapped" in options
+            await store("right" if swapped else "left", "factor", x, inner)
+            if y != 1 and "squares" not in options:
+                await store("left" if swapped else "right", "factor", y, outer)
+            context.set(dut.inner, inner)
+            context.set(dut.outer, outer)
+            for name in ("leaves", "squares", "swapped"):
+                context.set(getattr(dut, name), name in options)
+            context.set(dut.is_one, y == 1)
+            if (m, inner) != prepared:
+                prepared = m, inner
+                await store("left", "modulus", m, inner)
+                await store("right", "inverse", scaling(m), 1)
+                cycles, products = await run("prepare")
+                assert (cycles, products) == (CompactMultiplier.prepare_cycles(inner), 0)
+                assert await load("scaled", inner) == scaled_modulus(m, inner)
+            cycles, products = await run("start")
+            outcomes.append((await load("result", inner), cycles, products))
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return outcomes
+
+
+def check(cases, **settings):
+    cases = [(*case, ()) if len(case) == 5 else case for case in cases]
+    for case, (result, cycles, products) in zip(cases, multiply(cases, **settings), strict=True):
+        x, y, m, inner, outer, options = case
+        leaves = "leaves" in options
+        expected = montgomery(x, y, m, inner, outer - leaves)
+        if leaves:
+            assert result == last_round(expected.value, m, inner), case
+        else:
+            assert result == expected.value, case
+            assert products == expected.products, case
+        assert result % m == x * y * pow(2, -RADIX_BITS * outer, m) % m, case
+        assert result == CompactMultiplier.product(x, y, m, outer, leaves=leaves), case
+        assert cycles == CompactMultiplier.cycles(inner, outer, leaves=leaves), case
+        assert products == CompactMultiplier.products(inner, outer, leaves=leaves), case
+
+
+def digits_of(m):
+    return max(3, -(-(m.bit_length() + RADIX_BITS + 2) // RADIX_BITS))
+
+
+@pytest.mark.parametrize(
+    "digits", [3, 4, *(pytest.param(digits, marks=pytest.mark.slow) for digits in (5, 8))]
+)
+def test_edges(digits):
+    cases = []
+    longest = RADIX_BITS * (digits - 1) - 2
+    for m in ((1 << longest) - 1, (1 << (longest - 1)) + 1, 3):
+        whole = scaling(m) * m
+        values = sorted({0, 1, 2, m - 1, whole - 1, whole, 2 * whole - 1})
+        cases += [(x, y, m, digits, digits) for x in values for y in values]
+        cases += [(x, x, m, digits, digits, ("squares",)) for x in values]
+        cases += [(x, 1, m, digits, digits, ("leaves",)) for x in values]
+    check(cases)
+
+
+def test_random_sizes():
+    generator = random.Random(11)
+    cases = []
+    for _ in range(12):
+        m = generator.getrandbits(generator.randrange(16, 200)) | 1
+        digits, whole = digits_of(m), scaling(m) * m
+        x, y = generator.randrange(2 * whole), generator.randrange(2 * whole)
+        cases.append((x, y, m, digits, digits))
+        cases.append((x, x, m, digits, digits, ("squares",)))
+    check(cases)
+
+
+def test_unequal_digit_counts():
+    """Entering with a message longer than a prime; weighing a residue; leaving with either."""
+    generator = random.Random(12)
+    cases = []
+    for inner, outer in ((3, 2), (3, 5), (3, 9), (9, 3), (16, 2), (5, 4), (4, 5), (12, 24)):
+        m = generator.getrandbits(RADIX_BITS * (inner - 1) - 2) | 1
+        y = generator.getrandbits(RADIX_BITS * outer)
+        small = generator.getrandbits(RADIX_BITS * (outer - 1) - 1)
+        x = generator.randrange(m)
+        cases.append((x, y, m, inner, outer))
+        cases.append((x, y, m, inner, outer, ("swapped",)))
+        cases.append((x, 1, m, inner, outer))
+        if outer > 2:
+            cases.append((x, small, m, inner, outer, ("leaves",)))
+            cases.append((x, small, m, inner, outer, ("leaves", "swapped")))
+    check(cases)
+
+
+@pytest.mark.parametrize("length", [512, pytest.param(1024, marks=pytest.mark.slow)])
+def test_long_operands(length):
+    """All-ones digits: the largest products, sums and carries."""
+    m = (1 << length) - 1
+    digits, whole = digits_of(m), scaling(m) * m
+    ones = (1 << (RADIX_BITS * digits - 1)) - 1
+    cases = [(2 * whole - 1, ones % whole, m, digits, digits)]
+    cases.append((2 * whole - 1, 2 * whole - 1, m, digits, digits, ("squares",)))
+    check(cases, max_digits=digits)
+
+
+@pytest.mark.parametrize("digits", range(6, 130))
+def test_distance_to_the_bound(digits):
+    """As the docstring's table tells."""
+    assert CompactMultiplier.products(digits, digits) == digits**2 + digits
+    assert CompactMultiplier.cycles(digits, digits) == digits**2 + 2 * digits + 30
