@@ -94,7 +94,7 @@ class _Compression(wiring.Component):
         m.submodules.tree = tree = CompressorTree(self.plan, count, registers=self.registers)
         place = 0
         for vector in vectors:
-            m.d.comb += tree.bits[place : place + len(vector)].eq(vector)
+            m.d.comb += tree.inputs[place : place + len(vector)].eq(vector)
             place += len(vector)
         addition = self.plan.addition
         m.submodules.adder = adder = ModularAdder(

@@ -515,6 +515,22 @@ def _in_order(counter: Counter, bits: list[Bit]) -> tuple[tuple[Bit, ...], bool]
     return tuple(inputs), False
 
 
+LONGEST = 65535
+"""Bits that a signal may have: Amaranth's netlist numbers them with 16 bits."""
+
+
+def _parts(length: int, name: str) -> list[tuple[str, int]]:
+    """Names and lengths of the signals that so many bits take; one keeps the name as it is."""
+    if length <= LONGEST:
+        return [(name, length)]
+    starts = range(0, length, LONGEST)
+    return [(f"{name}_{k}", min(LONGEST, length - start)) for k, start in enumerate(starts)]
+
+
+def _whole(parts: Sequence[Signal]) -> Value:
+    return parts[0] if len(parts) == 1 else Cat(parts)
+
+
 class CompressorTree(wiring.Component):
     """`a` + `b` + plan.constant is congruent modulo m to the sum of 2^weight of the input bits.
 
@@ -532,7 +548,8 @@ class CompressorTree(wiring.Component):
     Members
     -------
     bits : unsigned `inputs` bits, in
-        In the order of the weights that the plan was made for.
+        In the order of the weights that the plan was made for. More than LONGEST are several ports,
+        bits_0 and so on; `inputs` is all of them, one behind the other.
     a, b : unsigned plan.width bits, out
         Their sum is in plan.least..plan.most.
     """
@@ -544,7 +561,11 @@ class CompressorTree(wiring.Component):
         self.plan = plan
         self.registers = frozenset(registers)
         width = plan.width
-        super().__init__({"bits": In(inputs), "a": Out(width), "b": Out(width)})
+        parts = _parts(inputs, "bits")
+        super().__init__(
+            {name: In(length) for name, length in parts} | {"a": Out(width), "b": Out(width)}
+        )
+        self.inputs: Value = _whole([getattr(self, name) for name, _ in parts])
 
     @property
     def latency(self) -> int:
@@ -554,7 +575,7 @@ class CompressorTree(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Place what the plan says, level by level."""
         m = Module()
-        vectors: dict[int, Value] = {0: self.bits}
+        vectors: dict[int, Value] = {0: self.inputs}
         needed = self._needed()
 
         def value(bit: Bit) -> Value:
@@ -567,7 +588,10 @@ class CompressorTree(wiring.Component):
             vectors = {number: vectors[number] for number in vectors if needed[number] >= level}
             if level in self.registers:
                 for number, vector in vectors.items():
-                    register = Signal(len(vector), name=f"vector_{number}", reset_less=True)
+                    parts = _parts(len(vector), f"vector_{number}")
+                    register = _whole(
+                        [Signal(length, name=name, reset_less=True) for name, length in parts]
+                    )
                     m.d.sync += register.eq(vector)
                     vectors[number] = register
             if level == self.plan.depth:

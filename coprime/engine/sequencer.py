@@ -248,14 +248,13 @@ class Sequencer(wiring.Component):
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
         # Windows: the highest bit that the first one has, by the exponent's length; where digits
-        # are not even, how many bits of them are above that, which may be a digit or more.
+        # are not even, how many bits of them are `above` that, how many whole digits these are, and
+        # the place of that bit in its digit. The modulus's context has been the same for long.
         headroom = self.capabilities.headroom
         highest = Signal.like(exponent_length)
         above = Signal(range(headroom + width))
-        skipped = headroom // width + sum(
-            above >= width * k
-            for k in range(headroom // width + 1, 1 + (headroom + width - 1) // width)
-        )
+        skipped = Signal(range(1 + (headroom + width - 1) // width))
+        top_bit = Signal(range(width))
         even = divides_evenly(width)
         window = self.window
         enters = Signal()
@@ -271,7 +270,13 @@ class Sequencer(wiring.Component):
             if even:
                 m.d.sync += highest.eq((exponent_length - 1) | (len(window) - 1))
             elif StepKind.SCAN_WINDOWS in kinds:
-                m.d.sync += above.eq(exponent_digits * width - exponent_length)
+                # In shifts, or synthesis would take a multiplier for it.
+                shifts = [k for k in range(width.bit_length()) if width >> k & 1]
+                times_width = sum((exponent_digits << k for k in shifts), start=Const(0))
+                m.d.sync += above.eq(times_width - exponent_length)
+                for k in range(headroom // width, len(range(0, headroom + width, width))):
+                    with m.If(above >= width * k):
+                        m.d.sync += [skipped.eq(k), top_bit.eq(width * (k + 1) - 1 - above)]
                 position = Signal(position_bits, name="position")
                 with m.If(next_bit):
                     m.d.sync += position.eq(position - 1)
@@ -484,7 +489,7 @@ class Sequencer(wiring.Component):
                             m.d.sync += bit_index.eq(highest)
                         else:
                             m.d.sync += [
-                                bit_index.eq(width * skipped + (width - 1) - above),
+                                bit_index.eq(top_bit),
                                 position.eq(exponent_length - 1),
                             ]
                             m.d.comb += empties.eq(1)

@@ -15,7 +15,19 @@ def design(family, bits, **settings):
     return family_named(family).choose({"max_bits": str(bits), **settings}).design
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+LANES = [  # compact's multiplier works on two memories
+    name
+    for name, one in FAMILIES.items()
+    if "max_bits" in one.choose({}).values and name != "compact"
+]
+
+
+def test_a_multiplier_of_two_memories_is_not_simulated_by_itself():
+    with pytest.raises(ValueError, match="compact is measured in its engine only"):
+        simulate_multiplication(design("compact", 96), 96, 1)
+
+
+@pytest.mark.parametrize("family", LANES)
 @pytest.mark.parametrize(("longest", "bits"), [(64, 64), (96, 64), (100, 100), (130, 129)])
 def test_cycles_are_the_predicted_ones(family, longest, bits):
     own = design(family, longest)
@@ -23,6 +35,19 @@ def test_cycles_are_the_predicted_ones(family, longest, bits):
         done = simulate_multiplication(own, bits, seed)
         assert done == predict_multiplication(own, bits)
         assert done.right
+
+
+@pytest.mark.parametrize("family", ["compression", "direct"])
+@pytest.mark.parametrize("settings", [{}, {"factor": "3"}, {"stages": "2"}])
+def test_products_of_one_modulus(family, settings):
+    if family == "direct" and "stages" in settings:
+        return
+    own = family_named(family).choose({"modulus": "kyber", **settings}).design
+    for seed in (1, 2, 3):
+        done = simulate_multiplication(own, 12, seed)
+        assert done == predict_multiplication(own, 12)
+        assert done.right
+        assert done.cycles == 1 + int(settings.get("stages", 0))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +73,7 @@ class Idler(wiring.Component):
     """Is always done, and writes nothing."""
 
     prepares = canonical = True
-    scaled = interleaved = False
+    scaled = interleaved = banked = False
 
     def __init__(self, capabilities, target):
         super().__init__(MultiplierSignature(capabilities.digit_width, capabilities.count_bits, 8))

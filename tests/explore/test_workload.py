@@ -2,7 +2,7 @@
 
 import pytest
 
-from coprime.catalog import FAMILIES, family_named
+from coprime.catalog import FAMILIES, MODULUS, family_named
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.engine.contract import Command, Error
 from coprime.explore.measure import open_simulation
@@ -15,10 +15,13 @@ COMMANDS = [command for command in Command if command is not Command.WIPE]
 @pytest.mark.parametrize("command", COMMANDS)
 def test_prediction_is_the_simulation(command, exponents):
     for family in FAMILIES.values():
-        choice = family.choose({})
+        fixed = MODULUS in family.choose({}).values
+        choice = family.choose({"modulus": "2^17 - 1"} if fixed else {})
         if command not in choice.design.capabilities.required:
             continue
-        workload = Workload.make(command, 100, exponents, 3)
+        modulus = choice.design.capabilities.fixed_modulus
+        bits = 100 if modulus is None else modulus.bit_length()
+        workload = Workload.make(command, bits, exponents, 3, modulus=modulus)
         predicted = predict_workload(choice.design, workload)
         with open_simulation(choice) as device:
             result = workload.run(Accelerator(device))
