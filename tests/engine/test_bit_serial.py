@@ -29,10 +29,12 @@ CARRY_SAVE = [
 @pytest.mark.parametrize(
     ("family", "max_bits"),
     [
-        *itertools.product(("montgomery-2csa", "montgomery-1csa", "interleaved-csa"), (2, 5)),
-        ("montgomery-r2", 5),
-        pytest.param("montgomery-r2", 2, marks=pytest.mark.slow),
-        *(pytest.param(family, 6, marks=pytest.mark.slow) for family in FAMILIES),
+        *((family, 5) for family in FAMILIES),
+        *(
+            pytest.param(family, bits, marks=pytest.mark.slow)
+            for family in FAMILIES
+            for bits in (2, 6)
+        ),
     ],
 )
 def test_exhaustive_small_moduli(family, max_bits):
@@ -46,7 +48,7 @@ def test_exhaustive_small_moduli(family, max_bits):
 
 
 @pytest.mark.parametrize("family", CARRY_SAVE)
-@pytest.mark.parametrize("multipliers", [1, 2])
+@pytest.mark.parametrize("multipliers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_exhaustive_small_powers(family, multipliers):
     bench = open_bench(family, max_bits=4, multipliers=multipliers)
     with bench.device:
@@ -56,7 +58,9 @@ def test_exhaustive_small_powers(family, multipliers):
                 assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m)
 
 
-@pytest.mark.parametrize("bits", [32, 33, 64, 100, 128])
+@pytest.mark.parametrize(
+    "bits", [33, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (32, 64, 100, 128))]
+)
 @pytest.mark.parametrize("family", CARRY_SAVE)
 def test_longest_modulus_of_a_smaller_engine(family, bits):
     """At exactly `max_bits`, where every register and counter is full."""

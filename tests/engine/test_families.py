@@ -16,10 +16,7 @@ from tests.benches import open_bench
 
 CONFIGURATIONS = {
     "fdfm": ("fdfm", {}),
-    "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),
-    "montgomery-2csa, 2 multipliers": ("montgomery-2csa", {"max_bits": 257}),
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
-    "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
@@ -30,6 +27,9 @@ CONFIGURATIONS = {
     ),
 }
 LONG_CONFIGURATIONS = {
+    "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),
+    "montgomery-2csa, 2 multipliers": ("montgomery-2csa", {"max_bits": 257}),
+    "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),
