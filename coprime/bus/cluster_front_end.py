@@ -32,6 +32,7 @@ from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
 from coprime.engine.contract import (
     ERROR_BITS,
     OPERAND_BITS,
+    USED_UP,
     Capabilities,
     Command,
     Error,
@@ -326,16 +327,19 @@ class ClusterFrontEnd(wiring.Component):
                 ]
             with m.If(counted & (operand_class == one)):
                 m.d.comb += [count.en.eq(1), count.data.eq(loader.digit_index)]
-        # A mark is set or cleared; a command takes X's with it, WIPE all.
+        # A mark is set or cleared; a command takes those with it that it uses up, WIPE all.
         operand_mark = Signal(len(Operand))
         m.d.comb += operand_mark.eq(1 << operand[: bits_for(len(Operand) - 1)])
-        sets_mark, clears_mark, spends_x, wipes = (
-            Signal(name=name) for name in ("sets_mark", "clears_mark", "spends_x", "wipes")
+        sets_mark, clears_mark, spends, wipes = (
+            Signal(name=name) for name in ("sets_mark", "clears_mark", "spends", "wipes")
         )
+        spent: Value = Const(1 << Operand.X, len(Operand))
+        if own.checked:
+            spent |= Mux(command == Command.RSA_PRIVATE, sum(1 << one for one in USED_UP), 0)
         for condition, marked in (
             (sets_mark, marks | operand_mark),
             (clears_mark, marks & ~operand_mark),
-            (spends_x, marks & Const(~(1 << Operand.X), len(Operand))),
+            (spends, marks & ~spent),
             (wipes, Const(0)),
         ):
             with m.If(condition):
@@ -403,7 +407,7 @@ class ClusterFrontEnd(wiring.Component):
                 with m.Elif(command_error != Error.NONE):
                     m.next = "REPORT"
                 with m.Else():
-                    m.d.comb += spends_x.eq(required[Operand.X])
+                    m.d.comb += spends.eq(required[Operand.X])
             with m.State("REPORT"), m.If(~noticed):
                 m.d.comb += reports.eq(1)
                 m.next = "IDLE"

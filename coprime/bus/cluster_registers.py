@@ -130,6 +130,19 @@ CAPABILITIES = Register(
                 "length of the longer one."
             ),
         ),
+        Field(
+            name="CHECKED",
+            offset=18,
+            width=1,
+            access="R",
+            reset=None,
+            doc=(
+                "1 if RSA_PRIVATE needs E, the public exponent, with which the engine "
+                "checks the result before it can be read: a wrong one is wiped, and ends "
+                "with FAULT. It uses up Y and M_POWER, which must be loaded again for "
+                "another command."
+            ),
+        ),
     ),
 )
 DIGITS = Register(

@@ -90,6 +90,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
             "MULTIPLIERS": own.multipliers,
             **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
             **({"PADDINGS": paddings} if paddings else {}),
+            **({"CHECKED": 1} if own.checked else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,

@@ -57,6 +57,11 @@
    one. */
 #define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_SHIFT 14
 #define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_MASK 0x00004000u
+/* R. 1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before
+   it can be read: a wrong one is wiped, and ends with FAULT. It uses up Y and M_POWER, which
+   must be loaded again for another command. */
+#define COPRIME_CLUSTER_CAPABILITIES_CHECKED_SHIFT     18
+#define COPRIME_CLUSTER_CAPABILITIES_CHECKED_MASK      0x00040000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */

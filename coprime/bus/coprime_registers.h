@@ -114,6 +114,11 @@
    and PADDING_WINDOW are undefined registers. */
 #define COPRIME_CAPABILITIES_PADDINGS_SHIFT            15
 #define COPRIME_CAPABILITIES_PADDINGS_MASK             0x00038000u
+/* R. 1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before
+   it can be read: a wrong one is wiped, and ends with FAULT. It uses up Y and M_POWER, which
+   must be loaded again for another command. */
+#define COPRIME_CAPABILITIES_CHECKED_SHIFT             18
+#define COPRIME_CAPABILITIES_CHECKED_MASK              0x00040000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it computes in advance. */
@@ -309,7 +314,7 @@ enum coprime_command {
     COPRIME_COMMAND_WIPE = 5,
 };
 
-/* How a command or an access was refused. Codes 1 to 7, 14 and 16 are an engine's. */
+/* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */
 enum coprime_error {
     COPRIME_ERROR_NONE = 0,
     /* This engine does not know the command. */
@@ -319,7 +324,8 @@ enum coprime_error {
     COPRIME_ERROR_LENGTH_ZERO = 2,
     /* A length is over the engine's maximum. */
     COPRIME_ERROR_LENGTH_OVER = 3,
-    /* The exponent has length 0, or is too long for an engine that counts it down. */
+    /* The exponent has length 0, or is too long for an engine that counts it down; or, where
+       CAPABILITIES.CHECKED is 1, RSA_PRIVATE has a public exponent longer than the longest prime. */
     COPRIME_ERROR_EXPONENT_LENGTH = 4,
     /* The modulus, or a prime, is zero. */
     COPRIME_ERROR_MODULUS_ZERO = 5,
@@ -350,6 +356,9 @@ enum coprime_error {
     COPRIME_ERROR_PADDING = 17,
     /* The modulus is too short for the padding. */
     COPRIME_ERROR_PADDING_LENGTH = 18,
+    /* The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or a
+       key whose numbers do not belong together. The result was wiped. */
+    COPRIME_ERROR_FAULT = 19,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

@@ -46,6 +46,7 @@ from coprime.bus.registers import REGISTERS, WINDOWS, Window
 from coprime.engine.contract import (
     ERROR_BITS,
     OPERAND_BITS,
+    USED_UP,
     Capabilities,
     Command,
     EngineSignature,
@@ -564,6 +565,9 @@ class FrontEnd(wiring.Component):
                         m.next = "START"
             with m.State("START"):
                 m.d.comb += engine.start.eq(1)
+                if own.checked:
+                    with m.If(command == Command.RSA_PRIVATE):
+                        m.d.sync += [complete[used].eq(0) for used in USED_UP]
                 m.next = "RUN"
             with m.State("RUN"):
                 m.d.comb += running.eq(1)

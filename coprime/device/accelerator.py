@@ -14,7 +14,6 @@ from coprime.device.jobs import (
     Predicted,
     PrivateNumbers,
     check_naturals,
-    private_numbers,
     value_of,
     words_of,
 )
@@ -134,12 +133,12 @@ class Accelerator(EngineDriver):
         """Keep a private key, and load it into the accelerator.
 
         An accelerator without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp
-        and dq.
+        and dq, and e too where it is `checked`.
         """
-        numbers = private_numbers(key)
+        numbers = self._private_numbers(key)
         check_naturals(**numbers)
         kept = self._private
-        if self._private_job is None or kept is None or private_numbers(kept) != numbers:
+        if self._private_job is None or kept is None or self._private_numbers(kept) != numbers:
             self._private_job = self.private_job(key)
             self._private = key
         self._load_now(self._private_job)

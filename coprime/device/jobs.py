@@ -6,7 +6,7 @@ from typing import Protocol
 
 from coprime.bus import cluster_registers, registers
 from coprime.device.base import Device, DeviceError
-from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.contract import USED_UP, Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 
 __all__ = [
@@ -48,7 +48,8 @@ _SENTENCES = {
     Error.UNSUPPORTED: "the accelerator does not know the command",
     Error.LENGTH_ZERO: "the modulus or a prime is shorter than the accelerator's least length",
     Error.LENGTH_OVER: "a length is over the accelerator's greatest",
-    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down",
+    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down or to"
+    " check a private operation with",
     Error.MODULUS_ZERO: "the modulus or a prime is zero",
     Error.MODULUS_EVEN: "the modulus or a prime is even",
     Error.OPERAND_RANGE: "an operand is not below the modulus",
@@ -63,6 +64,8 @@ _SENTENCES = {
     Error.MODULUS_FIXED: "the accelerator is made for another modulus, and takes no other",
     Error.PADDING: "the padding is wrong",
     Error.PADDING_LENGTH: "the modulus is too short for the padding",
+    Error.FAULT: "the result was wrong and is wiped: a fault, or a key whose numbers do not belong"
+    " together",
 }
 
 
@@ -115,6 +118,11 @@ class PrivateNumbers(Protocol):
     @property
     def dq(self) -> int:
         """Private exponent modulo q - 1."""
+        ...
+
+    @property
+    def e(self) -> int:
+        """Public exponent; asked for only where the hardware checks a private operation."""
         ...
 
 
@@ -208,6 +216,8 @@ class EngineDriver:
         How many multipliers of an engine work side by side.
     equal_primes : bool
         Whether both primes of a key are loaded with the length of the longer one.
+    checked : bool
+        Whether the result of a private operation is checked with the public exponent.
     digit_width, headroom : int
         Bits of a digit, and bits of an operand beyond its length.
     radix_bits : int
@@ -233,6 +243,7 @@ class EngineDriver:
         self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))
         self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
         self.equal_primes = bool(registers.CAPABILITIES["EQUAL_PRIMES"].of(capabilities))
+        self.checked = bool(registers.CAPABILITIES["CHECKED"].of(capabilities))
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
@@ -283,9 +294,9 @@ class EngineDriver:
         """x^d mod n with a private key. Range: x in [0, n).
 
         An engine without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp and
-        dq.
+        dq, and e too where its result is `checked`.
         """
-        check_naturals(**private_numbers(key), x=x)
+        check_naturals(**self._private_numbers(key), x=x)
         length = self._length(key.n, x)
         command = self._either(Command.RSA_PRIVATE, Command.MODEXP)
         if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
@@ -298,7 +309,15 @@ class EngineDriver:
             key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
         )
         lengths = {Length.MODULUS: length, Length.P: p_length, Length.Q: q_length}
+        if self.checked:
+            del operands[Operand.M_POWER]  # which it would use up
+            operands[Operand.E] = key.e
+            lengths[Length.EXPONENT] = max(1, key.e.bit_length())
         return Job(command, lengths, operands)
+
+    def _private_numbers(self, key: PrivateNumbers) -> dict[str, int]:
+        """The numbers of a private key that the hardware is given, by their names."""
+        return private_numbers(key) | ({"e": key.e} if self.checked else {})
 
     def _power_job(
         self, command: Command, e: int, m: int, length: int, exponent_length: int
@@ -342,7 +361,10 @@ class EngineDriver:
                 yield operand
 
     def _load(self, job: Job, memory: Memory) -> None:
-        """Write what the engine does not hold yet; `memory` is true after each single write."""
+        """Write what the engine does not hold yet; `memory` is true after each single write.
+
+        What the job's command will use up is taken out of `memory` at the end.
+        """
         for kind, length in job.lengths.items():
             if memory.lengths.get(kind) != length:
                 memory.set_length(kind, None)
@@ -358,6 +380,9 @@ class EngineDriver:
                 memory.operands.pop(operand, None)
                 self._load_operand(operand, value, self._bits(operand.length, job))
                 memory.operands[operand] = value
+        if self.checked and job.command is Command.RSA_PRIVATE:
+            for operand in USED_UP:
+                memory.operands.pop(operand, None)
 
     def _load_operand(self, operand: Operand, value: int, bits: int) -> None:
         self._write(registers.KEY_OPERAND, operand)

@@ -1,14 +1,15 @@
 """A lane of two banks of memory, for a multiplier that reads four digits in a cycle."""
 
-from collections.abc import Collection
+from collections.abc import Callable
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
+from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
-from coprime.exponentiators.steps import Context, Slot, Step, StepKind
+from coprime.exponentiators.steps import MODULI, Context, Slot, Step, StepKind
 from coprime.multipliers.contract import ModularMultiplier, Pair
 
 from .contract import Capabilities, Operand
@@ -19,13 +20,15 @@ from .sequencer import Sequencer
 
 __all__ = ["BankedLane"]
 
+_INVERSES = tuple(map(Slot.inverse, MODULI))
+
 
 class BankedLane(Lane):
     """A lane whose operands lie in two banks, as `BankedLayout` tells.
 
-    Each bank has a port A, which reads, and a port B, which reads or writes. A product's factors
-    lie in opposite banks; a square's in the left one. What linear steps write, and what they read
-    through port B, is in the left bank.
+    Each bank has a port A, which reads, and a port B, which reads or writes. A product's
+    multiplicand lies left and its multiplier right; a square's factor left, and so does what linear
+    steps read through port B.
 
     ValueError if the program does not keep to that. Parameters as of `Lane`.
     """
@@ -73,46 +76,45 @@ class BankedLane(Lane):
             multiplier.b_left.eq(left.b_data),
             multiplier.b_right.eq(right.b_data),
         ]
-        linear = self._connect(m, left.a_data, left.b_data, left.a_data, factors)
+        sequencer = self.sequencer
+        x, y, destination = sequencer.x, sequencer.y, sequencer.destination
+        modulus = sequencer.modulus
+        exponent = Mux(modulus == Context.WHOLE, right.a_data, left.a_data)
+        linear = self._connect(m, left.a_data, left.b_data, exponent, factors)
 
         # --- Slots -----------------------------------------------------------------------------
-        # Factors, each in its bank; x and y of linear steps, too.
-        swapped = sequencer.x[-1]
-        factor_left, factor_right = Signal(bits), Signal(bits)
+        def of_context(slot: Callable[[Context], Slot]) -> Value:
+            """The slot of the step's modulus."""
+            numbers = [self.layout.numbers[slot(context)] for context in MODULI]
+            return look_up(numbers, modulus, bits)
+
         multiplies = Signal()
         m.d.comb += [
-            multiplier.swapped.eq(swapped),
-            multiplier.squares.eq((sequencer.y == place(Slot.ACCUMULATOR)) & ~swapped),
-            factor_left.eq(Mux(swapped, sequencer.y, sequencer.x)),
-            factor_right.eq(Mux(swapped, sequencer.x, sequencer.y)),
+            multiplier.swapped.eq(0),
+            multiplier.squares.eq(~_is_right(y)),
             multiplies.eq(
                 sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
                 & ~sequencer.clearing
             ),
         ]
+        # Multiplicand and multiplier; of linear steps x, in the bank where it is.
         a_left, a_right = Signal(bits), Signal(bits)
-        modulus = sequencer.modulus
-
-        def of_context(first: Slot) -> Value:
-            """The slot of the step's modulus: the context is its lowest bits."""
-            low = int(first in _BY_HALVES) ^ 1
-            return place(first) | modulus << low
-
-        m.d.comb += [a_left.eq(factor_left), a_right.eq(factor_right)]
+        m.d.comb += [a_left.eq(x), a_right.eq(Mux(multiplies, y, x))]
         with m.If(sequencer.exponent_read):
-            m.d.comb += a_left.eq(of_context(Slot.E))
-        with m.Elif(multiplies):
-            with m.Switch(multiplier.a_role):
-                with m.Case(Pair.QUOTIENT):
-                    m.d.comb += a_left.eq(place(Slot.SCALED))
-                with m.Case(Pair.MODULUS):
-                    m.d.comb += a_left.eq(of_context(Slot.M))
-                with m.Case(Pair.RESULT):
-                    m.d.comb += a_left.eq(sequencer.destination)
-            with m.If(multiplier.a_role == Pair.QUOTIENT):
-                m.d.comb += a_right.eq(place(Slot.QUOTIENT))
-            with m.Elif(multiplier.a_role != Pair.FACTORS):
-                m.d.comb += a_right.eq(of_context(Slot.M_INVERSE))
+            m.d.comb += [
+                a_left.eq(Mux(sequencer.public, place(Slot.KEPT_E), of_context(Slot.exponent))),
+                a_right.eq(place(Slot.E)),
+            ]
+        with m.Elif(multiplies), m.Switch(multiplier.a_role):
+            with m.Case(Pair.QUOTIENT):
+                m.d.comb += [a_left.eq(place(Slot.SCALED)), a_right.eq(place(Slot.QUOTIENT))]
+            with m.Case(Pair.MODULUS):
+                m.d.comb += [
+                    a_left.eq(of_context(Slot.modulus)),
+                    a_right.eq(of_context(Slot.inverse)),
+                ]
+            with m.Case(Pair.RESULT):
+                m.d.comb += [a_left.eq(destination), a_right.eq(of_context(Slot.inverse))]
 
         operand = look_up(
             [self.layout.numbers.get(Slot(k), 0) for k in range(len(Operand))], self.operand, bits
@@ -124,26 +126,31 @@ class BankedLane(Lane):
             m.d.comb += [
                 b_left.eq(Mux(self.write, operand, place(Slot.RESULT))),
                 b_right.eq(operand),
-                write_left.eq(self.write & ~operand[-1]),
-                write_right.eq(self.write & operand[-1]),
+                write_left.eq(self.write & ~_is_right(operand)),
+                write_right.eq(self.write & _is_right(operand)),
             ]
         with m.Elif(multiplies), m.If(multiplier.b_write):
-            m.d.comb += [b_left.eq(sequencer.destination), b_right.eq(sequencer.destination)]
+            m.d.comb += [b_left.eq(destination), b_right.eq(destination)]
             with m.If(multiplier.b_quotient):
                 m.d.comb += [b_right.eq(place(Slot.QUOTIENT)), write_right.eq(1)]
-            with m.Else():
+            with m.Elif(~sequencer.keeps):
                 m.d.comb += [
-                    write_left.eq(~sequencer.destination[-1]),
-                    write_right.eq(sequencer.destination[-1]),
+                    write_left.eq(~_is_right(destination)),
+                    write_right.eq(_is_right(destination)),
                 ]
         with m.Else():
-            m.d.comb += [
-                b_left.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
-                write_left.eq(linear.b_write),
-                write_right.eq(sequencer.clearing),
-            ]
+            m.d.comb += b_left.eq(y)
+            with m.If(linear.b_write):
+                m.d.comb += [
+                    b_left.eq(destination),
+                    b_right.eq(destination),
+                    write_left.eq(~_is_right(destination) | sequencer.clearing),
+                    write_right.eq(_is_right(destination) | sequencer.clearing),
+                ]
 
         # --- Indices ---------------------------------------------------------------------------
+        # An inverse is the last digit of its block.
+        last = self.layout.block - 1
         a_index, b_index = Signal.like(linear.index), Signal.like(linear.index)
         m.d.comb += [a_index.eq(linear.index), b_index.eq(linear.index)]
         with m.If(sequencer.exponent_read):
@@ -152,33 +159,31 @@ class BankedLane(Lane):
             m.d.comb += [a_index.eq(multiplier.a_index), b_index.eq(multiplier.b_index)]
         with m.If(~self.busy):
             m.d.comb += b_index.eq(Mux(self.write, self.index, self.result_index))
-        a_index_right = Mux(multiplier.a_role == Pair.MODULUS, 0, a_index)  # of one digit
+            with m.If(operand.matches(*(self.layout.numbers[slot] for slot in _INVERSES))):
+                m.d.comb += b_index.eq(last)
+        reads_inverse = multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
+        a_index_right = Mux(reads_inverse, last, a_index)
 
         # --- Addresses -------------------------------------------------------------------------
         # Two stages before the memory, so that no path is long.
-        places = len(left.a_address) - bits + 1
-        parity = stage(m, sequencer.parity)
         entries = {Slot.WINDOW: stage(m, self._entry(0)), Slot.ENTRY: stage(m, self._entry(1))}
-        for bank, port, slot, index, address in (
-            (left, "a_left", a_left, a_index, left.a_address),
-            (left, "b_left", b_left, b_index, left.b_address),
-            (right, "a_right", a_right, a_index_right, right.a_address),
-            (right, "b_right", b_right, b_index, right.b_address),
+        for port, slot, index, address in (
+            ("a_left", a_left, a_index, left.a_address),
+            ("b_left", b_left, b_index, left.b_address),
+            ("a_right", a_right, a_index_right, right.a_address),
+            ("b_right", b_right, b_index, right.b_address),
         ):
-            current = Signal(bits - 1, name=f"{port}_current")
+            block = Signal(bits - 1, name=f"{port}_block")
             asked = stage(m, slot)
-            m.d.comb += current.eq(asked)
-            if bank is left:
-                # ACCUMULATOR and NEXT change places.
-                with m.If(asked[2:-1] == 0):
-                    m.d.comb += current[1].eq(asked[1] ^ parity)
-            else:
-                for named, entry in entries.items():
-                    if named is Slot.WINDOW or port == "b_right":
-                        with m.If(asked == place(named)):
-                            m.d.comb += current.eq(place(Slot.T_0) | entry)
-            # A number's lowest bit is an index's highest one; a wipe counts beyond the indices.
-            m.d.comb += address.eq(stage(m, (current << places) ^ stage(m, index)))
+            m.d.comb += block.eq(asked)
+            for named, entry in entries.items():
+                if port == "b_right" or (port, named) == ("a_right", Slot.WINDOW):
+                    with m.If(asked == place(named)):
+                        m.d.comb += block.eq(entry)
+            # A number of two blocks has a 0 where its index has its highest bit; a wipe counts
+            # beyond the indices.
+            found = (block << bits_for(last)) ^ stage(m, index)
+            m.d.comb += address.eq(stage(m, found))
         # The multiplier's digit is there as it is written; others come with their index.
         late, busy, digit, of_linear = (
             stage(m, stage(m, value))
@@ -193,7 +198,7 @@ class BankedLane(Lane):
             ]
         m.d.comb += [
             linear.a_other.eq(right.a_data),
-            linear.x_is_other.eq(swapped),
+            linear.x_is_other.eq(_is_right(x)),
             self.a_slot.eq(a_left),
             self.a_index.eq(a_index),
             self.a_data.eq(left.a_data),
@@ -207,20 +212,23 @@ class BankedLane(Lane):
         assert window is not None
         bits, whole_bits = program.window_bits, program.whole_window_bits
         named = (window + after)[:bits]
-        whole = Cat(Const(0, bits - whole_bits), named[:whole_bits])
+        whole = Cat(Const(0, 1), named[:whole_bits])
         return Mux(self.sequencer.modulus == Context.WHOLE, whole, named)
 
 
-_BY_HALVES = (Slot.M_INVERSE,)
+def _is_right(number: Value) -> Value:
+    """Whether a slot is in the right bank."""
+    return number[BankedLayout.NUMBER_BITS - 1]
 
 
 def _keeps_to_banks(step: Step, layout: BankedLayout) -> bool:
     right = {slot for slot in layout.numbers if layout.lies_right(slot)}
     if step.kind in LINEAR_OPERATIONS:
-        return not {step.destination, step.y} & right
-    if step.kind is not StepKind.MULTIPLY or step.y is Slot.ONE:
+        return step.y not in right
+    if step.kind is StepKind.PREPARE:
+        return step.destination not in right
+    if step.kind is not StepKind.MULTIPLY:
         return True
     if step.leaves and step.destination in right:
         return False
-    square: Collection[Slot] = {step.x, step.y}
-    return square == {Slot.ACCUMULATOR} or (step.x in right) != (step.y in right)
+    return step.x not in right and (step.y in right or step.y is step.x)

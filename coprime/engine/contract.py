@@ -9,7 +9,8 @@ Protocol
   Digit 0 is the least significant. An operand of a length class holds exactly that class's number
   of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand stands at
   the upper end of its digits, and the padding below it; exponents stand at the lower end always.
-* X must be written before each command, which may use it up; the other operands stay.
+* X must be written before each command, which may use it up; the other operands stay, but for what
+  RSA_PRIVATE uses up where it is `checked`.
 * `start` is sampled while `busy` is 0 and takes `command`, the four digit counts and the four
   lengths in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
   next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
@@ -37,6 +38,7 @@ __all__ = [
     "ERROR_BITS",
     "OPERAND_BITS",
     "RESULT_LATENCY",
+    "USED_UP",
     "Capabilities",
     "Command",
     "EngineSignature",
@@ -69,7 +71,7 @@ class Command(enum.IntEnum):
 
 
 class Error(enum.IntEnum):
-    """How a command or an access was refused. Codes 1 to 7, 14 and 16 are an engine's."""
+    """How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's."""
 
     NONE = 0
     UNSUPPORTED = 1
@@ -80,7 +82,8 @@ class Error(enum.IntEnum):
     LENGTH_OVER = 3
     """A length is over the engine's maximum."""
     EXPONENT_LENGTH = 4
-    """The exponent has length 0, or is too long for an engine that counts it down."""
+    """The exponent has length 0, or is too long for an engine that counts it down; or, where
+    CAPABILITIES.CHECKED is 1, RSA_PRIVATE has a public exponent longer than the longest prime."""
     MODULUS_ZERO = 5
     """The modulus, or a prime, is zero."""
     MODULUS_EVEN = 6
@@ -110,6 +113,9 @@ class Error(enum.IntEnum):
     """The padding of a decrypted message, or of a signature, is wrong; or its digest is."""
     PADDING_LENGTH = 18
     """The modulus is too short for the padding."""
+    FAULT = 19
+    """The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or
+    a key whose numbers do not belong together. The result was wiped."""
 
 
 class Length(enum.IntEnum):
@@ -164,6 +170,9 @@ class Operand(enum.IntEnum):
         return self in (Operand.E, Operand.DP, Operand.DQ)
 
 
+USED_UP = (Operand.Y, Operand.M_POWER)
+"""What RSA_PRIVATE uses up where it is `checked`."""
+
 _LENGTHS = {
     Operand.E: Length.EXPONENT,
     Operand.P: Length.P,
@@ -207,6 +216,9 @@ class Capabilities:
     """The halves of RSA_PRIVATE keep step, so that both primes must be given the same length."""
     constant_time: bool = False
     fixed_modulus: int | None = None
+    checked: bool = False
+    """RSA_PRIVATE needs E, the public exponent, checks its result with it, and uses up what
+    USED_UP names."""
 
     @property
     def radix_bits(self) -> int:

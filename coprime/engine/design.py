@@ -16,7 +16,7 @@ from .engine import Engine
 from .layout import Layout
 from .operations.common import Arithmetic
 from .prediction import Prediction, predict
-from .program import Program, rsa_programs
+from .program import Program, banked_program, rsa_programs
 
 __all__ = ["Design", "EngineDesign", "check_ranges", "required_operands"]
 
@@ -92,8 +92,9 @@ class EngineDesign:
             prepares=self.multiplier.prepares,
             aligned=self.capabilities.aligned,
             scaled=self.multiplier.scaled,
-            banked=self.multiplier.banked,
         )
+        if self.multiplier.banked:
+            return [banked_program(own, self.exponentiation)]
         interleaved = self.multiplier.interleaved
         lanes = 2 if interleaved else self.capabilities.multipliers
         return rsa_programs(own, lanes, self.exponentiation, interleaved=interleaved)

@@ -11,7 +11,7 @@ from amaranth.utils import bits_for
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
-from coprime.exponentiators.steps import Context, Slot, StepKind
+from coprime.exponentiators.steps import MODULI, Slot, StepKind
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
 from .contract import Capabilities, EngineSignature
@@ -29,6 +29,8 @@ LINEAR_OPERATIONS = {
     StepKind.ADD: LinearOperation.ADD,
     StepKind.RESTORE: LinearOperation.RESTORE,
     StepKind.NORMALIZED: LinearOperation.COMPARE,
+    StepKind.MOVE: LinearOperation.MOVE,
+    StepKind.ZERO: LinearOperation.COMPARE,
 }
 """What each linear step asks of the linear unit."""
 
@@ -166,8 +168,9 @@ class Lane(wiring.Component):
             m.d.comb += multiplier.leaves.eq(sequencer.leaves)
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
-                with m.Case(kind):
-                    m.d.comb += linear.operation.eq(operation)
+                if kind in self.program.kinds:
+                    with m.Case(kind):
+                        m.d.comb += linear.operation.eq(operation)
         return linear
 
     def elaborate(self, platform: object) -> Module:
@@ -193,7 +196,7 @@ class Lane(wiring.Component):
         b_index = Signal.like(linear.index)
         with m.If(sequencer.exponent_read):
             with m.Switch(sequencer.modulus):
-                for context in Context:
+                for context in MODULI:
                     with m.Case(context):
                         m.d.comb += a_slot.eq(place(Slot.exponent(context)))
             m.d.comb += a_index.eq(sequencer.exponent_index)

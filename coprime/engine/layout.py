@@ -84,29 +84,46 @@ class Layout:
         return cls(bases, depth)
 
 
-_LEFT = (
-    Slot.ACCUMULATOR,
-    Slot.NEXT,
-    Slot.SCALED,
-    Slot.RESULT,
-    Slot.M,
-    Slot.P,
-    Slot.Q,
-    Slot.BASE,
-    Slot.E,
-    Slot.DP,
-    Slot.DQ,
-    Slot.PART,
-    Slot.M_POWER,
-    Slot.P_POWER,
-    Slot.Q_POWER,
-)
-"""Of the left bank, block by block: ACCUMULATOR and NEXT, and what there is of each modulus, have
-numbers that differ in the lowest bits only."""
-_RIGHT = (Slot.X, Slot.Y, Slot.CRT_P, Slot.CRT_Q, Slot.QUOTIENT)
-"""Of the right bank, block by block."""
-_HALVES = (Slot.ONE, Slot.WINDOW, *_SINGLE, Slot.ENTRY)
-"""Of the right bank, half a block each, behind these. Three are no places in memory."""
+_LEFT = {
+    # Modulo the whole modulus ACCUMULATOR and SCALED have two blocks.
+    Slot.ACCUMULATOR: 0,
+    Slot.RESULT: 0,
+    Slot.PART: 1,
+    Slot.SCALED: 2,
+    Slot.KEPT_E: 3,
+    Slot.X: 4,
+    Slot.CRT_P: 6,
+    Slot.DP: 8,
+    Slot.DQ: 9,
+    Slot.P_POWER: 10,
+    Slot.Q_POWER: 11,
+    Slot.M: 12,
+    Slot.P: 14,
+    Slot.Q: 15,
+}
+"""Blocks of the left bank."""
+_RIGHT = {
+    Slot.QUOTIENT: 0,
+    # Used up by the table of a private operation, but for E, which is kept.
+    Slot.M_POWER: 8,
+    Slot.Y: 10,
+    Slot.E: 12,
+    # Of a private operation. FACTOR is used before the table and after it.
+    Slot.FACTOR: 4,
+    Slot.TERM: 6,
+    Slot.SUM: 8,
+    Slot.SUM_COPY: 10,
+    Slot.T_15: 15,
+    # At the upper end of their blocks, where no other number is as long.
+    Slot.M_INVERSE: 1,
+    Slot.P_INVERSE: 3,
+    Slot.Q_INVERSE: 5,
+    # No places of their own.
+    Slot.ENTRY: 7,
+    Slot.WINDOW: 9,
+    Slot.ONE: 11,
+}
+"""Blocks of the right bank. The table has entry k in block k, or in block 2k and the one after."""
 _BLOCKS = 16
 
 
@@ -114,37 +131,41 @@ _BLOCKS = 16
 class BankedLayout(Layout):
     """Addresses in two banks of `depth` digits each, so that a product's factors lie apart.
 
-    Left are what is multiplicand, and the moduli; right what is multiplier, the quotient, the
-    inverses and, as the upper half of the bank, the table. Exponents, which are no factors, lie
-    left. A bank has 16 blocks, each for an operand as long as the whole modulus or for two entries
-    of the table, so that an address is a slot's number beside an index, and no sum.
+    Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
+    and the table. A bank has 16 blocks. A number as long as a prime takes one, less a digit at the
+    least, and one as long as the whole modulus takes two, the first of them even, less a digit: an
+    address is a slot's block beside an index, and no sum. Where two slots have the same place they
+    are not needed at the same time.
     """
 
     numbers: Mapping[Slot, int]
-    """Bit 5: whether it is in the right bank; bits 4 to 1: the block; bit 0: its upper half."""
+    """Bit 4: whether it is in the right bank; bits 3 to 0: the block."""
 
-    NUMBER_BITS = 6
+    NUMBER_BITS = 5
 
     @classmethod
     def of(cls, whole: int, prime: int) -> "BankedLayout":
         """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime."""
-        depth = _BLOCKS << max(whole - 1, 2 * prime - 1, 1).bit_length()
-        numbers = {slot: 2 * k for k, slot in enumerate(_LEFT)}
-        numbers |= {slot: 32 + 2 * k for k, slot in enumerate(_RIGHT)}
-        numbers |= {slot: 32 + 2 * len(_RIGHT) + k for k, slot in enumerate(_HALVES)}
-        numbers |= {Slot.table(k): 32 + _BLOCKS + k for k in range(_BLOCKS)}
-        half = depth // (2 * _BLOCKS)
-        bases = {slot: number % 32 * half for slot, number in numbers.items()}
-        return cls(bases, depth, numbers)
+        block = 1 << max(prime.bit_length(), whole.bit_length() - 1)
+        numbers = {**_LEFT, **{slot: _BLOCKS + number for slot, number in _RIGHT.items()}}
+        bases = {slot: number % _BLOCKS * block for slot, number in numbers.items()}
+        for slot in _SINGLE:
+            bases[slot] += block - 1
+        return cls(bases, _BLOCKS * block, numbers)
+
+    @property
+    def block(self) -> int:
+        """Digits of a block."""
+        return self.depth // _BLOCKS
 
     @property
     def longest_prime_digits(self) -> int:
         """Digits of the longest prime that there is room for."""
-        return self.depth // (2 * _BLOCKS)
+        return self.block - 1
 
     def lies_right(self, slot: Slot) -> bool:
         """Whether a slot is in the right bank."""
-        return self.numbers[slot] >= 32
+        return self.numbers[slot] >= _BLOCKS
 
 
 def _words(whole: int, prime: int) -> int:

@@ -23,6 +23,8 @@ class LinearOperation(enum.IntEnum):
     """x + z."""
     RESTORE = 3
     """x + z if the operation before ended with a borrow, else x: undoes a subtraction."""
+    MOVE = 6
+    """x."""
 
 
 class LinearUnit(wiring.Component):
@@ -35,7 +37,8 @@ class LinearUnit(wiring.Component):
     ----------
     digit_width, count_bits, depth : bits of a digit and of a count; words of the memory
     two_banks : bool
-        Port A reads two banks at once; x is in the other one where `x_is_other` is 1.
+        Port A reads two banks at once; x is in the other one where `x_is_other` is 1. With two
+        banks there is MOVE, too.
 
     Members
     -------
@@ -54,7 +57,7 @@ class LinearUnit(wiring.Component):
                 "start": In(1),
                 "clear": In(1),
                 "done": Out(1),
-                "operation": In(2),
+                "operation": In(3 if two_banks else 2),
                 "digits": In(count_bits),
                 "index": Out(bits_for(depth - 1)),
                 "a_data": In(digit_width),
@@ -97,7 +100,8 @@ class LinearUnit(wiring.Component):
         last = Signal()
         with m.If(subtracts):
             m.d.comb += addend.eq(~z)
-        with m.Elif((self.operation == LinearOperation.ADD) | self.borrow):
+        restores = (self.operation == LinearOperation.RESTORE) & self.borrow
+        with m.Elif((self.operation == LinearOperation.ADD) | restores):
             m.d.comb += addend.eq(z)
         m.d.comb += [
             subtracts.eq(~self.operation[1]),

@@ -59,9 +59,12 @@ def predict(
             together = max(lane.cycles for lane in lanes) + 1
             for lane in lanes:
                 lane.go_on(together)
-    result = None if leading.error else leading.values[Slot.RESULT]
+    error = leading.error
+    if not error and leading.unchecked:
+        error = Error.FAULT
+    result = None if error else leading.values[Slot.RESULT]
     products = sum(lane.products for lane in lanes)
-    return Prediction(result, leading.error, leading.cycles + 1, products)
+    return Prediction(result, error, leading.cycles + 1, products)
 
 
 class _Lane:
@@ -97,8 +100,11 @@ class _Lane:
         self.meets = False
         self._borrow = False
         self._window = 0
-        self._spacing = 1
+        self._public = False
+        """It is KEPT_E that is scanned, whatever the modulus."""
         self._counter = 0
+        self.unchecked = program.checks and command is Command.RSA_PRIVATE
+        """The operation has no result yet that may be read."""
         self._bit = 0
         self._last_bit = 0
         """Where the scan of the exponent ends: its lowest bit, or its highest one."""
@@ -113,12 +119,12 @@ class _Lane:
             self.cycles += self.multiplier.prepare_cycles(
                 self._digits(step.modulus), **self._together
             )
-            self._window = 0
-            self._spacing = self.program.table_spacing_of(step.modulus)
+            self._window = 1
             self.address += 1
         elif step.kind is StepKind.MULTIPLY:
             self._multiply(step)
-        elif step.kind is StepKind.SCAN:
+        elif step.kind in (StepKind.SCAN, StepKind.SCAN_PUBLIC):
+            self._public = step.kind is StepKind.SCAN_PUBLIC
             self._scan(step)
         elif step.kind is StepKind.SCAN_WINDOWS:
             self.cycles += 1 + Sequencer.DIGIT_CYCLES
@@ -126,6 +132,7 @@ class _Lane:
             if divides_evenly(self.capabilities.digit_width):
                 highest |= self.program.window_bits - 1
             self._bit, self._last_bit, self._window = highest, 0, 0
+            self._public = False
             self.address += 1
         elif step.kind is StepKind.COUNT:
             self._count(step)
@@ -155,24 +162,22 @@ class _Lane:
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
             self.products += self.multiplier.products(digits, rounds, **leaves)
-            current = {
-                Slot.NEXT: Slot.ACCUMULATOR,
-                Slot.NEXT_BASE: Slot.BASE,
-                Slot.ENTRY: self._entry(self._window + 1),
-            }
-            destination = current.get(step.destination, step.destination)
-            self.values[destination] = self.multiplier.product(
-                self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
-            )
+            kept = self.program.in_place and step.y is Slot.WINDOW and not self._window
+            if not kept:
+                self.values[self._place(step.destination)] = self.multiplier.product(
+                    self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
+                )
         if step.then is Then.COUNTED:
             self._counter -= 1
             self.address = self._target if self._counter else self.address + 1
         elif step.then is Then.ENTRY:
             self._window += 1
             last = (1 << self.program.window_bits_of(step.modulus)) - 1
+            last -= step.modulus is not Context.WHOLE
             self.address += int(self._window == last)
         elif step.then is Then.MULTIPLIED:
-            self._window = 0
+            if Then.SLIDE in self.program.thens:
+                self._window = 0
             self._on(self._target, self.address + 1)
         elif step.then in (Then.NEXT, Then.GO):
             self._proceed(step)
@@ -194,9 +199,13 @@ class _Lane:
         full = self._bit % bits == 0
         return full and (step.then is Then.WINDOW or self._window != 0)
 
-    def _entry(self, number: int) -> Slot:
-        """The table's slot of a power of the base."""
-        return Slot.table(number * self._spacing % 16)
+    def _place(self, destination: Slot) -> Slot:
+        """What a destination is after the step."""
+        if destination in (Slot.WINDOW, Slot.ENTRY):
+            return Slot.table(self._window + (destination is Slot.ENTRY))
+        return {Slot.NEXT: Slot.ACCUMULATOR, Slot.NEXT_BASE: Slot.BASE}.get(
+            destination, destination
+        )
 
     def _on(self, address: int, at_the_last: int) -> None:
         """To the next bit and the address; to the other one if this was the last bit."""
@@ -253,6 +262,15 @@ class _Lane:
             error = Error.OPERAND_RANGE
         elif step.kind is StepKind.NORMALIZED and y.bit_length() < self._length(step.modulus):
             error = Error.MODULUS_SHORT
+        elif step.kind is StepKind.MOVE:
+            self.values[self._place(step.destination)] = x
+        elif step.kind is StepKind.ZERO and y:
+            self.address = self._target
+            return
+        elif step.kind is StepKind.ZERO and step.modulus is Context.WHOLE:
+            self.unchecked = False
+            self.address = 0
+            return
         elif step.kind is StepKind.SUBTRACT:
             self._borrow = x < y
             self.values[step.destination] = x - y
@@ -285,6 +303,10 @@ class _Lane:
                 return Error.EXPONENT_LENGTH
             if exponent_digits > own.max_digits:
                 return Error.LENGTH_OVER
+        if self.unchecked:
+            exponent_digits = own.digits(self._exponent_length(Context.WHOLE))
+            if not 0 < exponent_digits <= own.max_prime_digits:
+                return Error.EXPONENT_LENGTH
         return Error.NONE
 
     @property
@@ -295,7 +317,7 @@ class _Lane:
         if slot is Slot.ONE:
             return 1
         if slot is Slot.WINDOW:
-            return self.values[Slot.table(self._window * self._spacing)]
+            return self.values.get(Slot.table(self._window), 0)
         if slot is Slot.OTHER_ACCUMULATOR:
             return self.other.values[Slot.ACCUMULATOR]
         if slot is Slot.OTHER_PART:
@@ -310,14 +332,17 @@ class _Lane:
         return {"together": True} if self.together else {}
 
     def _length(self, context: Context) -> int:
+        if context is Context.EXPONENT:
+            return self._exponent_length(Context.WHOLE)
         return self.lengths.get((Length.MODULUS, Length.P, Length.Q)[context], 0)
 
     def _digits(self, context: Context) -> int:
         return self.capabilities.digits(self._length(context))
 
     def _exponent_length(self, context: Context) -> int:
-        whole = context is Context.WHOLE
+        whole = context is Context.WHOLE or self._public
         return self.lengths.get(Length.EXPONENT, 0) if whole else self._length(context)
 
     def _bit_of(self, step: Step) -> int:
-        return self.values[Slot.exponent(step.modulus)] >> self._bit & 1
+        exponent = Slot.KEPT_E if self._public else Slot.exponent(step.modulus)
+        return self.values[exponent] >> self._bit & 1

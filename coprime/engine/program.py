@@ -7,12 +7,13 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
 
 from .contract import Command
+from .operations import banked
 from .operations.common import Arithmetic, canonical
 from .operations.modexp import modexp
 from .operations.modmul import modmul
 from .operations.rsa_private import rsa_private
 
-__all__ = ["Program", "rsa_programs"]
+__all__ = ["Program", "banked_program", "rsa_programs"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Program:
     whole_window_bits: int = 0
     """The same of the whole modulus's exponent."""
 
+    in_place: bool = False
+    """Products are written over ACCUMULATOR, and a window of 0 has one that is not written."""
+
     @property
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
@@ -39,9 +43,10 @@ class Program:
         """Bits of a window of a context's exponent."""
         return self.whole_window_bits if context is Context.WHOLE else self.window_bits
 
-    def table_spacing_of(self, context: Context) -> int:
-        """Every how many slots a context's table has an entry."""
-        return 1 << (self.window_bits - self.window_bits_of(context))
+    @property
+    def checks(self) -> bool:
+        """A private operation has no result but by a last step ZERO."""
+        return StepKind.ZERO in self.kinds
 
     @property
     def thens(self) -> frozenset[Then]:
@@ -61,6 +66,7 @@ class Program:
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
+        in_place: bool = False,
     ) -> "Program":
         """Lay out each operation, with the commands that it serves, and behind them `shared`.
 
@@ -89,7 +95,7 @@ class Program:
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Slot.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
-        return cls(steps, tuple(targets), entries, *bits)
+        return cls(steps, tuple(targets), entries, *bits, in_place)
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
@@ -127,3 +133,18 @@ def rsa_programs(
         )
         for lane in range(lanes)
     ]
+
+
+def banked_program(own: Arithmetic, exponentiation: Exponentiation) -> Program:
+    """All four operations on a lane of two banks; the exponentiation has a fixed window."""
+    return Program.assemble(
+        {
+            (Command.MODMUL,): banked.modmul(own),
+            (Command.MODEXP, Command.RSA_PUBLIC): banked.modexp(own),
+            (Command.RSA_PRIVATE,): banked.rsa_private(own),
+        },
+        canonical(own),
+        window_bits=exponentiation.window_bits,
+        whole_window_bits=exponentiation.whole_window_bits,
+        in_place=True,
+    )

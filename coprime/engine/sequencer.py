@@ -75,6 +75,8 @@ class Sequencer(wiring.Component):
     meets : the lane waits at a MEET
     other_meets : the other lane does
     other_ends : the other lane ends the operation
+    keeps : the product under way is not written, since the window is 0; only if `in_place`
+    public : it is KEPT_E that is scanned; only if any step does
     leaves : the step under way leaves a scaled modulus; only if any step does
     """
 
@@ -155,6 +157,8 @@ class Sequencer(wiring.Component):
                 "other_ends": In(1),
             }
             | ({"leaves": Out(1)} if _any_leaves(program) else {})
+            | ({"keeps": Out(1)} if program.in_place else {})
+            | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -180,16 +184,20 @@ class Sequencer(wiring.Component):
         ]
         kinds, thens = self.program.kinds, self.program.thens
         multiplies = {StepKind.MULTIPLY, StepKind.PREPARE} & kinds
-        scans = {StepKind.SCAN, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS, StepKind.COUNT} & kinds
+        finds = [kind for kind in (StepKind.SCAN, StepKind.SCAN_PUBLIC) if kind in kinds]
+        scans = {*finds, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS, StepKind.COUNT} & kinds
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
         m.d.comb += fetched.as_value().eq(look_up([w.as_bits() for w in words], pc, layout.size))
 
-        digits = Array(
-            [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
-        )
+        moves_exponent = any(one.modulus is Context.EXPONENT for one in self.program.steps)
+        no_modulus = self.exponent_digits if moves_exponent else Const(0, len(self.p_digits))
+        digits = Array([self.modulus_digits, self.p_digits, self.q_digits, no_modulus])
         exponent_digits = Signal.like(self.exponent_digits)
+        scans_e: Value = step.modulus == Context.WHOLE
+        if StepKind.SCAN_PUBLIC in kinds:
+            scans_e |= step.kind == StepKind.SCAN_PUBLIC
         m.d.comb += [
             self.x.eq(step.x),
             self.y.eq(step.y),
@@ -198,9 +206,7 @@ class Sequencer(wiring.Component):
             self.operation.eq(step.kind),
             self.inner_digits.eq(digits[step.modulus]),
             self.outer_digits.eq(digits[step.outer]),
-            exponent_digits.eq(
-                Mux(step.modulus == Context.WHOLE, self.exponent_digits, self.inner_digits)
-            ),
+            exponent_digits.eq(Mux(scans_e, self.exponent_digits, self.inner_digits)),
         ]
         if _any_leaves(self.program):
             m.d.comb += self.leaves.eq(step.leaves)
@@ -286,10 +292,11 @@ class Sequencer(wiring.Component):
                 shorter = ~position[: (whole_bits - 1).bit_length()].any()
                 full = Mux(step.modulus == Context.WHOLE, shorter, full)
             forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
-            if counts_entries:
-                forgets |= self.prepare
             with m.If(forgets):
                 m.d.sync += window.eq(0)
+            if counts_entries:
+                with m.Elif(self.prepare):
+                    m.d.sync += window.eq(1)
             with m.Elif(enters):
                 m.d.sync += window.eq(Cat(bit, window))
             if counts_entries:
@@ -298,8 +305,14 @@ class Sequencer(wiring.Component):
                 before_last = Mux(
                     step.modulus == Context.WHOLE,
                     window[:whole_bits] == (1 << whole_bits) - 2,
-                    window == (1 << len(window)) - 2,
+                    window == (1 << len(window)) - 3,
                 )
+            if self.program.in_place:
+                empty = ~window[:whole_bits].any()
+                if whole_bits != len(window):
+                    above_whole = window[whole_bits:].any() & (step.modulus != Context.WHOLE)
+                    empty &= ~above_whole
+                m.d.comb += self.keeps.eq((step.y == numbers[Slot.WINDOW]) & empty)
         counter = Signal(COUNTER_BITS, reset_less=True)
         if StepKind.COUNT in kinds:
             with m.If(~self.busy):
@@ -329,6 +342,11 @@ class Sequencer(wiring.Component):
                 m.d.comb += length_error.eq(Error.EXPONENT_LENGTH)
             with m.Elif(self.exponent_digits > capabilities.max_digits):
                 m.d.comb += length_error.eq(Error.LENGTH_OVER)
+        if self.program.checks:
+            none = self.exponent_digits == 0
+            over = self.exponent_digits > capabilities.max_prime_digits
+            with m.Elif((self.command == Command.RSA_PRIVATE) & (none | over)):
+                m.d.comb += length_error.eq(Error.EXPONENT_LENGTH)
 
         # --- States ----------------------------------------------------------------------------
         forward, jump = Signal(), Signal()
@@ -337,8 +355,16 @@ class Sequencer(wiring.Component):
         with m.Elif(forward):
             m.d.sync += pc.eq(pc + 1)
 
+        # An operation that ends without its last check, by whatever fault, has the error FAULT.
+        code = Signal(ERROR_BITS)
+        m.d.comb += self.error.eq(code)
+        if self.program.checks:
+            unchecked = Signal()
+            with m.If(unchecked & (code == Error.NONE)):
+                m.d.comb += self.error.eq(Error.FAULT)
+
         def end(error: Error | Signal) -> None:
-            m.d.sync += self.error.eq(error)
+            m.d.sync += code.eq(error)
             m.next = "END"
 
         m.d.comb += self.busy.eq(1)
@@ -346,7 +372,9 @@ class Sequencer(wiring.Component):
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
                 with m.If(self.start):
-                    m.d.sync += self.error.eq(Error.NONE)
+                    m.d.sync += code.eq(Error.NONE)
+                    if self.program.checks:
+                        m.d.sync += unchecked.eq(self.command == Command.RSA_PRIVATE)
                     m.next = "FETCH"
                     with m.Switch(self.command):
                         for command, entry in self.program.entries.items():
@@ -395,7 +423,9 @@ class Sequencer(wiring.Component):
                     m.next = "FETCH"
             with m.State("MULTIPLY"), m.If(self.multiplied):
                 m.next = "FETCH"
-                if self.places is None:
+                if self.program.in_place:
+                    pass
+                elif self.places is None:
                     with m.If((step.destination == numbers[Slot.NEXT]) & ~self.discards):
                         m.d.sync += self.parity.eq(~self.parity)
                 else:
@@ -448,6 +478,8 @@ class Sequencer(wiring.Component):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
+                if StepKind.SCAN_PUBLIC in kinds:
+                    m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
                 if StepKind.COUNT in kinds:
                     m.d.sync += counter.eq(0)
                 if StepKind.SCAN_WINDOWS in kinds:
@@ -477,8 +509,8 @@ class Sequencer(wiring.Component):
                 m.d.comb += take_digit.eq(1)
                 m.d.sync += bit_index.eq(Mux(upwards, 0, width - 1))
                 m.next = "FETCH"
-                if StepKind.SCAN in kinds:
-                    with m.If(step.kind == StepKind.SCAN):
+                if finds:
+                    with m.If(step.kind.matches(*finds)):
                         m.next = "SCAN"
                 if StepKind.COUNT in kinds:
                     with m.If(step.kind == StepKind.COUNT):
@@ -497,7 +529,7 @@ class Sequencer(wiring.Component):
                 if StepKind.SCAN_UP in kinds:
                     with m.If(step.kind == StepKind.SCAN_UP):
                         m.d.comb += forward.eq(1)
-            if StepKind.SCAN in kinds:
+            if finds:
                 with m.State("SCAN"):
                     m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                     m.d.comb += next_bit.eq(~bit & ~last_bit)
@@ -538,6 +570,12 @@ class Sequencer(wiring.Component):
                         end(Error.MODULUS_EVEN)
                 with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
                     end(Error.OPERAND_RANGE)
+                if self.program.checks:
+                    with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
+                        m.d.comb += jump.eq(1)
+                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.WHOLE)):
+                        m.d.sync += unchecked.eq(0)
+                        m.next = "END"
                 if StepKind.NORMALIZED in kinds:
                     with m.Elif((step.kind == StepKind.NORMALIZED) & ~self.z_is_normalized):
                         end(Error.MODULUS_SHORT)

@@ -77,7 +77,8 @@ class Operands:
 class WorstCaseNumbers:
     """Two primes with exponents of nothing but ones, as the papers count their worst case.
 
-    No public exponent belongs to them: the result is known from its two residues.
+    No public exponent belongs to them, so `e` is 0, and hardware that checks a private operation
+    refuses them. The result is known from its two residues.
     """
 
     n: int
@@ -86,6 +87,7 @@ class WorstCaseNumbers:
     q: int
     dp: int
     dq: int
+    e: int = 0
 
     @classmethod
     def of_length(cls, bits: int, seed: int = 1) -> "WorstCaseNumbers":

@@ -184,6 +184,7 @@ def _measure_run(task: RunTask) -> Measurement:
         task.exponents,
         task.operand_seed,
         modulus=design.capabilities.fixed_modulus,
+        checked=design.capabilities.checked,
     )
     predicted = predict_workload(design, workload)
     multipliers = design.capabilities.multipliers

@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass
 from typing import Self
 
 from coprime.bus import registers
+from coprime.bus.common import identity_fields
 from coprime.device.accelerator import Accelerator, EngineError, Result
 from coprime.device.base import Closing
 from coprime.engine.contract import Command, Error, Length, Operand
@@ -48,16 +49,19 @@ class Workload:
         seed: int,
         *,
         modulus: int | None = None,
+        checked: bool = False,
     ) -> Self:
         """Operands of `bits` bits from a seed; `exponents` is one of EXPONENTS.
 
-        `modulus` is that of an engine that has one only. Raises ValueError for a length that
-        `random_operands` refuses.
+        `modulus` is that of an engine that has one only. `checked`, the engine checks a private
+        operation, and does it in constant time: a key that belongs together is the worst case, too.
+        Raises ValueError for a length that `random_operands` refuses.
         """
         operands = random_operands(command, bits, seed, modulus=modulus)
-        if exponents == "random" or not has_exponent(command):
+        private = command is Command.RSA_PRIVATE
+        if exponents == "random" or not has_exponent(command) or (private and checked):
             return cls(command, operands)
-        if command is Command.RSA_PRIVATE:
+        if private:
             worst = WorstCaseNumbers.of_length(bits, seed)
             return cls(command, Operands(operands.x), worst)
         return cls(command, Operands(operands.x, e=(1 << bits) - 1, m=operands.m))
@@ -101,22 +105,9 @@ class _PredictedDevice(Closing):
     def __init__(self, design: Design):
         self._design = design
         self.prediction: Prediction | None = None
-        own = design.capabilities
-        commands = sum(1 << command for command in (*own.required, Command.WIPE))
-        fields = {
+        fields: Mapping[registers.Register, Mapping[str, int]] = {
             registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
-            registers.CAPABILITIES: {
-                "COMMANDS": commands,
-                "MULTIPLIERS": own.multipliers,
-                "EQUAL_PRIMES": int(own.equal_primes),
-            },
-            registers.DIGITS: {
-                "WIDTH": own.digit_width,
-                "HEADROOM": own.headroom,
-                "RADIX": own.radix_bits,
-            },
-            registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
-            registers.MIN_LENGTH: {registers.MIN_LENGTH.fields[0].name: own.min_length},
+            **identity_fields(design.capabilities),
             registers.INTERRUPT_STATUS: {"DONE": 1},
         }
         self._words = {

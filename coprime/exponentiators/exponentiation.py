@@ -36,9 +36,7 @@ WINDOWS = (1, 2, 4)
 class Exponentiation:
     """An algorithm by its name, and the bits of its windows, which have no meaning without them.
 
-    Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0: the
-    table then has every 2^(window - whole_window)-th slot of the other one. `banked` is as in
-    `fixed_window`. Both are for a fixed window only.
+    Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0.
 
     Raises ValueError for another name or number of bits.
     """
@@ -46,7 +44,6 @@ class Exponentiation:
     name: str = "left-to-right"
     window: int = 4
     whole_window: int = 0
-    banked: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in EXPONENTIATORS:
@@ -84,7 +81,7 @@ class Exponentiation:
         """ACCUMULATOR = X ^ exponent modulo the context's modulus, by the last step."""
         if self.name == "fixed-window":
             bits = self.whole_window_bits if context is Context.WHOLE else self.window_bits
-            return fixed_window(context, bits, banked=self.banked)
+            return fixed_window(context, bits)
         if self.window_bits:
             return _BY_WINDOWS[self.name](context, self.window)
         return _BY_BITS[self.name](context)

@@ -8,35 +8,35 @@ else.
 from .steps import Context, Slot, Step, StepKind, Then, multiply
 from .table import enter, more
 
-__all__ = ["fixed_window"]
+__all__ = ["fixed_window", "windows"]
 
 
-def fixed_window(context: Context, bits: int, *, banked: bool = False) -> list[Step]:
+def fixed_window(context: Context, bits: int) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
 
-    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`. `banked`, an entry is no
-    product of two entries, which are in one bank of memory, but of BASE and the one before; the
-    window counts them, so that there is one step for all.
+    A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    square = f"square_{context.name}"
-    if banked:
-        table = [
-            enter(context, Slot.BASE, Slot.X),
-            multiply(
-                Slot.ENTRY, Slot.BASE, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY
-            ),
-        ]
-    else:
-        table = [enter(context, Slot.T_1, Slot.X), *more(context, 2, (1 << bits) - 1)]
     return [
         enter(context, Slot.T_0, Slot.ONE),
-        *table,
+        enter(context, Slot.T_1, Slot.X),
+        *more(context, 2, (1 << bits) - 1),
         enter(context, Slot.NEXT, Slot.ONE),
+        *windows(context, Slot.NEXT),
+    ]
+
+
+def windows(context: Context, product: Slot) -> list[Step]:
+    """ACCUMULATOR = T_1 ^ exponent, from 1 in Montgomery form; the last step leaves that form.
+
+    `product` is the slot that a product with ACCUMULATOR becomes the new one in: NEXT, or itself.
+    """
+    square = f"square_{context.name}"
+    return [
         Step(
             kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
         ),
         multiply(
-            Slot.NEXT,
+            product,
             Slot.ACCUMULATOR,
             Slot.ACCUMULATOR,
             context,
@@ -45,7 +45,7 @@ def fixed_window(context: Context, bits: int, *, banked: bool = False) -> list[S
             label=square,
         ),
         multiply(
-            Slot.NEXT,
+            product,
             Slot.ACCUMULATOR,
             Slot.WINDOW,
             context,
@@ -54,7 +54,7 @@ def fixed_window(context: Context, bits: int, *, banked: bool = False) -> list[S
             target=square,
         ),
         multiply(
-            Slot.NEXT,
+            product,
             Slot.ACCUMULATOR,
             Slot.ONE,
             context,

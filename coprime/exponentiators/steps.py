@@ -9,7 +9,17 @@ cycles (engine/prediction.py), so the two cannot drift.
 import enum
 from dataclasses import dataclass
 
-__all__ = ["COUNTER_BITS", "MEET", "Context", "Slot", "Step", "StepKind", "Then", "multiply"]
+__all__ = [
+    "COUNTER_BITS",
+    "MEET",
+    "MODULI",
+    "Context",
+    "Slot",
+    "Step",
+    "StepKind",
+    "Then",
+    "multiply",
+]
 
 COUNTER_BITS = 17
 """Of an exponent that is counted down: as many as 65537 has."""
@@ -21,6 +31,12 @@ class Context(enum.IntEnum):
     WHOLE = 0
     P = 1
     Q = 2
+    EXPONENT = 3
+    """No modulus, but E, of a digit count of its own; for MOVE only."""
+
+
+MODULI = (Context.WHOLE, Context.P, Context.Q)
+"""The contexts that have a modulus."""
 
 
 class Slot(enum.IntEnum):
@@ -63,6 +79,16 @@ class Slot(enum.IntEnum):
     """The scaled modulus, where the multiplier keeps it in memory."""
     QUOTIENT = 25
     """The quotient, where the multiplier keeps it in memory."""
+    FACTOR = 26
+    """What becomes a multiplier, where these have a memory of their own."""
+    TERM = 27
+    """The same, of a value as long as a prime."""
+    SUM = 28
+    """A result that is checked before it is given, as the multiplier of the check."""
+    SUM_COPY = 29
+    """That result once more, so that no fault can change both."""
+    KEPT_E = 30
+    """E, while its own place is used for something else."""
     ONE = 31
     """As a multiplication's y: the number 1. Not in memory."""
     T_0 = 32
@@ -85,7 +111,8 @@ class Slot(enum.IntEnum):
     ENTRY = 62
     """As a multiplication's destination: the table's entry after the one that the window names."""
     WINDOW = 63
-    """As a multiplication's y: the table's entry that the window of the exponent names."""
+    """The table's entry that the window names. As a multiplication's y, where the table is without
+    T_0: a window of 0 has a product that is not written, in the same cycles."""
 
     @staticmethod
     def modulus(context: Context) -> "Slot":
@@ -148,7 +175,14 @@ class StepKind(enum.IntEnum):
     """Stand at the highest bit of the exponent's highest window, which its length tells."""
     BRANCH = 12
     """The next step if the exponent's bit is 1, else the target."""
-    COUNT = 13
+    SCAN_PUBLIC = 13
+    """SCAN of KEPT_E, whatever the modulus."""
+    MOVE = 14
+    """destination = x."""
+    ZERO = 15
+    """The next step if y = 0, else the target. Of the whole modulus it is an operation's last step,
+    where y = 0: its result may be read."""
+    COUNT = 16
     """The exponent goes into the counter; the target, if there is one, where that is 0. End with an
     error if it has more bits than COUNTER_BITS."""
 
@@ -178,8 +212,8 @@ class Then(enum.IntEnum):
     COUNTED = 7
     """The counter goes down by 1. The target, or the next step if that made it 0."""
     ENTRY = 8
-    """The window, which a PREPARE has set to 0, names the next entry of the table. The next step if
-    that is the last one; else the same step again."""
+    """The window, which a PREPARE has set to 1, names the next entry of the table. The next step if
+    that is the last one, or modulo a prime the last but one; else the same step again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +223,7 @@ class Step:
     kind: StepKind
     note: str
     """What it computes, in the paper's terms."""
-    destination: Slot = Slot.BASE
+    destination: Slot = Slot.X
     x: Slot = Slot.X
     y: Slot = Slot.X
     modulus: Context = Context.WHOLE

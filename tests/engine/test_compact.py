@@ -1,19 +1,21 @@
 """What only the compact engine has to show; see test_families.py for what every engine has."""
 
+import dataclasses
 import itertools
+import math
 import random
 
 import pytest
 
+from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.engine.banked_lane import BankedLane
 from coprime.engine.compact import compact
-from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import BankedLayout, Layout
 from coprime.engine.precomputation import Radix
-from coprime.explore.measure import WorstCaseNumbers
-from coprime.exponentiators.steps import Slot
-from coprime.rsa.keys import generate
+from coprime.exponentiators.steps import Slot, Then
+from coprime.rsa.keys import RsaPrivateKey, generate
 from tests.benches import open_bench
 
 
@@ -31,7 +33,9 @@ def private(design, key, bits):
         key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
     )
     lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
-    return design.predict(Command.RSA_PRIVATE, {**operands, Operand.X: key.n - 2}, lengths)
+    lengths[Length.EXPONENT] = key.e.bit_length()
+    numbers = {**operands, Operand.E: key.e, Operand.X: key.n - 2}
+    return design.predict(Command.RSA_PRIVATE, numbers, lengths)
 
 
 @pytest.mark.parametrize("m", [3, 5, 21, 63])
@@ -80,14 +84,26 @@ def test_cycles_tell_only_the_lengths(bench):
     assert len(cycles) == 1
 
 
+def unchecked(design):
+    """The design without the steps from the check on, to count their cycles."""
+    (program,) = design.programs
+    first = next(k for k, step in enumerate(program.steps) if step.destination is Slot.SUM)
+    last = dataclasses.replace(program.steps[first - 1], destination=Slot.RESULT, then=Then.GO)
+    steps = (*program.steps[: first - 1], last, *program.steps[first:])
+    targets = (*program.targets[: first - 1], 0, *program.targets[first:])
+    short = dataclasses.replace(design)
+    short.__dict__["programs"] = [dataclasses.replace(program, steps=steps, targets=targets)]
+    return short
+
+
 @pytest.mark.parametrize(("bits", "most"), [(1024, 1_580_000), (2048, 10_600_000)])
 def test_cycles_of_a_private_operation(bits, most):
-    """Less than 2/5 of fdfm's where all bits of its exponents are 1."""
-    key = WorstCaseNumbers.of_length(bits)
+    """Before the check, and with it less than half of fdfm's."""
+    key = generate(bits, seed=1)
     predicted = private(compact(bits), key, bits)
-    assert predicted.result == key.private(key.n - 2)
-    assert predicted.cycles <= most
-    assert 5 * predicted.cycles < 2 * private(choose("fdfm", {}).design, key, bits).cycles
+    assert predicted.result == pow(key.n - 2, key.d, key.n)
+    assert private(unchecked(compact(bits)), key, bits).cycles <= most
+    assert 2 * predicted.cycles < private(choose("fdfm", {}).design, key, bits).cycles
 
 
 def test_operands_fit_the_memory():
@@ -95,14 +111,14 @@ def test_operands_fit_the_memory():
         design = compact(bits)
         own, layout = design.capabilities, design.layout
         assert own.max_prime_length >= (bits + 1) // 2
+        assert own.max_prime_digits < layout.block
+        assert own.max_digits < 2 * layout.block
         for right in (False, True):
+            # What the host writes, and what it reads: these stay until a command uses them up.
             spans = []
             for slot, base in layout.bases.items():
-                if layout.lies_right(slot) is not right or slot in (
-                    Slot.ONE,
-                    Slot.WINDOW,
-                    Slot.ENTRY,
-                ):
+                held = slot is Slot.RESULT or (slot < len(Operand) and slot in own.operands)
+                if not held or layout.lies_right(slot) is not right:
                     continue
                 kind = Operand(slot).length if slot < len(Operand) else Length.MODULUS
                 digits = {
@@ -110,29 +126,25 @@ def test_operands_fit_the_memory():
                     Length.Q: own.max_prime_digits,
                     Length.DIGIT: 1,
                 }.get(kind, own.max_digits)
-                if Slot.T_0 <= slot <= Slot.T_15:
-                    digits = own.max_prime_digits
                 spans.append((base, base + digits))
             spans.sort()
             assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
             assert spans[-1][1] <= layout.depth
-        # The whole modulus's table has every fourth entry.
-        assert layout.base(Slot.T_4) - layout.base(Slot.T_0) >= own.max_digits
 
 
 def test_memory_of_the_sizes_that_are_told():
     """Two banks of 1024 words are one RAMB36E1."""
-    assert [compact(bits).layout.depth for bits in (1050, 1051, 2138, 2139)] == [
+    assert [compact(bits).layout.depth for bits in (1040, 2104, 2105, 4096)] == [
+        1024,
         1024,
         2048,
         2048,
-        4096,
     ]
 
 
 def test_banks_are_kept_to():
     design = compact(64)
-    numbers = {**design.layout.numbers, Slot.X: design.layout.numbers[Slot.M_POWER]}
+    numbers = {**design.layout.numbers, Slot.P_POWER: design.layout.numbers[Slot.Y]}
     wrong = BankedLayout(design.layout.bases, design.layout.depth, numbers)
     multiplier = design.multiplier_hardware()
     multiplier._MustUse__silence = True
@@ -147,6 +159,38 @@ def test_banks_are_kept_to():
 def test_bits_out_of_range(bits):
     with pytest.raises(ValueError, match=rf"max_bits must be in 64\.\.4096, not {bits}"):
         compact(bits)
+
+
+def test_long_public_exponents(bench):
+    """As long as a prime; the right half of the key follows from them."""
+    for seed in range(3):
+        key = generate(128, seed=seed)
+        e = next(
+            e
+            for e in range((1 << 63) + 1, 1 << 64, 2)
+            if math.gcd(e, (key.p - 1) * (key.q - 1)) == 1
+        )
+        key = RsaPrivateKey.from_primes(key.p, key.q, e)
+        bench.accelerator.load_private(key)
+        assert bench.accelerator.private(12345).value == pow(12345, key.d, key.n)
+
+
+def test_a_private_operation_uses_up_what_it_tells(bench):
+    """Y and M_POWER lie where its table does; E stays."""
+    key = generate(128, seed=1)
+    accelerator, device = bench.accelerator, bench.device
+    accelerator.load_private(key)
+    accelerator.load_public(key.n, key.e)
+    assert accelerator.public(3).value == pow(3, key.e, key.n)
+    assert accelerator.private(5).value == pow(5, key.d, key.n)
+    for command in (Command.RSA_PUBLIC, Command.MODMUL):
+        device.write32(registers.COMMAND.address, command)
+        device.wait_interrupt()
+        code = device.read32(registers.ERROR.address)
+        assert registers.ERROR["CODE"].of(code) == Error.OPERAND_MISSING
+        device.write32(registers.INTERRUPT_STATUS.address, 1)
+    # The driver loads it again.
+    assert accelerator.public(3).value == pow(3, key.e, key.n)
 
 
 @pytest.mark.slow

@@ -68,6 +68,8 @@ class Bench:
         engine, own = self.engine, self.design.capabilities
         context.set(engine.write, 1)
         for operand, value in operands.items():
+            if operand not in own.operands:
+                continue
             context.set(engine.operand, operand)
             for index, digit in enumerate(
                 own.to_digits(operand, value, lengths.get(operand.length, 0))
@@ -76,7 +78,12 @@ class Bench:
                 context.set(engine.digit, digit)
                 await context.tick()
         context.set(engine.write, 0)
-        for name, kind in (("modulus", Length.MODULUS), ("p", Length.P), ("q", Length.Q)):
+        for name, kind in (
+            ("modulus", Length.MODULUS),
+            ("exponent", Length.EXPONENT),
+            ("p", Length.P),
+            ("q", Length.Q),
+        ):
             context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
             context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
 
@@ -104,7 +111,8 @@ class Bench:
             key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
         )
         lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
-        return key, {**operands, Operand.X: 12345}, lengths
+        lengths[Length.EXPONENT] = key.e.bit_length()
+        return key, {**operands, Operand.E: key.e, Operand.X: 12345}, lengths
 
 
 async def wipe(bench, context):

@@ -185,7 +185,10 @@ def test_unequal_primes(bench):
 def test_worst_case(bench):
     key = WorstCaseNumbers.of_length(128)
     bench.accelerator.load_private(key)
-    assert bench.accelerator.private(key.n - 2).value == key.private(key.n - 2)
+    if bench.design.capabilities.checked:
+        assert refused(bench.accelerator.private, key.n - 2) is Error.FAULT
+    else:
+        assert bench.accelerator.private(key.n - 2).value == key.private(key.n - 2)
 
 
 # --- Cycles -------------------------------------------------------------------------------------
@@ -259,7 +262,7 @@ def test_bad_private_keys(bench):
 
     def changed(**numbers):
         class Numbers:
-            n, d, p, q, dp, dq = key.n, key.d, key.p, key.q, key.dp, key.dq
+            n, d, p, q, dp, dq, e = key.n, key.d, key.p, key.q, key.dp, key.dq, key.e
 
         for name, value in numbers.items():
             setattr(Numbers, name, value)
@@ -275,11 +278,16 @@ def test_bad_private_keys(bench):
         assert refused(run, changed(n=key.n + 1)) is Error.MODULUS_EVEN
     assert refused(run, changed(p=1 << own.max_prime_length | 1)) is Error.LENGTH_OVER
     assert refused(run, key, key.n) is Error.OPERAND_RANGE
+    if own.checked:
+        for numbers in ({"dp": key.dp ^ 2}, {"dq": key.dq ^ 4}, {"e": key.e + 2}, {"e": 0}):
+            assert refused(run, changed(**numbers)) is Error.FAULT
+        assert refused(run, changed(n=key.n - 2)) is Error.FAULT
+        assert refused(run, changed(e=1 << own.max_prime_length)) is Error.EXPONENT_LENGTH
     assert run(key).value == pow(2, key.d, key.n)
 
 
 def test_inconsistent_key_ends(bench):
-    """Numbers that belong to no key give a wrong number, and never a hanging engine."""
+    """Numbers that belong to no key give a wrong number or FAULT, and never a hanging engine."""
     generator = random.Random(8)
     for _ in range(20):
         lengths = [generator.randrange(16, 65) for _ in range(3)]
@@ -287,12 +295,17 @@ def test_inconsistent_key_ends(bench):
 
         class Numbers:
             d = 5
+            e = 65537
 
         Numbers.n, Numbers.p, Numbers.q = n, p, q
         Numbers.dp, Numbers.dq = generator.randrange(p), generator.randrange(q)
         super_run = super(type(bench.accelerator), bench.accelerator)
         bench.accelerator.load_private(Numbers)
-        super_run._run(bench.accelerator._private_job, generator.randrange(n))
+        job, x = bench.accelerator._private_job, generator.randrange(n)
+        if bench.design.capabilities.checked:
+            assert refused(super_run._run, job, x) is Error.FAULT
+        else:
+            super_run._run(job, x)
 
 
 @pytest.mark.parametrize("pause", [1, 50, 777, 2_000])

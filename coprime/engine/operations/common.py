@@ -16,6 +16,7 @@ __all__ = [
     "leave",
     "normalized",
     "prepare",
+    "reduced",
     "test_modulus",
 ]
 
@@ -36,7 +37,6 @@ class Arithmetic:
     prepares : it keeps the modulus, which is handed to it before
     aligned : it wants a modulus whose highest bit is 1
     scaled : it works modulo a multiple of the modulus, and must be told to leave it
-    banked : its factors lie in opposite banks of memory
     """
 
     montgomery: bool
@@ -44,7 +44,6 @@ class Arithmetic:
     prepares: bool
     aligned: bool
     scaled: bool
-    banked: bool = False
 
 
 def test_modulus(context: Context) -> Step:
@@ -80,8 +79,6 @@ def prepare(own: Arithmetic, context: Context) -> list[Step]:
     """Hand the context's modulus to the multiplier, if that keeps it."""
     name = Slot.modulus(context).name
     step = Step(kind=StepKind.PREPARE, modulus=context, note=f"modulo {name} from here on")
-    if own.banked:
-        step = replace(step, destination=Slot.SCALED)
     return [step] if own.prepares else []
 
 
@@ -97,30 +94,35 @@ def give(own: Arithmetic, product: Step, reduce: str = REDUCE) -> Step:
     return go(leave(own, product), reduce)
 
 
-def canonical(own: Arithmetic) -> list[Step]:
-    """RESULT = ACCUMULATOR mod M, where it is below 2M, 3M or 4M, as the labels tell.
+def reduced(destination: Slot, x: Slot, context: Context, label: str = "") -> list[Step]:
+    """x - M, or x where that is below 0, with the context's modulus M: the same cycles in both."""
+    modulus = Slot.modulus(context)
+    return [
+        Step(
+            kind=StepKind.SUBTRACT,
+            destination=destination,
+            x=x,
+            y=modulus,
+            modulus=context,
+            note=f"S - {modulus.name}",
+            label=label,
+        ),
+        Step(
+            kind=StepKind.RESTORE,
+            destination=destination,
+            x=destination,
+            y=modulus,
+            modulus=context,
+            note=f"... + {modulus.name}, where it was below 0",
+        ),
+    ]
 
-    Subtract M and put it back where that went below zero: the same cycles in both cases.
-    """
+
+def canonical(own: Arithmetic) -> list[Step]:
+    """RESULT = ACCUMULATOR mod M, where it is below 2M, 3M or 4M, as the labels tell."""
 
     def reduce(destination: Slot, label: str) -> list[Step]:
-        return [
-            Step(
-                kind=StepKind.SUBTRACT,
-                destination=destination,
-                x=Slot.ACCUMULATOR,
-                y=Slot.M,
-                note="S - M",
-                label=label,
-            ),
-            Step(
-                kind=StepKind.RESTORE,
-                destination=destination,
-                x=destination,
-                y=Slot.M,
-                note="... + M, where it was below 0",
-            ),
-        ]
+        return reduced(destination, Slot.ACCUMULATOR, Context.WHOLE, label)
 
     last = reduce(Slot.RESULT, REDUCE)
     last[1] = go(last[1], "")
