@@ -76,6 +76,7 @@ struct coprime {
     bool constant_time;        /* Private operations take the same cycles for every key. */
     bool fixed_modulus;        /* Only one modulus, which is built into the hardware. */
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
+    uint32_t paddings;         /* In hardware: bit 0 PKCS #1 v1.5, bit 1 OAEP, bit 2 PSS. */
 
     /* The driver's own. */
     uint32_t held;             /* Bit k is 1 if the engine holds the operand of number k. */
@@ -197,6 +198,52 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
    A fault in the hardware that spoils one half of the computation can betray the primes: whoever
    must fear that compares coprime_public of the result with x before the result is let out. */
 int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
+
+/* Bytes of SHA-256's digests, and of the longest salt. */
+#define COPRIME_DIGEST_BYTES 32u
+
+/* What an accelerator with padding in hardware is to do. Where it says "digest", it is SHA-256's,
+   of COPRIME_DIGEST_BYTES. Members that the scheme and the operation do not name do not count. */
+struct coprime_padding {
+    enum coprime_scheme scheme;
+    /* Signing: the input is the message, which the hardware hashes; else it is the digest. */
+    bool hash;
+    /* PKCS1_SIGNATURE, signing: the identifier of SHA-256 stands before the digest. Without it the
+       input may be anything that fits. */
+    bool digest_info;
+    /* PSS: bytes of the salt, 0 to COPRIME_DIGEST_BYTES. */
+    uint32_t salt_length;
+    /* PSS, signing: the salt. Null: random bytes of the hardware. */
+    const uint8_t *salt;
+    /* PKCS1, private: the digest of d in as many bytes as the modulus. A secret: what a wrong
+       padding decrypts to follows from it. */
+    const uint8_t *secret;
+    /* OAEP: the digest of the label. Null: the label is empty. */
+    const uint8_t *label;
+    /* Signatures, public: the digest of the message. */
+    const uint8_t *digest;
+};
+
+/* The two operations with the key that was loaded last, as coprime_public and coprime_private, and
+   with padding in hardware: public encrypts or verifies, private decrypts or signs.
+
+   Input and output are octet strings. A ciphertext or a signature has as many bytes as the modulus,
+   and `output` room for so many; it may be the input. Bytes written to it: *output_size, of a
+   verification 0. Encrypting, and signing with a random salt, wait for the hardware's random bytes.
+
+   A wrong padding of PKCS1 gives another message, and no error. Errors: as coprime_public and
+   coprime_private; COPRIME_ERROR_PADDING if the padding is wrong, or the signature;
+   COPRIME_ERROR_INPUT_CLIPPED if the input is too long for the padding; COPRIME_ERROR_SIZE if a
+   ciphertext or a signature is not as long as the modulus, or a salt too long;
+   COPRIME_ERROR_PADDING_LENGTH if the modulus is too short; COPRIME_ERROR_UNSUPPORTED if the
+   hardware has not the scheme or the operation; COPRIME_ERROR_OPERAND_MISSING also if `secret` or
+   `digest` is null that counts. */
+int coprime_padded_public(struct coprime *driver, const struct coprime_padding *padding,
+                          const uint8_t *input, uint32_t input_size, uint8_t *output,
+                          uint32_t *output_size);
+int coprime_padded_private(struct coprime *driver, const struct coprime_padding *padding,
+                           const uint8_t *input, uint32_t input_size, uint8_t *output,
+                           uint32_t *output_size);
 
 /* Overwrite the accelerator's memory: keys, input and output. Errors: COPRIME_ERROR_BUSY,
    COPRIME_ERROR_TIMEOUT. */

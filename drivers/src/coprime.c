@@ -472,11 +472,11 @@ static int prepare_command(struct coprime *driver, uint32_t needed)
     return driver->loaded & needed ? COPRIME_ERROR_NONE : COPRIME_ERROR_OPERAND_MISSING;
 }
 
-/* Run a command to its end. */
-static int execute(const struct coprime *driver, enum coprime_command command)
+/* Run what a write to a register starts to its end. */
+static int execute(const struct coprime *driver, uint32_t address, uint32_t value)
 {
     write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
-    write(driver, COPRIME_COMMAND, (uint32_t)command);
+    write(driver, address, value);
     while (!(read(driver, COPRIME_INTERRUPT_STATUS) & COPRIME_INTERRUPT_STATUS_DONE_MASK)) {
         if (driver->wait && driver->wait(driver->context)) {
             return COPRIME_ERROR_TIMEOUT;
@@ -520,6 +520,27 @@ static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint3
     return load(driver, COPRIME_OPERAND_E, exponent, COPRIME_WORDS(bits), bits);
 }
 
+/* Write a word of the input buffer. */
+static void put_word(const struct coprime *driver, uint32_t place, uint32_t word)
+{
+    if (place < COPRIME_INPUT_WINDOW_WORDS) {
+        write(driver, COPRIME_INPUT_WINDOW + 4 * place, word);
+    } else {
+        write(driver, COPRIME_INPUT_FIFO, word);
+        write(driver, COPRIME_WRITE_ADDRESS, place);
+    }
+}
+
+/* Read a word of the result. */
+static uint32_t get_word(const struct coprime *driver, uint32_t place)
+{
+    if (place < COPRIME_OUTPUT_WINDOW_WORDS) {
+        return read(driver, COPRIME_OUTPUT_WINDOW + 4 * place);
+    }
+    write(driver, COPRIME_READ_ADDRESS, place);
+    return read(driver, COPRIME_OUTPUT_FIFO);
+}
+
 /* Give the engine the input, run a command, and take its result. */
 static int run(const struct coprime *driver, enum coprime_command command, const uint32_t *x,
                uint32_t *result)
@@ -532,27 +553,15 @@ static int run(const struct coprime *driver, enum coprime_command command, const
         return COPRIME_ERROR_OPERAND_RANGE;
     }
     for (uint32_t i = 0; i < count || i == 0; ++i) {
-        const uint32_t word = i < count ? x[i] : 0;
-
-        if (i < COPRIME_INPUT_WINDOW_WORDS) {
-            write(driver, COPRIME_INPUT_WINDOW + 4 * i, word);
-        } else {
-            write(driver, COPRIME_INPUT_FIFO, word);
-            write(driver, COPRIME_WRITE_ADDRESS, i);
-        }
+        put_word(driver, i, i < count ? x[i] : 0);
     }
     write(driver, COPRIME_INPUT_LENGTH, bytes ? bytes : 1);
-    error = execute(driver, command);
+    error = execute(driver, COPRIME_COMMAND, (uint32_t)command);
     if (error) {
         return error;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        if (i < COPRIME_OUTPUT_WINDOW_WORDS) {
-            result[i] = read(driver, COPRIME_OUTPUT_WINDOW + 4 * i);
-        } else {
-            write(driver, COPRIME_READ_ADDRESS, i);
-            result[i] = read(driver, COPRIME_OUTPUT_FIFO);
-        }
+        result[i] = get_word(driver, i);
     }
     return COPRIME_ERROR_NONE;
 }
@@ -583,6 +592,8 @@ int coprime_open(struct coprime *driver)
     driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
     driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
     driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
+    driver->paddings =
+        (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
     word = read(driver, COPRIME_DIGITS);
     driver->digit_width = (word & COPRIME_DIGITS_WIDTH_MASK) >> COPRIME_DIGITS_WIDTH_SHIFT;
     driver->headroom = (word & COPRIME_DIGITS_HEADROOM_MASK) >> COPRIME_DIGITS_HEADROOM_SHIFT;
@@ -760,6 +771,133 @@ int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
     return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PRIVATE), x, result);
 }
 
+/* Byte `place` of an octet string, counted from its end; 0 beyond its start. */
+static uint32_t byte_from_end(const uint8_t *bytes, uint32_t size, uint32_t place)
+{
+    return place < size ? bytes[size - 1 - place] : 0;
+}
+
+static uint32_t word_from_end(const uint8_t *bytes, uint32_t size, uint32_t place)
+{
+    uint32_t word = 0;
+
+    for (uint32_t i = 0; i < 4; ++i) {
+        word |= byte_from_end(bytes, size, 4 * place + i) << 8 * i;
+    }
+    return word;
+}
+
+/* The four numbers of PADDING_WINDOW, in its order. */
+enum padding_number { NUMBER_SECRET, NUMBER_LABEL, NUMBER_SALT, NUMBER_DIGEST };
+
+/* Write one of them, of `size` bytes with zeros after the last one. */
+static void put_number(const struct coprime *driver, enum padding_number which,
+                       const uint8_t *bytes, uint32_t size)
+{
+    uint8_t whole[COPRIME_DIGEST_BYTES];
+
+    for (uint32_t i = 0; i < COPRIME_DIGEST_BYTES; ++i) {
+        whole[i] = i < size ? bytes[i] : 0;
+    }
+    for (uint32_t i = 0; i < COPRIME_DIGEST_BYTES / 4; ++i) {
+        write(driver, COPRIME_PADDING_WINDOW + COPRIME_DIGEST_BYTES * (uint32_t)which + 4 * i,
+              word_from_end(whole, COPRIME_DIGEST_BYTES, i));
+    }
+}
+
+/* Write the register PADDING, and what of PADDING_WINDOW the operation needs. */
+static int set_padding(const struct coprime *driver, const struct coprime_padding *padding,
+                       bool decodes)
+{
+    const uint32_t size = COPRIME_DIGEST_BYTES;
+
+    if (decodes && padding->scheme == COPRIME_SCHEME_PKCS1) {
+        if (padding->secret == NULL) {
+            return COPRIME_ERROR_OPERAND_MISSING;
+        }
+        put_number(driver, NUMBER_SECRET, padding->secret, size);
+    } else if (padding->scheme == COPRIME_SCHEME_OAEP && padding->label) {
+        put_number(driver, NUMBER_LABEL, padding->label, size);
+    } else if (decodes && padding->scheme != COPRIME_SCHEME_OAEP) {
+        if (padding->digest == NULL) {
+            return COPRIME_ERROR_OPERAND_MISSING;
+        }
+        put_number(driver, NUMBER_DIGEST, padding->digest, size);
+    } else if (padding->scheme == COPRIME_SCHEME_PSS && padding->salt) {
+        put_number(driver, NUMBER_SALT, padding->salt, padding->salt_length);
+    }
+    write(driver, COPRIME_PADDING,
+          (uint32_t)padding->scheme << COPRIME_PADDING_SCHEME_SHIFT |
+              (uint32_t)padding->hash << COPRIME_PADDING_HASH_SHIFT |
+              (uint32_t)padding->digest_info << COPRIME_PADDING_DIGEST_INFO_SHIFT |
+              (uint32_t)(padding->label != NULL) << COPRIME_PADDING_LABEL_SHIFT |
+              (uint32_t)(padding->salt != NULL) << COPRIME_PADDING_SALT_SHIFT |
+              padding->salt_length << COPRIME_PADDING_SALT_LENGTH_SHIFT);
+    return COPRIME_ERROR_NONE;
+}
+
+/* One of the two operations that STATUS starts. */
+static int run_padded(struct coprime *driver, const struct coprime_padding *padding, bool private,
+                      const uint8_t *input, uint32_t input_size, uint8_t *output,
+                      uint32_t *output_size)
+{
+    const bool signs = padding->scheme == COPRIME_SCHEME_PKCS1_SIGNATURE ||
+                       padding->scheme == COPRIME_SCHEME_PSS;
+    const bool decodes = private != signs;
+    uint32_t bytes, size, word = 0;
+    int error;
+
+    if (driver->paddings == 0 || padding->scheme == COPRIME_SCHEME_NONE) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    error = prepare_command(driver, private ? LOADED_PRIVATE : LOADED_PUBLIC);
+    if (error) {
+        return error;
+    }
+    bytes = (driver->modulus_bits + 7) / 8;
+    if ((decodes && input_size != bytes) || padding->salt_length > COPRIME_DIGEST_BYTES) {
+        return COPRIME_ERROR_SIZE;
+    }
+    if (input_size > bytes) {
+        return COPRIME_ERROR_INPUT_CLIPPED;
+    }
+    error = set_padding(driver, padding, decodes);
+    if (error) {
+        return error;
+    }
+    for (uint32_t i = 0; i < (input_size + 3) / 4; ++i) {
+        put_word(driver, i, word_from_end(input, input_size, i));
+    }
+    write(driver, COPRIME_INPUT_LENGTH, input_size);
+    error = execute(driver, COPRIME_STATUS,
+                    COPRIME_STATUS_START_MASK | (private ? COPRIME_STATUS_DECRYPT_MASK : 0));
+    if (error) {
+        return error;
+    }
+    size = read(driver, COPRIME_OUTPUT_LENGTH);
+    size = size < bytes ? size : bytes;
+    for (uint32_t i = 0; i < size; ++i) {
+        word = i % 4 == 0 ? get_word(driver, i / 4) : word >> 8;
+        output[size - 1 - i] = (uint8_t)(word & 0xFFu);
+    }
+    *output_size = size;
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_padded_public(struct coprime *driver, const struct coprime_padding *padding,
+                          const uint8_t *input, uint32_t input_size, uint8_t *output,
+                          uint32_t *output_size)
+{
+    return run_padded(driver, padding, false, input, input_size, output, output_size);
+}
+
+int coprime_padded_private(struct coprime *driver, const struct coprime_padding *padding,
+                           const uint8_t *input, uint32_t input_size, uint8_t *output,
+                           uint32_t *output_size)
+{
+    return run_padded(driver, padding, true, input, input_size, output, output_size);
+}
+
 int coprime_wipe(struct coprime *driver)
 {
     const int error = prepare(driver);
@@ -768,7 +906,7 @@ int coprime_wipe(struct coprime *driver)
         return error;
     }
     driver->loaded = 0;
-    return execute(driver, COPRIME_COMMAND_WIPE);
+    return execute(driver, COPRIME_COMMAND, (uint32_t)COPRIME_COMMAND_WIPE);
 }
 
 uint32_t coprime_engine_cycles(const struct coprime *driver)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WINDOW 4096u
@@ -49,6 +50,7 @@ static int wait_interrupt(void *context)
 int coprime_uio_open(struct coprime_uio *uio, const char *path, int timeout,
                      struct coprime *driver)
 {
+    struct stat status;
     void *map;
 
     uio->registers = NULL;
@@ -56,6 +58,10 @@ int coprime_uio_open(struct coprime_uio *uio, const char *path, int timeout,
     uio->file = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
     if (uio->file < 0) {
         return errno;
+    }
+    if (fstat(uio->file, &status) == 0 && S_ISREG(status.st_mode)) {
+        coprime_uio_close(uio); /* an access beyond the end of a file would end the process */
+        return ENODEV;
     }
     map = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
     if (map == MAP_FAILED) {

@@ -286,6 +286,49 @@ static void compute(const char *name)
     free(y);
 }
 
+/* An octet string with a letter before it; null for `-`. */
+static uint8_t *string(size_t *size)
+{
+    const char *const text = word();
+
+    return strcmp(text, "-") == 0 ? NULL : octets(text + 1, size);
+}
+
+/* An operation with padding in hardware. */
+static void padded(void)
+{
+    const bool private = decimal() != 0;
+    struct coprime_padding padding = {.scheme = (enum coprime_scheme)decimal()};
+    const size_t room = (driver.modulus_bits + 7) / 8;
+    uint8_t *const output = allocate(room);
+    uint8_t *salt, *secret, *label, *digest, *input;
+    uint32_t count = 0;
+    size_t size = 0;
+    int error;
+
+    padding.hash = decimal() != 0;
+    padding.digest_info = decimal() != 0;
+    padding.salt_length = decimal();
+    padding.salt = salt = string(&size);
+    padding.secret = secret = string(&size);
+    padding.label = label = string(&size);
+    padding.digest = digest = string(&size);
+    input = string(&size);
+    memset(output, 0x5A, room);
+    error = (private ? coprime_padded_private : coprime_padded_public)(
+        &driver, &padding, input, (uint32_t)size, output, &count);
+    printf("%d 0%x 0", error, count);
+    for (size_t i = 0; i < (error ? room : count); ++i) {
+        printf("%02x", output[i]);
+    }
+    free(output);
+    free(salt);
+    free(secret);
+    free(label);
+    free(digest);
+    free(input);
+}
+
 /* An engine without hardware, for the constants. */
 static void set_engine(void)
 {
@@ -306,10 +349,12 @@ static void open_driver(void)
 
     printf("%d", error);
     if (!error) {
-        printf(" 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x", driver.version, driver.family,
+        printf(" 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x",
+               driver.version, driver.family,
                driver.commands, driver.max_bits, driver.max_prime_bits, driver.min_bits,
                driver.digit_width, driver.headroom, driver.radix_bits, driver.constant_time,
-               driver.fixed_modulus, driver.equal_primes, driver.held);
+               driver.fixed_modulus, driver.equal_primes, driver.held,
+               driver.paddings);
     }
 }
 
@@ -385,6 +430,8 @@ static void run(const char *name)
         printf("%d", coprime_load_private(&driver, &private_key));
     } else if (strcmp(name, "wipe") == 0) {
         printf("%d", coprime_wipe(&driver));
+    } else if (strcmp(name, "padded") == 0) {
+        padded();
     } else if (strcmp(name, "from_bytes") == 0) {
         from_bytes();
     } else if (strcmp(name, "to_bytes") == 0) {

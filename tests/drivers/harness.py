@@ -50,10 +50,10 @@ def can_compile(folder, *flags):
     return True
 
 
-def simulation_of(family, **settings):
+def simulation_of(family, paddings=(), **settings):
     """The shared library that simulates an accelerator."""
     choice = family_named(family).choose({name: str(value) for name, value in settings.items()})
-    return build_simulation(accelerator_verilog(choice), choice.module_name)
+    return build_simulation(accelerator_verilog(choice, paddings=paddings), choice.module_name)
 
 
 def octets(number):

@@ -38,10 +38,11 @@ def test_bare_metal(tmp_path, processor):
     else:
         pytest.skip(f"there is no {compiler} (on Debian: apt-get install {compiler[:-4]})")
     flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
-    key, bare_metal, _ = examples_of("drivers")
-    for name, text in (("key", key), ("bare_metal", bare_metal)):
+    padding, key, bare_metal, _ = examples_of("drivers")
+    examples = {"padding": padding, "key": key, "bare_metal": bare_metal}
+    for name, text in examples.items():
         (tmp_path / f"{name}.c").write_text(text)
-    for source in (DRIVER, tmp_path / "key.c", tmp_path / "bare_metal.c"):
+    for source in (DRIVER, *(tmp_path / f"{name}.c" for name in examples)):
         output = tmp_path / f"{source.stem}.o"
         run_tool(compiler, [*command, *flags, source, "-o", output])
         assert output.stat().st_size > 500
@@ -73,7 +74,7 @@ def test_uio(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")
 def test_the_example_of_uio(tmp_path):
-    (tmp_path / "main.c").write_text(examples_of("drivers")[2])
+    (tmp_path / "main.c").write_text(examples_of("drivers")[3])
     uio = DRIVERS / "src" / "coprime_uio.c"
     program = compile_c(tmp_path, "example", tmp_path / "main.c", uio, DRIVER)
     done = run([program], check=False, capture_output=True, text=True)

@@ -56,9 +56,9 @@ def harness(request, tmp_path_factory):
     running.close()
 
 
-def start(folder, family, settings):
+def start(folder, family, settings, paddings=()):
     flags = SANITIZERS if can_compile(folder, *SANITIZERS) else ()
-    simulation = simulation_of(family, **settings)
+    simulation = simulation_of(family, paddings, **settings)
     return Harness(
         compile_c(folder, "harness", "-DSIMULATION", *flags, HARNESS, DRIVER, simulation)
     )
@@ -72,7 +72,7 @@ def opened(harness):
     names = (
         *("version", "family", "commands", "max_bits", "max_prime_bits", "min_bits"),
         *("digit_width", "headroom", "radix_bits"),
-        *("constant_time", "fixed_modulus", "equal_primes", "held"),
+        *("constant_time", "fixed_modulus", "equal_primes", "held", "paddings"),
     )
     code, *values = harness("open")
     assert code == 0
@@ -120,6 +120,7 @@ def test_open_reads_what_the_accelerator_is(opened):
     _, word = opened("read", registers.CAPABILITIES.address)
     flags = own.constant_time << 8 | own.fixed_modulus << 9 | own.equal_primes << 14
     assert word == own.commands | flags | word & registers.CAPABILITIES["MULTIPLIERS"].mask
+    assert own.paddings == 0
 
 
 def test_modmul(opened):

@@ -31,7 +31,7 @@ class Driver(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "headroom", "radix_bits")),
         *((name, ctypes.c_bool) for name in ("constant_time", "fixed_modulus", "equal_primes")),
-        *((name, ctypes.c_uint32) for name in ("held", "loaded", "modulus_bits")),
+        *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded", "modulus_bits")),
     ]
 
 
@@ -104,7 +104,7 @@ def memory():
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")
     examples = []
-    for number, text in enumerate(examples_of("drivers")[:2]):
+    for number, text in enumerate(examples_of("drivers")[:3]):
         examples.append(folder / f"example_{number}.c")
         examples[-1].write_text(text)
     return ctypes.CDLL(
