@@ -66,7 +66,9 @@ _EXPLAINS = "--explain is for a family that is made for one modulus: compression
 
 Key = TypeVar("Key")
 
-_BAD_FILE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+_BAD_FILE = (
+    *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
+)
 _BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
 _FAILED = (
     *(ToolError, DeviceError, DecryptionError, OSError),
@@ -239,7 +241,8 @@ def _add_paddings(parser: argparse.ArgumentParser) -> None:
 
 
 def _paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
-    return () if options.padding == "none" else parse_paddings(options.padding.split(","))
+    names = [name.strip() for name in options.padding.split(",")]
+    return () if names == ["none"] else parse_paddings(names)
 
 
 def _add_passphrase(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from coprime.cli import main
 
 
 def test_build_tells_its_paddings(tmp_path):
-    assert main(f"build fdfm --padding pss,pkcs1 -o {tmp_path}".split()) == 0
+    assert main(["build", "fdfm", "--padding", "pss, pkcs1", "-o", str(tmp_path)]) == 0
     verilog = (tmp_path / "coprime_fdfm.v").read_text()
     assert re.search(r"// Made by: .* --padding pkcs1,pss -o DIR\n", verilog)
     assert "s_axis_random_tready" in verilog
@@ -18,7 +18,10 @@ def test_build_tells_its_paddings(tmp_path):
         ("build fdfm --padding rot13 -o x", "a padding is one of pkcs1, oaep, pss, not 'rot13'"),
         ("build cluster --padding pss -o x", "a cluster has no padding in hardware"),
         ("run cluster MODEXP --bits 64 --padding pss", "a cluster has no padding in hardware"),
-        ("build fdfm -p max_bits=64 --padding pss -o x", "max_length must be 65 to 65280, not 64"),
+        (
+            "build fdfm -p max_bits=64 --padding pss -o x",
+            "padding needs a longest modulus of 65 to 65280 bits, not 64",
+        ),
         ("synth fdfm --padding pss --target xc7", "only the part accelerator has paddings"),
     ],
 )

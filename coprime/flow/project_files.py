@@ -99,7 +99,7 @@ apply_bd_automation -rule xilinx.com:bd_rule:axi4 \\
     -config {Master /ps/M_AXI_GP0 Slave /accelerator/s_axi Clk Auto} \\
     [get_bd_intf_pins accelerator/s_axi]
 connect_bd_net [get_bd_pins accelerator/irq] [get_bd_pins ps/IRQ_F2P]
-set segment [get_bd_addr_segs -of_objects [get_bd_intf_pins accelerator/s_axi]]
+${random}set segment [get_bd_addr_segs -of_objects [get_bd_intf_pins accelerator/s_axi]]
 assign_bd_address -offset $address -range 4K -force $$segment
 validate_bd_design
 save_bd_design
@@ -116,6 +116,11 @@ if {[lindex $$argv 2] eq "build"} {
 }
 """)
 _ADDRESS = "0x43C00000"
+_RANDOM = """\
+# Which generator of random bytes there is, only the design's owner knows.
+puts "WARNING: connect a source of random bytes to accelerator/s_axis_random;\\
+ without it, encryptions and salted signatures with padding do not end"
+"""
 
 
 def fusesoc_core(own: Description) -> str:
@@ -141,4 +146,5 @@ def zynq_script(own: Description) -> str:
         names=", ".join(ZYNQ_BOARDS),
         boards="\n".join(boards),
         address=_ADDRESS,
+        random=_RANDOM if own.paddings else "",
     )

@@ -136,7 +136,9 @@ class PaddingUnit(wiring.Component):
         if not isinstance(max_length, int):
             raise TypeError(f"max_length must be an integer, not {max_length!r}")
         if not 65 <= max_length <= MAX_BITS:
-            raise ValueError(f"max_length must be 65 to {MAX_BITS}, not {max_length}")
+            raise ValueError(
+                f"padding needs a longest modulus of 65 to {MAX_BITS} bits, not {max_length}"
+            )
         self.max_length = max_length
         self.address_bits = bits_for(4 * -(-max_length // 32) - 1)
         self.count_bits = bits_for(bytes_of(max_length) + 1)

@@ -3,20 +3,24 @@
 Needs the Python package litex, which comes with coprime[litex].
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
 
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import LiteXSoC, SoCRegion
+from litex.soc.interconnect import stream
 from litex.soc.interconnect.axi import AXILiteInterface
 from migen import ClockSignal, Instance, ResetSignal, Signal
 
+from coprime.bus.accelerator import RANDOM
 from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.port import WINDOW_BITS
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.device.base import ADDRESS_SPACE
 from coprime.flow.package import write_package
+from coprime.padding.scheme import Padding
 
 __all__ = ["Accelerator", "add_accelerator"]
 
@@ -27,6 +31,7 @@ class Accelerator(LiteXModule):
     Parameters
     ----------
     choice : Choice
+    paddings : those that the hardware makes and removes
 
     Attributes
     ----------
@@ -35,9 +40,11 @@ class Accelerator(LiteXModule):
     ev : object with the signal `irq`
         Where LiteX looks for a module's interrupt. Its enable and status are registers of the
         accelerator, not LiteX's.
+    random : stream.Endpoint
+        Only with paddings: random bytes in its `data`, of which each one is used once.
     """
 
-    def __init__(self, choice: Choice):
+    def __init__(self, choice: Choice, paddings: Collection[Padding] = ()):
         self.bus = bus = AXILiteInterface(data_width=32, address_width=32)
         self.ev = SimpleNamespace(irq=Signal())
         ports = {
@@ -59,6 +66,11 @@ class Accelerator(LiteXModule):
                 signal = getattr(endpoint, name)
                 within = signal[:WINDOW_BITS] if name == "addr" else signal
                 ports[f"{there}_{PREFIX}{channel}{name}"] = within
+        if paddings:
+            self.random = random = stream.Endpoint([("data", 8)])
+            ports[f"i_{RANDOM}tdata"] = random.data
+            ports[f"i_{RANDOM}tvalid"] = random.valid
+            ports[f"o_{RANDOM}tready"] = random.ready
         self.specials += Instance(choice.module_name, **ports)
 
 
@@ -70,6 +82,7 @@ def add_accelerator(
     name: str = "coprime",
     origin: int | None = None,
     target: Target = Target.GENERIC,
+    paddings: Collection[Padding] = (),
 ) -> Accelerator:
     """Add an accelerator to a system, and its Verilog to the system's platform.
 
@@ -90,10 +103,12 @@ def add_accelerator(
         Address of the registers, a multiple of 4096 where the processor does not cache; None is
         where LiteX finds room.
     target : Target
+    paddings : collection of Padding
+        In hardware. A source of random bytes then belongs at the accelerator's `random`.
     """
-    verilog, *_ = write_package(choice, target, folder)
+    verilog, *_ = write_package(choice, target, folder, paddings=paddings)
     soc.platform.add_source(str(verilog))
-    accelerator = Accelerator(choice)
+    accelerator = Accelerator(choice, paddings)
     soc.add_module(name=name, module=accelerator)
     region = SoCRegion(origin=origin, size=ADDRESS_SPACE, cached=False)
     soc.bus.add_slave(name=name, slave=accelerator.bus, region=region)

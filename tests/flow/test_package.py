@@ -280,6 +280,8 @@ def test_the_zynq_script_is_tcl(package):
         assert ("add_files", str(folder / f"{name}.v")) in calls
         assert ("create_bd_cell", "-type", "module", "-reference", name, "accelerator") in calls
         assert not any(call[0] == "launch_runs" for call in calls)
+        warned = any("s_axis_random" in call[-1] for call in calls if call[0] == "puts")
+        assert warned == ("s_axis_random" in (folder / f"{name}.v").read_text())
     tcl.setvar("argv", "nothing")
     with pytest.raises(tkinter.TclError, match="one of zybo-z7-10, zybo-z7-20, zedboard"):
         tcl.eval(script.read_text())
@@ -288,7 +290,7 @@ def test_the_zynq_script_is_tcl(package):
 VIVADO = (
     *("create_project", "get_board_parts", "set_property", "current_project", "add_files"),
     *("update_compile_order", "create_bd_design", "create_bd_cell", "apply_bd_automation"),
-    *("connect_bd_net", "get_bd_pins", "get_bd_intf_pins", "get_bd_addr_segs"),
+    *("puts", "connect_bd_net", "get_bd_pins", "get_bd_intf_pins", "get_bd_addr_segs"),
     *("assign_bd_address", "validate_bd_design", "save_bd_design", "make_wrapper", "get_files"),
     *("current_fileset", "launch_runs", "wait_on_run", "get_runs", "get_property"),
     "write_hw_platform",

@@ -1,4 +1,6 @@
-"""Makes a LiteX system with an accelerator, as its user would: litex_system.py FAMILY FOLDER.
+"""Makes a LiteX system with an accelerator, as its user would.
+
+litex_system.py FAMILY FOLDER [PADDING ...]
 
 Writes litex.v to the folder, and addresses and interrupt to litex.json. It runs in a process of its
 own, since LiteX keeps its names in global variables and logs to the terminal.
@@ -16,6 +18,7 @@ from litex.soc.integration.soc_core import SoCCore
 from migen import ClockDomain
 
 from coprime.catalog import choose
+from coprime.padding.scheme import parse_paddings
 from coprime.soc.litex import add_accelerator
 
 MEMORY = 1 << 16
@@ -37,7 +40,7 @@ class System(SoCCore):
     mem_map = {**SoCCore.mem_map, "main_ram": 0}
 
 
-def main(family, folder):
+def main(family, folder, *paddings):
     serial = (Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1)))
     platform = SimPlatform(
         "SIM", [("clk", 0, Pins(1)), ("rst", 0, Pins(1)), ("serial", 0, *serial)]
@@ -52,7 +55,11 @@ def main(family, folder):
         uart_baudrate=CLOCK // DIVISOR,
     )
     soc.crg = Clock(platform)
-    add_accelerator(soc, choose(family, {}), folder)
+    paddings = parse_paddings(paddings)
+    accelerator = add_accelerator(soc, choose(family, {}), folder, paddings=paddings)
+    if paddings:  # bytes that everybody knows, in place of random ones
+        soc.comb += accelerator.random.valid.eq(1)
+        soc.sync += accelerator.random.data.eq(accelerator.random.data + 1)
     soc.finalize()
     with contextlib.chdir(folder):  # LiteX writes more files than this one, here
         platform.get_verilog(soc, name="litex_system").write("litex.v")
@@ -66,4 +73,4 @@ def main(family, folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

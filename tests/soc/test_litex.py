@@ -38,19 +38,23 @@ endmodule
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["fdfm", "karatsuba"])
-def test_decryption(tmp_path, family):
+@pytest.mark.parametrize(("family", "paddings"), [("fdfm", ()), ("karatsuba", ("oaep",))])
+def test_decryption(tmp_path, family, paddings):
     pytest.importorskip("litex", reason="needs LiteX: pip install litex")
     try:
         toolchain = find_toolchain()
     except ToolError as error:
         pytest.skip(str(error))
     script = Path(__file__).with_name("litex_system.py")
-    subprocess.run([sys.executable, script, family, tmp_path], check=True, capture_output=True)
+    command = [sys.executable, script, family, tmp_path, *paddings]
+    subprocess.run(command, check=True, capture_output=True)
     made = json.loads((tmp_path / "litex.json").read_text())
     design = (tmp_path / "litex.v").read_text()
     sources = [Path(source).read_text() for source in made["sources"]]
     assert len(sources) == 2  # processor and accelerator
+    assert (
+        ("s_axis_random_tdata" in design) == ("s_axis_random_tdata" in sources[1]) == bool(paddings)
+    )
 
     key = keys.generate(512, seed=SEED)
     program = build_firmware(
