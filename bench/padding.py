@@ -46,6 +46,19 @@ def areas(found: dict[tuple[tuple[Padding, ...], Target], Area]) -> str:
     )
 
 
+def clocks() -> str:
+    """The accelerator placed and routed, without padding and with all of it."""
+    choice = family_named("fdfm").choose({})
+    rows = []
+    for paddings in (BUILDS[0], BUILDS[-1]):
+        area = measure_area(
+            *(choice, Target.ECP5), part="accelerator", route=True, paddings=paddings
+        )
+        names = ", ".join(one.value for one in paddings) or "none"
+        rows.append((names, area.device, thousands(area.lut), f"{area.fmax_mhz:.1f}"))
+    return table(["paddings", "device", "LUTs", "MHz"], rows)
+
+
 def parts() -> str:
     """The unit with everything for 2176 bits, and its hash unit, mapped by themselves."""
     rows = []
@@ -92,6 +105,7 @@ def measure() -> str:
         for target in (Target.XC7, Target.ECP5)
     }
     replace_part(PAGE, "padding area", areas(found))
+    replace_part(PAGE, "padding clock", clocks())
     replace_part(PAGE, "padding parts", parts())
     replace_part(PAGE, "padding cycles", cycles())
     return ""

@@ -46,7 +46,18 @@ FILES = [
     (Scheme.PSS, "Signature/wycheproof/rsa_pss_2048_sha256_mgf1_0_test.json"),
     (Scheme.PSS, "Signature/wycheproof/rsa_pss_2048_sha256_mgf1_32_test.json"),
 ]
-"""Each padding's."""
+"""Each padding's, of 2048 bits."""
+LONGER = [
+    (Scheme.PKCS1, "Cipher/wycheproof/rsa_pkcs1_3072_test.json"),
+    (Scheme.PKCS1, "Cipher/wycheproof/rsa_pkcs1_4096_test.json"),
+    (Scheme.OAEP, "Cipher/wycheproof/rsa_oaep_3072_sha256_mgf1sha256_test.json"),
+    (Scheme.OAEP, "Cipher/wycheproof/rsa_oaep_4096_sha256_mgf1sha256_test.json"),
+    (Scheme.PKCS1_SIGNATURE, "Signature/wycheproof/rsa_signature_3072_sha256_test.json"),
+    (Scheme.PKCS1_SIGNATURE, "Signature/wycheproof/rsa_signature_4096_sha256_test.json"),
+    (Scheme.PSS, "Signature/wycheproof/rsa_pss_3072_sha256_mgf1_32_test.json"),
+    (Scheme.PSS, "Signature/wycheproof/rsa_pss_4096_sha256_mgf1_32_test.json"),
+]
+"""The others of SHA-256 with MGF1 of SHA-256, up to 4096 bits, but for files of many hashes."""
 
 
 def vectors(file):

@@ -104,21 +104,23 @@ class Sha256(wiring.Component):
                 index.eq(index + 1),
             ]
 
-        # A round, two cycles after its word has entered.
+        # A round, two cycles after its word has entered. Its h is known a cycle before and added
+        # then, which takes an adder from the longest way.
         constant = Signal(WORD_BITS, reset_less=True)
         word_sum = Signal(WORD_BITS, reset_less=True)
-        m.d.sync += [
-            constant.eq(look_up(sha256.ROUND_CONSTANTS, index, WORD_BITS)),
-            word_sum.eq(words[-1] + constant),
-        ]
+        moves = Signal()
         state = [Signal(WORD_BITS, name=name, reset_less=True) for name in "abcdefgh"]
         hashed = [Signal(WORD_BITS, name=f"hash_{k}", reset_less=True) for k in range(WORDS)]
         a, b, c, d, e, f, g, h = state
+        m.d.sync += [
+            constant.eq(look_up(sha256.ROUND_CONSTANTS, index, WORD_BITS)),
+            word_sum.eq(words[-1] + constant + Mux(moves, g, h)),
+        ]
         first, entering = Signal(WORD_BITS), Signal(WORD_BITS)
         big_0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)
         big_1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25)
         m.d.comb += [
-            first.eq(h + big_1 + (g ^ (e & (f ^ g))) + word_sum),
+            first.eq(big_1 + (g ^ (e & (f ^ g))) + word_sum),
             entering.eq(first + big_0 + ((a & b) | (c & (a | b)))),
         ]
 
@@ -127,8 +129,11 @@ class Sha256(wiring.Component):
         place = Signal(range(WORDS))
         total = Signal(WORD_BITS)
         initial = look_up(tuple(reversed(sha256.INITIAL)), place, WORD_BITS)
-        m.d.comb += total.eq(Mux(starts, initial, hashed[-1] + h))
-        with m.If(summed | sums | starts):
+        m.d.comb += [
+            total.eq(Mux(starts, initial, hashed[-1] + h)),
+            moves.eq(summed | sums | starts),
+        ]
+        with m.If(moves):
             m.d.sync += [
                 *(new.eq(old) for old, new in pairwise(state)),
                 a.eq(Mux(summed, entering, total)),

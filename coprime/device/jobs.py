@@ -57,7 +57,7 @@ _SENTENCES = {
     Error.OPERAND_MISSING: "the command needs an operand that is not loaded",
     Error.KEY_OVERRUN: "more words were written to an operand than its length holds",
     Error.KEY_EXCESS: "an operand has bits above its length",
-    Error.INPUT_CLIPPED: "the input is longer than the modulus",
+    Error.INPUT_CLIPPED: "the input is longer than the modulus, or than its padding allows",
     Error.ADDRESS: "a word address or an operand does not exist",
     Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
     Error.CANCELLED: "the command was cancelled before it had a result",

@@ -5,7 +5,8 @@ import hashlib
 from coprime.bus import registers
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device, write_block
-from coprime.device.jobs import Job, Predict, words_of
+from coprime.device.jobs import EngineError, Job, Predict, words_of
+from coprime.engine.contract import Error
 from coprime.padding.scheme import Padding, Scheme
 
 __all__ = ["PaddedAccelerator"]
@@ -20,7 +21,8 @@ class PaddedAccelerator(Accelerator):
     Messages are bytes here, and stay what they are: a ciphertext or a signature is as long as the
     modulus. Beside what `Accelerator` raises, a message that is too long for the padding raises
     EngineError with INPUT_CLIPPED, a modulus that is too short PADDING_LENGTH, a scheme that was
-    not built UNSUPPORTED, and a wrong padding PADDING, if it may be known at all.
+    not built UNSUPPORTED, and a wrong padding PADDING, if it may be known at all; so does a
+    ciphertext or a signature that is not as long as the modulus.
 
     Parameters
     ----------
@@ -120,6 +122,9 @@ class PaddedAccelerator(Accelerator):
         **settings: int,
     ) -> bytes:
         """Run RSA_PRIVATE or RSA_PUBLIC with padding; `settings` are fields of PADDING."""
+        decodes = scheme != Scheme.NONE and private != Scheme(scheme).signs
+        if decodes and len(data) != (job.modulus_length + 7) // 8:
+            raise EngineError(Error.PADDING)
         self._load_now(job)
         if label is not None:
             self._put_slot(_LABEL, hashlib.sha256(label).digest())

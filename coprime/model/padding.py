@@ -49,6 +49,8 @@ OAEP_BYTES = 2 * DIGEST_BYTES + 2
 PSS_BYTES = DIGEST_BYTES + 2
 CANDIDATE_BLOCKS = 8
 """Digests that the alternative length is looked for in; each has 16 candidates."""
+STEP_CYCLES = 3
+"""Of a step, beyond its bytes: it is read, taken and done."""
 
 
 class Task(enum.IntEnum):
@@ -595,7 +597,7 @@ class Machine:
         program, place = PROGRAMS[task], 0
         while (step := program[place]).kind is not Kind.END:
             place += 1
-            self.cycles += 2
+            self.cycles += STEP_CYCLES
             match step.kind:
                 case Kind.STREAM:
                     self._stream(step)
@@ -623,7 +625,7 @@ class Machine:
                 case Kind.JUDGE:
                     self.bad |= not self._found
                     self.length = self._alternative if self.bad else self.length
-        self.cycles += 2
+        self.cycles += STEP_CYCLES
 
     @property
     def _at_bound(self) -> bool:

@@ -99,7 +99,7 @@ def machine(bits: int, input_length: int, **settings: object) -> Machine:
 class PaddingUnit(wiring.Component):
     """Do a task on a buffer of bytes; which cycles it takes, depends on no byte but random ones.
 
-    A step takes two cycles, and a byte of a STREAM three: the memories are read, the sources are
+    A step takes three cycles, as does a byte of a STREAM: the memories are read, the sources are
     put together, the sinks take the byte. `Machine.cycles` tells the sum: a zero that is drawn
     again takes one more, and so does each cycle without a random byte.
 
@@ -185,7 +185,8 @@ class PaddingUnit(wiring.Component):
         counter = Signal(range(len(words)))
         m.submodules.program = program = Memory(shape=STEP.size, depth=len(words), init=words)
         fetch_step = program.read_port()
-        step = data.View(STEP, fetch_step.data)
+        # A register of its own: block RAM is slow, and the way of a byte is long.
+        step = Signal(STEP)
         fetches = Signal()
         m.d.comb += [fetch_step.addr.eq(counter), fetch_step.en.eq(fetches)]
 
@@ -349,6 +350,9 @@ class PaddingUnit(wiring.Component):
             with m.State("FETCH"):
                 m.d.comb += fetches.eq(1)
                 m.d.sync += counter.eq(counter + 1)
+                m.next = "TAKE"
+            with m.State("TAKE"):
+                m.d.sync += step.eq(fetch_step.data)
                 m.next = "DECODE"
             with m.State("DECODE"):
                 m.next = "FETCH"

@@ -1010,7 +1010,7 @@ const char *coprime_error_text(int code)
     case COPRIME_ERROR_KEY_EXCESS:
         return "an operand has bits above its length";
     case COPRIME_ERROR_INPUT_CLIPPED:
-        return "the input is longer than the modulus";
+        return "the input is longer than the modulus, or than its padding allows";
     case COPRIME_ERROR_ADDRESS:
         return "a word address or an operand does not exist";
     case COPRIME_ERROR_MODULUS_SHORT:

@@ -35,8 +35,8 @@ SECRET = bytes(range(32))
 class Copying:
     """An accelerator whose private and public operation copy the input to the result."""
 
-    def __init__(self, paddings):
-        engine = MockEngine(32, headroom=0, max_length=2048, max_prime_length=1024)
+    def __init__(self, paddings, max_length=2048):
+        engine = MockEngine(32, headroom=0, max_length=max_length, max_prime_length=1024)
         verilog = to_verilog(Accelerator(engine, paddings=paddings), "coprime_copying")
         self.device = SimulatedDevice(verilog, "coprime_copying", cycle_limit=1_000_000)
         self.write(registers.INTERRUPT_ENABLE, 1)

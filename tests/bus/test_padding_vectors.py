@@ -9,12 +9,12 @@ from coprime.model.padding import Slot
 from coprime.padding.scheme import Padding, Scheme
 from tests.bus.test_padding import Copying
 from tests.rejection import synthetic
-from tests.wycheproof import FILES, vectors
+from tests.wycheproof import FILES, LONGER, vectors
 
 
 @pytest.fixture(scope="module")
 def copying():
-    own = Copying(tuple(Padding))
+    own = Copying(tuple(Padding), 4096)
     yield own
     own.device.close()
 
@@ -28,7 +28,11 @@ def power(vector):
     return q + key.q * ((pow(data, key.dp, key.p) - q) * pow(key.q, -1, key.p) % key.p)
 
 
-@pytest.mark.parametrize(("scheme", "file"), FILES, ids=lambda one: str(one)[-30:])
+@pytest.mark.parametrize(
+    ("scheme", "file"),
+    [*FILES, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER)],
+    ids=lambda one: str(one)[-30:],
+)
 def test_wycheproof(copying, scheme, file):
     secret = bytes(range(32))
     copying.put_slot(Slot.SECRET, secret)

@@ -31,7 +31,7 @@ def attempt(action):
     try:
         return action()
     except Exception as error:
-        assert error.code is Error.PADDING
+        assert error.code in (Error.PADDING, Error.OPERAND_RANGE)
         return BAD
 
 
@@ -39,9 +39,6 @@ def attempt(action):
 def test_wycheproof(padded, scheme, file):
     count = 0
     for vector in vectors(file):
-        if not vector.fits:
-            assert not vector.valid
-            continue
         if scheme.signs:
             padded.load_public(vector.n, vector.e)
             found = attempt(
@@ -51,7 +48,7 @@ def test_wycheproof(padded, scheme, file):
         else:
             padded.load_private(vector.key)
             found = attempt(lambda v=vector: padded.decrypt(v.data, scheme, label=v.label))
-            if scheme is Scheme.PKCS1 and not vector.valid:
+            if scheme is Scheme.PKCS1 and not vector.valid and vector.fits:
                 theirs = serialization.load_pem_private_key(keys.private_pem(vector.key), None)
                 expected = theirs.decrypt(vector.data, reference.PKCS1v15())
                 assert found == expected, vector.name
