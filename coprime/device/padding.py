@@ -7,12 +7,12 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device, write_block
 from coprime.device.jobs import EngineError, Job, Predict, words_of
 from coprime.engine.contract import Error
+from coprime.model.padding import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme
 
 __all__ = ["PaddedAccelerator"]
 
-_SLOT_BITS = 256
-_SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * _SLOT_BITS // 8, _SLOT_BITS // 8)
+_SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * DIGEST_BYTES, DIGEST_BYTES)
 
 
 class PaddedAccelerator(Accelerator):
@@ -85,8 +85,11 @@ class PaddedAccelerator(Accelerator):
         if job is None:
             raise ValueError("no private key is loaded")
         given = isinstance(salt, bytes)
+        if not hashes and (scheme == Scheme.PSS or identifier):
+            _check_digest(data)
+        _check_salt(len(salt) if isinstance(salt, bytes) else salt)
         if isinstance(salt, bytes):
-            self._put_slot(_SALT, salt.ljust(_SLOT_BITS // 8, b"\0"))
+            self._put_slot(_SALT, salt.ljust(DIGEST_BYTES, b"\0"))
         return self._pad(
             job,
             data,
@@ -102,6 +105,8 @@ class PaddedAccelerator(Accelerator):
         self, digest: bytes, signature: bytes, scheme: Scheme = Scheme.PSS, *, salt_length: int = 32
     ) -> None:
         """Return if the signature is one of this SHA-256 digest by the public key loaded last."""
+        _check_digest(digest)
+        _check_salt(salt_length)
         self._put_slot(_MESSAGE, digest)
         job = self._public_key()
         self._pad(job, signature, scheme, private=False, SALT_LENGTH=salt_length)
@@ -122,9 +127,12 @@ class PaddedAccelerator(Accelerator):
         **settings: int,
     ) -> bytes:
         """Run RSA_PRIVATE or RSA_PUBLIC with padding; `settings` are fields of PADDING."""
+        size = (job.modulus_length + 7) // 8
         decodes = scheme != Scheme.NONE and private != Scheme(scheme).signs
-        if decodes and len(data) != (job.modulus_length + 7) // 8:
+        if decodes and len(data) != size:
             raise EngineError(Error.PADDING)
+        if len(data) > size:
+            raise EngineError(Error.INPUT_CLIPPED)
         self._load_now(job)
         if label is not None:
             self._put_slot(_LABEL, hashlib.sha256(label).digest())
@@ -142,7 +150,15 @@ class PaddedAccelerator(Accelerator):
 
     def _put_slot(self, first: int, value: bytes) -> None:
         """Write 32 bytes to PADDING_WINDOW, `first` bytes from its start."""
-        if len(value) * 8 != _SLOT_BITS:
-            raise ValueError(f"a digest must have {_SLOT_BITS // 8} bytes, not {len(value)}")
         address = registers.PADDING_WINDOW.address + first
-        write_block(self._device, address, words_of(int.from_bytes(value), _SLOT_BITS))
+        write_block(self._device, address, words_of(int.from_bytes(value), 8 * DIGEST_BYTES))
+
+
+def _check_digest(digest: bytes) -> None:
+    if len(digest) != DIGEST_BYTES:
+        raise ValueError(f"a digest must have {DIGEST_BYTES} bytes, not {len(digest)}")
+
+
+def _check_salt(length: int) -> None:
+    if not 0 <= length <= DIGEST_BYTES:
+        raise ValueError(f"a salt must have 0 to {DIGEST_BYTES} bytes, not {length}")

@@ -1,6 +1,6 @@
 """Add an accelerator to a LiteX system: its registers on the bus, its interrupt at the processor.
 
-Needs the Python package litex, which comes with coprime[litex].
+Needs the Python package litex, which is not among those that this one demands.
 """
 
 from collections.abc import Collection

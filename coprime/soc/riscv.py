@@ -308,7 +308,5 @@ def _processor() -> Path:
     """Find the processor's Verilog in its package."""
     found = importlib.util.find_spec("pythondata_cpu_picorv32")
     if found is None or found.origin is None:
-        raise ToolError(
-            "the processor is not installed: pip install pythondata-cpu-picorv32 (coprime[soc])"
-        )
+        raise ToolError("the processor is not installed: pip install pythondata-cpu-picorv32")
     return Path(found.origin).parent / "verilog" / "picorv32.v"

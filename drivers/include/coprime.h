@@ -234,7 +234,8 @@ struct coprime_padding {
    A wrong padding of PKCS1 gives another message, and no error. Errors: as coprime_public and
    coprime_private; COPRIME_ERROR_PADDING if the padding is wrong, or the signature;
    COPRIME_ERROR_INPUT_CLIPPED if the input is too long for the padding; COPRIME_ERROR_SIZE if a
-   ciphertext or a signature is not as long as the modulus, or a salt too long;
+   ciphertext or a signature is not as long as the modulus, a digest not as long as it must be, or a
+   salt too long;
    COPRIME_ERROR_PADDING_LENGTH if the modulus is too short; COPRIME_ERROR_UNSUPPORTED if the
    hardware has not the scheme or the operation; COPRIME_ERROR_OPERAND_MISSING also if `secret` or
    `digest` is null that counts. */

@@ -858,6 +858,10 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
     if ((decodes && input_size != bytes) || padding->salt_length > COPRIME_DIGEST_BYTES) {
         return COPRIME_ERROR_SIZE;
     }
+    if (private && signs && !padding->hash && input_size != COPRIME_DIGEST_BYTES &&
+        (padding->digest_info || padding->scheme == COPRIME_SCHEME_PSS)) {
+        return COPRIME_ERROR_SIZE;
+    }
     if (input_size > bytes) {
         return COPRIME_ERROR_INPUT_CLIPPED;
     }

@@ -156,6 +156,20 @@ def test_too_long_a_message_is_refused_and_its_lower_end_encrypted(padded):
 def test_what_cannot_be_asked_for(padded):
     with pytest.raises(ValueError, match="a digest must have 32 bytes, not 3"):
         padded.verify(b"abc", bytes(SIZE))
+    with pytest.raises(ValueError, match="a digest must have 32 bytes, not 31"):
+        padded.sign(DIGEST[1:])
+    for salt in (33, -1, bytes(33)):
+        with pytest.raises(ValueError, match="a salt must have 0 to 32 bytes, not"):
+            padded.sign(DIGEST, salt=salt)
+    with pytest.raises(ValueError, match="a salt must have 0 to 32 bytes, not 33"):
+        padded.verify(DIGEST, bytes(SIZE), salt_length=33)
+    with pytest.raises(Exception, match="the input is longer") as refused:
+        padded.encrypt(bytes(5000))
+    assert refused.value.code is Error.INPUT_CLIPPED
+    for ciphertext in (bytes(SIZE - 1), bytes(SIZE + 1)):
+        with pytest.raises(Exception, match="the padding is wrong") as refused:
+            padded.decrypt(ciphertext, Scheme.PKCS1)
+        assert refused.value.code is Error.PADDING
 
 
 def encoded_messages():

@@ -120,6 +120,8 @@ def test_what_is_wrong_is_told(padded):
     assert go(padded, 1, Scheme.OAEP, bytes(SIZE - 1)) == SIZE_ERROR
     assert go(padded, 0, Scheme.PSS, bytes(SIZE)) == Error.OPERAND_MISSING  # no digest
     assert go(padded, 1, Scheme.PSS, DIGEST, salt_length=33) == SIZE_ERROR
+    for scheme in (Scheme.PSS, Scheme.PKCS1_SIGNATURE):
+        assert go(padded, 1, scheme, DIGEST[1:]) == SIZE_ERROR
     for scheme in (Scheme.NONE, 5):
         assert go(padded, 0, scheme, b"m") == Error.UNSUPPORTED
     # The operations without padding work beside them.
