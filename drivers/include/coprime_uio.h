@@ -20,7 +20,8 @@ struct coprime_uio {
 /* Map the registers behind `path`, and set the caller's part of `driver`: coprime_open comes next.
 
    `uio` must stay where it is until coprime_uio_close. `timeout` is how many milliseconds a command
-   may take; below 0: without end. Gives 0, or the errno of what failed: then nothing stays open.
+   may take; below 0: without end. Gives 0, or the errno of what failed, ENODEV for a plain
+   file: then nothing stays open.
 
    An access that the accelerator refuses cannot be caught: the kernel ends the process. The driver
    makes none. */

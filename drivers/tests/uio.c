@@ -3,6 +3,7 @@
    Linked with --wrap for open, mmap and munmap. Ends with the number of the line that is wrong. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -29,6 +30,11 @@ static int mapped;
 int __wrap_open(const char *path, int flags, ...)
 {
     (void)flags;
+    if (strcmp(path, "plain") == 0) {
+        FILE *const plain = tmpfile();
+
+        return plain == NULL ? -1 : dup(fileno(plain));
+    }
     if (strcmp(path, "/dev/uio7") != 0) {
         errno = ENOENT;
         return -1;
@@ -65,6 +71,7 @@ int main(void)
 
     CHECK(coprime_uio_open(&uio, "/dev/uio8", 10, &driver) == ENOENT);
     coprime_uio_close(&uio);
+    CHECK(coprime_uio_open(&uio, "plain", 10, &driver) == ENODEV && uio.file < 0);
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     mapped = -1;
     CHECK(coprime_uio_open(&uio, "/dev/uio7", 10, &driver) == EINVAL);

@@ -4,33 +4,19 @@ import hashlib
 
 import pytest
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.engine.contract import Error
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
+from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, oaep, pss
 from tests.drivers.harness import octets
 from tests.drivers.test_driver import load_private, start
 from tests.rejection import synthetic
 
-BITS = 1024
-SIZE = BITS // 8
 SIZE_ERROR = 260
-KEY = keys.generate(BITS, seed=7)
-THEIRS = serialization.load_pem_private_key(keys.private_pem(KEY), None)
-SHA256 = hashes.SHA256()
-DIGEST = hashlib.sha256(b"message").digest()
 SECRET = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()
 UNTOUCHED = (0, int.from_bytes(b"\x5a" * SIZE))
-
-
-def oaep(label=None):
-    return reference.OAEP(reference.MGF1(SHA256), SHA256, label)
-
-
-def pss(salt_length=32):
-    return reference.PSS(reference.MGF1(SHA256), salt_length)
 
 
 @pytest.fixture(scope="module")
