@@ -771,18 +771,15 @@ int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
     return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PRIVATE), x, result);
 }
 
-/* Byte `place` of an octet string, counted from its end; 0 beyond its start. */
-static uint32_t byte_from_end(const uint8_t *bytes, uint32_t size, uint32_t place)
-{
-    return place < size ? bytes[size - 1 - place] : 0;
-}
-
-static uint32_t word_from_end(const uint8_t *bytes, uint32_t size, uint32_t place)
+/* Word `place`, counted from the end, of an octet string with zeros behind it up to `room` bytes. */
+static uint32_t word_from_end(const uint8_t *bytes, uint32_t size, uint32_t room, uint32_t place)
 {
     uint32_t word = 0;
 
     for (uint32_t i = 0; i < 4; ++i) {
-        word |= byte_from_end(bytes, size, 4 * place + i) << 8 * i;
+        const uint32_t index = room - 1 - (4 * place + i); /* huge before the string's start */
+
+        word |= index < size ? (uint32_t)bytes[index] << 8 * i : 0;
     }
     return word;
 }
@@ -794,14 +791,11 @@ enum padding_number { NUMBER_SECRET, NUMBER_LABEL, NUMBER_SALT, NUMBER_DIGEST };
 static void put_number(const struct coprime *driver, enum padding_number which,
                        const uint8_t *bytes, uint32_t size)
 {
-    uint8_t whole[COPRIME_DIGEST_BYTES];
+    const uint32_t room = COPRIME_DIGEST_BYTES;
 
-    for (uint32_t i = 0; i < COPRIME_DIGEST_BYTES; ++i) {
-        whole[i] = i < size ? bytes[i] : 0;
-    }
-    for (uint32_t i = 0; i < COPRIME_DIGEST_BYTES / 4; ++i) {
-        write(driver, COPRIME_PADDING_WINDOW + COPRIME_DIGEST_BYTES * (uint32_t)which + 4 * i,
-              word_from_end(whole, COPRIME_DIGEST_BYTES, i));
+    for (uint32_t i = 0; i < room / 4; ++i) {
+        write(driver, COPRIME_PADDING_WINDOW + room * (uint32_t)which + 4 * i,
+              word_from_end(bytes, size, room, i));
     }
 }
 
@@ -870,7 +864,7 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
         return error;
     }
     for (uint32_t i = 0; i < (input_size + 3) / 4; ++i) {
-        put_word(driver, i, word_from_end(input, input_size, i));
+        put_word(driver, i, word_from_end(input, input_size, input_size, i));
     }
     write(driver, COPRIME_INPUT_LENGTH, input_size);
     error = execute(driver, COPRIME_STATUS,
