@@ -47,6 +47,8 @@ class SimulatedDevice(Closing):
     ----------
     progress : function, optional
         Told clock cycles as they pass while waiting, about ten times a second.
+    cycle_limit : int
+        As it was given; it may be set anew.
 
     Raises ToolError and ValueError as `build_simulation` does, and ValueError for a chain that is
     longer than its nodes' numbers can tell.
@@ -70,7 +72,7 @@ class SimulatedDevice(Closing):
             if limit not in range(1, 1 << 64):
                 raise ValueError(f"{name} must be in 1..2**64 - 1, not {limit}")
         self._library = load_simulation(build_simulation(verilog, top, trace=trace is not None))
-        self._cycle_limit = cycle_limit
+        self.cycle_limit = cycle_limit
         self._trace = trace is not None
         self._value = ctypes.c_uint32()
         length = top.length if isinstance(top, Chain) else 0
@@ -146,13 +148,13 @@ class SimulatedDevice(Closing):
 
         `timeout` is for hardware and means nothing here: `cycle_limit` raises InterruptTimeout.
         """
-        for done in range(0, self._cycle_limit, self._chunk):
-            chunk = min(self._chunk, self._cycle_limit - done)
+        for done in range(0, self.cycle_limit, self._chunk):
+            chunk = min(self._chunk, self.cycle_limit - done)
             if self._library.coprime_wait_interrupt(self._open(), chunk):
                 return
             if self.progress is not None:
                 self.progress(chunk)
-        raise InterruptTimeout(f"no interrupt came in {self._cycle_limit} clock cycles")
+        raise InterruptTimeout(f"no interrupt came in {self.cycle_limit} clock cycles")
 
     def close(self) -> None:
         """End the simulation and complete the trace."""

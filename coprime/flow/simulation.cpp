@@ -9,6 +9,9 @@
 //
 // With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
+//
+// With REGISTERS, all state of Vmodel is variables that Verilator lists: registers and memories,
+// which can be read and changed between two cycles.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +20,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "Vmodel.h"
 #include "Vmodel___024root.h"
@@ -28,10 +32,16 @@
 #if VM_TRACE
 #include "verilated_fst_c.h"
 #endif
+#ifdef REGISTERS
+#include "verilated_syms.h"
+#endif
 
 void Vmodel___024root___eval(Vmodel___024root*);
 #ifdef NUMBER_WIDTH
 void Vnode___024root___eval(Vnode___024root*);
+#endif
+#ifdef REGISTERS
+void Vmodel___024root___eval_settle(Vmodel___024root*);
 #endif
 
 namespace {
@@ -163,9 +173,60 @@ struct Randomness {
 };
 #endif
 
+#ifdef REGISTERS
+// Registers and memories in the order of their names, a memory of many words. As in every model of
+// Verilator's, a word's lowest byte comes first, on the machines that this runs on.
+class Registers {
+    std::vector<const VerilatedVar*> all;
+
+    static uint8_t* data(const VerilatedVar& one) { return static_cast<uint8_t*>(one.datap()); }
+
+    static uint64_t bytes(const VerilatedVar& one) { return one.entSize() * words(one); }
+
+   public:
+    explicit Registers(VerilatedContext& context) {
+        for (const auto& [path, scope] : *context.scopeNameMap())
+            if (const VerilatedVarNameMap* variables = scope->varsp())
+                for (const auto& [name, variable] : *variables) all.push_back(&variable);
+    }
+
+    static uint64_t words(const VerilatedVar& one) {
+        return one.udims() ? one.unpackedRanges()[0].elements() : 1;
+    }
+
+    uint64_t size() const { return all.size(); }
+
+    const VerilatedVar& operator[](uint64_t index) const { return *all[index]; }
+
+    uint8_t* word(uint64_t index, uint64_t word) const {
+        return data(*all[index]) + word * all[index]->entSize();
+    }
+
+    uint64_t bytes() const {
+        uint64_t sum = 0;
+        for (const VerilatedVar* one : all) sum += bytes(*one);
+        return sum;
+    }
+
+    void save(uint8_t* to) const {
+        for (const VerilatedVar* one : all) to = std::copy_n(data(*one), bytes(*one), to);
+    }
+
+    void restore(const uint8_t* from) const {
+        for (const VerilatedVar* one : all) {
+            std::copy_n(from, bytes(*one), data(*one));
+            from += bytes(*one);
+        }
+    }
+};
+#endif
+
 struct Simulation {
     VerilatedContext context;
     Vmodel model{&context};
+#ifdef REGISTERS
+    Registers registers{context};
+#endif
     Nodes nodes;
     Randomness randomness;
     uint64_t cycles = 0;
@@ -183,7 +244,11 @@ struct Simulation {
         reset();
     }
 
-    ~Simulation() { model.final(); }
+    ~Simulation() {
+        // The list of registers is taken out of this one, which may be another model's by now.
+        Verilated::threadContextp(&context);
+        model.final();
+    }
 
     void idle() {
         model.s_axi_awaddr = 0;
@@ -218,6 +283,14 @@ struct Simulation {
         model.eval();
         dump(0);
     }
+
+#ifdef REGISTERS
+    // All logic anew from registers that were changed, as Verilator does it before the first cycle.
+    void follow_registers() {
+        Vmodel___024root___eval_settle(model.rootp);
+        settle();
+    }
+#endif
 
     void rise() {
         const bool taken = randomness.is_taken(model);
@@ -394,6 +467,43 @@ uint64_t coprime_cycles(const Simulation* simulation) { return simulation->cycle
 void coprime_random(Simulation* simulation, const uint8_t* bytes, uint64_t count) {
     simulation->randomness.give(simulation->model, bytes, count);
 }
+
+#ifdef REGISTERS
+uint64_t coprime_registers(const Simulation* simulation) { return simulation->registers.size(); }
+
+// The name of a register or a memory, with the bits of a word and how many words there are.
+const char* coprime_register(const Simulation* simulation, uint64_t index, uint64_t* width,
+                             uint64_t* words) {
+    const VerilatedVar& found = simulation->registers[index];
+    *width = found.entBits();
+    *words = Registers::words(found);
+    return found.name();
+}
+
+// A word as it is now; `bytes` has room for its bits, the lowest come first.
+void coprime_peek(const Simulation* simulation, uint64_t index, uint64_t word, uint8_t* bytes,
+                  uint64_t count) {
+    std::copy_n(simulation->registers.word(index, word), count, bytes);
+}
+
+void coprime_flip(Simulation* simulation, uint64_t index, uint64_t word, uint64_t bit) {
+    simulation->registers.word(index, word)[bit / 8] ^= 1 << bit % 8;
+    simulation->follow_registers();
+}
+
+// All registers and memories, as bytes to go back to; how many these are.
+uint64_t coprime_state_bytes(const Simulation* simulation) { return simulation->registers.bytes(); }
+
+void coprime_save(const Simulation* simulation, uint8_t* bytes) {
+    simulation->registers.save(bytes);
+}
+
+void coprime_restore(Simulation* simulation, const uint8_t* bytes) {
+    simulation->registers.restore(bytes);
+    simulation->idle();
+    simulation->follow_registers();
+}
+#endif
 
 #if VM_TRACE
 // Write all signals to an FST file from now on; a half cycle is one time unit.

@@ -11,13 +11,22 @@ simulation.cpp connects as many nodes as it is asked for.
 import ctypes
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .tools import ToolError, cached, find_compiler, run_tool, verilator_root
+from .tools import (
+    ToolError,
+    cached,
+    find_compiler,
+    run_tool,
+    run_yosys,
+    tool_version,
+    verilator_root,
+)
 
-__all__ = ["Chain", "build_library", "build_simulation", "load_simulation"]
+__all__ = ["Chain", "build_library", "build_simulation", "load_simulation", "show_registers"]
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
@@ -36,6 +45,11 @@ _LARGE = 460_000
 faster than a function, and much of these designs is one expression after the other. A compressor
 tree of 31 bits takes 6 s in place of 23."""
 _SPLIT = ("--output-split", "2000", "--output-split-cfuncs", "200")
+_SHOWN = "/*verilator public_flat_rd*/"
+_REGISTER = re.compile(
+    r"^(  reg (?:signed )?(?:\[\d+:\d+\] )?(?:\\\S+ |\w+)(?: \[\d+:\d+\])?)", re.MULTILINE
+)
+"""A declaration up to where it may be given its first value."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +92,16 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
     of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq;
     and, if it has the AXI4-Stream s_axis_random_*, that gets random bytes of the operating system.
     Or it is a Chain, whose length does not matter here: one library simulates all lengths. With
-    `trace` it can also write waveforms, which makes it slower. Raises ToolError without a C++
-    compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
+    `trace` it can also write waveforms, which makes it slower. If `verilog` is what
+    `show_registers` gave, the library can read and change the registers. Raises ToolError without a
+    C++ compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
     """
     if not isinstance(top, Chain):
+        shown = ["-DREGISTERS"] if _SHOWN in verilog else []
         return build_library(
-            *(verilog, [(top, "s_axi_aclk")], _WRAPPER), macros=_bus_macros, trace=trace
+            *(verilog, [(top, "s_axi_aclk")], _WRAPPER),
+            macros=lambda models: [*_bus_macros(models), *shown],
+            trace=trace,
         )
 
     def macros(models: Sequence[Path]) -> list[str]:
@@ -92,6 +110,27 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
 
     modules = [(top.front_end, "s_axi_aclk"), (top.node, "clk")]
     return build_library(verilog, modules, _WRAPPER, macros=macros, trace=trace)
+
+
+def show_registers(verilog: str, top: str) -> str:
+    """The module as one, whose only variables are its registers and memories, for all to change.
+
+    Their names have dots between the names of the submodules. What Yosys finds to have no effect is
+    not there. It simulates at about half the speed. Raises ToolError for Verilog with errors.
+    """
+
+    def build(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as temporary:
+            work = Path(temporary)
+            (work / "design.v").write_text(verilog, encoding="utf-8")
+            # Without processes and tables every variable is a register or a memory.
+            commands = ["read_verilog design.v", f"hierarchy -top {top}", "proc -norom", "flatten"]
+            run_yosys([*commands, "opt_clean", "memory_collect", "write_verilog -noattr out"], work)
+            text = (work / "out").read_text("utf-8").partition("\n")[2]
+        (folder / "design.v").write_text(_REGISTER.sub(rf"\1 {_SHOWN}", text), encoding="utf-8")
+
+    key = (tool_version("pyosys"), Path(__file__).read_text("utf-8"), top, verilog)
+    return (cached("registers", key, build) / "design.v").read_text("utf-8")
 
 
 def build_library(
@@ -189,10 +228,17 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "random": (None, [handle, ctypes.c_char_p, count]),
         "trace_open": (ctypes.c_int, [handle, ctypes.c_char_p]),
         "trace_close": (None, [handle]),
+        "registers": (count, [handle]),
+        "register": (ctypes.c_char_p, [handle, count, *[ctypes.POINTER(count)] * 2]),
+        "peek": (None, [handle, count, count, ctypes.c_char_p, count]),
+        "flip": (None, [handle, count, count, count]),
+        "state_bytes": (count, [handle]),
+        "save": (None, [handle, ctypes.c_char_p]),
+        "restore": (None, [handle, ctypes.c_char_p]),
     }
     for name, (result, arguments) in types.items():
         function = getattr(loaded, f"coprime_{name}", None)
-        if function is not None:  # only a library built for it can trace
+        if function is not None:  # tracing and registers are in libraries built for it only
             function.restype, function.argtypes = result, arguments
     return loaded
 
