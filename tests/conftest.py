@@ -21,3 +21,11 @@ def karatsuba() -> Iterator[Bench]:
     bench = open_bench("karatsuba")
     yield bench
     bench.device.close()
+
+
+@pytest.fixture(scope="session")
+def compact() -> Iterator[Bench]:
+    """The compact accelerator for 2048 bits, simulated."""
+    bench = open_bench("compact", max_bits=2048)
+    yield bench
+    bench.device.close()

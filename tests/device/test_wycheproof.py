@@ -15,9 +15,16 @@ from tests.wycheproof import FILES, vectors
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def padded():
-    choice = family_named("karatsuba").choose({"word": "64", "max_bits": "2048"})
+FAMILIES = {"karatsuba": {"word": "64"}, "compact": {}}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in FAMILIES],
+)
+def padded(request):
+    settings = {"max_bits": "2048", **FAMILIES[request.param]}
+    choice = family_named(request.param).choose(settings)
     with open_simulation(choice, paddings=tuple(Padding)) as device:
         yield PaddedAccelerator(device)
 

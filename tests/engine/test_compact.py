@@ -6,6 +6,8 @@ import math
 import random
 
 import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from coprime.bus import registers
 from coprime.catalog import choose
@@ -15,8 +17,11 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import BankedLayout, Layout
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.steps import Slot, Then
-from coprime.rsa.keys import RsaPrivateKey, generate
+from coprime.rsa import operations
+from coprime.rsa.keys import RsaPrivateKey, generate, parse_private
+from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Signature
 from tests.benches import open_bench
+from tests.wycheproof import ODD_SIZES, vectors
 
 
 @pytest.fixture(scope="module")
@@ -205,3 +210,40 @@ def test_agrees_with_fdfm():
                 one.accelerator.load_private(key)
                 values.add(one.accelerator.private(x).value)
             assert values == {pow(x, key.d, key.n)}
+
+
+def test_key_of_another_library():
+    """A key that `cryptography` makes signs the same there and here."""
+    theirs = rsa.generate_private_key(65537, 1024)
+    pem = theirs.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    expected = theirs.sign(b"message", padding.PKCS1v15(), hashes.SHA256())
+    bench = open_bench("compact", max_bits=1024)
+    with bench.device:
+        key = parse_private(pem)
+        found = operations.sign(bench.accelerator, key, b"message", Pkcs1Signature("sha256"))
+    assert found == expected, pem.decode()
+
+
+@pytest.mark.slow
+def test_wycheproof_of_odd_sizes():
+    """OAEP with keys of 2688, 3104 and 4032 bits."""
+    sizes = {2688: 0, 3104: 0, 4032: 0}
+    bench = open_bench("compact", max_bits=4096)
+    with bench.device:
+        for vector in vectors(ODD_SIZES):
+            if vector.n.bit_length() not in sizes:
+                continue
+            sizes[vector.n.bit_length()] += 1
+            padded = Oaep(vector.hash, vector.mgf_hash, vector.label)
+            try:
+                message = operations.decrypt(bench.accelerator, vector.key, vector.data, padded)
+            except DecryptionError:
+                assert not vector.valid, vector.name
+            else:
+                assert vector.valid, vector.name
+                assert message == vector.message, vector.name
+    assert all(sizes.values()), sizes

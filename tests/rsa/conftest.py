@@ -32,7 +32,7 @@ class IntegerAccelerator:
         return IntegerResult(result_q + key.q * difference)
 
 
-FAMILIES = ("fdfm", "karatsuba")
+FAMILIES = ("fdfm", "karatsuba", "compact")
 """The families that everything runs on; each is a fixture with an accelerator for 2048 bits."""
 
 
