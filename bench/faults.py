@@ -30,6 +30,8 @@ from coprime.rsa import keys
 from .page import replace_part, table, thousands
 
 PAGE = "compact.md"
+CAMPAIGNS = ((128, 5000), (1024, 40))
+"""Bits of the modulus and flips in the engine, of the page's table."""
 ENGINE = "engine."
 
 
@@ -305,7 +307,7 @@ def shares(flips: int) -> Mapping[Place, int]:
 def measure() -> str:
     """Write the table of docs/compact.md; nothing of it stands in docs/results.md."""
     rows = []
-    for bits, flips in ((128, 5000), (1024, 200)):
+    for bits, flips in CAMPAIGNS:
         campaign = Campaign.of_private(choose("compact", {"max_bits": str(bits)}), bits, seed=1)
         for place, count in shares(flips).items():
             found = flip_bits(campaign, place, count, 1, lambda run: None)

@@ -135,10 +135,10 @@ class Accelerator(EngineDriver):
         An accelerator without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp
         and dq, and e too where it is `checked`.
         """
-        numbers = self._private_numbers(key)
+        numbers = self.private_numbers(key)
         check_naturals(**numbers)
         kept = self._private
-        if self._private_job is None or kept is None or self._private_numbers(kept) != numbers:
+        if self._private_job is None or kept is None or self.private_numbers(kept) != numbers:
             self._private_job = self.private_job(key)
             self._private = key
         self._load_now(self._private_job)

@@ -296,7 +296,7 @@ class EngineDriver:
         An engine without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp and
         dq, and e too where its result is `checked`.
         """
-        check_naturals(**self._private_numbers(key), x=x)
+        check_naturals(**self.private_numbers(key), x=x)
         length = self._length(key.n, x)
         command = self._either(Command.RSA_PRIVATE, Command.MODEXP)
         if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
@@ -315,7 +315,7 @@ class EngineDriver:
             lengths[Length.EXPONENT] = max(1, key.e.bit_length())
         return Job(command, lengths, operands)
 
-    def _private_numbers(self, key: PrivateNumbers) -> dict[str, int]:
+    def private_numbers(self, key: PrivateNumbers) -> dict[str, int]:
         """The numbers of a private key that the hardware is given, by their names."""
         return private_numbers(key) | ({"e": key.e} if self.checked else {})
 

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from coprime.device.base import DeviceError, InterruptTimeout
 from coprime.device.cluster import Cluster, Completion
-from coprime.device.jobs import EngineError, Job, PrivateNumbers, check_naturals, private_numbers
+from coprime.device.jobs import EngineError, Job, PrivateNumbers, check_naturals
 from coprime.engine.contract import Error, Operand
 
 __all__ = ["Request", "RequestFailed", "RequestResult", "Scheduler", "State"]
@@ -278,7 +278,7 @@ class Scheduler:
         Raises as `modmul`, and ValueError if the result is to be verified and the key's `e` does
         not belong to its other numbers.
         """
-        numbers = private_numbers(key)
+        numbers = self._cluster.private_numbers(key)
         check_naturals(**numbers, x=x)
         e = getattr(key, "e", None) if self._check else None
         if e is not None:

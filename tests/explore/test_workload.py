@@ -19,9 +19,10 @@ def test_prediction_is_the_simulation(command, exponents):
         choice = family.choose({"modulus": "2^17 - 1"} if fixed else {"max_bits": "128"})
         if command not in choice.design.capabilities.required:
             continue
-        modulus = choice.design.capabilities.fixed_modulus
+        own = choice.design.capabilities
+        modulus = own.fixed_modulus
         bits = 100 if modulus is None else modulus.bit_length()
-        workload = Workload.make(command, bits, exponents, 3, modulus=modulus)
+        workload = Workload.make(command, bits, exponents, 3, modulus=modulus, checked=own.checked)
         predicted = predict_workload(choice.design, workload)
         with open_simulation(choice) as device:
             result = workload.run(Accelerator(device))
