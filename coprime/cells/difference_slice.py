@@ -29,12 +29,13 @@ class Base(enum.Enum):
 class DifferenceSlice(wiring.Component):
     """One multiplier of differences of digits, with its accumulator.
 
-    In cycle t the digits and the operation are taken; in cycle t+4 `p` is
+    In cycle t a, b and the operation are taken, in cycle t+1 x and y; in cycle t+4 `p` is
 
         base + (a - b) * (x - y)   or   base - (a - b) * (x - y)   where `subtract` is 1,
 
-    with b as 0 where `b_is_zero` is 1, and base = 0, `p` as of cycle t+3, or `c` as of cycle t+2.
-    One operation a cycle. Digits have 17 bits without a sign, so a difference has 18 with one.
+    with base = 0, `p` as of cycle t+3, or `c` as of cycle t+2. One operation a cycle. Digits have
+    17 bits without a sign, so a difference has 18 with one. x should be a register's; y may be a
+    little logic's, which goes into the same LUTs as x - y.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class DifferenceSlice(wiring.Component):
     Members
     -------
     a, b, x, y : 17 bits, in
-    b_is_zero, subtract : 1 bit, in
+    subtract : 1 bit, in
     base : Base, in
     c : signed `accumulator_width` bits, in
     p : signed `accumulator_width` bits, out
@@ -65,7 +66,6 @@ class DifferenceSlice(wiring.Component):
         super().__init__(
             {
                 **{name: In(self.DIGIT_WIDTH) for name in ("a", "b", "x", "y")},
-                "b_is_zero": In(1),
                 "subtract": In(1),
                 "base": In(2),
                 "c": In(signed(accumulator_width)),
@@ -76,10 +76,8 @@ class DifferenceSlice(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Choose the target's primitive, or its behavioural twin."""
         m = Module()
-        x, y = Signal(self.DIGIT_WIDTH), Signal(self.DIGIT_WIDTH)
         difference = Signal(signed(self.DIGIT_WIDTH + 1))
-        m.d.sync += [x.eq(self.x), y.eq(self.y)]
-        m.d.comb += difference.eq(x - y)
+        m.d.comb += difference.eq(self.x - self.y)
         # The operation enters with its digits and waits here for their product.
         base, subtract = [Signal(2) for _ in range(2)], [Signal() for _ in range(2)]
         m.d.sync += [
@@ -99,7 +97,6 @@ class DifferenceSlice(wiring.Component):
                 opmode=opmode,
                 opmode_register=True,
                 d=self.a,
-                a_is_zero=self.b_is_zero,
                 c=self.c,
                 subtract=subtract[1],
             )
@@ -111,7 +108,7 @@ class DifferenceSlice(wiring.Component):
         a, b = Signal(self.DIGIT_WIDTH), Signal(self.DIGIT_WIDTH)
         other = Signal.like(difference)
         product = Signal(signed(36))  # |product| <= (2**17 - 1)**2
-        m.d.sync += [a.eq(self.a), b.eq(Mux(self.b_is_zero, 0, self.b))]
+        m.d.sync += [a.eq(self.a), b.eq(self.b)]
         m.d.comb += other.eq(a - b)
         if self.target is Target.ECP5:
             registers = {"INPUTA": True, "INPUTB": True, "OUTPUT": True}

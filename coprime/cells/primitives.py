@@ -18,7 +18,6 @@ def dsp48e1(
     output: bool = True,
     opmode_register: bool = False,
     d: Value | None = None,
-    a_is_zero: ValueLike = 0,
     c: Value | None = None,
     subtract: ValueLike = 0,
 ) -> Instance:
@@ -38,12 +37,11 @@ def dsp48e1(
     opmode_register : bool
         Whether there is one of OPMODE.
     d : 17 bits without a sign
-    a_is_zero : 1 bit, taken with a: the pre-adder has 0 in its place
     c : signed, at most 48 bits
     subtract : 1 bit, taken with opmode: the product is subtracted
     """
     if d is not None:
-        return _pre_adding(a, b, p, opmode, d, a_is_zero, c, subtract)
+        return _pre_adding(a, b, p, opmode, d, c, subtract)
     one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
     ports: dict[str, object] = {}
     for name in ("CREG", "DREG", "ALUMODEREG", "INMODEREG", "CARRYINREG", "CARRYINSELREG"):
@@ -105,7 +103,6 @@ def _pre_adding(
     p: Signal,
     opmode: ValueLike,
     d: Value,
-    a_is_zero: ValueLike,
     c: Value | None,
     subtract: ValueLike,
 ) -> Instance:
@@ -142,8 +139,8 @@ def _pre_adding(
         i_CARRYINSEL=Const(0, 3),
         # Z - (X + Y) or Z + X + Y.
         i_ALUMODE=Cat(subtract, subtract, Const(0, 2)),
-        # D - A, with A gated; INMODE[0] takes A2.
-        i_INMODE=Cat(zero, a_is_zero, one, one, zero),
+        # D - A; INMODE[0] takes A2.
+        i_INMODE=Cat(zero, zero, one, one, zero),
         i_OPMODE=opmode,
         o_P=p,
         **ports,

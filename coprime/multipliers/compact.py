@@ -9,7 +9,7 @@ diagonal products in a running sum beside the accumulator, so that no column wai
 from collections.abc import Iterator
 from functools import cache
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
 from amaranth.lib.memory import Memory
 from amaranth.utils import bits_for
 
@@ -39,9 +39,10 @@ class CompactMultiplier(ModularMultiplier):
 
     Operands lie in two banks of memory with two ports each, so that a cycle brings four digits: two
     of X and two of Y, or two of M' and two of q. That is what a pair needs,
-    (x_i - x_j) * (y_i - y_j), which is taken from a column's sum; a square needs one bank.
+    (x_i - x_j) * (y_i - y_j), which is taken from a column's sum; a square needs one bank. Digits
+    beyond n or L are 0.
 
-    The slots of column k, a cycle each:
+    The slots of column k, a cycle each, from column -1 on:
 
     ======== ===== ============================================================================
     slot     count
@@ -49,12 +50,17 @@ class CompactMultiplier(ModularMultiplier):
     AHEAD    1     for the next column: x_(k+1) * y_(k+1) joins the running sum; in the second
                    half, k >= L, q_(k-L) * M'_(k-L) leaves it. Port B, which no diagonal product
                    needs, writes the digit of column k - 2
-    XY       pairs of X and Y, i + j = k. The first one adds to C: the carry out of the column
-                   before, with the running sum
-    QM       pairs of q and M', i + j = k - 1, but for the pair (0, k-1) while k <= K
-    DIAGONAL 1     q_(k-1) * M'_(k-1), where k <= K: the newest q is there 4 slots after AHEAD
-    NEWEST   1     pair (0, k-1), where k <= K
+    XY       pairs of X and Y, i + j = k, with i from max(0, k-L+1) up. The first one adds to C: the
+                   carry out of the column before, with the running sum
+    QM       pairs of q and M', i + j = k - 1, with i down to 1, or to k - L where k > L
+    PAD            nothing, until the newest q is there, 4 slots after AHEAD, or there are 6 slots
+    DIAGONAL 1     q_(k-1) * M'_(k-1), where k <= L
+    NEWEST   1     pair (0, k-1), where k <= L
     ======== ===== ============================================================================
+
+    XY and QM have one slot even where they have no pair. Up to column L the last two slots are
+    DIAGONAL and NEWEST, also where q has ended; both of them read index 0 and index k - 1, of
+    which DIAGONAL takes the second one only.
 
     What is asked of the memory in cycle c enters the slice in c + 4, and its sum stands in P in
     c + 8. For the last slot of a column that is when C is made of P / 2^17 and the running sum, and
@@ -65,23 +71,28 @@ class CompactMultiplier(ModularMultiplier):
     and after it, c + 7 and c + 8. The products x_i * y_i wait in a small memory of LUTs for the
     second half, when AHEAD takes them away in c + 10.
 
-    Column 0 is x_0 * y_0 alone: three slots. No column may have less than 6, so that each digit is
-    written before the next one; columns after the last two write the last two digits.
+    No column has less than 6 slots, so that each digit is written before the next one; the column
+    after the last writes the last digit but one, and the AHEAD behind it the last one.
+
+    A preparation, of M' = (c*M + 1) / 2^17, and a last round modulo M, S' = (S + q*M) / 2^17 with
+    q = S_0 * c, are columns, too, of 6 slots each: XY is M_k * c or S_k * 1, QM is q * M_k, and
+    XY of column -1 is S_0 * c.
 
     Cycles of a multiplication of D by D digits: D^2 + D products are needed, and beside these
 
     ============================================================ ===
     AHEAD in the second half: q_i * M'_i once more               D
     AHEAD with nothing to do, k = D - 1                          1
-    column 0: x_0 * y_0 once more                                1
+    columns -1 and 0 but for their two products                  10
     XY without a pair, to add to C, in the last two columns      2
+    QM without a pair in columns 1 to 3, and in the last column  4
     NEWEST in column 1, which has no such pair                   1
-    the newest q is waited for: 2, 2, 1 in columns 1 to 3        5
-    columns that are filled up to 6 slots: 1, 2, 3, 3, 4 at last 13
-    columns after the last                                       7
+    PAD in columns 1 to 3: 1, 1, 0                               2
+    columns that are filled up to 6 slots: 1, 2, 3, 3, 3 at last 12
+    column 2D, and two slots behind it, in which all is written  8
     ============================================================ ===
 
-    so D^2 + 2D + 30 cycles. AHEAD of the second half cannot be saved: it is while P's last sum goes
+    so D^2 + 2D + 40 cycles. AHEAD of the second half cannot be saved: it is while P's last sum goes
     through C that no product can be added to P.
 
     Parameters
@@ -115,11 +126,11 @@ class CompactMultiplier(ModularMultiplier):
 
     @classmethod
     def cycles(cls, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Cycles of one multiplication; D^2 + 2D + 30 for D digits of both."""
+        """Cycles of one multiplication; D^2 + 2D + 40 for D digits of both."""
         outer = rounds - leaves
-        # Column 0; the columns; two that write the last digits.
-        total = 3 + sum(cls._columns(inner, outer)) + cls.LEAST_SLOTS + 1
-        return total + (2 + cls._line(inner) if leaves else 0)
+        # AHEAD of one column more, and a slot in which it is found that all is written.
+        total = sum(cls._columns(inner, outer)) + 2
+        return total + (cls._line(inner) if leaves else 0)
 
     @classmethod
     def prepare_cycles(cls, inner: int) -> int:
@@ -128,26 +139,25 @@ class CompactMultiplier(ModularMultiplier):
 
     @classmethod
     def _line(cls, inner: int) -> int:
-        # A slot that clears P; a column for each digit, and one for the last carry; as above.
-        return 1 + cls.LEAST_SLOTS * (inner + 2) + 1
+        # From column -1 to one for the last carry, and one more; as above.
+        return cls.LEAST_SLOTS * (inner + 3) + 2
 
     @classmethod
     @cache
     def _columns(cls, inner: int, outer: int) -> tuple[int, ...]:
-        """Slots of the columns from column 1."""
-        short, long = min(inner, outer), max(inner, outer)
-
-        def pairs(column: int) -> int:
-            first = max(0, column - long + 1)
-            return max(0, min(short, (column + 1) // 2) - first)
+        """Slots of the columns from column -1."""
+        long = max(inner, outer)
 
         def slots() -> Iterator[int]:
-            for k in range(1, inner + outer):
-                newest = k <= outer
-                # The pair (0, 0) of column 1 is none.
-                old = pairs(k - 1) - (newest and k > 1)
-                before = 1 + max(1, pairs(k)) + old
-                yield max(before, cls.NEWEST_AFTER) + 2 if newest else max(before, cls.LEAST_SLOTS)
+            for k in range(-1, inner + outer + 1):
+                # From the outermost pair (i, k - i) to the innermost one.
+                xy = max(1, (k + 1) // 2 - max(0, k - long + 1))
+                # Of the column before, but for the pair (0, k - 1) where k <= L.
+                qm = max(1, k // 2 - max(1, k - long))
+                if k <= long:
+                    yield max(1 + xy + qm, cls.NEWEST_AFTER) + 2
+                else:
+                    yield max(1 + xy + qm, cls.LEAST_SLOTS)
 
         return tuple(slots())
 
@@ -192,389 +202,254 @@ class CompactMultiplier(ModularMultiplier):
         wide = Signal(accumulator_bits(self.max_digits)).shape()
         m.submodules.slice = dsp = DifferenceSlice(wide.width + 1, self.target)
 
-        # --- Lengths, less one -------------------------------------------------------------------
-        line = Signal()  # digit by digit: a modulus is prepared, or a scaled one left
+        # --- States, a flip-flop each: the slots of a column, and what lies between products -----
+        idle = Signal(init=1)
+        clear = Signal()
+        ahead = Signal()
+        xy = Signal()
+        qm = Signal()
+        pad = Signal()
+        diagonal = Signal()
+        newest = Signal()
+        # By how many slots a column has gone past AHEAD: 1, 2 and so on.
+        past = history(m, "past", ahead, self.LEAST_SLOTS - 1, reset=True)
+        first = past[1]
+        waited = [Signal(name=f"waited_{slots}") for slots in (self.NEWEST_AFTER, self.LEAST_SLOTS)]
+        for flag, slots in zip(waited, (self.NEWEST_AFTER, self.LEAST_SLOTS), strict=True):
+            m.d.sync += flag.eq(~ahead & (flag | past[slots - 2]))
+
+        # --- Columns -----------------------------------------------------------------------------
         preparing, leaving = Signal(), Signal()
+        line = Signal()  # digit by digit: a modulus is prepared, or a scaled one left
+        begins = Signal()  # a multiplication, a preparation, or a leaving: column -1 is next
+        ends = Signal()  # the last slot of a column
+        k = Signal(count + 1, init=-1)
+        before = Signal(count + 1, init=(2 << count) - 2)  # k - 1
+        since = [Signal(name=f"since_{column}") for column in range(5)]  # k >= 0, 1, ...
         inner = Signal(count)
         outer = Signal(count)
-        short = Signal(count)
-        long = Signal(count, init=~0)
-        inner_is_short = Signal()
-        # In two stages, the second of which is there in the third cycle.
-        m.d.sync += [
-            inner.eq(self.inner_digits - 1),
-            outer.eq(self.rounds - Mux(self.leaves, 2, 1)),
-            inner_is_short.eq(inner <= outer),
-            short.eq(Mux(inner <= outer, inner, outer)),
-            long.eq(Mux(inner <= outer, outer, inner)),
-        ]
+        m.d.sync += [inner.eq(self.inner_digits), outer.eq(self.rounds - self.leaves)]
+
+        # What the digit x_(k+1), for which AHEAD asks, tells: k + 1 is n, or L, or has been.
+        inner_passed, outer_passed = Signal(), Signal()
+        passed = Signal()  # from AHEAD of column L - 1 on
+        second_half = Signal()  # k >= L
+        is_late = Signal()  # k > L: no newest digit is waited for
+        is_result = Signal()  # column k gives a digit of the result
+        newest_is_result, written_is_result = Signal(), Signal()  # column k - 1; k - 2
+        ahead_index = Signal(count)  # k + 1, or k - L in the second half
+        written = Signal(count)  # index of the digit of column k - 2
+        finished = Signal()  # it was the last one
+        m.d.comb += passed.eq(line | (inner_passed & outer_passed))
+        m.d.sync += finished.eq(written_is_result & (written + 1 == inner))
+        with m.If(begins):
+            m.d.sync += [k.eq(-1), before.eq(-2), ahead_index.eq(0)]
+            m.d.sync += [flag.eq(0) for flag in since]
+            m.d.sync += [second_half.eq(0), is_late.eq(0)]
+            m.d.sync += [is_result.eq(0), newest_is_result.eq(0), written_is_result.eq(0)]
+        with m.Elif(ends):
+            m.d.sync += [k.eq(k + 1), before.eq(k), ahead_index.eq(ahead_index + 1)]
+            m.d.sync += [flag.eq(was) for flag, was in zip(since, [1, *since], strict=False)]
+            with m.If(passed & ~second_half):
+                m.d.sync += ahead_index.eq(0)
+            m.d.sync += [
+                second_half.eq(passed),
+                is_late.eq(second_half),
+                is_result.eq(outer_passed | (line & since[0])),
+                newest_is_result.eq(is_result),
+                written_is_result.eq(newest_is_result),
+            ]
+        with m.If(~since[2] | (ends & newest_is_result & ~written_is_result)):
+            m.d.sync += written.eq(0)
+        with m.Elif(ends):
+            m.d.sync += written.eq(written + 1)
 
         # --- The pair ----------------------------------------------------------------------------
         # XY goes from the outermost pair to the innermost one, QM from there outwards, to where XY
-        # of the next column begins but for two steps: no pair is ever loaded. What is asked of a
-        # pair is found out one move ahead, so that no comparison delays the next move.
+        # of the next column begins but for two steps: no pair is ever loaded.
         i = Signal(count)
         j = Signal(count)
-        gap = Signal(signed(count + 1))  # j - i
         i_up = Signal()
         i_down = Signal()
-        j_up = Signal()
-        j_down = Signal()
-        resets = Signal()
-        i_is_last = Signal()  # n - 1
-        j_is_last = Signal()  # L - 1
-        is_over = Signal()  # i is n, or has been: the last column
-        below_3 = Signal()  # the gap, in XY
-        below_2 = Signal()
-        below_0 = Signal()
-        with m.If(resets):
-            m.d.sync += [i.eq(0), j.eq(0), gap.eq(0)]
-            m.d.sync += [i_is_last.eq(0), j_is_last.eq(0), is_over.eq(0)]
+        innermost = Signal()  # of XY
+        outermost = Signal()  # of QM
+        spent = Signal()  # no pairs of X and Y are left: the last columns
+        empty = Signal()
+        m.d.comb += [
+            # k - i, and one less in the others; the lowest position makes the carry an input.
+            j.eq((Cat(Const(1, 1), k[:count]) + Cat(xy, ~i))[1:]),
+            innermost.eq(i == before[1:]),
+            outermost.eq(Mux(is_late, i == ahead_index, ~i[1:].any())),
+            empty.eq(spent | line | ~since[1]),
+            i_up.eq((ahead & second_half | xy) & ~innermost & ~empty | ends & second_half),
+            i_down.eq(
+                xy & innermost & ~empty & since[2] & ~before[0]
+                | qm & Mux(is_late, ~outermost, i != 0)
+            ),
+        ]
+        with m.If(begins):
+            m.d.sync += [i.eq(0), spent.eq(0)]
         with m.Else():
             with m.If(i_up | i_down):
-                m.d.sync += [i.eq(i + Mux(i_down, -1, 1)), i_is_last.eq(i_up & (i + 1 == short))]
-            with m.If(j_up | j_down):
-                m.d.sync += [j.eq(j + Mux(j_down, -1, 1)), j_is_last.eq(j_up & (j + 1 == long))]
-            with m.If(i_up & i_is_last):
-                m.d.sync += is_over.eq(1)
-            with m.Switch(Cat(i_up, i_down, j_up, j_down)):
-                with m.Case(0b1001):
-                    m.d.sync += gap.eq(gap - 2)
-                with m.Case(0b0110):
-                    m.d.sync += gap.eq(gap + 2)
-                with m.Case(0b0001, 0b1000):
-                    m.d.sync += gap.eq(gap - 1)
-                with m.Case(0b0010, 0b0100):
-                    m.d.sync += gap.eq(gap + 1)
-            m.d.sync += [
-                below_3.eq(Mux(j_down, gap < 5, Mux(j_up, gap < 2, gap < 4))),
-                below_2.eq(Mux(j_down, gap < 4, Mux(j_up, gap < 1, gap < 3))),
-                below_0.eq(~j_down & ~j_up & (gap < 1)),
-            ]
-
-        # --- The diagonal product ahead ----------------------------------------------------------
-        # `ahead` is k + 1 in column k, and from column L - 1 on -1, 0, 1 and so on.
-        ahead = Signal(count)
-        has_diagonal = Signal(init=1)
-        will_have_diagonal = Signal()
-        second_half = Signal()  # from column L - 1 on
-        begins_half = Signal()  # column L - 1, where `ahead` is -1
-        goes_ahead = Signal()
-        begins = Signal()  # column 0
-        m.d.comb += [
-            will_have_diagonal.eq(begins_half | (has_diagonal & (ahead != short))),
-        ]
-        with m.If(resets):
-            m.d.sync += [ahead.eq(0), has_diagonal.eq(1), second_half.eq(0), begins_half.eq(0)]
-        with m.Elif(goes_ahead):
-            m.d.sync += [
-                ahead.eq(ahead + 1),
-                has_diagonal.eq(will_have_diagonal | begins),
-                begins_half.eq(0),
-            ]
-            with m.If(~second_half & (ahead == long)):
-                m.d.sync += [ahead.eq(~0), second_half.eq(1), begins_half.eq(1)]
-
-        # --- Digits of q and of the result -------------------------------------------------------
-        # The column before gave the newest digit, and the one before that the one that is written.
-        newest = Signal(count)
-        written = Signal(count)
-        newest_exists = Signal()
-        written_exists = Signal()
-        newest_is_result = Signal()
-        written_is_result = Signal()
-        ended = Signal()  # the last digit is written
-        ends = Signal()  # the last slot of a column
-        newest_is_last = Signal()
-        newest_alone = Signal()  # 0, 1 or 2: no pair of q and M' but the newest one
-        m.d.sync += newest_is_last.eq(newest == Mux(newest_is_result, inner, outer))
-        with m.If(resets):
-            m.d.sync += [
-                newest.eq(~0),
-                newest_exists.eq(0),
-                written_exists.eq(0),
-                newest_is_result.eq(0),
-                written_is_result.eq(0),
-                ended.eq(0),
-            ]
-        with m.Elif(ends):
-            m.d.sync += [
-                newest.eq(newest + 1),
-                newest_alone.eq(~newest_exists | (newest < 2)),
-                newest_exists.eq(1),
-                written.eq(newest),
-                written_exists.eq(newest_exists),
-                written_is_result.eq(newest_is_result),
-                ended.eq(newest_is_result & newest_is_last),
-            ]
-            with m.If(newest_exists & ~newest_is_result & (line | newest_is_last)):
-                m.d.sync += [newest.eq(0), newest_is_result.eq(1)]
+                m.d.sync += i.eq(i + Mux(i_down, -1, 1))
+            with m.If(ahead & second_half & innermost):
+                m.d.sync += spent.eq(1)
 
         # --- Slots -------------------------------------------------------------------------------
-        slot = Signal(3)  # of the column: from 0; the last number is any that follows, too
-        with m.If(slot != self.LEAST_SLOTS - 1):
-            m.d.sync += slot.eq(slot + 1)
-        base = Signal(Base, init=Base.P)
-        role = self.a_role
-        is_pair = Signal()
-        nothing = Signal()
-        a_is_newest = Signal()
-        b_is_newest = Signal()
-        unit = Signal()
-        takes_x = Signal()
-        leaves_x = Signal()
-        leaves_q = Signal()
-        takes_q = Signal()
-        takes_quotient = Signal()
-        carries = Signal()
-        clears = Signal()
+        turns = Signal()
+        goes_on = Signal()  # behind the pairs of q and M'
+        waits = Signal()
+        finishes, leaves = Signal(), Signal()
         cleared = Signal()
-        needed = Signal()  # the product is one that the algorithm needs
-        line_is_over = Signal()
         m.d.comb += [
-            base.eq(Base.P),
-            self.a_index.eq(i),
-            self.b_index.eq(j),
-            needed.eq(is_pair),
-            goes_ahead.eq(takes_x),
+            finishes.eq(xy & finished),
+            leaves.eq(self.leaves & ~line),
+            turns.eq(xy & (innermost | empty) & ~finished),
+            goes_on.eq(qm & outermost | pad),
+            waits.eq(~Mux(is_late, waited[1], waited[0])),
+            ends.eq(newest | goes_on & is_late & ~waits),
+            begins.eq(idle | finishes),
+            self.done.eq(finishes & ~leaves),
         ]
+        m.d.sync += [
+            idle.eq(idle & ~(self.start | self.prepare | self.wipe) | self.done | cleared),
+            clear.eq(idle & self.wipe | clear & ~cleared),
+            ahead.eq(idle & (self.start | self.prepare) | finishes & leaves | ends),
+            xy.eq(ahead | xy & ~(innermost | empty) & ~finished),
+            qm.eq(turns | qm & ~outermost),
+            pad.eq(goes_on & waits),
+            diagonal.eq(goes_on & ~is_late & ~waits),
+            newest.eq(diagonal),
+        ]
+        with m.If(idle):
+            m.d.sync += [preparing.eq(self.prepare), leaving.eq(0), line.eq(self.prepare)]
+        with m.If(finishes & leaves):
+            m.d.sync += [leaving.eq(1), line.eq(1)]
 
-        def step_on() -> None:
-            """Half of the way from the outermost pair of column k to that of column k + 2."""
-            m.d.comb += [j_up.eq(~j_is_last), i_up.eq(j_is_last)]
-
-        def go_on_with_newest() -> None:
-            m.next = "WAIT"
-            with m.If(slot >= self.NEWEST_AFTER - 1):
-                m.next = "DIAGONAL"
-
-        def end() -> None:
-            m.next = "PAD"
-            with m.If(slot >= self.LEAST_SLOTS - 1):
-                m.d.comb += ends.eq(1)
-                m.next = "AHEAD"
-
-        with m.FSM():
-            with m.State("IDLE"):
-                m.d.comb += [base.eq(Base.ZERO), nothing.eq(1), resets.eq(1)]
-                m.d.sync += [
-                    line.eq(self.prepare),
-                    preparing.eq(self.prepare),
-                    leaving.eq(0),
-                    slot.eq(0),
-                ]
-                with m.If(self.start):
-                    m.next = "COLUMN_0"
-                with m.Elif(self.prepare):
-                    m.next = "LINE"
-                with m.Elif(self.wipe):
-                    m.next = "CLEAR"
-            with m.State("COLUMN_0"):
-                # x_0 * y_0; x_1 * y_1, ahead for column 1; x_0 * y_0 again, column 0's sum.
-                m.d.comb += [role.eq(Pair.FACTORS), base.eq(Base.ZERO), begins.eq(1)]
-                with m.If(slot[1]):
-                    m.d.comb += ends.eq(1)
-                    m.d.sync += has_diagonal.eq(short != 1)  # x_2 * y_2
-                    m.next = "AHEAD"
-                with m.Else():
-                    m.d.comb += [self.a_index.eq(ahead), takes_x.eq(1), needed.eq(1)]
-            with m.State("AHEAD"):
-                has_product = ~line & has_diagonal
-                m.d.comb += [
-                    role.eq(Mux(second_half, Pair.QUOTIENT, Pair.FACTORS)),
-                    self.a_index.eq(ahead),
-                    base.eq(Base.ZERO),
-                    nothing.eq(~has_product),
-                    takes_x.eq(has_product & ~second_half),
-                    leaves_q.eq(has_product & second_half),
-                    leaves_x.eq(~line & second_half & will_have_diagonal),
-                    goes_ahead.eq(1),
-                    needed.eq(takes_x),
-                    self.b_index.eq(written),
-                    self.b_write.eq(written_exists),
-                ]
-                m.d.sync += slot.eq(1)
-                with m.If(ended):
-                    m.d.comb += resets.eq(1)
-                    m.next = "IDLE"
-                    with m.If(self.leaves & ~line):
-                        m.next = "LEAVE"
-                    with m.Else():
-                        m.d.comb += self.done.eq(1)
-                with m.Elif(line):
-                    m.next = "ITEM"
-                with m.Else():
-                    step_on()
-                    m.next = "XY"
-            with m.State("XY"):
-                m.d.comb += [
-                    role.eq(Pair.FACTORS),
-                    is_pair.eq(~is_over & (gap != 0)),
-                    nothing.eq(~is_pair),
-                    base.eq(Mux(slot == 1, Base.C, Base.P)),
-                ]
-                with m.If(~below_3 & ~i_is_last & ~is_over):
-                    m.d.comb += [i_up.eq(1), j_down.eq(1)]
-                with m.Else():
-                    # To the innermost pair of q and M', of the column before.
-                    turns_i = (below_2 & written_exists) | is_over  # in column 1, i is 0
-                    m.d.comb += [i_down.eq(turns_i), j_down.eq(~turns_i)]
-                    m.next = "QM"
-                    with m.If(~newest_is_result & newest_alone):
-                        go_on_with_newest()
-                    with m.If(below_0 | (newest_is_result & newest_is_last)):
-                        end()  # there is none
-            with m.State("QM"):
-                m.d.comb += [role.eq(Pair.QUOTIENT), is_pair.eq(1)]
-                with m.If(newest_is_result & (j_is_last | (i == 0))):
-                    step_on()
-                    end()
-                with m.Else():
-                    m.d.comb += [i_down.eq(1), j_up.eq(1)]
-                    with m.If(~newest_is_result & (i == 1)):
-                        go_on_with_newest()
-            with m.State("WAIT"):
-                m.d.comb += nothing.eq(1)
-                go_on_with_newest()
-            with m.State("DIAGONAL"):
-                m.d.comb += [
-                    role.eq(Pair.QUOTIENT),
-                    self.a_index.eq(newest),
-                    a_is_newest.eq(1),
-                    nothing.eq(newest > short),
-                    takes_q.eq(1),
-                    needed.eq(~nothing),
-                ]
-                m.next = "NEWEST"
-            with m.State("NEWEST"):
-                m.d.comb += [
-                    role.eq(Pair.QUOTIENT),
-                    b_is_newest.eq(1),
-                    is_pair.eq(j != 0),
-                    nothing.eq(j == 0),
-                    ends.eq(1),
-                ]
-                step_on()
-                m.next = "AHEAD"
-            with m.State("PAD"):
-                m.d.comb += nothing.eq(1)
-                end()
-            with m.State("LEAVE"):  # q = S_0 * c
-                m.d.comb += [
-                    role.eq(Pair.RESULT),
-                    base.eq(Base.ZERO),
-                    takes_quotient.eq(~leaving),
-                    needed.eq(~leaving),
-                    resets.eq(1),
-                ]
-                m.d.sync += [leaving.eq(1), line.eq(1)]
-                with m.If(leaving):
-                    m.next = "LINE"
-            with m.State("LINE"):
-                m.d.comb += [base.eq(Base.ZERO), nothing.eq(1), carries.eq(preparing)]
-                m.d.sync += line_is_over.eq(0)
-                m.next = "AHEAD"
-            with m.State("ITEM"):  # M_k * c, or S_k
-                m.d.comb += [
-                    role.eq(Mux(preparing, Pair.MODULUS, Pair.RESULT)),
-                    base.eq(Base.C),
-                    unit.eq(leaving),
-                    nothing.eq(line_is_over),
-                ]
-                m.next = "QUOTIENT"
-            with m.State("QUOTIENT"):  # q * M_k
-                m.d.comb += [
-                    role.eq(Pair.MODULUS),
-                    a_is_newest.eq(1),
-                    nothing.eq(preparing | line_is_over),
-                    needed.eq(~nothing),
-                    i_up.eq(1),
-                ]
-                with m.If(i == inner):
-                    m.d.sync += line_is_over.eq(1)
-                m.next = "PAD"
-            with m.State("CLEAR"):
-                # Of every word of the small memory: soon done, beside an operand memory's wipe.
-                m.d.comb += [base.eq(Base.ZERO), nothing.eq(1), clears.eq(1)]
-                with m.If(cleared):
-                    m.next = "IDLE"
+        # --- What is asked of the memory ---------------------------------------------------------
+        base = Signal(Base, init=Base.P)
+        has_carry = since[1] | (since[0] & ~line)
         m.d.comb += [
+            self.a_role.eq(
+                Mux(
+                    line,
+                    Mux(xy & ~preparing, Pair.RESULT, Pair.MODULUS),
+                    Mux(xy | ahead & ~second_half, Pair.FACTORS, Pair.QUOTIENT),
+                )
+            ),
+            self.a_index.eq(Mux(ahead, ahead_index, i)),
+            self.b_index.eq(Mux(ahead, written, j)),
+            self.b_write.eq(ahead & since[2]),
             self.b_quotient.eq(~written_is_result),
-            self.multiplying.eq(needed),
+            base.eq(Base.P),
         ]
+        with m.If(first & has_carry):
+            m.d.comb += base.eq(Base.C)
+        with m.Elif(first | ahead | idle | clear):
+            m.d.comb += base.eq(Base.ZERO)
 
         # --- Digits enter the slice --------------------------------------------------------------
         # What is asked for, a cycle later; beyond an operand's last digit there are zeros.
         def asked(name: str, value: ValueLike) -> Signal:
             return history(m, f"asked_{name}", value, 1)[-1]
 
-        pair_asked = asked("pair", is_pair)
-        factors = asked("factors", role == Pair.FACTORS)
-        beyond = asked("b_index", self.b_index) > short
+        pairs_q = qm & ~line & since[4]
+        multiplies_q = qm & leaving & since[0]
+        asked_a, asked_b = asked("a", self.a_index), asked("b", self.b_index)
+        factors = asked("factors", ahead & ~second_half | xy & ~line)
+        single = asked("single", ahead | line)
+        of_x = asked("x", ahead | xy & (line | ~empty) | pairs_q | newest & since[1])
+        of_y = asked("y", xy & ~empty | pairs_q)
+        of_newest = asked(
+            "newest", (diagonal | newest) & since[1] & ~newest_is_result | multiplies_q
+        )
+        unit = asked("unit", xy & leaving & since[0])
+        of_diagonal = asked("diagonal", diagonal)
+        is_needed = asked(
+            "needed",
+            ahead & ~second_half & ~line
+            | xy & ~empty
+            | pairs_q & ~(spent & ~before[0])
+            | diagonal & since[1] & ~newest_is_result
+            | newest & since[2]
+            | multiplies_q
+            | xy & leaving & ~since[0],
+        )
+        a_beyond_inner, a_beyond_outer = asked_a >= inner, asked_a >= outer
+        b_beyond_inner, b_beyond_outer = asked_b >= inner, asked_b >= outer
+        a_beyond = a_beyond_inner | (a_beyond_outer & ~asked("line", line))
         swapped = factors & self.swapped
-        left_ends = beyond & (inner_is_short ^ swapped)
-        right_ends = beyond & ~(inner_is_short ^ swapped)
+        left_ends = Mux(swapped, b_beyond_outer, b_beyond_inner)
+        right_ends = Mux(swapped, b_beyond_inner, b_beyond_outer)
         is_one = factors & self.multiplier_is_one
-        nothing_asked, unit_asked = asked("nothing", nothing), asked("unit", unit)
-        # Where the right factor's digits come from: from the right bank, of a square from the left
-        # one, or from the newest quotient digit; from nowhere it is 0.
-        from_left, a_newest, b_newest = (
-            factors & self.squares,
-            asked("a_is_newest", a_is_newest),
-            asked("b_is_newest", b_is_newest),
-        )
-        a_is_zero = nothing_asked | unit_asked | is_one
-        b_is_zero = ~pair_asked | right_ends | is_one
-        a_is_first = asked("first", self.a_index == 0)
-
-        def at_entry(name: str, value: ValueLike, cycles: int = _ENTERED) -> Signal:
-            return history(m, name, value, cycles)[-1]
-
-        rest = _ENTERED - 1
-        a_left, a_right, b_left, b_right = (
-            history(m, f"{name}_taken", getattr(self, name), 1)[-1]
-            for name in ("a_left", "a_right", "b_left", "b_right")
-        )
-        one_enters = at_entry("is_one", ~nothing_asked & (unit_asked | (is_one & a_is_first)), rest)
-
-        quotient, digit, running = Signal(width), Signal(width), Signal(wide)
-        waiting = Signal(2 * width)  # the x_i * y_i in turn to leave
-        self.secrets = [quotient, digit, running, waiting, dsp.p]  # 0 after a wipe
-        for port, is_zero, is_newest, digits, into in (
-            ("a", a_is_zero, a_newest, (a_left, a_right), dsp.x),
-            ("b", b_is_zero, b_newest, (b_left, b_right), dsp.y),
-        ):
-            chosen = [
-                digit & at_entry(f"{port}_of_{name}", ~is_zero & when, rest).replicate(width)
-                for name, when, digit in (
-                    ("left", from_left & ~is_newest, digits[0]),
-                    ("right", ~from_left & ~is_newest, digits[1]),
-                    ("newest", is_newest, quotient),
-                )
+        squares = factors & self.squares
+        x_exists = of_x & ~a_beyond
+        x_digit = x_exists & ~is_one & ~unit
+        y_digit = of_y & ~a_beyond & ~right_ends & ~is_one
+        with m.If(begins):
+            m.d.sync += [inner_passed.eq(0), outer_passed.eq(0)]
+        with m.Elif(first):
+            m.d.sync += [
+                inner_passed.eq(inner_passed | a_beyond_inner),
+                outer_passed.eq(outer_passed | a_beyond_outer),
             ]
-            m.d.comb += into.eq(chosen[0] | chosen[1] | chosen[2])
-            if port == "a":
-                m.d.comb += into[0].eq((chosen[0] | chosen[1] | chosen[2])[0] | one_enters)
+        m.d.comb += self.multiplying.eq(is_needed & ~a_beyond & ~(of_diagonal & b_beyond_inner))
+
+        def at(cycles: int, name: str, value: ValueLike) -> Signal:
+            """What is `asked`, as many cycles after it was asked of the memory."""
+            return history(m, name, value, cycles - 1, reset=True)[-1]
+
+        # Registers behind the memory, and where x and y are put together, which enter later.
+        taken: dict[str, Signal] = {}
+        for name, is_zero in (
+            ("a_left", of_diagonal),
+            ("b_left", single | left_ends),
+            ("a_right", ~(x_digit & ~squares)),
+            ("b_right", ~(y_digit & ~squares)),
+        ):
+            taken[name] = Signal(width, name=f"{name}_taken")
+            m.d.sync += taken[name].eq(getattr(self, name))
+            with m.If(at(READ_LATENCY, f"{name}_is_zero", is_zero)):
+                m.d.sync += taken[name].eq(0)
+        quotient, digit, running = Signal(width), Signal(width), Signal(wide)
+        x = Signal(width)
+        left_x = at(_ENTERED, "left_x", x_digit & squares)
+        one = at(_ENTERED, "one", x_exists & (unit | is_one & (asked_a == 0)))
+        m.d.sync += x.eq(taken["a_right"] | (taken["a_left"] & left_x.replicate(width)) | one)
+        sources: list[Signal] = []
+        for name, value, exists in (
+            ("y_left", taken["b_left"], y_digit & squares),
+            ("y_right", taken["b_right"], Const(1)),
+            ("y_newest", quotient, of_newest & ~a_beyond),
+        ):
+            sources.append(Signal(width, name=name))
+            m.d.sync += sources[-1].eq(value)
+            if name != "y_right":
+                with m.If(~at(_ENTERED, f"{name}_exists", exists)):
+                    m.d.sync += sources[-1].eq(0)
         m.d.comb += [
-            dsp.a.eq(a_left),
-            dsp.b.eq(b_left),
-            dsp.b_is_zero.eq(at_entry("b_is_zero", ~pair_asked | left_ends, rest)),
-            dsp.subtract.eq(at_entry("subtract", is_pair)),
-            dsp.base.eq(at_entry("base", base)),
+            dsp.a.eq(taken["a_left"]),
+            dsp.b.eq(taken["b_left"]),
+            dsp.x.eq(x),
+            dsp.y.eq(sources[0] | sources[1] | sources[2]),
+            dsp.subtract.eq(history(m, "subtract", xy & ~line | qm | newest, _ENTERED)[-1]),
+            dsp.base.eq(history(m, "base", base, _ENTERED)[-1]),
         ]
 
         # --- Sums --------------------------------------------------------------------------------
+        def summed(name: str, value: ValueLike, later: int = 0) -> list[Signal]:
+            """A flag of a slot as its sum comes into P, `later` slots after that one."""
+            return history(m, name, value, _SUMMED - later, reset=True)
+
         p = dsp.p[:-1]  # it is never below 0
-        summed = history(m, "ends", ends, _SUMMED)[-1]
-        carried = history(m, "carries", carries, _SUMMED)[-1]
-        # When nothing is on its way any more, the latest being what leaves the running sum.
-        clears_now = history(m, "clears", clears, _SUMMED + 2)[-1]
-        with m.If(summed | clears_now):
+        with m.If(summed("ends", ends)[-1] | clear):
             m.d.sync += digit.eq(p)
-        with m.If(
-            history(m, "of_quotient", (ends & ~line) | takes_quotient, _SUMMED)[-1] | clears_now
-        ):
+        # Digit by digit, it is S_0 * c of column -1.
+        takes_quotient = Mux(line, first & ~since[0], ends)
+        with m.If(summed("takes_quotient", takes_quotient)[-1] | clear):
             m.d.sync += quotient.eq(p)
+        # The lowest digit of c * M, and 1, are 2^17. Column 1's carry is taken in column 2.
+        carried = preparing & since[2] & ~since[3]
         m.d.comb += [
             # The lowest position makes the carry an input of one carry chain.
             dsp.c.eq((Cat(carried, p[width:]) + Cat(carried, running))[1:]),
@@ -586,39 +461,41 @@ class CompactMultiplier(ModularMultiplier):
             shape=2 * width, depth=self._depth, init=[], attrs={"ram_style": "distributed"}
         )
         write, read = diagonals.write_port(), diagonals.read_port(domain="comb")
-        place = Signal(range(self._depth))
-        x_taken = history(m, "takes_x", takes_x, _SUMMED)[-1]
-        q_taken = history(m, "takes_q", takes_q, _SUMMED)
-        q_left = history(m, "leaves_q", leaves_q, _SUMMED)[-1]
-        x_left = history(m, "leaves_x", leaves_x, _SUMMED + 2)[-1]
+        waiting = Signal(2 * width)  # the one in turn to leave
+        self.secrets = [quotient, digit, running, waiting, dsp.p]  # 0 after a wipe
+        # Twice through the memory: as it begins, P is not 0 yet.
+        place = Signal(range(2 * self._depth))
+        last = self.LEAST_SLOTS - 1
+        x_taken = summed("takes_x", past[last] & ~passed, last)[-1]
+        x_left = summed("leaves_x", past[last] & passed, last - 2)[-1]
+        q_left = summed("leaves_q", past[last] & second_half, last)[-1]
+        q_taken = summed("takes_q", diagonal)
         m.d.comb += [
             write.addr.eq(place),
             read.addr.eq(place),
             write.data.eq(p),
-            write.en.eq(x_taken | clears_now),
-            cleared.eq(clears_now & place.all()),
+            write.en.eq(x_taken | clear),
+            cleared.eq(clear & place.all()),
         ]
         m.d.sync += waiting.eq(read.data)
-        begins_wipe = clears & ~clears_now
-        with m.If(self.start | self.prepare | begins_wipe):
-            # After a reset in the middle, products that were on their way have been added since.
-            m.d.sync += [place.eq(0), running.eq(0)]
-        with m.Else():
-            with m.If(x_taken | x_left | clears_now):
-                m.d.sync += place.eq(place + 1)
-            with m.If(history(m, "begins_half", leaves_x & begins_half, _SUMMED)[-1]):
-                m.d.sync += place.eq(0)  # they leave from the first one on
-            # DIAGONAL's product is P after it less P before.
-            adds, subtracts = Signal(), Signal()
-            m.d.comb += [
-                adds.eq(x_taken | q_taken[-1]),
-                subtracts.eq(q_left | x_left | q_taken[-2]),
-            ]
-            with m.If(adds | subtracts):
-                # A sum as a difference, so that the carry chain passes `running` on, and synthesis
-                # finds one LUT a bit. The lowest position makes the borrow an input.
-                term = Mux(x_left, waiting, p) ^ adds.replicate(len(p))
-                m.d.sync += running.eq((Cat(Const(0, 1), running) - Cat(adds, term))[1:])
+        # In column -1 nothing of what was before is on its way any more.
+        with m.If(~since[0] & ~clear | past[last - 1] & passed & ~second_half):
+            m.d.sync += place.eq(0)  # they leave from the first one on
+        with m.Elif(x_taken | x_left | clear):
+            m.d.sync += place.eq(place + 1)
+        # DIAGONAL's product is P after it less P before.
+        adds, subtracts = Signal(), Signal()
+        m.d.comb += [
+            adds.eq(x_taken | q_taken[-1]),
+            subtracts.eq(q_left | x_left | q_taken[-2]),
+        ]
+        with m.If(~since[0] | line):
+            m.d.sync += running.eq(0)
+        with m.Elif(adds | subtracts):
+            # A sum as a difference, so that the carry chain passes `running` on, and synthesis
+            # finds one LUT a bit. The lowest position makes the borrow an input.
+            term = Mux(x_left, waiting, p) ^ adds.replicate(len(p))
+            m.d.sync += running.eq((Cat(Const(0, 1), running) - Cat(adds, term))[1:])
         return m
 
 

@@ -258,4 +258,4 @@ def test_long_operands(length):
 def test_distance_to_the_bound(digits):
     """As the docstring's table tells."""
     assert CompactMultiplier.products(digits, digits) == digits**2 + digits
-    assert CompactMultiplier.cycles(digits, digits) == digits**2 + 2 * digits + 30
+    assert CompactMultiplier.cycles(digits, digits) == digits**2 + 2 * digits + 40
