@@ -399,6 +399,9 @@ class CompactMultiplier(ModularMultiplier):
             """What is `asked`, as many cycles after it was asked of the memory."""
             return history(m, name, value, cycles - 1, reset=True)[-1]
 
+        def enters(name: str, value: ValueLike) -> Signal:
+            return history(m, name, value, _ENTERED, reset=True)[-1]
+
         # Registers behind the memory, and where x and y are put together, which enter later.
         taken: dict[str, Signal] = {}
         for name, is_zero in (
@@ -432,8 +435,8 @@ class CompactMultiplier(ModularMultiplier):
             dsp.b.eq(taken["b_left"]),
             dsp.x.eq(x),
             dsp.y.eq(sources[0] | sources[1] | sources[2]),
-            dsp.subtract.eq(history(m, "subtract", xy & ~line | qm | newest, _ENTERED)[-1]),
-            dsp.base.eq(history(m, "base", base, _ENTERED)[-1]),
+            dsp.subtract.eq(enters("subtract", xy & ~line | qm | newest)),
+            dsp.base.eq(enters("base", base)),
         ]
 
         # --- Sums --------------------------------------------------------------------------------
