@@ -254,13 +254,11 @@ class Sequencer(wiring.Component):
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
         # Windows: the highest bit that the first one has, by the exponent's length; where digits
-        # are not even, how many bits of them are `above` that, how many whole digits these are, and
-        # the place of that bit in its digit. The modulus's context has been the same for long.
-        headroom = self.capabilities.headroom
+        # are not even, its place in the digit that the headroom leaves as the highest one, or, if
+        # it is below 0, in the next lower one. The modulus's context has been the same for long.
+        skipped, unused = divmod(self.capabilities.headroom, width)
         highest = Signal.like(exponent_length)
-        above = Signal(range(headroom + width))
-        skipped = Signal(range(1 + (headroom + width - 1) // width))
-        top_bit = Signal(range(width))
+        top_bit = Signal(range(-unused, width - unused))
         even = divides_evenly(width)
         window = self.window
         enters = Signal()
@@ -279,10 +277,8 @@ class Sequencer(wiring.Component):
                 # In shifts, or synthesis would take a multiplier for it.
                 shifts = [k for k in range(width.bit_length()) if width >> k & 1]
                 times_width = sum((exponent_digits << k for k in shifts), start=Const(0))
-                m.d.sync += above.eq(times_width - exponent_length)
-                for k in range(headroom // width, len(range(0, headroom + width, width))):
-                    with m.If(above >= width * k):
-                        m.d.sync += [skipped.eq(k), top_bit.eq(width * (k + 1) - 1 - above)]
+                highest_place = width * (skipped + 1) - 1
+                m.d.sync += top_bit.eq(exponent_length - times_width + highest_place)
                 position = Signal(position_bits, name="position")
                 with m.If(next_bit):
                     m.d.sync += position.eq(position - 1)
@@ -482,12 +478,9 @@ class Sequencer(wiring.Component):
                     m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
                 if StepKind.COUNT in kinds:
                     m.d.sync += counter.eq(0)
-                if StepKind.SCAN_WINDOWS in kinds:
+                if StepKind.SCAN_WINDOWS in kinds and even:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
-                        if even:
-                            m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
-                        else:
-                            m.d.sync += self.exponent_index.eq(exponent_digits - skipped)
+                        m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
                 if StepKind.SCAN_UP in kinds:
                     m.d.sync += [
                         upwards.eq(step.kind == StepKind.SCAN_UP),
@@ -497,7 +490,11 @@ class Sequencer(wiring.Component):
                         m.d.sync += self.exponent_index.eq(~0)
                 m.next = "NEXT_DIGIT"
             with m.State("NEXT_DIGIT"):
-                m.d.sync += self.exponent_index.eq(self.exponent_index + Mux(upwards, 1, -1))
+                steps = Mux(upwards, Const(1), Const(-1))
+                if StepKind.SCAN_WINDOWS in kinds and not even:
+                    above = Mux(top_bit < 0, Const(-2 - skipped), Const(-1 - skipped))
+                    steps = Mux(step.kind == StepKind.SCAN_WINDOWS, above, steps)
+                m.d.sync += self.exponent_index.eq(self.exponent_index + steps)
                 m.next = "READ_DIGIT"
             with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)
@@ -521,7 +518,7 @@ class Sequencer(wiring.Component):
                             m.d.sync += bit_index.eq(highest)
                         else:
                             m.d.sync += [
-                                bit_index.eq(top_bit),
+                                bit_index.eq(top_bit + Mux(top_bit < 0, width, 0)),
                                 position.eq(exponent_length - 1),
                             ]
                             m.d.comb += empties.eq(1)
