@@ -17,8 +17,8 @@ from .measure import measure_area, open_simulation
 
 __all__ = ["demonstrate"]
 
-FAMILY = "fdfm"
-MESSAGE = b"Coprime: computed on one DSP slice and one block RAM."
+FAMILY = "compact"
+MESSAGE = b"Coprime: computed on one DSP slice, in constant time."
 
 
 MIN_BITS = 8 * (len(MESSAGE) + 2 * 32 + 2)
@@ -51,17 +51,18 @@ def demonstrate(
 ) -> bool:
     """Decrypt a ciphertext that `cryptography` made, sign a message that it verifies, and print it.
 
-    Without a key, one of `bits` bits is made. Gives whether everything was right. Raises ValueError
-    for a key that is too short for the message's padding.
+    Without a key, one of `bits` bits is made. The accelerator is one for the key's length. Gives
+    whether everything was right. Raises ValueError for a key that is too short for the message's
+    padding, or longer than the family takes.
     """
     length = bits if key is None else key.bits
     if length < MIN_BITS:
         raise ValueError(f"the demonstration needs a key of {MIN_BITS} bits or more, not {length}")
+    choice = family_named(FAMILY).choose({"max_bits": str(length)})
+    design = choice.design
     if key is None:
         print(f"Making an RSA-{bits} key ...")
         key = keys.generate(bits)
-    choice = family_named(FAMILY).choose({})
-    design = choice.design
     public = serialization.load_pem_public_key(keys.public_pem(key.public))
     assert isinstance(public, rsa.RSAPublicKey)
     oaep = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
