@@ -176,7 +176,8 @@ def _parser() -> argparse.ArgumentParser:
         "--part",
         choices=PARTS,
         help="the engine alone (default), with its registers and AXI4-Lite slave (accelerator),"
-        " or one of its multipliers by itself",
+        " one of its multipliers by itself, or, of one for a modulus, what reduces a word or the"
+        " product of two",
     )
     added.add_argument("--route", action="store_true", help="place and route (ecp5)")
     added.add_argument(

@@ -16,7 +16,12 @@ from coprime.cells.target import Target
 from coprime.exponentiators.names import Exponentiator
 from coprime.exponentiators.registers import RegisterExponentiator, register_exponentiator
 from coprime.model.moduli import modulus_of
-from coprime.multipliers.fixed_modulus import FixedModulus, Method, RegisteredProduct
+from coprime.multipliers.fixed_modulus import (
+    FixedModulus,
+    Method,
+    RegisteredProduct,
+    RegisteredReduction,
+)
 
 from .contract import (
     ERROR_BITS,
@@ -116,6 +121,10 @@ class FixedModulusDesign:
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> RegisteredProduct:
         """Make one multiplier between registers, to measure it by itself."""
         return RegisteredProduct(self.arithmetic)
+
+    def reduction_hardware(self, words: int) -> RegisteredReduction:
+        """Make what reduces a word, or the product of two, between registers: to measure it."""
+        return RegisteredReduction(self.arithmetic, self.word, words)
 
     @property
     def wipe_cycles(self) -> int:

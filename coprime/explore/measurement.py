@@ -22,14 +22,13 @@ from coprime.flow.mapping import mapping_tools
 from coprime.flow.package import (
     accelerator_verilog,
     measured_verilog,
-    multiplier_verilog,
     part_verilog,
 )
 from coprime.flow.tools import ToolError, cached, tool_version
 from coprime.flow.unit_gate import estimate
 from coprime.flow.xc7 import map_xc7
 
-from .multiplication import MULTIPLICATION, predict_multiplication, simulate_multiplication
+from .multiplication import ALONE, predict_multiplication, simulate_multiplication
 from .specification import AreaTask, RunTask
 from .workload import Workload, predict_workload
 
@@ -174,7 +173,7 @@ def _area_key(task: AreaTask, verilog: str, tools: Mapping[str, str]) -> str:
 
 
 def _measure_run(task: RunTask) -> Measurement:
-    if task.operation == MULTIPLICATION:
+    if task.operation in ALONE.values():
         return _measure_multiplication(task)
     choice = task.choice
     design = choice.design
@@ -209,8 +208,9 @@ def _measure_run(task: RunTask) -> Measurement:
 
 def _measure_multiplication(task: RunTask) -> Measurement:
     choice = task.choice
-    predicted = predict_multiplication(choice.design, task.bits)
-    verilog = multiplier_verilog(choice)
+    (part,) = [one for one, operation in ALONE.items() if operation == task.operation]
+    predicted = predict_multiplication(choice.design, task.bits, task.operation)
+    verilog, _ = part_verilog(choice, part)
     tools = {"coprime": __version__, "amaranth": tool_version("amaranth")}
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
@@ -218,7 +218,7 @@ def _measure_multiplication(task: RunTask) -> Measurement:
     }
     reason = None
     if predicted.cycles <= task.simulate_cycles:
-        done = simulate_multiplication(choice.design, task.bits, task.operand_seed)
+        done = simulate_multiplication(choice.design, task.bits, task.operand_seed, task.operation)
         columns |= {"cycles": done.cycles, "utilization": done.products / done.cycles}
         reason = _objection(done.right, done.cycles, predicted.cycles)
     what = repr((task.bits, task.operand_seed))

@@ -1,10 +1,12 @@
-"""One multiplication on an engine's multiplier by itself: its operands, its cycles.
+"""What a part of an engine does by itself, as one multiplication: its operands, its cycles.
 
 The simulation is Amaranth's own; a memory in Python answers the multiplier as the engine's does.
 """
 
+import math
 import random
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from amaranth.sim import Simulator, SimulatorContext
@@ -12,12 +14,26 @@ from amaranth.sim import Simulator, SimulatorContext
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
 from coprime.engine.fixed_modulus import FixedModulusDesign
+from coprime.flow.package import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
-__all__ = ["MULTIPLICATION", "Multiplication", "predict_multiplication", "simulate_multiplication"]
+__all__ = [
+    "ALONE",
+    "MULTIPLICATION",
+    "Multiplication",
+    "predict_multiplication",
+    "simulate_multiplication",
+]
 
 MULTIPLICATION = "MULTIPLICATION"
 """Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""
+ALONE: Mapping[str, str] = {
+    "multiplier": MULTIPLICATION,
+    "reduction": "REDUCTION",
+    "word-multiplier": "WORD_MULTIPLICATION",
+}
+"""The parts that do one thing only, each with the name of that operation."""
+_WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 
 @dataclass(frozen=True)
@@ -36,12 +52,16 @@ class Multiplication:
     right: bool = True
 
 
-def predict_multiplication(design: Design, bits: int) -> Multiplication:
-    """What the multiplier's model says of operands of `bits` bits.
+def predict_multiplication(
+    design: Design, bits: int, operation: str = MULTIPLICATION
+) -> Multiplication:
+    """What the multiplier's model says of operands of `bits` bits; `operation` is one of ALONE's.
 
     Raises ValueError for a length that the design does not take.
     """
     digits, rounds = _lengths(design.capabilities, bits)
+    if operation in _WORDS:
+        return Multiplication(1, 1)
     if isinstance(design, FixedModulusDesign):
         return Multiplication(design.exponentiator.each, 1)
     assert isinstance(design, EngineDesign)
@@ -49,8 +69,12 @@ def predict_multiplication(design: Design, bits: int) -> Multiplication:
     return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))
 
 
-def simulate_multiplication(design: Design, bits: int, seed: int) -> Multiplication:
+def simulate_multiplication(
+    design: Design, bits: int, seed: int, operation: str = MULTIPLICATION
+) -> Multiplication:
     """Multiply two numbers below a modulus of `bits` bits, all drawn from a seed.
+
+    `operation` is one of ALONE's: one on words takes words, whatever the modulus is.
 
     Raises ValueError for a length that the design does not take.
     """
@@ -58,7 +82,7 @@ def simulate_multiplication(design: Design, bits: int, seed: int) -> Multiplicat
     digits, rounds = _lengths(own, bits)
     generator = random.Random(seed)
     if isinstance(design, FixedModulusDesign):
-        return _simulate_product(design, generator)
+        return _simulate_product(design, generator, _WORDS.get(operation))
     m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
     x, y = generator.randrange(m), generator.randrange(m)
 
@@ -91,21 +115,28 @@ def simulate_multiplication(design: Design, bits: int, seed: int) -> Multiplicat
     return Multiplication(bench.cycles, bench.products, right)
 
 
-def _simulate_product(design: FixedModulusDesign, generator: random.Random) -> Multiplication:
-    """Count the cycles from the registers before a product to the one behind it."""
-    product, multiple = design.multiplier_hardware(), design.arithmetic.multiple
-    x, y = (generator.randrange(1, multiple) for _ in range(2))
-    expected = x * y % multiple
+def _simulate_product(
+    design: FixedModulusDesign, generator: random.Random, words: int | None
+) -> Multiplication:
+    """Count the cycles from the registers before a product, or before words, to the one behind."""
+    multiple = design.arithmetic.multiple
+    product = design.reduction_hardware(words) if words else design.multiplier_hardware()
+    ports = [getattr(product, name) for name in ("x", "y")[: words or 2]]
+    bound = 1 << design.word if words else multiple
+    expected = 0
+    while not expected:  # 0 would not be told from what was there before
+        factors = [generator.randrange(1, bound) for _ in ports]
+        expected = math.prod(factors) % multiple
     cycles, value = 0, 0
 
     async def run(context: SimulatorContext) -> None:
         nonlocal cycles, value
         # What stands in registers at first may be anything.
         await context.tick().repeat(product.latency)
-        for port, factor in ((product.x, x), (product.y, y)):
+        for port, factor in zip(ports, factors, strict=True):
             context.set(port, factor)
         await context.tick()
-        context.set(product.x, 0)  # all other products are 0
+        context.set(ports[0], 0)  # all other products are 0
         while not value and cycles <= product.latency:
             await context.tick()
             cycles, value = cycles + 1, context.get(product.result)

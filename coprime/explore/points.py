@@ -35,7 +35,8 @@ class Point:
     """Length of the modulus in bits."""
     operation: str
     """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE; of the part "multiplier" MULTIPLICATION, which is
-    one multiplication, loading and unloading of its digits included."""
+    one multiplication, loading and unloading of its digits included; of "reduction" REDUCTION, of
+    "word-multiplier" WORD_MULTIPLICATION."""
     exponents: str
     """"random": exponent and key from the seed. "worst": every bit of the exponents is 1."""
     seed: int
@@ -46,9 +47,11 @@ class Point:
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
     """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, one
-    "multiplier" by itself, without the memory that holds its operands, or a "cluster" of `cores`
-    engines on a chain, with its front end. What is said of an operation (cycles, utilization, time)
-    is of one engine: a cluster does as many of them at once as it has cores."""
+    "multiplier" by itself, without the memory that holds its operands; for one modulus the
+    "reduction" of a word, or the "word-multiplier", which reduces the product of two; or a
+    "cluster" of `cores` engines on a chain, with its front end. What is said of an operation
+    (cycles, utilization, time) is of one engine: a cluster does as many of them at once as it has
+    cores."""
     cores: int = 0
     """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
     """

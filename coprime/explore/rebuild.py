@@ -1,7 +1,7 @@
 """The commands that measure a point again."""
 
 from coprime.catalog import CLUSTER
-from coprime.explore.multiplication import MULTIPLICATION
+from coprime.explore.multiplication import ALONE
 from coprime.explore.points import Point
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name
 
@@ -32,9 +32,9 @@ def cycles_command(point: Point) -> str:
     """The command that simulates the operation again; "" if only a sweep does.
 
     `coprime run` takes operands from a seed, and runs whole operations; exponents that are all ones
-    and single multiplications come from a sweep. A cluster's cycles are those of one engine.
+    and what a part does by itself come from a sweep. A cluster's cycles are those of one engine.
     """
-    if point.exponents != "random" or point.operation == MULTIPLICATION:
+    if point.exponents != "random" or point.operation in ALONE.values():
         return ""
     family, *parameters = _choice(point)
     words = ["coprime run", family, point.operation, *parameters]

@@ -15,6 +15,8 @@ _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
 _PARTS = {
     "multiplier": "the multiplier of ",
     "accelerator": "the accelerator of ",
+    "reduction": "the reduction of a word by ",
+    "word-multiplier": "the product of two words by ",
     CLUSTER: "a cluster of ",
 }
 

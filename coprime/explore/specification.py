@@ -26,9 +26,9 @@ from coprime.catalog import (
 )
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
-from coprime.flow.package import PARTS
+from coprime.flow.package import PARTS, check_part
 
-from .multiplication import MULTIPLICATION
+from .multiplication import ALONE
 from .workload import EXPONENTS, has_exponent
 
 __all__ = [
@@ -106,7 +106,7 @@ class RunTask(_Design):
 
     bits: int
     operation: str
-    """A command's name, or MULTIPLICATION: one on the multiplier by itself."""
+    """A command's name, or one of ALONE's: what a part does by itself."""
     exponents: str
     operand_seed: int
     simulate_cycles: int
@@ -156,9 +156,10 @@ def parse_specification(text: str) -> list[PlannedPoint]:
 def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     _check_keys("[[sweep]]", entry, _KEYS)
     (part,) = _names("part", _text("part", entry.get("part", _PARTS[0])), _PARTS)
-    alone = part == "multiplier"
+    alone = part in ALONE
     if alone and "operations" in entry:
-        raise ValueError("part 'multiplier' multiplies: it takes no operations")
+        does = "multiplies" if part == "multiplier" else "reduces words"
+        raise ValueError(f"part {part!r} {does}: it takes no operations")
     if part != CLUSTER and "cores" in entry:
         raise ValueError(f"cores are those of the part 'cluster': part {part!r} has none")
     optional = {"operations": alone, "cores": part != CLUSTER}
@@ -179,7 +180,9 @@ def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     if "device" in entry and not (route and "ecp5" in targets):
         raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
     if part in ("accelerator", CLUSTER) and "unit-gate" in targets:
-        raise ValueError("part must be 'engine' or 'multiplier' for the target unit-gate")
+        raise ValueError(
+            "part must be 'engine' or 'multiplier', or one on words, for the target unit-gate"
+        )
     cores = _cores(entry["cores"]) if part == CLUSTER else [0]
 
     families = _families(entry["families"])
@@ -187,12 +190,13 @@ def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
     settings = _settings(families, entry.get("parameters", {}))
     for family, size in itertools.product(families, sizes):
         for choice in _choices(family, size, settings, skip=every):
+            check_part(choice, part)
             own = choice.design.capabilities
             if every and not own.min_length <= size <= own.max_length:
                 continue
             design = (family.name, tuple(choice.values.items()))
             operations = (
-                [MULTIPLICATION] if alone else _operations(choice, entry["operations"], skip=every)
+                [ALONE[part]] if alone else _operations(choice, entry["operations"], skip=every)
             )
             runs = [
                 RunTask(*design, size, operation, which, operand_seed, simulate)
@@ -275,7 +279,7 @@ def _cores(value: object) -> list[int]:
 
 
 def _has_exponent(operation: str) -> bool:
-    return operation != MULTIPLICATION and has_exponent(Command[operation])
+    return operation not in ALONE.values() and has_exponent(Command[operation])
 
 
 # --- Values -------------------------------------------------------------------------------------

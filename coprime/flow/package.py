@@ -10,6 +10,7 @@ from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.node import Node
+from coprime.engine.fixed_modulus import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
 from .description import describe
@@ -21,7 +22,9 @@ __all__ = [
     "FRONT_END",
     "NODE",
     "PARTS",
+    "WORDS",
     "accelerator_verilog",
+    "check_part",
     "cluster_verilog",
     "engine_verilog",
     "measured_verilog",
@@ -35,9 +38,14 @@ CLUSTER_C_HEADER = "coprime_cluster_registers.h"
 FRONT_END = "coprime_cluster_front_end"
 NODE = "coprime_cluster_node"
 
-PARTS = ("engine", "accelerator", "multiplier")
-"""What of a design is measured: the engine; with its registers and AXI4-Lite slave; or one of the
-engine's multipliers by itself, without the memory that holds its operands."""
+WORDS = {"reduction": 1, "word-multiplier": 2}
+"""Parts of a design for one modulus, each with the words that it takes: they are not reduced
+before, as numbers from a processor."""
+
+PARTS = ("engine", "accelerator", "multiplier", *WORDS)
+"""What of a design is measured: the engine; with its registers and AXI4-Lite slave; one of the
+engine's multipliers by itself, without the memory that holds its operands; or, for one modulus, the
+reduction of a word, or of the product of two."""
 
 
 def accelerator_verilog(
@@ -90,7 +98,8 @@ def part_verilog(
 ) -> tuple[str, str]:
     """Verilog of one of `PARTS`, and the name of its top module.
 
-    Raises ValueError for another part, and for paddings of another one than the accelerator.
+    Raises ValueError for another part, for one that the family does not have, and for paddings of
+    another one than the accelerator.
     """
     if paddings and part != "accelerator":
         raise ValueError(f"only the part accelerator has paddings, and not {part}")
@@ -100,6 +109,10 @@ def part_verilog(
         return accelerator_verilog(choice, target, paddings=paddings), choice.module_name
     if part == "multiplier":
         return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
+    if part in WORDS:
+        top = f"{choice.module_name}_{part.replace('-', '_')}"
+        hardware = _fixed(choice, part).reduction_hardware(WORDS[part])
+        return to_verilog(hardware, top, header=_header(choice, target)), top
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
@@ -156,6 +169,18 @@ def write_package(
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in contents]
+
+
+def check_part(choice: Choice, part: str) -> None:
+    """Refuse a part that the family does not have (ValueError)."""
+    if part in WORDS:
+        _fixed(choice, part)
+
+
+def _fixed(choice: Choice, part: str) -> FixedModulusDesign:
+    if not isinstance(choice.design, FixedModulusDesign):
+        raise ValueError(f"{choice.family.name} is not for one modulus: it has no part {part}")
+    return choice.design
 
 
 def _refuse_paddings(paddings: Collection[Padding]) -> None:

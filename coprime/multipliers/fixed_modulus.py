@@ -8,6 +8,7 @@ multiplier is a compressor tree (CM) or the expression `x * y % m` (DM).
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from math import prod
 
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
@@ -17,7 +18,7 @@ from coprime.cells.compression import ModularProduct, ModularReduction, ModularS
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 
-__all__ = ["ANY_FACTOR", "FixedModulus", "Method", "RegisteredProduct"]
+__all__ = ["ANY_FACTOR", "FixedModulus", "Method", "RegisteredProduct", "RegisteredReduction"]
 
 ANY_FACTOR = 0
 """In place of c: the one of the cheapest multiple found."""
@@ -92,9 +93,16 @@ class FixedModulus:
 
     def reduction(self) -> wiring.Component:
         """Component with x below c * m in, and `result` = x mod m, in the same cycle."""
+        return self._reduction(self.modulus, self.bits)
+
+    def long_reduction(self, bits: int) -> wiring.Component:
+        """Component with x of `bits` bits in, and `result` = x mod c * m, in the same cycle."""
+        return self._reduction(self.multiple, bits)
+
+    def _reduction(self, m: int, bits: int) -> wiring.Component:
         if self.method is Method.DIRECT:
-            return DirectReduction(self.modulus, self.bits)
-        return ModularReduction(self.modulus, self.bits)
+            return DirectReduction(m, bits)
+        return ModularReduction(m, bits)
 
 
 class RegisteredProduct(wiring.Component):
@@ -130,4 +138,53 @@ class RegisteredProduct(wiring.Component):
             m.d.sync += held.eq(getattr(self, name))
             m.d.comb += getattr(product, name).eq(held)
         m.d.sync += self.result.eq(product.result)
+        return m
+
+
+class RegisteredReduction(wiring.Component):
+    """A word, or the product of two, modulo c * m, between registers: operands not reduced before.
+
+    The thesis reduces an operand of its processor's 32 bits so, and compares with a multiplication
+    of such operands (section 5.2, figures 24 to 27).
+
+    Parameters
+    ----------
+    arithmetic : FixedModulus
+    word : int
+        Bits of a word, 1 or more.
+    words : int
+        1, or 2 for their product.
+
+    Attributes
+    ----------
+    latency : int
+        Cycles from the words to the result: 2.
+
+    Members
+    -------
+    x, and y if there are two : unsigned, of `word` bits, in
+    result : x, or x * y, mod c * m, out
+    """
+
+    latency = 2
+
+    def __init__(self, arithmetic: FixedModulus, word: int, words: int):
+        if words not in (1, 2):
+            raise ValueError(f"words must be 1 or 2, not {words}")
+        self.reduction = arithmetic.long_reduction(word * words)
+        self.names = ("x", "y")[:words]
+        ports = {name: In(word) for name in self.names}
+        super().__init__(ports | {"result": Out(arithmetic.bits)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Put registers before the reduction and behind it."""
+        m = Module()
+        m.submodules.reduction = self.reduction
+        held = []
+        for name in self.names:
+            port = getattr(self, name)
+            held.append(Signal.like(port, name=f"{name}_held", reset_less=True))
+            m.d.sync += held[-1].eq(port)
+        m.d.comb += self.reduction.x.eq(prod(held[1:], start=held[0]))
+        m.d.sync += self.result.eq(self.reduction.result)
         return m

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 
-from coprime.cells.compression import ModularProduct, ModularReduction
+from coprime.cells.compression import ModularProduct
 from coprime.cells.compressor_tree import Plan
 from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
@@ -39,6 +39,7 @@ __all__ = [
     "ONE_ENCRYPTIONS",
     "ONE_LOGIC_ELEMENTS",
     "PAIRS",
+    "REDUCED",
     "STANDARD_CELLS",
     "TABLES",
     "and_terms",
@@ -352,6 +353,8 @@ _GATES = "unit gates"
 BUILT = (8, 16)
 """Tests whose engines are measured: 8, which the figures have, and 16, which the tables have, too.
 """
+REDUCED = (2, 4, 8, 16)
+"""Tests whose reductions of operands of 32 bits are measured."""
 
 
 def _measured(
@@ -365,6 +368,7 @@ def _measured(
     convert: Callable[[float], float] | None = None,
     where: str = "",
     note: str = "",
+    word: int | None = None,
 ) -> Measured:
     """Measure the circuit of a test: an engine for its one modulus, or Montgomery's of its length.
 
@@ -381,6 +385,8 @@ def _measured(
         family = "compression" if circuit in (CM, CM_PSEUDO) else "direct"
         modulus = f"vassoler-{2 * test - 2}"
         parameters = {"modulus": modulus, "factor": 3 if pseudo else 1, "multipliers": count}
+        if word is not None:
+            parameters["word"] = word
     return Measured(
         column=column,
         family=family,
@@ -514,13 +520,6 @@ def _product_plan(modulus: int) -> Plan:
     product = ModularProduct(modulus)
     product._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
     return product.plan
-
-
-@cache
-def _reduction_delay(modulus: int) -> int:
-    reduction = ModularReduction(modulus, 32)
-    reduction._MustUse__silence = True
-    return reduction.plan.delay
 
 
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
@@ -899,18 +898,34 @@ def _of_tests(
     return lambda curve: tuple(one(test, curve, f"Test {test}, {unit}") for test in tests)
 
 
-def _reduction(curve: str) -> tuple[Source, ...]:
-    """Delay of our tree that reduces 32 bits, for the curves that are trees."""
-    if curve not in (CM, CM_PSEUDO):
-        return ()
+def _on_words(part: str, operation: str) -> Callable[[int, str, str], Source]:
+    """Delay in unit gates of what reduces a processor's word, or the product of two."""
+    return lambda test, circuit, where: _measured(
+        *("gate_delay", test, circuit, 1, operation, "unit-gate", part), where=where, word=32
+    )
 
-    def one(test: int, circuit: str, where: str) -> Source:
-        modulus = vassoler_pair(2 * test - 2)[circuit == CM_PSEUDO]
-        return Computed(
-            value=lambda: _reduction_delay(modulus), where=where, how="the tree and its last adder"
-        )
 
-    return _of_tests(one, (2, 4, 8, 16), f"{_GATES}, estimate")(curve)
+_REDUCTION = _of_tests(_on_words("reduction", "REDUCTION"), REDUCED, _GATES)
+_WORD_MULTIPLICATION = _of_tests(
+    _on_words("word-multiplier", "WORD_MULTIPLICATION"), REDUCED, _GATES
+)
+
+
+def _short_reduction(curve: str) -> tuple[Source, ...]:
+    """Delay in unit gates of what reduces as many bits as the modulus or pseudo-modulus has.
+
+    An engine's word has 8 bits or more.
+    """
+    lengths = {test: 2 * test - (curve == DM) for test in REDUCED}
+    return _of_tests(
+        lambda test, circuit, where: _measured(
+            *("gate_delay", test, circuit, 1, "REDUCTION", "unit-gate", "reduction"),
+            where=where,
+            word=lengths[test],
+        ),
+        [test for test, bits in lengths.items() if bits >= 8],
+        _GATES,
+    )(curve)
 
 
 def _multiplication(test: int, circuit: str, where: str) -> Source:
@@ -981,13 +996,18 @@ _FIGURES = (
             CM: "much shorter than DM",
             CM_PSEUDO: "much shorter than DM",
         },
-        (_TEST,),
-        here=_reduction,
+        (
+            _TEST,
+            "Of ours DM is the restoring division that Yosys makes of %, one subtraction behind "
+            "the other: it has fewer steps to go as the modulus grows, but only at Test 16, where "
+            "one quotient bit or two are left, is it as short as the tree.",
+        ),
+        here=_REDUCTION,
     ),
     _figure(
         *(25, 65, "Delay of reduction, 32 bits in, enlarged"),
         {CM: "longer than with the pseudo-modulus", CM_PSEUDO: "shorter above 12 bits (Test 6)"},
-        here=_reduction,
+        here=_REDUCTION,
     ),
     _figure(
         *(26, 66, "Delay of reduction, n + 1 bits in"),
@@ -995,6 +1015,12 @@ _FIGURES = (
             DM: "grows with the modulus",
             DM_PSEUDO: "longer than with the modulus; in Test 16 the same as in Figure 24",
         },
+        (
+            "The thesis did not reduce such an input by trees. One of the modulus's own length, "
+            "which is what n + 1 bits are, needs no more than a comparison and a subtraction.",
+            "An engine's word has 8 bits at least, so that ours begin there.",
+        ),
+        here=_short_reduction,
     ),
     _figure(
         *(27, 67, "Delay of multiplication by VHDL's mod, 32 bits in"),
@@ -1002,6 +1028,8 @@ _FIGURES = (
             DM: "falls as the modulus grows; the same for mod of a product in one expression",
             DM_PSEUDO: "falls as the modulus grows",
         },
+        ("Ours multiplies two words of 32 bits, and divides their product of 64.",),
+        here=_WORD_MULTIPLICATION,
     ),
     _figure(
         *(28, 68, "Delay of multiplication"),
@@ -1054,6 +1082,11 @@ _FIGURES = (
             CM: "shorter than DM",
             CM_PSEUDO: "shortest",
         },
+        (
+            "The thesis reduces an operand of 32 bits first, which is DM's longest path in its "
+            "shorter tests. Our engines take operands below the modulus: theirs is what Figure 33 "
+            "shows.",
+        ),
         here=_ITERATIONS,
     ),
     _figure(
@@ -1063,6 +1096,7 @@ _FIGURES = (
             DM_PSEUDO: "grows with the modulus, much as in Figure 26",
         },
         ("Figure 31 is this one and Figure 24, whichever is longer.",),
+        here=_ITERATIONS,
     ),
 )
 

@@ -54,8 +54,9 @@ class Measured:
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     """Values of the parameters that matter here."""
     part: str = "engine"
-    """"engine", "accelerator", "multiplier" or "cluster"; the one operation of a multiplier is
-    MULTIPLICATION."""
+    """"engine", "accelerator", "multiplier", "reduction", "word-multiplier" or "cluster"; the one
+    operation of a multiplier is MULTIPLICATION, of the two on words REDUCTION and
+    WORD_MULTIPLICATION."""
     cores: int = 0
     """Of a cluster, 1 or more; 0 for the other parts."""
     convert: Callable[[float], float] | None = None

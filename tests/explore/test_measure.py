@@ -79,6 +79,13 @@ def test_top_modules():
         assert verilog.startswith("// coprime_fdfm: digit-serial Montgomery")
     with pytest.raises(ValueError, match=r"part must be one of engine, acc.*, not 'memory'"):
         part_verilog(small(), "memory")
+    direct = family_named("direct").choose({"modulus": "kyber"})
+    for part in ("reduction", "word-multiplier"):
+        verilog, name = part_verilog(direct, part)
+        assert name == f"{direct.module_name}_{part.replace('-', '_')}"
+        assert f"module {name}(" in verilog
+        with pytest.raises(ValueError, match=f"fdfm is not for one modulus: it has no part {part}"):
+            part_verilog(small(), part)
 
 
 def test_measuring_on_a_device():

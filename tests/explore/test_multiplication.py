@@ -50,6 +50,17 @@ def test_products_of_one_modulus(family, settings):
         assert done.cycles == 1 + int(settings.get("stages", 0))
 
 
+@pytest.mark.parametrize("family", ["compression", "direct"])
+@pytest.mark.parametrize("operation", ["REDUCTION", "WORD_MULTIPLICATION"])
+@pytest.mark.parametrize("settings", [{}, {"factor": "3"}, {"word": "9"}])
+def test_words_for_one_modulus(family, operation, settings):
+    own = family_named(family).choose({"modulus": "kyber", **settings}).design
+    for seed in range(4):
+        done = simulate_multiplication(own, 12, seed, operation)
+        assert done == predict_multiplication(own, 12, operation)
+        assert (done.cycles, done.right) == (1, True)
+
+
 @pytest.mark.parametrize(
     "settings", [{"scaled": "1"}, {"scaled": "1", "interleaved": "1", "multipliers": "1"}]
 )

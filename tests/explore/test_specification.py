@@ -7,6 +7,7 @@ import pytest
 from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore.specification import parse_specification, read_specification
 from coprime.flow.ecp5 import device_name
+from coprime.flow.package import PARTS
 from coprime.papers.published import Combined, Measured, tables
 
 GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}
@@ -154,11 +155,11 @@ def test_the_specification_of_the_report():
     points = read_specification("all")
     assert {point.run.family for point in points} == set(FAMILIES)
     sizes = {32, 64, 128, 256, 512, 1024, 2048}
-    assert {point.run.bits for point in points} == sizes | {15, 16, 31, 63}
+    assert {point.run.bits for point in points} == sizes | {3, 7, 15, 16, 31, 63}
     assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
     parts = {point.area.part for point in points}
-    assert parts == {"engine", "multiplier", "accelerator", "cluster"}
+    assert parts == {*PARTS, "cluster"}
     clusters = [point for point in points if point.area.part == "cluster"]
     assert len(clusters) == 2
     assert {point.area.cores for point in clusters} == {320}
@@ -279,6 +280,11 @@ def test_papers_find_all_their_figures():
         ({"part": '"accelerator"', "targets": '"unit-gate"'}, "part must be 'engine' or 'multip"),
         ({"part": '"multiplayer"'}, "part has no value 'multiplayer'; did you mean multiplier"),
         ({"part": '"multiplier"'}, "part 'multiplier' multiplies: it takes no operations"),
+        ({"part": '"reduction"'}, "part 'reduction' reduces words: it takes no operations"),
+        (
+            {"part": '"word-multiplier"', "operations": ""},
+            "fdfm is not for one modulus: it has no part word-multiplier",
+        ),
         ({"part": '"multiplier"', "operations": "", "bits": ""}, "must have the key 'bits'"),
         ({"cores": "8"}, "cores are those of the part 'cluster': part 'engine' has none"),
         ({"cores": "8", "part": '"accelerator"'}, "part 'accelerator' has none"),

@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from coprime.explore.side_by_side import compare
-from coprime.model.moduli import vassoler_pair
+from coprime.model.moduli import modulus_of, vassoler_pair
 from coprime.model.pseudo_moduli import search
 from coprime.papers import compression as paper
 from coprime.papers.compression import (
@@ -198,10 +198,35 @@ def test_curves_are_estimated_for_their_moduli():
         values = [line.measurements[0].value for line in compare(table(number), [])]
         assert len(values) == 3 + 2 * 4
         assert values[:3] == sorted(values[:3]) and max(values[:3]) < min(values[3:])
-    for line in compare(table("Figure 24"), []):
-        tests = [own.where.partition(",")[0] for own in line.measurements]
-        compressed = line.row in (CM, CM_PSEUDO)
-        assert tests == (["Test 2", "Test 4", "Test 8", "Test 16"] if compressed else [])
+
+
+@pytest.mark.parametrize(
+    ("number", "part", "tests"),
+    [
+        *((number, "reduction", dict.fromkeys(CIRCUITS, (2, 4, 8, 16))) for number in (24, 25)),
+        (26, "reduction", {DM: (8, 16), DM_PSEUDO: (4, 8, 16)}),
+        (27, "word-multiplier", dict.fromkeys(CIRCUITS, (2, 4, 8, 16))),
+    ],
+)
+def test_words_are_reduced_modulo_those_of_the_tests(number, part, tests):
+    for row in table(f"Figure {number}").rows:
+        (sources,) = row.here.values()
+        assert [one.where for one in sources] == [
+            f"Test {test}, unit gates" for test in tests[row.label]
+        ]
+        for test, one in zip(tests[row.label], sources, strict=True):
+            own, (modulus, pseudo_modulus) = one.parameters, vassoler_pair(2 * test - 2)
+            wanted = pseudo_modulus if row.label in (DM_PSEUDO, CM_PSEUDO) else modulus
+            assert modulus_of(own["modulus"]) * own["factor"] == wanted
+            assert own["word"] == (wanted.bit_length() if number == 26 else 32)
+            assert (one.part, one.column, one.target) == (part, "gate_delay", "unit-gate")
+            assert one.family == ("direct" if row.label in (DM, DM_PSEUDO) else "compression")
+
+
+def test_every_figure_stands_beside_something_measured():
+    for one in paper.TABLES:
+        if one.number.startswith("Figure"):
+            assert all(row.here.get("In the text") for row in one.rows), one.number
 
 
 # --- Moduli -------------------------------------------------------------------------------------

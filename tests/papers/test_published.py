@@ -8,7 +8,7 @@ import pytest
 from coprime import papers
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
-from coprime.explore.multiplication import MULTIPLICATION
+from coprime.explore.multiplication import ALONE
 from coprime.explore.points import SCHEMA
 from coprime.flow.ecp5 import DEVICES, device_name
 from coprime.flow.package import PARTS
@@ -61,9 +61,10 @@ def test_sources_name_what_exists():
         family = FAMILIES[source.family]
         assert source.part in (*PARTS, CLUSTER), where
         assert (source.cores > 0) is (source.part == CLUSTER), where
-        # A multiplier by itself multiplies, and nothing else does only that.
-        assert (source.part == "multiplier") is (source.operation == MULTIPLICATION), where
-        if source.operation != MULTIPLICATION:
+        # A multiplier by itself multiplies, and nothing else does only that; and so for others.
+        alone = source.operation in ALONE.values()
+        assert ALONE.get(source.part) == (source.operation if alone else None), where
+        if not alone:
             able = family.choose({}).design.capabilities.required
             assert Command[source.operation] in able, where
         assert source.target in (None, "xc7", "ecp5", "unit-gate"), where
