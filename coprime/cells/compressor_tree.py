@@ -531,6 +531,11 @@ def _whole(parts: Sequence[Signal]) -> Value:
     return parts[0] if len(parts) == 1 else Cat(parts)
 
 
+def _bit(parts: Sequence[Signal], place: int) -> Value:
+    """One bit of a long vector. Amaranth would list all of a concatenation's bits for each."""
+    return parts[place // LONGEST][place % LONGEST]
+
+
 class CompressorTree(wiring.Component):
     """`a` + `b` + plan.constant is congruent modulo m to the sum of 2^weight of the input bits.
 
@@ -565,7 +570,8 @@ class CompressorTree(wiring.Component):
         super().__init__(
             {name: In(length) for name, length in parts} | {"a": Out(width), "b": Out(width)}
         )
-        self.inputs: Value = _whole([getattr(self, name) for name, _ in parts])
+        self._inputs = [getattr(self, name) for name, _ in parts]
+        self.inputs: Value = _whole(self._inputs)
 
     @property
     def latency(self) -> int:
@@ -575,25 +581,27 @@ class CompressorTree(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Place what the plan says, level by level."""
         m = Module()
-        vectors: dict[int, Value] = {0: self.inputs}
+        vectors: dict[int, Sequence[Signal]] = {0: self._inputs}
         needed = self._needed()
 
         def value(bit: Bit) -> Value:
             if bit == ONE:
                 return Const(1, 1)
-            own = vectors[bit.vector][bit.place]
+            own = _bit(vectors[bit.vector], bit.place)
             return ~own if bit.inverted else own
 
         for level in range(self.plan.depth + 1):
             vectors = {number: vectors[number] for number in vectors if needed[number] >= level}
             if level in self.registers:
                 for number, vector in vectors.items():
-                    parts = _parts(len(vector), f"vector_{number}")
-                    register = _whole(
-                        [Signal(length, name=name, reset_less=True) for name, length in parts]
-                    )
-                    m.d.sync += register.eq(vector)
-                    vectors[number] = register
+                    names = _parts(sum(map(len, vector)), f"vector_{number}")
+                    registers = [
+                        Signal(length, name=name, reset_less=True) for name, length in names
+                    ]
+                    m.d.sync += [
+                        register.eq(part) for register, part in zip(registers, vector, strict=True)
+                    ]
+                    vectors[number] = registers
             if level == self.plan.depth:
                 break
             for row in self.plan.levels[level]:
@@ -602,8 +610,9 @@ class CompressorTree(wiring.Component):
                 ]
                 outputs = row.counter.build(*inputs)
                 for number, output in zip(row.vectors, outputs, strict=True):
-                    vectors[number] = Signal(len(row.cells), name=f"vector_{number}")
-                    m.d.comb += vectors[number].eq(output)
+                    counted = Signal(len(row.cells), name=f"vector_{number}")
+                    m.d.comb += counted.eq(output)
+                    vectors[number] = [counted]
         for place, vector in enumerate((self.a, self.b)):
             m.d.comb += vector.eq(
                 Cat(

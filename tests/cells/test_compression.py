@@ -2,8 +2,10 @@
 
 import itertools
 import random
+import tracemalloc
 
 import pytest
+from amaranth.back import rtlil
 from amaranth.lib.wiring import In
 
 from coprime.cells import compressor_tree
@@ -138,6 +140,32 @@ LONGEST = {
 def test_long_named_moduli(name):
     m = LONGEST[name]
     check_random([ModularProduct(m)], seed=m, count=60)
+
+
+@pytest.mark.parametrize("stages", [0, 2])
+def test_more_bits_than_a_signal_may_have(monkeypatch, stages):
+    """A matrix in several signals, the last of them shorter; in registers, too."""
+    monkeypatch.setattr(compressor_tree, "LONGEST", 7)
+    product = ModularProduct(61, stages=stages)
+    vectors = [x | y << 6 for x in range(64) for y in range(64)]
+    (results,) = Bench([product], latencies=[product.latency]).run(vectors)
+    for vector, result in zip(vectors, results, strict=True):
+        assert result == wanted(product, vector)
+
+
+def test_bits_in_many_signals_take_no_more_memory(monkeypatch):
+    """Amaranth lists all bits of a concatenation for each bit that is taken out of it."""
+
+    def most_memory(longest):
+        monkeypatch.setattr(compressor_tree, "LONGEST", longest)
+        product = ModularProduct(2**24 - 1, counters=Counters.FULL_ADDERS, folding=Folding.ALWAYS)
+        tracemalloc.start()
+        rtlil.convert(product, name="product", emit_src=False)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert 1.5 * most_memory(65535) > most_memory(100)
 
 
 # --- Registers ----------------------------------------------------------------------------------
