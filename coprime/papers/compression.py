@@ -396,7 +396,7 @@ def _measured(
         operation=operation,
         exponents="random",
         target=target,
-        device=_ECP5 if target == "ecp5" else None,
+        device=_ECP5 if target == "ecp5" and column != "lut" else None,
         parameters=parameters,
         part=part,
         convert=convert,
