@@ -440,8 +440,12 @@ def _grown(
     def estimate(of: int) -> int:
         return product_estimate(vassoler_pair(2 * of - 2)[circuit == CM_PSEUDO])[place]
 
+    def grown() -> float:
+        value = figure(16) * estimate(test) / estimate(16)
+        return value if place else round(value)  # there are whole logic elements
+
     return _computed(
-        lambda: figure(16) * estimate(test) / estimate(16),
+        grown,
         "Grown from its 32 bits",
         f"its figure at 32 bits, times what the estimated {('area', 'delay')[place]} of a product "
         "in unit gates has grown by",
@@ -931,14 +935,13 @@ def _short_reduction(curve: str) -> tuple[Source, ...]:
 
     An engine's word has 8 bits or more.
     """
-    lengths = {test: 2 * test - (curve == DM) for test in REDUCED}
     return _of_tests(
         lambda test, circuit, where: _measured(
             *("gate_delay", test, circuit, 1, "REDUCTION", "unit-gate", "reduction"),
             where=where,
-            word=lengths[test],
+            word=2 * test - (circuit == DM),
         ),
-        [test for test, bits in lengths.items() if bits >= 8],
+        BUILT,
         _GATES,
     )(curve)
 
@@ -1033,7 +1036,7 @@ _FIGURES = (
         (
             "The thesis did not reduce such an input by trees. One of the modulus's own length, "
             "which is what n + 1 bits are, needs no more than a comparison and a subtraction.",
-            "An engine's word has 8 bits at least, so that ours begin there.",
+            "An engine's word has 8 bits at least, so that ours begin at Test 8.",
         ),
         here=_short_reduction,
     ),

@@ -205,7 +205,7 @@ def test_curves_are_estimated_for_their_moduli():
     ("number", "part", "tests"),
     [
         *((number, "reduction", dict.fromkeys(CIRCUITS, (2, 4, 8, 16))) for number in (24, 25)),
-        (26, "reduction", {DM: (8, 16), DM_PSEUDO: (4, 8, 16)}),
+        (26, "reduction", dict.fromkeys(CIRCUITS, (8, 16))),
         (27, "word-multiplier", dict.fromkeys(CIRCUITS, (2, 4, 8, 16))),
     ],
 )
