@@ -245,7 +245,8 @@ class Sequencer(wiring.Component):
                 edge_bit.eq(bit_index == 0),
                 last_bit.eq(edge_bit & (self.exponent_index == 0)),
             ]
-        with m.If(~self.busy):
+        clears_digit = Signal()
+        with m.If(~self.busy | clears_digit):
             m.d.sync += exponent.eq(0)  # nothing of a private one is left
         with m.Elif(take_digit):
             m.d.sync += exponent.eq(self.exponent_data)
@@ -476,6 +477,7 @@ class Sequencer(wiring.Component):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
                 if StepKind.SCAN_PUBLIC in kinds:
                     m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
+                    m.d.comb += clears_digit.eq(1)  # a public scan sees no private digit
                 if StepKind.COUNT in kinds:
                     m.d.sync += counter.eq(0)
                 if StepKind.SCAN_WINDOWS in kinds and even:
@@ -569,6 +571,7 @@ class Sequencer(wiring.Component):
                     end(Error.OPERAND_RANGE)
                 if self.program.checks:
                     with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
+                        m.d.sync += code.eq(Error.FAULT)
                         m.d.comb += jump.eq(1)
                     with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.WHOLE)):
                         m.d.sync += unchecked.eq(0)
