@@ -90,7 +90,6 @@ class BankedLane(Lane):
 
         multiplies = Signal()
         m.d.comb += [
-            multiplier.swapped.eq(0),
             multiplier.squares.eq(~_is_right(y)),
             multiplies.eq(
                 sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
@@ -184,16 +183,15 @@ class BankedLane(Lane):
             # beyond the indices.
             found = (block << bits_for(last)) ^ stage(m, index)
             m.d.comb += address.eq(stage(m, found))
-        # The multiplier's digit is there as it is written; others come with their index.
-        late, busy, digit, of_linear = (
-            stage(m, stage(m, value))
-            for value in (multiplies & self.busy, self.busy, self.digit, linear.b_write_data)
+        # The units' digits are there as they are written; the host's come with their index.
+        late, busy, digit = (
+            stage(m, stage(m, value)) for value in (multiplies & self.busy, self.busy, self.digit)
         )
         for bank, write in ((left, write_left), (right, write_right)):
             m.d.comb += [
                 bank.b_write.eq(stage(m, stage(m, write))),
                 bank.b_write_data.eq(
-                    Mux(late, multiplier.b_write_data, Mux(busy, of_linear, digit))
+                    Mux(late, multiplier.b_write_data, Mux(busy, linear.b_write_data, digit))
                 ),
             ]
         m.d.comb += [

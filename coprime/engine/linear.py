@@ -2,12 +2,13 @@
 
 import enum
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.delays import history
 
 __all__ = ["LinearOperation", "LinearUnit"]
 
@@ -38,7 +39,7 @@ class LinearUnit(wiring.Component):
     digit_width, count_bits, depth : bits of a digit and of a count; words of the memory
     two_banks : bool
         Port A reads two banks at once; x is in the other one where `x_is_other` is 1. With two
-        banks there is MOVE, too.
+        banks there is MOVE, too, and `b_write_data` comes two cycles after `b_write`.
 
     Members
     -------
@@ -90,47 +91,70 @@ class LinearUnit(wiring.Component):
         # A block RAM's output comes late in the cycle: it is taken before it is added.
         x = Signal(self.digit_width, reset_less=True)
         z = Signal(self.digit_width, reset_less=True)
-        factor: Value = x
-        if self.two_banks:
-            other = Signal(self.digit_width, reset_less=True)
-            factor = Mux(self.x_is_other, other, x)
-        addend = Signal(self.digit_width)
         total = Signal(self.digit_width + 1)
-        subtracts = Signal()
+        subtracts, adds = Signal(), Signal()
+        borrows = Signal()  # out of the digit
         last = Signal()
-        with m.If(subtracts):
-            m.d.comb += addend.eq(~z)
-        restores = (self.operation == LinearOperation.RESTORE) & self.borrow
-        with m.Elif((self.operation == LinearOperation.ADD) | restores):
-            m.d.comb += addend.eq(z)
+        takes = Signal()
         m.d.comb += [
             subtracts.eq(~self.operation[1]),
-            # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
-            # The lowest position makes the carry an input of one carry chain.
-            total.eq((Cat(Const(1, 1), factor) + Cat(carry, addend))[1:]),
+            adds.eq(
+                (self.operation == LinearOperation.ADD)
+                | ((self.operation == LinearOperation.RESTORE) & self.borrow)
+            ),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
         ]
-        takes = Signal()
-        with m.If(self.clear):
-            m.d.sync += [x.eq(0), z.eq(0)]
-        with m.Elif(takes):
+        with m.If(takes):
             m.d.sync += [x.eq(self.a_data), z.eq(self.b_data)]
+        # The lowest position of a sum makes the carry an input of one carry chain.
         if self.two_banks:
-            with m.If(self.clear):
-                m.d.sync += other.eq(0)
-            with m.Elif(takes):
+            # x - z is ~(~x + z): z passes the carry chain on, and needs no LUT for it. What is not
+            # added is 0 from the first.
+            other = Signal(self.digit_width, reset_less=True)
+            with m.If(takes):
                 m.d.sync += other.eq(self.a_other)
+            for register, is_zero in (
+                (x, self.x_is_other),
+                (other, ~self.x_is_other),
+                (z, ~subtracts & ~adds),
+            ):
+                with m.If(self.clear | (takes & is_zero)):
+                    m.d.sync += register.eq(0)
+            factor = (x | other) ^ subtracts.replicate(self.digit_width)
+            inverted = history(m, "inverted", subtracts, 2)[-1]
+            digit = history(m, "digit", total[: self.digit_width], 2)[-1]
+            m.d.comb += [
+                total.eq((Cat(Const(1, 1), z) + Cat(carry, factor))[1:]),
+                borrows.eq(total[-1]),
+                self.b_write_data.eq(digit ^ inverted.replicate(self.digit_width)),
+            ]
+        else:
+            with m.If(self.clear):
+                m.d.sync += [x.eq(0), z.eq(0)]
+            # x - z is x + ~z + 1: a last carry of 1 says that nothing was borrowed.
+            addend = Signal(self.digit_width)
+            with m.If(subtracts):
+                m.d.comb += addend.eq(~z)
+            with m.Elif(adds):
+                m.d.comb += addend.eq(z)
+            m.d.comb += [
+                total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
+                borrows.eq(~total[-1]),
+            ]
         with m.FSM():
             with m.State("IDLE"):
                 m.d.sync += index.eq(0)
+                if self.two_banks:
+                    m.d.sync += carry.eq(0)
                 with m.If(self.clear):
                     m.next = "CLEAR"
                 with m.Elif(self.start):
                     m.next = "READ"
             with m.State("READ"):
-                with m.If(index == 0):
-                    m.d.sync += carry.eq(subtracts)
+                if not self.two_banks:
+                    with m.If(index == 0):
+                        m.d.sync += carry.eq(subtracts)
                 m.next = "WAIT_0"
             for k in range(READ_LATENCY - 1):
                 with m.State(f"WAIT_{k}"):
@@ -139,10 +163,9 @@ class LinearUnit(wiring.Component):
                 m.d.comb += takes.eq(1)
                 m.next = "ADD"
             with m.State("ADD"):
-                m.d.comb += [
-                    self.b_write.eq(self.operation != LinearOperation.COMPARE),
-                    self.b_write_data.eq(total[: self.digit_width]),
-                ]
+                m.d.comb += self.b_write.eq(self.operation != LinearOperation.COMPARE)
+                if not self.two_banks:
+                    m.d.comb += self.b_write_data.eq(total[: self.digit_width])
                 m.d.sync += [
                     index.eq(index + 1),
                     carry.eq(total[-1]),
@@ -155,7 +178,7 @@ class LinearUnit(wiring.Component):
                 with m.If(last):
                     m.d.comb += self.done.eq(1)
                     with m.If(subtracts):
-                        m.d.sync += self.borrow.eq(~total[-1])
+                        m.d.sync += self.borrow.eq(borrows)
                     m.next = "IDLE"
             with m.State("CLEAR"):
                 m.d.sync += index.eq(index + 1)

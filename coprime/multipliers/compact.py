@@ -378,14 +378,11 @@ class CompactMultiplier(ModularMultiplier):
         a_beyond_inner, a_beyond_outer = asked_a >= inner, asked_a >= outer
         b_beyond_inner, b_beyond_outer = asked_b >= inner, asked_b >= outer
         a_beyond = a_beyond_inner | (a_beyond_outer & ~asked("line", line))
-        swapped = factors & self.swapped
-        left_ends = Mux(swapped, b_beyond_outer, b_beyond_inner)
-        right_ends = Mux(swapped, b_beyond_inner, b_beyond_outer)
         is_one = factors & self.multiplier_is_one
         squares = factors & self.squares
         x_exists = of_x & ~a_beyond
         x_digit = x_exists & ~is_one & ~unit
-        y_digit = of_y & ~a_beyond & ~right_ends & ~is_one
+        y_digit = of_y & ~a_beyond & ~b_beyond_outer & ~is_one
         with m.If(begins):
             m.d.sync += [inner_passed.eq(0), outer_passed.eq(0)]
         with m.Elif(first):
@@ -406,7 +403,7 @@ class CompactMultiplier(ModularMultiplier):
         taken: dict[str, Signal] = {}
         for name, is_zero in (
             ("a_left", of_diagonal),
-            ("b_left", single | left_ends),
+            ("b_left", single | b_beyond_inner),
             ("a_right", ~(x_digit & ~squares)),
             ("b_right", ~(y_digit & ~squares)),
         ):

@@ -36,7 +36,7 @@ class Pair(enum.IntEnum):
     """Two operands that a banked multiplier reads at once, one in each bank."""
 
     FACTORS = 0
-    """Multiplicand and multiplier, in the banks where they lie."""
+    """Left the multiplicand, right the multiplier."""
     QUOTIENT = 1
     """Left the scaled modulus, right the quotient."""
     MODULUS = 2
@@ -104,8 +104,9 @@ class BankedMultiplierSignature(wiring.Signature):
     """Ports of a multiplier of two banks of memory, which bring two digits each in a cycle.
 
     `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `leaves` are as in
-    `MultiplierSignature`, and hold as these. So do `squares`: both factors are the same, in the
-    left bank; and `swapped`: the multiplicand is in the right bank, the multiplier in the left one.
+    `MultiplierSignature`, and hold as these. So does `squares`: both factors are the same, in the
+    left bank. Else the multiplicand is in the left bank, and the multiplier in the right one. The
+    result may take the multiplicand's place.
 
     The multiplier reads digit `a_index` through port A of both banks, and digit `b_index` through
     port B of both, each of the two operands `a_role`; `a_left` and so on come READ_LATENCY cycles
@@ -120,7 +121,7 @@ class BankedMultiplierSignature(wiring.Signature):
                 **{name: In(1) for name in ("start", "prepare", "wipe")},
                 "done": Out(1),
                 **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
-                **{name: In(1) for name in ("multiplier_is_one", "leaves", "squares", "swapped")},
+                **{name: In(1) for name in ("multiplier_is_one", "leaves", "squares")},
                 "a_role": Out(Pair),
                 "a_index": Out(count_bits),
                 "b_index": Out(count_bits),

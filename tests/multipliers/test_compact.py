@@ -29,7 +29,7 @@ class Bench(wiring.Component):
 
     def __init__(self, max_digits):
         self.max_digits = max_digits
-        flags = ("start", "prepare", "wipe", "is_one", "leaves", "squares", "swapped")
+        flags = ("start", "prepare", "wipe", "is_one", "leaves", "squares", "in_place")
         super().__init__(
             {
                 **{name: In(1) for name in (*flags, "write_left", "write_right")},
@@ -66,7 +66,6 @@ class Bench(wiring.Component):
             multiplier.multiplier_is_one.eq(self.is_one),
             multiplier.leaves.eq(self.leaves),
             multiplier.squares.eq(self.squares),
-            multiplier.swapped.eq(self.swapped),
             self.read.eq(left.b_data),
         ]
         for bank, name, slots, own in (
@@ -87,9 +86,13 @@ class Bench(wiring.Component):
                 ):
                     with m.Case(role):
                         m.d.comb += slot.eq(slots[left_slot if name == "left" else right_slot])
+            result = Mux(self.in_place, LEFT["factor"], LEFT["result"])
+            if name == "left":
+                with m.If(multiplier.a_role == Pair.RESULT):
+                    m.d.comb += slot.eq(result)
             b_slot = Signal(2)
             m.d.comb += b_slot.eq(slot)
-            written = Mux(preparing, LEFT["scaled"], LEFT["result"])
+            written = Mux(preparing, LEFT["scaled"], result)
             with m.If(multiplier.b_write):
                 m.d.comb += b_slot.eq(written if name == "left" else RIGHT["quotient"])
             writes = multiplier.b_write & (multiplier.b_quotient == (name == "right"))
@@ -151,13 +154,12 @@ def multiply(cases, max_digits=32):
 
         prepared = None
         for x, y, m, inner, outer, options in cases:
-            swapped = "swapped" in options
-            await store("right" if swapped else "left", "factor", x, inner)
+            await store("left", "factor", x, inner)
             if y != 1 and "squares" not in options:
-                await store("left" if swapped else "right", "factor", y, outer)
+                await store("right", "factor", y, outer)
             context.set(dut.inner, inner)
             context.set(dut.outer, outer)
-            for name in ("leaves", "squares", "swapped"):
+            for name in ("leaves", "squares", "in_place"):
                 context.set(getattr(dut, name), name in options)
             context.set(dut.is_one, y == 1)
             if (m, inner) != prepared:
@@ -168,7 +170,8 @@ def multiply(cases, max_digits=32):
                 assert (cycles, products) == (CompactMultiplier.prepare_cycles(inner), 0)
                 assert await load("scaled", inner) == scaled_modulus(m, inner)
             cycles, products = await run("start")
-            outcomes.append((await load("result", inner), cycles, products))
+            slot = "factor" if "in_place" in options else "result"
+            outcomes.append((await load(slot, inner), cycles, products))
 
     simulator = Simulator(dut)
     simulator.add_clock(1e-8)
@@ -209,7 +212,9 @@ def test_edges(digits):
         values = sorted({0, 1, 2, m - 1, whole - 1, whole, 2 * whole - 1})
         cases += [(x, y, m, digits, digits) for x in values for y in values]
         cases += [(x, x, m, digits, digits, ("squares",)) for x in values]
+        cases += [(x, x, m, digits, digits, ("squares", "in_place")) for x in values]
         cases += [(x, 1, m, digits, digits, ("leaves",)) for x in values]
+        cases += [(x, 1, m, digits, digits, ("leaves", "in_place")) for x in values]
     check(cases)
 
 
@@ -222,6 +227,8 @@ def test_random_sizes():
         x, y = generator.randrange(2 * whole), generator.randrange(2 * whole)
         cases.append((x, y, m, digits, digits))
         cases.append((x, x, m, digits, digits, ("squares",)))
+        cases.append((x, y, m, digits, digits, ("in_place",)))
+        cases.append((x, x, m, digits, digits, ("squares", "in_place")))
     check(cases)
 
 
@@ -235,11 +242,11 @@ def test_unequal_digit_counts():
         small = generator.getrandbits(RADIX_BITS * (outer - 1) - 1)
         x = generator.randrange(m)
         cases.append((x, y, m, inner, outer))
-        cases.append((x, y, m, inner, outer, ("swapped",)))
+        cases.append((x, y, m, inner, outer, ("in_place",)))
         cases.append((x, 1, m, inner, outer))
         if outer > 2:
             cases.append((x, small, m, inner, outer, ("leaves",)))
-            cases.append((x, small, m, inner, outer, ("leaves", "swapped")))
+            cases.append((x, small, m, inner, outer, ("leaves", "in_place")))
     check(cases)
 
 
