@@ -106,7 +106,7 @@ class BankedMultiplierSignature(wiring.Signature):
     `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `leaves` are as in
     `MultiplierSignature`, and hold as these. So does `squares`: both factors are the same, in the
     left bank. Else the multiplicand is in the left bank, and the multiplier in the right one. The
-    result may take the multiplicand's place.
+    result may take the multiplicand's place where that has no more digits than the multiplier.
 
     The multiplier reads digit `a_index` through port A of both banks, and digit `b_index` through
     port B of both, each of the two operands `a_role`; `a_left` and so on come READ_LATENCY cycles
