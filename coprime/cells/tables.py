@@ -2,17 +2,24 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Value
+from amaranth.hdl import Cat, Const, Mux, Value
 
 __all__ = ["look_up"]
+
+_LUT_INPUTS = 6
 
 
 def look_up(words: Sequence[int], address: Value, width: int) -> Value:
     """The word at an address; 0 beyond the last.
 
     Each bit of the word is a truth table of the address's bits, so that synthesis finds one LUT a
-    bit where a comparison with every address would cost several.
+    bit where a comparison with every address would cost several. A table of more bits than a LUT
+    has inputs is one of two halves, each of which synthesis would not find by itself.
     """
+    if len(address) > _LUT_INPUTS:
+        half = 1 << (len(address) - 1)
+        low, high = (look_up(part, address[:-1], width) for part in (words[:half], words[half:]))
+        return Mux(address[-1], high, low)
     columns = [
         sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)
     ]
