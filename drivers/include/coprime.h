@@ -76,6 +76,7 @@ struct coprime {
     bool constant_time;        /* Private operations take the same cycles for every key. */
     bool fixed_modulus;        /* Only one modulus, which is built into the hardware. */
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
+    bool checked;              /* coprime_private checks its result with the public exponent. */
     uint32_t paddings;         /* In hardware: bit 0 PKCS #1 v1.5, bit 1 OAEP, bit 2 PSS. */
 
     /* The driver's own. */
@@ -196,7 +197,10 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
 /* result = x ^ d mod n with the private key that was loaded last. Errors: as coprime_modmul.
 
    A fault in the hardware that spoils one half of the computation can betray the primes: whoever
-   must fear that compares coprime_public of the result with x before the result is let out. */
+   must fear that compares coprime_public of the result with x before the result is let out. Where
+   the accelerator is `checked`, it does that itself, with the key's public exponent:
+   COPRIME_ERROR_FAULT if the result was wrong, which is wiped then; and what coprime_modmul,
+   coprime_modexp and coprime_public need is used up, and must be loaded again for these. */
 int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
 
 /* Bytes of SHA-256's digests, and of the longest salt. */

@@ -513,7 +513,7 @@ static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint3
         return COPRIME_ERROR_LENGTH_OVER;
     }
     driver->loaded &= ~(uint32_t)LOADED_PUBLIC;
-    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+    if (driver->checked || !knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
         driver->loaded &= ~(uint32_t)LOADED_PRIVATE;
     }
     write(driver, COPRIME_EXPONENT_LENGTH, bits);
@@ -592,6 +592,7 @@ int coprime_open(struct coprime *driver)
     driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
     driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
     driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
+    driver->checked = (word & COPRIME_CAPABILITIES_CHECKED_MASK) != 0;
     driver->paddings =
         (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
     word = read(driver, COPRIME_DIGITS);
@@ -751,6 +752,9 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
         error = load_exponent(driver, key->d, public_key->modulus.bits);
     } else {
         error = load_primes(driver, key);
+        if (!error && driver->checked && !public_key->exponent) {
+            error = COPRIME_ERROR_OPERAND_MISSING;
+        }
         if (!error && public_key->exponent) {
             error = load_exponent(driver, public_key->exponent, public_key->exponent_bits);
             driver->loaded |= error ? 0 : LOADED_PUBLIC;
@@ -764,9 +768,20 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
     return COPRIME_ERROR_NONE;
 }
 
-int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
+/* Before a private operation: what it uses up must be loaded again. */
+static int prepare_private(struct coprime *driver)
 {
     const int error = prepare_command(driver, LOADED_PRIVATE);
+
+    if (!error && driver->checked) {
+        driver->loaded = LOADED_PRIVATE;
+    }
+    return error;
+}
+
+int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
+{
+    const int error = prepare_private(driver);
 
     return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PRIVATE), x, result);
 }
@@ -844,7 +859,7 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
     if (driver->paddings == 0 || padding->scheme == COPRIME_SCHEME_NONE) {
         return COPRIME_ERROR_UNSUPPORTED;
     }
-    error = prepare_command(driver, private ? LOADED_PRIVATE : LOADED_PUBLIC);
+    error = private ? prepare_private(driver) : prepare_command(driver, LOADED_PUBLIC);
     if (error) {
         return error;
     }
@@ -1021,6 +1036,9 @@ const char *coprime_error_text(int code)
         return "the padding is wrong";
     case COPRIME_ERROR_PADDING_LENGTH:
         return "the modulus is too short for the padding";
+    case COPRIME_ERROR_FAULT:
+        return "the result was wrong and is wiped: a fault, or a key whose numbers do not belong"
+               " together";
     case COPRIME_ERROR_IDENTIFICATION:
         return "this is no Coprime accelerator";
     case COPRIME_ERROR_TIMEOUT:

@@ -349,12 +349,12 @@ static void open_driver(void)
 
     printf("%d", error);
     if (!error) {
-        printf(" 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x",
+        printf(" 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x 0%x",
                driver.version, driver.family,
                driver.commands, driver.max_bits, driver.max_prime_bits, driver.min_bits,
                driver.digit_width, driver.headroom, driver.radix_bits, driver.constant_time,
                driver.fixed_modulus, driver.equal_primes, driver.held,
-               driver.paddings);
+               driver.paddings, driver.checked);
     }
 }
 

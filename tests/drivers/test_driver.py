@@ -28,6 +28,7 @@ FAST = {
     "fdfm": ("fdfm", {}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
+    "compact": ("compact", {"max_bits": 257}),
 }
 SLOW = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
@@ -72,7 +73,7 @@ def opened(harness):
     names = (
         *("version", "family", "commands", "max_bits", "max_prime_bits", "min_bits"),
         *("digit_width", "headroom", "radix_bits"),
-        *("constant_time", "fixed_modulus", "equal_primes", "held", "paddings"),
+        *("constant_time", "fixed_modulus", "equal_primes", "held", "paddings", "checked"),
     )
     code, *values = harness("open")
     assert code == 0
@@ -87,7 +88,7 @@ def load_modulus(harness, m):
 
 
 def load_private(harness, key, e=None):
-    harness.set_private(key, e)
+    harness.set_private(key, e or (65537 if harness.own.checked else None))
     assert harness("private_constants", 0)[0] == 0
     assert harness("load_private") == (0,)
 
@@ -118,7 +119,9 @@ def test_open_reads_what_the_accelerator_is(opened):
     assert lengths == own.max_bits | own.max_prime_bits << 16
     assert opened("read", registers.MIN_LENGTH.address) == (0, own.min_bits)
     _, word = opened("read", registers.CAPABILITIES.address)
-    flags = own.constant_time << 8 | own.fixed_modulus << 9 | own.equal_primes << 14
+    flags = (
+        own.constant_time << 8 | own.fixed_modulus << 9 | own.equal_primes << 14 | own.checked << 18
+    )
     assert word == own.commands | flags | word & registers.CAPABILITIES["MULTIPLIERS"].mask
     assert own.paddings == 0
 
@@ -144,7 +147,11 @@ def test_modexp(opened):
 
 @pytest.mark.parametrize("polled", [False, True])
 def test_public_and_private(opened, polled):
-    """Both work after one loading, and modmul and modexp with the key's modulus too."""
+    """Both work after one loading, and modmul and modexp with the key's modulus too.
+
+    Where a private operation is checked, it leaves nothing for these, nor modexp an exponent for it.
+    """
+    checked = opened.own.checked
     if polled:
         opened("poll")
     for bits, p_bits in ((128, 64), (100, 50), (129, 65), (96, 60)):
@@ -156,10 +163,18 @@ def test_public_and_private(opened, polled):
             y = pow(x, 65537, key.n)
             assert opened("public", octets(x))[:2] == (0, y)
             assert opened("private", octets(y))[:2] == (0, x)
+            if checked:
+                assert opened("public", octets(x))[0] == Error.OPERAND_MISSING
+                assert opened("modmul", octets(1), octets(1))[0] == Error.OPERAND_MISSING
+                assert opened("private", octets(y))[:2] == (0, x)
+                load_private(opened, key, 65537)
         assert opened("modmul", octets(key.p), octets(key.q))[:2] == (0, 0)
         assert opened("modexp", octets(2), 100, octets(99))[:2] == (0, pow(2, 99, key.n))
         assert opened("public", octets(1))[0] == Error.OPERAND_MISSING  # its exponent is gone
-        assert opened("private", octets(y))[:2] == (0, x)
+        if checked:
+            assert opened("private", octets(y))[0] == Error.OPERAND_MISSING
+        else:
+            assert opened("private", octets(y))[:2] == (0, x)
 
 
 def test_a_public_key(opened):

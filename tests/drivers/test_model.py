@@ -30,7 +30,10 @@ class Driver(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "headroom", "radix_bits")),
-        *((name, ctypes.c_bool) for name in ("constant_time", "fixed_modulus", "equal_primes")),
+        *(
+            (name, ctypes.c_bool)
+            for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")
+        ),
         *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded", "modulus_bits")),
     ]
 
