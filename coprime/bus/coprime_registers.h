@@ -357,7 +357,7 @@ enum coprime_error {
     /* The modulus is too short for the padding. */
     COPRIME_ERROR_PADDING_LENGTH = 18,
     /* The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or a
-       key whose numbers do not belong together. The result was wiped. */
+       key whose numbers do not belong together. The engine's memory was wiped. */
     COPRIME_ERROR_FAULT = 19,
 };
 

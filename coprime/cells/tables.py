@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Mux, Value
+from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal, Value
 
-__all__ = ["look_up"]
+from .target import Target
+
+__all__ = ["look_up", "place_table"]
 
 _LUT_INPUTS = 6
 
@@ -20,9 +22,29 @@ def look_up(words: Sequence[int], address: Value, width: int) -> Value:
         half = 1 << (len(address) - 1)
         low, high = (look_up(part, address[:-1], width) for part in (words[:half], words[half:]))
         return Mux(address[-1], high, low)
-    columns = [
-        sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)
-    ]
+    columns = _columns(words, width)
     # A shifted table of which one bit is taken, and not bit_select(), which becomes an assignment
     # of the shifted table to a wire of one bit: Verilator 5.48 may then leave other bits in.
     return Cat((Const(column, 1 << len(address)) >> address)[0] for column in columns)
+
+
+def place_table(
+    m: Module, words: Sequence[int], address: Value, width: int, target: Target
+) -> Value:
+    """As `look_up`; on XC7 of explicit LUTs, one a bit, if the address has 6 bits.
+
+    Yosys weighs a LUT of 6 inputs as more than two of fewer, and takes several of these where there
+    is time for it.
+    """
+    if target is not Target.XC7 or len(address) != _LUT_INPUTS:
+        return look_up(words, address, width)
+    found = Signal(width, name="found")
+    for bit, column in enumerate(_columns(words, width)):
+        inputs = {f"i_I{k}": address[k] for k in range(_LUT_INPUTS)}
+        init = Const(column, 1 << _LUT_INPUTS)
+        m.submodules[f"table_{bit}"] = Instance("LUT6", p_INIT=init, o_O=found[bit], **inputs)
+    return found
+
+
+def _columns(words: Sequence[int], width: int) -> list[int]:
+    return [sum((word >> bit & 1) << row for row, word in enumerate(words)) for bit in range(width)]

@@ -47,6 +47,7 @@ class BankedLane(Lane):
     ):
         if not isinstance(layout, BankedLayout):
             raise TypeError(f"layout must be a BankedLayout, not {layout!r}")
+        self.target = target
         for step in program.steps:
             if not _keeps_to_banks(step, layout):
                 raise ValueError(f"operands of {step.note!r} are in the wrong banks")
@@ -58,7 +59,13 @@ class BankedLane(Lane):
 
     def _sequencer(self) -> Sequencer:
         numbers = self.layout.numbers
-        return Sequencer(self.program, self.capabilities, leads=self.leads, numbers=numbers)
+        return Sequencer(
+            self.program,
+            self.capabilities,
+            leads=self.leads,
+            numbers=numbers,
+            target=self.target,
+        )
 
     def _place(self, slot: Slot) -> Const:
         return Const(self.layout.numbers[slot], self.layout.NUMBER_BITS)
@@ -79,7 +86,9 @@ class BankedLane(Lane):
         sequencer = self.sequencer
         x, y, destination = sequencer.x, sequencer.y, sequencer.destination
         modulus = sequencer.modulus
-        exponent = Mux(modulus == Context.WHOLE, right.a_data, left.a_data)
+        # E lies right, the exponents modulo the primes left.
+        is_e = (modulus == Context.WHOLE) | sequencer.public
+        exponent = Mux(is_e, right.a_data, left.a_data)
         linear = self._connect(m, left.a_data, left.b_data, exponent, factors)
 
         # --- Slots -----------------------------------------------------------------------------
@@ -101,7 +110,7 @@ class BankedLane(Lane):
         m.d.comb += [a_left.eq(x), a_right.eq(Mux(multiplies, y, x))]
         with m.If(sequencer.exponent_read):
             m.d.comb += [
-                a_left.eq(Mux(sequencer.public, place(Slot.KEPT_E), of_context(Slot.exponent))),
+                a_left.eq(of_context(Slot.exponent)),
                 a_right.eq(place(Slot.E)),
             ]
         with m.Elif(multiplies), m.Switch(multiplier.a_role):

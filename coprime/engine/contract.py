@@ -115,7 +115,7 @@ class Error(enum.IntEnum):
     """The modulus is too short for the padding."""
     FAULT = 19
     """The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or
-    a key whose numbers do not belong together. The result was wiped."""
+    a key whose numbers do not belong together. The engine's memory was wiped."""
 
 
 class Length(enum.IntEnum):

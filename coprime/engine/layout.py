@@ -90,7 +90,7 @@ _LEFT = {
     Slot.RESULT: 0,
     Slot.PART: 1,
     Slot.SCALED: 2,
-    Slot.KEPT_E: 3,
+    Slot.KEPT_E: 3,  # as long as M: beyond the block it is moved to SCALED's, and lost
     Slot.X: 4,
     Slot.CRT_P: 6,
     Slot.DP: 8,
@@ -100,8 +100,10 @@ _LEFT = {
     Slot.M: 12,
     Slot.P: 14,
     Slot.Q: 15,
+    # No place of its own.
+    Slot.HALF: 13,
 }
-"""Blocks of the left bank."""
+"""Blocks of the left bank. Those of Q and Q_POWER are those of P and P_POWER, with a lowest bit."""
 _RIGHT = {
     Slot.QUOTIENT: 0,
     # Used up by the table of a private operation, but for E, which is kept.

@@ -1,7 +1,7 @@
 """What an engine does, executed on integers: the result, the error and the exact cycles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then
 from coprime.multipliers.contract import ModularMultiplier
@@ -42,7 +42,7 @@ def predict(
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
     values = {Slot(operand): value for operand, value in operands.items()}
     lanes = [
-        _Lane(command, dict(values), lengths, program, capabilities, multiplier)
+        _Lane(command, dict(values), lengths, program, capabilities, multiplier, layout.depth)
         for program in programs
         if command in program.entries
     ]
@@ -67,6 +67,11 @@ def predict(
     return Prediction(result, error, leading.cycles + 1, products)
 
 
+_OF_Q = {Slot.P: Slot.Q, Slot.P_POWER: Slot.Q_POWER}
+_PLAIN = (Then.NEXT, Then.GO, Then.NEXT_TURN, Then.UNLESS_PRIVATE, Then.IF_MODMUL)
+"""What comes after a step that has no part in a scan."""
+
+
 class _Lane:
     """What a lane holds in its memory and registers, and the cycles that have passed.
 
@@ -83,7 +88,9 @@ class _Lane:
         program: Program,
         capabilities: Capabilities,
         multiplier: ModularMultiplier,
+        depth: int,
     ):
+        self.depth = depth
         self.command = command
         self.values = values
         self.lengths = lengths
@@ -101,7 +108,8 @@ class _Lane:
         self._borrow = False
         self._window = 0
         self._public = False
-        """It is KEPT_E that is scanned, whatever the modulus."""
+        """It is E that is scanned, whatever the modulus."""
+        self._turn = Context.Q if command is Command.RSA_PRIVATE else Context.WHOLE
         self._counter = 0
         self.unchecked = program.checks and command is Command.RSA_PRIVATE
         """The operation has no result yet that may be read."""
@@ -111,7 +119,7 @@ class _Lane:
 
     def execute(self) -> None:
         """The step at the address, up to the next one."""
-        step = self.program.steps[self.address - 1]
+        step = self._resolved(self.program.steps[self.address - 1])
         self.cycles += 1
         if step.kind is StepKind.MEET:
             self.meets = True
@@ -152,7 +160,31 @@ class _Lane:
         self._proceed(self.program.steps[self.address - 1])
 
     def _proceed(self, step: Step) -> None:
-        self.address = self._target if step.then is Then.GO else self.address + 1
+        takes = {
+            Then.GO: True,
+            Then.NEXT_TURN: self._turn is Context.Q,
+            Then.UNLESS_PRIVATE: self.command is not Command.RSA_PRIVATE,
+            Then.IF_MODMUL: self.command is Command.MODMUL,
+        }.get(step.then, False)
+        if step.then is Then.NEXT_TURN and self._turn is not Context.WHOLE:
+            self._turn = Context.P if self._turn is Context.Q else Context.Q
+        self.address = self._target if takes else self.address + 1
+
+    def _resolved(self, step: Step) -> Step:
+        """The step modulo the prime whose turn it is, if that is what it says."""
+        if Context.TURN not in (step.modulus, step.outer) and step.destination is not Slot.HALF:
+            return step
+        of_q = self._turn is Context.Q
+        own = _OF_Q if of_q and step.modulus is Context.TURN else {}
+        half = Slot.PART if of_q else Slot.ACCUMULATOR
+        return replace(
+            step,
+            modulus=self._turn if step.modulus is Context.TURN else step.modulus,
+            outer=self._turn if step.outer is Context.TURN else step.outer,
+            x=own.get(step.x, step.x),
+            y=own.get(step.y, step.y),
+            destination=half if step.destination is Slot.HALF else step.destination,
+        )
 
     def _multiply(self, step: Step) -> None:
         rounds = self.capabilities.rounds(self._length(step.outer))
@@ -179,7 +211,7 @@ class _Lane:
             if Then.SLIDE in self.program.thens:
                 self._window = 0
             self._on(self._target, self.address + 1)
-        elif step.then in (Then.NEXT, Then.GO):
+        elif step.then in _PLAIN:
             self._proceed(step)
         elif self._completes(step):
             self.address += 1
@@ -265,8 +297,8 @@ class _Lane:
         elif step.kind is StepKind.MOVE:
             self.values[self._place(step.destination)] = x
         elif step.kind is StepKind.ZERO and y:
-            self.address = self._target
-            return
+            self.cycles += 1 + LinearUnit.clear_cycles(self.depth)
+            error = Error.FAULT
         elif step.kind is StepKind.ZERO and step.modulus is Context.WHOLE:
             self.unchecked = False
             self.address = 0
@@ -332,8 +364,6 @@ class _Lane:
         return {"together": True} if self.together else {}
 
     def _length(self, context: Context) -> int:
-        if context is Context.EXPONENT:
-            return self._exponent_length(Context.WHOLE)
         return self.lengths.get((Length.MODULUS, Length.P, Length.Q)[context], 0)
 
     def _digits(self, context: Context) -> int:
@@ -344,5 +374,5 @@ class _Lane:
         return self.lengths.get(Length.EXPONENT, 0) if whole else self._length(context)
 
     def _bit_of(self, step: Step) -> int:
-        exponent = Slot.KEPT_E if self._public else Slot.exponent(step.modulus)
+        exponent = Slot.E if self._public else Slot.exponent(step.modulus)
         return self.values[exponent] >> self._bit & 1

@@ -44,6 +44,11 @@ class Program:
         return self.whole_window_bits if context is Context.WHOLE else self.window_bits
 
     @property
+    def has_turns(self) -> bool:
+        """Whether steps are modulo the prime whose turn it is."""
+        return any(step.modulus is Context.TURN for step in self.steps)
+
+    @property
     def checks(self) -> bool:
         """A private operation has no result but by a last step ZERO."""
         return StepKind.ZERO in self.kinds
@@ -139,11 +144,14 @@ def banked_program(own: Arithmetic, exponentiation: Exponentiation) -> Program:
     """All four operations on a lane of two banks; the exponentiation has a fixed window."""
     return Program.assemble(
         {
-            (Command.MODMUL,): banked.modmul(own),
-            (Command.MODEXP, Command.RSA_PUBLIC): banked.modexp(own),
-            (Command.RSA_PRIVATE,): banked.rsa_private(own),
+            (
+                Command.MODMUL,
+                Command.MODEXP,
+                Command.RSA_PUBLIC,
+                Command.RSA_PRIVATE,
+            ): banked.operations(own)
         },
-        canonical(own),
+        [],
         window_bits=exponentiation.window_bits,
         whole_window_bits=exponentiation.whole_window_bits,
         in_place=True,

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.tables import look_up
+from coprime.cells.tables import place_table
+from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
 from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, StepKind, Then
 from coprime.multipliers.contract import READ_LATENCY
@@ -69,6 +70,8 @@ class Sequencer(wiring.Component):
         program has no entry for.
     numbers : mapping of Slot to int
         What `x`, `y` and `destination` call the slots, if not by their own numbers.
+    target : Target
+        With XC7 the program memory is of explicit LUTs.
 
     Members
     -------
@@ -90,8 +93,10 @@ class Sequencer(wiring.Component):
         *,
         leads: bool = True,
         numbers: Mapping[Slot, int] | None = None,
+        target: Target = Target.GENERIC,
     ):
         self.program = program
+        self.target = target
         self._layout = step_layout(program, numbers)
         self._numbers = numbers or {slot: int(slot) for slot in Slot}
         self.capabilities = capabilities
@@ -189,23 +194,54 @@ class Sequencer(wiring.Component):
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
-        m.d.comb += fetched.as_value().eq(look_up([w.as_bits() for w in words], pc, layout.size))
+        words_as_bits = [word.as_bits() for word in words]
+        m.d.comb += fetched.as_value().eq(
+            place_table(m, words_as_bits, pc, layout.size, self.target)
+        )
 
-        moves_exponent = any(one.modulus is Context.EXPONENT for one in self.program.steps)
-        no_modulus = self.exponent_digits if moves_exponent else Const(0, len(self.p_digits))
-        digits = Array([self.modulus_digits, self.p_digits, self.q_digits, no_modulus])
+        digits = Array(
+            [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
+        )
         exponent_digits = Signal.like(self.exponent_digits)
-        scans_e: Value = step.modulus == Context.WHOLE
+        modulus, outer, x, y, destination = (
+            Signal.like(step[name], name=name)
+            for name in ("modulus", "outer", "x", "y", "destination")
+        )
+        m.d.comb += [
+            modulus.eq(step.modulus),
+            outer.eq(step.outer),
+            x.eq(step.x),
+            y.eq(step.y),
+            destination.eq(step.destination),
+        ]
+        turn = Signal(Context)
+        if self.program.has_turns:
+            of_q = turn == Context.Q
+            with m.If(step.modulus == Context.TURN):
+                m.d.comb += modulus.eq(turn)
+            with m.If(step.outer == Context.TURN):
+                m.d.comb += outer.eq(turn)
+            of_p = {numbers[Slot.modulus(Context.P)], numbers[Slot.power(Context.P)]}
+            assert {number | 1 for number in of_p} == {
+                numbers[Slot.modulus(Context.Q)],
+                numbers[Slot.power(Context.Q)],
+            }
+            for named, slot in ((step.x, x), (step.y, y)):
+                with m.If((step.modulus == Context.TURN) & of_q & named.matches(*of_p)):
+                    m.d.comb += slot[0].eq(1)
+            with m.If(step.destination == numbers[Slot.HALF]):
+                m.d.comb += destination.eq(Mux(of_q, numbers[Slot.PART], numbers[Slot.ACCUMULATOR]))
+        scans_e: Value = modulus == Context.WHOLE
         if StepKind.SCAN_PUBLIC in kinds:
             scans_e |= step.kind == StepKind.SCAN_PUBLIC
         m.d.comb += [
-            self.x.eq(step.x),
-            self.y.eq(step.y),
-            self.destination.eq(step.destination),
-            self.modulus.eq(step.modulus),
+            self.x.eq(x),
+            self.y.eq(y),
+            self.destination.eq(destination),
+            self.modulus.eq(modulus),
             self.operation.eq(step.kind),
-            self.inner_digits.eq(digits[step.modulus]),
-            self.outer_digits.eq(digits[step.outer]),
+            self.inner_digits.eq(digits[modulus]),
+            self.outer_digits.eq(digits[outer]),
             exponent_digits.eq(Mux(scans_e, self.exponent_digits, self.inner_digits)),
         ]
         if _any_leaves(self.program):
@@ -217,7 +253,7 @@ class Sequencer(wiring.Component):
             m.d.comb += self.rounds.eq(self.outer_digits)
         else:
             headroom = self.capabilities.headroom
-            length = lengths[step.outer]
+            length = lengths[outer]
             m.d.comb += self.rounds.eq(length + headroom if headroom else length)
 
         # --- The exponent, bit by bit: downwards, or upwards after a SCAN_UP ---------------------
@@ -232,9 +268,7 @@ class Sequencer(wiring.Component):
         upwards = Signal()
         ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
         m.d.comb += bit.eq((exponent >> bit_index)[0])
-        exponent_length = Mux(
-            step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
-        )
+        exponent_length = Mux(modulus == Context.WHOLE, self.exponent_length, lengths[modulus])
         if StepKind.SCAN_UP in kinds:
             m.d.comb += [
                 edge_bit.eq(bit_index == Mux(upwards, width - 1, 0)),
@@ -287,7 +321,7 @@ class Sequencer(wiring.Component):
             whole_bits = self.program.whole_window_bits
             if whole_bits != len(window):
                 shorter = ~position[: (whole_bits - 1).bit_length()].any()
-                full = Mux(step.modulus == Context.WHOLE, shorter, full)
+                full = Mux(modulus == Context.WHOLE, shorter, full)
             forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
             with m.If(forgets):
                 m.d.sync += window.eq(0)
@@ -300,16 +334,16 @@ class Sequencer(wiring.Component):
                 with m.Elif(next_entry):
                     m.d.sync += window.eq(window + 1)
                 before_last = Mux(
-                    step.modulus == Context.WHOLE,
+                    modulus == Context.WHOLE,
                     window[:whole_bits] == (1 << whole_bits) - 2,
                     window == (1 << len(window)) - 3,
                 )
             if self.program.in_place:
                 empty = ~window[:whole_bits].any()
                 if whole_bits != len(window):
-                    above_whole = window[whole_bits:].any() & (step.modulus != Context.WHOLE)
+                    above_whole = window[whole_bits:].any() & (modulus != Context.WHOLE)
                     empty &= ~above_whole
-                m.d.comb += self.keeps.eq((step.y == numbers[Slot.WINDOW]) & empty)
+                m.d.comb += self.keeps.eq((y == numbers[Slot.WINDOW]) & empty)
         counter = Signal(COUNTER_BITS, reset_less=True)
         if StepKind.COUNT in kinds:
             with m.If(~self.busy):
@@ -321,7 +355,7 @@ class Sequencer(wiring.Component):
         too_long = Signal()
         m.d.comb += too_long.eq(
             Mux(
-                step.modulus == Context.WHOLE,
+                modulus == Context.WHOLE,
                 self.inner_digits > capabilities.max_digits,
                 self.inner_digits > capabilities.max_prime_digits,
             )
@@ -329,7 +363,7 @@ class Sequencer(wiring.Component):
         length_error = Signal(ERROR_BITS)
         too_short = self.inner_digits < shortest
         if capabilities.equal_primes:
-            too_short |= (step.modulus != Context.WHOLE) & (self.p_length != self.q_length)
+            too_short |= (modulus != Context.WHOLE) & (self.p_length != self.q_length)
         with m.If(too_short):
             m.d.comb += length_error.eq(Error.LENGTH_ZERO)
         with m.Elif(too_long):
@@ -360,6 +394,29 @@ class Sequencer(wiring.Component):
             with m.If(unchecked & (code == Error.NONE)):
                 m.d.comb += self.error.eq(Error.FAULT)
 
+        # What comes after a step that has no part in a scan.
+        takes = Signal()  # the target comes
+        conditions: dict[Then, ValueLike] = {
+            Then.NEXT: 0,
+            Then.GO: 1,
+            Then.NEXT_TURN: turn == Context.Q,
+            Then.UNLESS_PRIVATE: self.command != Command.RSA_PRIVATE,
+            Then.IF_MODMUL: self.command == Command.MODMUL,
+        }
+        plain = [then for then in conditions if then in thens or then is Then.NEXT]
+        with m.Switch(step.then):
+            for then in plain:
+                with m.Case(then):
+                    m.d.comb += takes.eq(conditions[then])
+
+        def proceed() -> None:
+            m.d.comb += [jump.eq(takes), forward.eq(1)]
+            with m.If(takes & (step.target == 0)):
+                m.next = "END"
+            if Then.NEXT_TURN in thens:
+                with m.If(step.then == Then.NEXT_TURN):
+                    m.d.sync += turn.eq(Cat(turn[1], turn[0]))  # P <-> Q
+
         def end(error: Error | Signal) -> None:
             m.d.sync += code.eq(error)
             m.next = "END"
@@ -370,8 +427,11 @@ class Sequencer(wiring.Component):
                 m.d.comb += self.busy.eq(0)
                 with m.If(self.start):
                     m.d.sync += code.eq(Error.NONE)
+                    private = self.command == Command.RSA_PRIVATE
                     if self.program.checks:
-                        m.d.sync += unchecked.eq(self.command == Command.RSA_PRIVATE)
+                        m.d.sync += unchecked.eq(private)
+                    if self.program.has_turns:
+                        m.d.sync += turn.eq(Mux(private, Context.Q, Context.WHOLE))
                     m.next = "FETCH"
                     with m.Switch(self.command):
                         for command, entry in self.program.entries.items():
@@ -434,12 +494,8 @@ class Sequencer(wiring.Component):
                                 free.eq(self.places[slot]),
                             ]
                 with m.Switch(step.then):
-                    with m.Case(Then.NEXT):
-                        m.d.comb += forward.eq(1)
-                    with m.Case(Then.GO):
-                        m.d.comb += jump.eq(1)
-                        with m.If(step.target == 0):
-                            m.next = "END"
+                    with m.Case(*plain):
+                        proceed()
                     with m.Case(Then.SQUARED):
                         m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                         m.d.comb += next_bit.eq(~bit & ~last_bit)
@@ -558,10 +614,8 @@ class Sequencer(wiring.Component):
             with m.State("LINEAR"), m.If(self.linear_done):
                 m.next = "JUDGE"
             with m.State("JUDGE"):
-                m.d.comb += [jump.eq(step.then == Then.GO), forward.eq(1)]
                 m.next = "FETCH"
-                with m.If((step.then == Then.GO) & (step.target == 0)):
-                    m.next = "END"
+                proceed()
                 with m.If((step.kind == StepKind.TEST) & self.z_is_zero):
                     end(Error.MODULUS_ZERO)
                 if self.capabilities.montgomery:
@@ -572,13 +626,17 @@ class Sequencer(wiring.Component):
                 if self.program.checks:
                     with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
                         m.d.sync += code.eq(Error.FAULT)
-                        m.d.comb += jump.eq(1)
-                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.WHOLE)):
+                        m.next = "FAULT"
+                    with m.Elif((step.kind == StepKind.ZERO) & (modulus == Context.WHOLE)):
                         m.d.sync += unchecked.eq(0)
                         m.next = "END"
                 if StepKind.NORMALIZED in kinds:
                     with m.Elif((step.kind == StepKind.NORMALIZED) & ~self.z_is_normalized):
                         end(Error.MODULUS_SHORT)
+            if self.program.checks:
+                with m.State("FAULT"):
+                    m.d.comb += self.clear.eq(1)
+                    m.next = "WIPE"
             with m.State("WIPE"):
                 m.d.comb += self.clearing.eq(1)
                 with m.If(self.linear_done):

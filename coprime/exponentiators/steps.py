@@ -31,8 +31,9 @@ class Context(enum.IntEnum):
     WHOLE = 0
     P = 1
     Q = 2
-    EXPONENT = 3
-    """No modulus, but E, of a digit count of its own; for MOVE only."""
+    TURN = 3
+    """The one whose turn it is: WHOLE, but in a private operation Q or P. With it, P's modulus and
+    power mean Q's in Q's turn."""
 
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
@@ -110,6 +111,8 @@ class Slot(enum.IntEnum):
     T_15 = 47
     ENTRY = 62
     """As a multiplication's destination: the table's entry after the one that the window names."""
+    HALF = 61
+    """As a destination: ACCUMULATOR, but PART in Q's turn."""
     WINDOW = 63
     """The table's entry that the window names. As a multiplication's y, where the table is without
     T_0: a window of 0 has a product that is not written, in the same cycles."""
@@ -117,7 +120,7 @@ class Slot(enum.IntEnum):
     @staticmethod
     def modulus(context: Context) -> "Slot":
         """M, P or Q."""
-        return Slot(Slot.M + context)
+        return Slot(Slot.M + (Context.P if context is Context.TURN else context))
 
     @staticmethod
     def inverse(context: Context) -> "Slot":
@@ -127,7 +130,7 @@ class Slot(enum.IntEnum):
     @staticmethod
     def power(context: Context) -> "Slot":
         """R * R_context modulo that modulus."""
-        return Slot(Slot.M_POWER + context)
+        return Slot(Slot.M_POWER + (Context.P if context is Context.TURN else context))
 
     @staticmethod
     def exponent(context: Context) -> "Slot":
@@ -176,12 +179,12 @@ class StepKind(enum.IntEnum):
     BRANCH = 12
     """The next step if the exponent's bit is 1, else the target."""
     SCAN_PUBLIC = 13
-    """SCAN of KEPT_E, whatever the modulus."""
+    """SCAN of E, whatever the modulus."""
     MOVE = 14
     """destination = x."""
     ZERO = 15
-    """The next step if y = 0, else the target. Of the whole modulus it is an operation's last step,
-    where y = 0: its result may be read."""
+    """End with the error FAULT and wipe the memory, unless y = 0. Of the whole modulus it is an
+    operation's last step: its result may be read."""
     COUNT = 16
     """The exponent goes into the counter; the target, if there is one, where that is 0. End with an
     error if it has more bits than COUNTER_BITS."""
@@ -214,6 +217,13 @@ class Then(enum.IntEnum):
     ENTRY = 8
     """The window, which a PREPARE has set to 1, names the next entry of the table. The next step if
     that is the last one, or modulo a prime the last but one; else the same step again."""
+    NEXT_TURN = 9
+    """In Q's turn it is P's then, and the target comes. In P's turn it is Q's, and the next step;
+    and if it is nobody's turn the next step."""
+    UNLESS_PRIVATE = 10
+    """The target, but the next step in a private operation."""
+    IF_MODMUL = 11
+    """The target if the command is MODMUL, else the next step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,7 +149,7 @@ def test_modexp(opened):
 def test_public_and_private(opened, polled):
     """Both work after one loading, and modmul and modexp with the key's modulus too.
 
-    Where a private operation is checked, it leaves nothing for these, nor modexp an exponent for it.
+    A private operation that is checked leaves nothing for these, nor modexp an exponent for it.
     """
     checked = opened.own.checked
     if polled:

@@ -8,6 +8,9 @@ private operation needs again stays left.
 RSA_PRIVATE checks its result with the public exponent before it can be read. A fault in one of the
 two halves would otherwise give the key away (Boneh, DeMillo, Lipton 1997: the greatest common
 divisor of M and result^E - X is a prime then).
+
+All of it is one list, in which the commands share what they can, and both primes everything: with
+at most 63 steps a bit of the program memory is a LUT.
 """
 
 from dataclasses import replace
@@ -17,10 +20,10 @@ from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then, mu
 from coprime.exponentiators.table import enter
 
 from .common import (
+    REDUCE,
     REDUCE_BELOW_3M,
     Arithmetic,
     below_modulus,
-    give,
     go,
     leave,
     prepare,
@@ -28,178 +31,163 @@ from .common import (
     test_modulus,
 )
 
-__all__ = ["modexp", "modmul", "rsa_private"]
+__all__ = ["operations"]
 
-_WRONG = "wrong"
-"""Label: the result is wrong, and is wiped."""
+_ACC = Slot.ACCUMULATOR
+_WHOLE, _P, _TURN = Context.WHOLE, Context.P, Context.TURN
+
+_PRIMES, _HALF, _SCAN, _CHECK = "primes", "half", "scan", "check"
+_NOT_PRIVATE, _MODMUL = "not_private", "modmul"
+"""Labels."""
 
 
-def modmul(own: Arithmetic) -> list[Step]:
-    """X * Y mod M."""
-    whole = Context.WHOLE
+def operations(own: Arithmetic) -> list[Step]:
+    """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
     return [
-        test_modulus(whole),
-        below_modulus(Slot.X),
-        below_modulus(Slot.Y),
-        *_prepare(own, whole),
-        multiply(Slot.ACCUMULATOR, Slot.X, Slot.M_POWER, whole, "X * R mod M"),
-        give(
-            own,
-            multiply(Slot.ACCUMULATOR, Slot.ACCUMULATOR, Slot.Y, whole, "X * Y mod M"),
-            REDUCE_BELOW_3M,
-        ),
-    ]
-
-
-def modexp(own: Arithmetic) -> list[Step]:
-    """X ^ E mod M, without the Chinese Remainder Theorem."""
-    whole = Context.WHOLE
-    base = multiply(Slot.WINDOW, Slot.X, Slot.M_POWER, whole, "T_1 = X")
-    *steps, last = windows(whole, Slot.ACCUMULATOR)
-    return [
-        test_modulus(whole),
-        below_modulus(Slot.X),
-        *_prepare(own, whole),
-        base,
-        replace(base, destination=Slot.ACCUMULATOR, note="B = X"),
-        _table(whole),
-        _move(Slot.ACCUMULATOR, Slot.M_POWER, whole),
-        multiply(Slot.ACCUMULATOR, Slot.ACCUMULATOR, Slot.ONE, whole, "C = 1"),
-        *steps,
-        give(own, last),
-    ]
-
-
-def rsa_private(own: Arithmetic) -> list[Step]:
-    """X ^ D mod M, M = P * Q, checked."""
-    return [
-        *map(test_modulus, (Context.WHOLE, Context.P, Context.Q)),
-        below_modulus(Slot.X),
-        _move(Slot.KEPT_E, Slot.E, Context.EXPONENT),
-        *_half(own, Context.Q, Slot.PART),
-        *_half(own, Context.P, Slot.ACCUMULATOR),
+        test_modulus(_WHOLE),
+        _unless_private(below_modulus(Slot.X), _NOT_PRIVATE),
+        _next_turn(replace(test_modulus(_TURN), label=_PRIMES), _PRIMES),
+        _move(Slot.KEPT_E, Slot.E, _WHOLE),
+        *_half(own),
         *_recombine(own),
-        _move(Slot.SUM, Slot.ACCUMULATOR, Context.WHOLE),
-        _move(Slot.SUM_COPY, Slot.ACCUMULATOR, Context.WHOLE),
-        _move(Slot.KEPT_E, Slot.E, Context.EXPONENT),
-        _move(Slot.FACTOR, Slot.X, Context.WHOLE),
-        *_check(own, Context.Q),
-        *_check(own, Context.P),
+        *_canonical(),
+        _move(Slot.SUM, _ACC, _WHOLE),
+        _move(Slot.SUM_COPY, _ACC, _WHOLE),
+        _move(Slot.FACTOR, Slot.X, _WHOLE),
+        *_check(own),
         *_release(),
-        *_wipe(),
+        *_not_private(own),
     ]
 
 
-def _half(own: Arithmetic, prime: Context, result: Slot) -> list[Step]:
-    """A prime's half: X ^ D_p modulo p, below 2p.
+def _half(own: Arithmetic) -> list[Step]:
+    """A prime's half: X ^ D_p modulo p, below 2p. From SCAN on, it is MODEXP modulo M, too.
 
-    What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters
-    before there is a T_1, and waits in T_15's place until the base is not needed any more.
+    What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters before
+    there is a T_1, and waits in T_15's place until the base is not needed any more.
     """
-    acc, one = Slot.ACCUMULATOR, Slot.T_15
-    *steps, last = windows(prime, acc)
+    one = Slot.T_15
+    scan, *steps, last = windows(_TURN, _ACC)
     return [
-        _move(Slot.FACTOR, Slot.X, Context.WHOLE),
-        *_prepare(own, prime),
-        enter(prime, acc, Slot.ONE),
-        _move(one, acc, prime),
-        enter(prime, acc, Slot.FACTOR),
-        _move(Slot.WINDOW, acc, prime),
-        _table(prime),
-        multiply(acc, acc, Slot.WINDOW, prime, "T_15 = B * T_14"),
-        _move(Slot.QUOTIENT, one, prime),
-        _move(Slot.T_15, acc, prime),
-        _move(acc, Slot.QUOTIENT, prime),
+        replace(_move(Slot.FACTOR, Slot.X, _WHOLE), label=_HALF),
+        *_prepare(own, _TURN),
+        enter(_TURN, _ACC, Slot.ONE),
+        _move(one, _ACC, _TURN),
+        enter(_TURN, _ACC, Slot.FACTOR),
+        _move(Slot.WINDOW, _ACC, _TURN),
+        _table(_TURN),
+        multiply(_ACC, _ACC, Slot.WINDOW, _TURN, "T_15 = B * T_14"),
+        _move(Slot.QUOTIENT, one, _TURN),
+        _move(Slot.T_15, _ACC, _TURN),
+        _move(_ACC, Slot.QUOTIENT, _TURN),
+        replace(scan, label=_SCAN),
         *steps,
-        replace(leave(own, last), destination=result),
+        _next_turn(replace(leave(own, last), destination=Slot.HALF), _HALF),
     ]
 
 
 def _table(context: Context) -> Step:
     """T_2 and so on, from T_1 and the base in ACCUMULATOR: one step for all."""
-    return multiply(
-        Slot.ENTRY, Slot.ACCUMULATOR, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY
-    )
+    return multiply(Slot.ENTRY, _ACC, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY)
 
 
 def _recombine(own: Arithmetic) -> list[Step]:
     """S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula with the weight Z_p of S_p.
 
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
-    PART.
+    PART. The sum is below 3M.
     """
-    p, whole = Context.P, Context.WHOLE
-    q_as_factor = multiply(
-        Slot.PART, Slot.P_POWER, Slot.FACTOR, p, "S_q modulo P, times R_p", outer=whole
+    q_modulo_p = multiply(
+        Slot.PART, Slot.P_POWER, Slot.FACTOR, _P, "S_q modulo P, times R_p", outer=_WHOLE
     )
-    difference = _linear(StepKind.SUBTRACT, Slot.ACCUMULATOR, Slot.ACCUMULATOR, Slot.PART, p)
+    plus_p = _linear(StepKind.ADD, _ACC, _ACC, Slot.P, _P, "S_p + 2P")
+    weighed = multiply(
+        _ACC, Slot.CRT_P, Slot.TERM, _WHOLE, "Z_p * (S_p - S_q) mod M, below 2M", outer=_P
+    )
     return [
         # S_q, below 2Q, as long as M.
-        _clear(Slot.FACTOR),
+        _unless_private(_clear(Slot.FACTOR), REDUCE),
         _move(Slot.FACTOR, Slot.PART, Context.Q),
-        q_as_factor,
-        leave(own, multiply(Slot.PART, Slot.PART, Slot.ONE, p, "S_q modulo P, below 2P")),
-        # Below 4P, and not below 0.
-        *[_linear(StepKind.ADD, Slot.ACCUMULATOR, Slot.ACCUMULATOR, Slot.P, p, "S_p + 2P")] * 2,
-        replace(difference, note="S_p - S_q + 2P"),
-        _move(Slot.TERM, Slot.ACCUMULATOR, p),
-        _move(Slot.E, Slot.KEPT_E, Context.EXPONENT),
-        *_prepare(own, whole),
-        leave(
-            own,
-            multiply(
-                Slot.ACCUMULATOR, Slot.CRT_P, Slot.TERM, whole, "Z_p * (S_p - S_q) mod M", outer=p
-            ),
-        ),
-        _linear(
-            StepKind.ADD, Slot.ACCUMULATOR, Slot.FACTOR, Slot.ACCUMULATOR, whole, "+ S_q: below 3M"
-        ),
-        *reduced(Slot.ACCUMULATOR, Slot.ACCUMULATOR, whole),
-        *reduced(Slot.ACCUMULATOR, Slot.ACCUMULATOR, whole),
+        q_modulo_p,
+        leave(own, multiply(Slot.PART, Slot.PART, Slot.ONE, _P, "S_q modulo P, below 2P")),
+        plus_p,
+        plus_p,
+        _linear(StepKind.SUBTRACT, Slot.TERM, _ACC, Slot.PART, _P, "S_p - S_q + 2P, below 4P"),
+        _move(Slot.E, Slot.KEPT_E, _WHOLE),
+        *_prepare(own, _WHOLE),
+        leave(own, weighed),
+        _linear(StepKind.ADD, _ACC, Slot.FACTOR, _ACC, _WHOLE, "... + S_q"),
     ]
 
 
-def _check(own: Arithmetic, prime: Context) -> list[Step]:
-    """S ^ E = X modulo a prime, else to the label `wrong`.
+def _canonical() -> list[Step]:
+    """RESULT, which is where ACCUMULATOR is, from what is below 2M or 3M, as the labels tell."""
+    first, *others, last = [
+        *reduced(_ACC, _ACC, _WHOLE, REDUCE_BELOW_3M),
+        *reduced(Slot.RESULT, _ACC, _WHOLE, REDUCE),
+    ]
+    return [first, *others, _unless_private(last, "")]
+
+
+def _check(own: Arithmetic) -> list[Step]:
+    """S ^ E = X modulo either prime, or everything is wiped.
 
     Square and multiply: E is public. Both sides are made canonical before they are compared.
     """
-    name = prime.name.lower()
-    square, done = f"check_square_{name}", f"check_done_{name}"
-    acc = Slot.ACCUMULATOR
+    square, done = "check_square", "check_done"
     return [
-        *_prepare(own, prime),
-        enter(prime, Slot.TERM, Slot.SUM),
-        enter(prime, acc, Slot.ONE),
-        Step(kind=StepKind.SCAN_PUBLIC, modulus=prime, target=done, note="from the highest 1 of E"),
-        multiply(acc, acc, acc, prime, "C = C * C", then=Then.SQUARED, target=done, label=square),
-        multiply(acc, acc, Slot.TERM, prime, "C = C * S", then=Then.MULTIPLIED, target=square),
-        replace(
-            leave(own, multiply(acc, acc, Slot.ONE, prime, f"C = S ^ E modulo {name}")), label=done
+        *[replace(step, label=_CHECK) for step in _prepare(own, _TURN)],
+        enter(_TURN, Slot.TERM, Slot.SUM),
+        enter(_TURN, _ACC, Slot.ONE),
+        Step(kind=StepKind.SCAN_PUBLIC, modulus=_TURN, target=done, note="from the highest 1 of E"),
+        multiply(
+            _ACC, _ACC, _ACC, _TURN, "C = C * C", then=Then.SQUARED, target=done, label=square
         ),
-        *reduced(acc, acc, prime),
-        enter(prime, Slot.PART, Slot.FACTOR),
-        leave(own, multiply(Slot.PART, Slot.PART, Slot.ONE, prime, f"X modulo {name}")),
-        *reduced(Slot.PART, Slot.PART, prime),
-        _linear(StepKind.SUBTRACT, acc, acc, Slot.PART, prime, "S ^ E - X"),
-        _zero(acc, prime),
+        multiply(_ACC, _ACC, Slot.TERM, _TURN, "C = C * S", then=Then.MULTIPLIED, target=square),
+        replace(leave(own, multiply(_ACC, _ACC, Slot.ONE, _TURN, "C = S ^ E")), label=done),
+        *reduced(_ACC, _ACC, _TURN),
+        enter(_TURN, Slot.PART, Slot.FACTOR),
+        leave(own, multiply(Slot.PART, Slot.PART, Slot.ONE, _TURN, "X modulo the prime")),
+        *reduced(Slot.PART, Slot.PART, _TURN),
+        _linear(StepKind.SUBTRACT, _ACC, _ACC, Slot.PART, _TURN, "S ^ E - X"),
+        _zero(_ACC, _TURN),
+        _next_turn(_move(Slot.RESULT, Slot.SUM_COPY, _WHOLE), _CHECK),
     ]
 
 
 def _release() -> list[Step]:
-    """The copy of S becomes the result, if it is the S that was checked."""
-    whole = Context.WHOLE
+    """The result, a copy of S, is the S that was checked."""
     return [
-        _move(Slot.RESULT, Slot.SUM_COPY, whole),
-        _linear(StepKind.SUBTRACT, Slot.SCALED, Slot.SUM, Slot.RESULT, whole, "S - the result"),
-        _zero(Slot.SCALED, whole),
+        _linear(StepKind.SUBTRACT, Slot.SCALED, Slot.SUM, Slot.RESULT, _WHOLE, "S - the result"),
+        _zero(Slot.SCALED, _WHOLE),
     ]
 
 
-def _wipe() -> list[Step]:
-    """No word of a wrong result stays."""
-    first, *others = map(_clear, (Slot.RESULT, Slot.SUM, Slot.SUM_COPY))
-    return [replace(first, label=_WRONG), *others[:-1], go(others[-1], "")]
+def _not_private(own: Arithmetic) -> list[Step]:
+    """X * Y mod M, and X ^ E mod M up to where its exponent is scanned."""
+    enters = multiply(
+        _ACC, Slot.X, Slot.M_POWER, _WHOLE, "X * R mod M", then=Then.IF_MODMUL, target=_MODMUL
+    )
+    one = multiply(_ACC, _ACC, Slot.ONE, _WHOLE, "C = 1")
+    product = multiply(_ACC, _ACC, Slot.Y, _WHOLE, "X * Y mod M, below 3M")
+    return [
+        *[replace(step, label=_NOT_PRIVATE) for step in _prepare(own, _WHOLE)],
+        enters,
+        _move(Slot.WINDOW, _ACC, _WHOLE),
+        _table(_WHOLE),
+        _move(_ACC, Slot.M_POWER, _WHOLE),
+        go(one, _SCAN),
+        replace(below_modulus(Slot.Y), label=_MODMUL),
+        go(leave(own, product), REDUCE_BELOW_3M),
+    ]
+
+
+def _next_turn(step: Step, target: str) -> Step:
+    return replace(step, then=Then.NEXT_TURN, target=target)
+
+
+def _unless_private(step: Step, target: str) -> Step:
+    return replace(step, then=Then.UNLESS_PRIVATE, target=target)
 
 
 def _prepare(own: Arithmetic, context: Context) -> list[Step]:
@@ -213,15 +201,14 @@ def _move(destination: Slot, x: Slot, modulus: Context) -> Step:
 
 def _clear(destination: Slot) -> Step:
     note = f"{destination.name} = 0"
-    return _linear(StepKind.SUBTRACT, destination, Slot.M, Slot.M, Context.WHOLE, note)
+    return _linear(StepKind.SUBTRACT, destination, Slot.M, Slot.M, _WHOLE, note)
 
 
 def _zero(y: Slot, modulus: Context) -> Step:
-    note = f"{y.name} = 0?"
-    return replace(_linear(StepKind.ZERO, y, y, y, modulus, note), target=_WRONG)
+    return _linear(StepKind.ZERO, y, y, y, modulus, f"{y.name} = 0?")
 
 
 def _linear(
-    kind: StepKind, destination: Slot, x: Slot, y: Slot, modulus: Context, note: str = ""
+    kind: StepKind, destination: Slot, x: Slot, y: Slot, modulus: Context, note: str
 ) -> Step:
     return Step(kind=kind, destination=destination, x=x, y=y, modulus=modulus, note=note)
