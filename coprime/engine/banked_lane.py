@@ -87,9 +87,8 @@ class BankedLane(Lane):
         x, y, destination = sequencer.x, sequencer.y, sequencer.destination
         modulus = sequencer.modulus
         # E lies right, the exponents modulo the primes left.
-        is_e = (modulus == Context.WHOLE) | sequencer.public
-        exponent = Mux(is_e, right.a_data, left.a_data)
-        linear = self._connect(m, left.a_data, left.b_data, exponent, factors)
+        m.d.comb += sequencer.exponent_other.eq(right.a_data)
+        linear = self._connect(m, left.a_data, left.b_data, left.a_data, factors)
 
         # --- Slots -----------------------------------------------------------------------------
         def of_context(slot: Callable[[Context], Slot]) -> Value:

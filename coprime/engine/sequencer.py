@@ -79,7 +79,9 @@ class Sequencer(wiring.Component):
     other_meets : the other lane does
     other_ends : the other lane ends the operation
     keeps : the product under way is not written, since the window is 0; only if `in_place`
-    public : it is KEPT_E that is scanned; only if any step does
+    public : it is E that is scanned, whatever the modulus; only if any step does
+    exponent_other : a digit of E, which lies in another memory than the other exponents; only if
+        `in_place`
     leaves : the step under way leaves a scaled modulus; only if any step does
     """
 
@@ -162,7 +164,11 @@ class Sequencer(wiring.Component):
                 "other_ends": In(1),
             }
             | ({"leaves": Out(1)} if _any_leaves(program) else {})
-            | ({"keeps": Out(1)} if program.in_place else {})
+            | (
+                {"keeps": Out(1), "exponent_other": In(capabilities.digit_width)}
+                if program.in_place
+                else {}
+            )
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
         )
 
@@ -264,10 +270,19 @@ class Sequencer(wiring.Component):
         edge_bit = Signal()  # of its digit: the last one to be used
         last_bit = Signal()
         next_bit = Signal()
-        take_digit = Signal()
+        take_digit, clears_digit = Signal(), Signal()
         upwards = Signal()
         ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
         m.d.comb += bit.eq((exponent >> bit_index)[0])
+        if self.program.in_place:
+            # A register for each memory, so that nothing is between: one of them is 0.
+            exponent_of_e = Signal.like(exponent)
+            is_e = (modulus == Context.WHOLE) | self.public
+            m.d.comb += bit.eq((exponent >> bit_index)[0] | (exponent_of_e >> bit_index)[0])
+            with m.If(take_digit):
+                m.d.sync += exponent_of_e.eq(self.exponent_other)
+            with m.If(~self.busy | clears_digit | (take_digit & ~is_e)):
+                m.d.sync += exponent_of_e.eq(0)
         exponent_length = Mux(modulus == Context.WHOLE, self.exponent_length, lengths[modulus])
         if StepKind.SCAN_UP in kinds:
             m.d.comb += [
@@ -279,11 +294,13 @@ class Sequencer(wiring.Component):
                 edge_bit.eq(bit_index == 0),
                 last_bit.eq(edge_bit & (self.exponent_index == 0)),
             ]
-        clears_digit = Signal()
+        with m.If(take_digit):
+            m.d.sync += exponent.eq(self.exponent_data)
         with m.If(~self.busy | clears_digit):
             m.d.sync += exponent.eq(0)  # nothing of a private one is left
-        with m.Elif(take_digit):
-            m.d.sync += exponent.eq(self.exponent_data)
+        if self.program.in_place:
+            with m.If(take_digit & is_e):
+                m.d.sync += exponent.eq(0)
         with m.If(next_bit):
             m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             m.d.sync += ahead.eq(ahead - 1)
