@@ -209,45 +209,39 @@ class Sequencer(wiring.Component):
             [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
         )
         exponent_digits = Signal.like(self.exponent_digits)
-        modulus, outer, x, y, destination = (
-            Signal.like(step[name], name=name)
-            for name in ("modulus", "outer", "x", "y", "destination")
-        )
-        m.d.comb += [
-            modulus.eq(step.modulus),
-            outer.eq(step.outer),
-            x.eq(step.x),
-            y.eq(step.y),
-            destination.eq(step.destination),
-        ]
+        # The step with what depends on whose turn it is; known before it is under way.
         turn = Signal(Context)
+        resolved = Signal(layout)
+        m.d.comb += resolved.eq(fetched)
         if self.program.has_turns:
             of_q = turn == Context.Q
-            with m.If(step.modulus == Context.TURN):
-                m.d.comb += modulus.eq(turn)
-            with m.If(step.outer == Context.TURN):
-                m.d.comb += outer.eq(turn)
+            has_turn = fetched.modulus == Context.TURN
             of_p = {numbers[Slot.modulus(Context.P)], numbers[Slot.power(Context.P)]}
             assert {number | 1 for number in of_p} == {
                 numbers[Slot.modulus(Context.Q)],
                 numbers[Slot.power(Context.Q)],
             }
-            for named, slot in ((step.x, x), (step.y, y)):
-                with m.If((step.modulus == Context.TURN) & of_q & named.matches(*of_p)):
+            for named, slot in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
+                with m.If(has_turn & of_q & named.matches(*of_p)):
                     m.d.comb += slot[0].eq(1)
-            with m.If(step.destination == numbers[Slot.HALF]):
-                m.d.comb += destination.eq(Mux(of_q, numbers[Slot.PART], numbers[Slot.ACCUMULATOR]))
-        scans_e: Value = modulus == Context.WHOLE
+            with m.If(fetched.destination == numbers[Slot.HALF]):
+                half = Mux(of_q, numbers[Slot.PART], numbers[Slot.ACCUMULATOR])
+                m.d.comb += resolved.destination.eq(half)
+            with m.If(has_turn):
+                m.d.comb += resolved.modulus.eq(turn)
+            with m.If(fetched.outer == Context.TURN):
+                m.d.comb += resolved.outer.eq(turn)
+        scans_e: Value = step.modulus == Context.WHOLE
         if StepKind.SCAN_PUBLIC in kinds:
             scans_e |= step.kind == StepKind.SCAN_PUBLIC
         m.d.comb += [
-            self.x.eq(x),
-            self.y.eq(y),
-            self.destination.eq(destination),
-            self.modulus.eq(modulus),
+            self.x.eq(step.x),
+            self.y.eq(step.y),
+            self.destination.eq(step.destination),
+            self.modulus.eq(step.modulus),
             self.operation.eq(step.kind),
-            self.inner_digits.eq(digits[modulus]),
-            self.outer_digits.eq(digits[outer]),
+            self.inner_digits.eq(digits[step.modulus]),
+            self.outer_digits.eq(digits[step.outer]),
             exponent_digits.eq(Mux(scans_e, self.exponent_digits, self.inner_digits)),
         ]
         if _any_leaves(self.program):
@@ -259,7 +253,7 @@ class Sequencer(wiring.Component):
             m.d.comb += self.rounds.eq(self.outer_digits)
         else:
             headroom = self.capabilities.headroom
-            length = lengths[outer]
+            length = lengths[step.outer]
             m.d.comb += self.rounds.eq(length + headroom if headroom else length)
 
         # --- The exponent, bit by bit: downwards, or upwards after a SCAN_UP ---------------------
@@ -277,13 +271,15 @@ class Sequencer(wiring.Component):
         if self.program.in_place:
             # A register for each memory, so that nothing is between: one of them is 0.
             exponent_of_e = Signal.like(exponent)
-            is_e = (modulus == Context.WHOLE) | self.public
+            is_e = (step.modulus == Context.WHOLE) | self.public
             m.d.comb += bit.eq((exponent >> bit_index)[0] | (exponent_of_e >> bit_index)[0])
             with m.If(take_digit):
                 m.d.sync += exponent_of_e.eq(self.exponent_other)
             with m.If(~self.busy | clears_digit | (take_digit & ~is_e)):
                 m.d.sync += exponent_of_e.eq(0)
-        exponent_length = Mux(modulus == Context.WHOLE, self.exponent_length, lengths[modulus])
+        exponent_length = Mux(
+            step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
+        )
         if StepKind.SCAN_UP in kinds:
             m.d.comb += [
                 edge_bit.eq(bit_index == Mux(upwards, width - 1, 0)),
@@ -338,7 +334,7 @@ class Sequencer(wiring.Component):
             whole_bits = self.program.whole_window_bits
             if whole_bits != len(window):
                 shorter = ~position[: (whole_bits - 1).bit_length()].any()
-                full = Mux(modulus == Context.WHOLE, shorter, full)
+                full = Mux(step.modulus == Context.WHOLE, shorter, full)
             forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
             with m.If(forgets):
                 m.d.sync += window.eq(0)
@@ -351,16 +347,16 @@ class Sequencer(wiring.Component):
                 with m.Elif(next_entry):
                     m.d.sync += window.eq(window + 1)
                 before_last = Mux(
-                    modulus == Context.WHOLE,
+                    step.modulus == Context.WHOLE,
                     window[:whole_bits] == (1 << whole_bits) - 2,
                     window == (1 << len(window)) - 3,
                 )
             if self.program.in_place:
                 empty = ~window[:whole_bits].any()
                 if whole_bits != len(window):
-                    above_whole = window[whole_bits:].any() & (modulus != Context.WHOLE)
+                    above_whole = window[whole_bits:].any() & (step.modulus != Context.WHOLE)
                     empty &= ~above_whole
-                m.d.comb += self.keeps.eq((y == numbers[Slot.WINDOW]) & empty)
+                m.d.comb += self.keeps.eq((step.y == numbers[Slot.WINDOW]) & empty)
         counter = Signal(COUNTER_BITS, reset_less=True)
         if StepKind.COUNT in kinds:
             with m.If(~self.busy):
@@ -372,7 +368,7 @@ class Sequencer(wiring.Component):
         too_long = Signal()
         m.d.comb += too_long.eq(
             Mux(
-                modulus == Context.WHOLE,
+                step.modulus == Context.WHOLE,
                 self.inner_digits > capabilities.max_digits,
                 self.inner_digits > capabilities.max_prime_digits,
             )
@@ -380,7 +376,7 @@ class Sequencer(wiring.Component):
         length_error = Signal(ERROR_BITS)
         too_short = self.inner_digits < shortest
         if capabilities.equal_primes:
-            too_short |= (modulus != Context.WHOLE) & (self.p_length != self.q_length)
+            too_short |= (step.modulus != Context.WHOLE) & (self.p_length != self.q_length)
         with m.If(too_short):
             m.d.comb += length_error.eq(Error.LENGTH_ZERO)
         with m.Elif(too_long):
@@ -463,7 +459,7 @@ class Sequencer(wiring.Component):
                             else:
                                 m.next = "IDLE"
             with m.State("FETCH"):
-                m.d.sync += step.eq(fetched)
+                m.d.sync += step.eq(resolved)
                 m.d.comb += [
                     self.multiply.eq(fetched.kind == StepKind.MULTIPLY),
                     self.prepare.eq(fetched.kind == StepKind.PREPARE),
@@ -644,7 +640,7 @@ class Sequencer(wiring.Component):
                     with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
                         m.d.sync += code.eq(Error.FAULT)
                         m.next = "FAULT"
-                    with m.Elif((step.kind == StepKind.ZERO) & (modulus == Context.WHOLE)):
+                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.WHOLE)):
                         m.d.sync += unchecked.eq(0)
                         m.next = "END"
                 if StepKind.NORMALIZED in kinds:
