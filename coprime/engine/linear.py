@@ -96,12 +96,11 @@ class LinearUnit(wiring.Component):
         borrows = Signal()  # out of the digit
         last = Signal()
         takes = Signal()
+        # Only MOVE is neither a subtraction, an addition nor a RESTORE.
+        may_restore = ~self.operation[2] if self.two_banks else Const(1)
         m.d.comb += [
             subtracts.eq(~self.operation[1]),
-            adds.eq(
-                (self.operation == LinearOperation.ADD)
-                | ((self.operation == LinearOperation.RESTORE) & self.borrow)
-            ),
+            adds.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
             last.eq(index + 1 == self.digits),
             self.index.eq(index),
         ]

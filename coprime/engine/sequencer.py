@@ -268,15 +268,6 @@ class Sequencer(wiring.Component):
         upwards = Signal()
         ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
         m.d.comb += bit.eq((exponent >> bit_index)[0])
-        if self.program.in_place:
-            # A register for each memory, so that nothing is between: one of them is 0.
-            exponent_of_e = Signal.like(exponent)
-            is_e = (step.modulus == Context.WHOLE) | self.public
-            m.d.comb += bit.eq((exponent >> bit_index)[0] | (exponent_of_e >> bit_index)[0])
-            with m.If(take_digit):
-                m.d.sync += exponent_of_e.eq(self.exponent_other)
-            with m.If(~self.busy | clears_digit | (take_digit & ~is_e)):
-                m.d.sync += exponent_of_e.eq(0)
         exponent_length = Mux(
             step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
         )
@@ -290,13 +281,25 @@ class Sequencer(wiring.Component):
                 edge_bit.eq(bit_index == 0),
                 last_bit.eq(edge_bit & (self.exponent_index == 0)),
             ]
-        with m.If(take_digit):
-            m.d.sync += exponent.eq(self.exponent_data)
-        with m.If(~self.busy | clears_digit):
-            m.d.sync += exponent.eq(0)  # nothing of a private one is left
+        # Nothing of a private digit is left when idle, nor where a public one is scanned.
         if self.program.in_place:
-            with m.If(take_digit & is_e):
+            # A register for each memory, so that nothing is between: one of them is 0.
+            exponent_of_e = Signal.like(exponent)
+            is_e = (step.modulus == Context.WHOLE) | self.public
+            m.d.comb += bit.eq((exponent >> bit_index)[0] | (exponent_of_e >> bit_index)[0])
+            for register, digit, is_zero in (
+                (exponent, self.exponent_data, is_e),
+                (exponent_of_e, self.exponent_other, ~is_e),
+            ):
+                with m.If(~self.busy | clears_digit | (take_digit & is_zero)):
+                    m.d.sync += register.eq(0)
+                with m.Elif(take_digit):
+                    m.d.sync += register.eq(digit)
+        else:
+            with m.If(~self.busy):
                 m.d.sync += exponent.eq(0)
+            with m.Elif(take_digit):
+                m.d.sync += exponent.eq(self.exponent_data)
         with m.If(next_bit):
             m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             m.d.sync += ahead.eq(ahead - 1)
@@ -407,28 +410,25 @@ class Sequencer(wiring.Component):
             with m.If(unchecked & (code == Error.NONE)):
                 m.d.comb += self.error.eq(Error.FAULT)
 
-        # What comes after a step that has no part in a scan.
-        takes = Signal()  # the target comes
-        conditions: dict[Then, ValueLike] = {
+        # What comes after a step that has no part in a scan: whether it is the target.
+        takes: dict[Then, ValueLike] = {
             Then.NEXT: 0,
             Then.GO: 1,
             Then.NEXT_TURN: turn == Context.Q,
             Then.UNLESS_PRIVATE: self.command != Command.RSA_PRIVATE,
             Then.IF_MODMUL: self.command == Command.MODMUL,
         }
-        plain = [then for then in conditions if then in thens or then is Then.NEXT]
-        with m.Switch(step.then):
-            for then in plain:
-                with m.Case(then):
-                    m.d.comb += takes.eq(conditions[then])
+        plain = [then for then in takes if then in thens or then is Then.NEXT]
 
-        def proceed() -> None:
-            m.d.comb += [jump.eq(takes), forward.eq(1)]
-            with m.If(takes & (step.target == 0)):
-                m.next = "END"
-            if Then.NEXT_TURN in thens:
-                with m.If(step.then == Then.NEXT_TURN):
-                    m.d.sync += turn.eq(Cat(turn[1], turn[0]))  # P <-> Q
+        def proceed(then: Then) -> None:
+            if then is not Then.GO:
+                m.d.comb += forward.eq(1)
+            if then is not Then.NEXT:
+                m.d.comb += jump.eq(takes[then])
+                with m.If(Value.cast(takes[then]) & (step.target == 0)):
+                    m.next = "END"
+            if then is Then.NEXT_TURN:
+                m.d.sync += turn.eq(Cat(turn[1], turn[0]))  # P <-> Q
 
         def end(error: Error | Signal) -> None:
             m.d.sync += code.eq(error)
@@ -507,8 +507,9 @@ class Sequencer(wiring.Component):
                                 free.eq(self.places[slot]),
                             ]
                 with m.Switch(step.then):
-                    with m.Case(*plain):
-                        proceed()
+                    for then in plain:
+                        with m.Case(then):
+                            proceed(then)
                     with m.Case(Then.SQUARED):
                         m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                         m.d.comb += next_bit.eq(~bit & ~last_bit)
@@ -628,7 +629,10 @@ class Sequencer(wiring.Component):
                 m.next = "JUDGE"
             with m.State("JUDGE"):
                 m.next = "FETCH"
-                proceed()
+                with m.Switch(step.then):
+                    for then in plain:
+                        with m.Case(then):
+                            proceed(then)
                 with m.If((step.kind == StepKind.TEST) & self.z_is_zero):
                     end(Error.MODULUS_ZERO)
                 if self.capabilities.montgomery:
