@@ -11,11 +11,14 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from coprime.bus import registers
 from coprime.catalog import choose
+from coprime.device.cluster import Cluster
+from coprime.device.scheduler import Scheduler
 from coprime.engine.banked_lane import BankedLane
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import BankedLayout, Layout
 from coprime.engine.precomputation import Radix
+from coprime.explore.cluster import open_cluster
 from coprime.exponentiators.steps import Slot, Then
 from coprime.rsa import operations
 from coprime.rsa.keys import RsaPrivateKey, generate, parse_private
@@ -196,6 +199,25 @@ def test_a_private_operation_uses_up_what_it_tells(bench):
         device.write32(registers.INTERRUPT_STATUS.address, 1)
     # The driver loads it again.
     assert accelerator.public(3).value == pow(3, key.e, key.n)
+
+
+@pytest.mark.slow
+def test_as_the_core_of_a_cluster():
+    """On each core private operations by turns with others, which need what these use up."""
+    key, generator = generate(128, seed=2), random.Random(2)
+    choice = choose("cluster", {"engine": "compact", "cores": "2", "max_bits": "128"})
+    with open_cluster(choice) as device:
+        scheduler = Scheduler(Cluster(device))
+        expected = []
+        for _ in range(6):
+            x, y = generator.randrange(key.n), generator.randrange(key.n)
+            expected += [
+                (scheduler.private(key, x), pow(x, key.d, key.n)),
+                (scheduler.public(key.n, key.e, x), pow(x, key.e, key.n)),
+                (scheduler.modmul(x, y, key.n), x * y % key.n),
+            ]
+        scheduler.run()
+        assert all(request.result.value == value for request, value in expected)
 
 
 @pytest.mark.slow
