@@ -583,10 +583,15 @@ class FrontEnd(wiring.Component):
                     store.addr.eq(Cat(input_index, 1)),
                     store.data.eq(gearbox.word),
                 ]
-                complete_output: Value = converted
+                released: Value = converted
+                if own.checked:  # a result that is not checked has an error, however it came here
+                    released = converted & (engine.error == Error.NONE)
+                    with m.If(converted & ~released):
+                        end(engine.error)
+                complete_output = released
                 if padding:
-                    complete_output = converted & ~padding.decodes
-                    with m.If(converted & padding.decodes):
+                    complete_output = released & ~padding.decodes
+                    with m.If(released & padding.decodes):
                         m.d.comb += padding.start.eq(1)
                         m.next = "DECODE"
                 with m.If(complete_output):

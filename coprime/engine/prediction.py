@@ -127,7 +127,7 @@ class _Lane:
             self.cycles += self.multiplier.prepare_cycles(
                 self._digits(step.modulus), **self._together
             )
-            self._window = 1
+            self._window = int(Then.ENTRY in self.program.thens)
             self.address += 1
         elif step.kind is StepKind.MULTIPLY:
             self._multiply(step)
