@@ -571,6 +571,9 @@ class FrontEnd(wiring.Component):
                 m.next = "RUN"
             with m.State("RUN"):
                 m.d.comb += running.eq(1)
+                if own.checked:
+                    with m.If(engine.done & (engine.error == Error.FAULT)):
+                        m.d.sync += complete.eq(0)  # the engine has wiped its memory
                 with m.If(engine.done):
                     with m.If((engine.error != Error.NONE) | (command == Command.WIPE)):
                         end(engine.error)

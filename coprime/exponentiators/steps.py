@@ -228,7 +228,8 @@ class Then(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step. Linear steps (TEST to RESTORE) work on as many digits as their modulus has."""
+    """One step. Linear steps (TEST to RESTORE, NORMALIZED, MOVE and ZERO) work on as many digits as
+    their modulus has."""
 
     kind: StepKind
     note: str

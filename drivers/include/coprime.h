@@ -199,8 +199,9 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
    A fault in the hardware that spoils one half of the computation can betray the primes: whoever
    must fear that compares coprime_public of the result with x before the result is let out. Where
    the accelerator is `checked`, it does that itself, with the key's public exponent:
-   COPRIME_ERROR_FAULT if the result was wrong, which is wiped then; and what coprime_modmul,
-   coprime_modexp and coprime_public need is used up, and must be loaded again for these. */
+   COPRIME_ERROR_FAULT if the result was wrong, and everything that was loaded is wiped then. And
+   what coprime_modmul, coprime_modexp and coprime_public need is used up, and must be loaded again
+   for these. */
 int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
 
 /* Bytes of SHA-256's digests, and of the longest salt. */

@@ -473,8 +473,10 @@ static int prepare_command(struct coprime *driver, uint32_t needed)
 }
 
 /* Run what a write to a register starts to its end. */
-static int execute(const struct coprime *driver, uint32_t address, uint32_t value)
+static int execute(struct coprime *driver, uint32_t address, uint32_t value)
 {
+    int error;
+
     write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
     write(driver, address, value);
     while (!(read(driver, COPRIME_INTERRUPT_STATUS) & COPRIME_INTERRUPT_STATUS_DONE_MASK)) {
@@ -483,7 +485,11 @@ static int execute(const struct coprime *driver, uint32_t address, uint32_t valu
         }
     }
     write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
-    return flagged(driver);
+    error = flagged(driver);
+    if (error == COPRIME_ERROR_FAULT) {
+        driver->loaded = 0; /* the engine has wiped its memory */
+    }
+    return error;
 }
 
 /* Load an operand, if the engine holds it. It has `count` words, and zeros above them. */
@@ -542,7 +548,7 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
 }
 
 /* Give the engine the input, run a command, and take its result. */
-static int run(const struct coprime *driver, enum coprime_command command, const uint32_t *x,
+static int run(struct coprime *driver, enum coprime_command command, const uint32_t *x,
                uint32_t *result)
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);

@@ -268,6 +268,17 @@ def test_an_incomplete_key(opened):
         assert opened("private", octets(1))[0] == Error.OPERAND_MISSING
 
 
+def test_a_wrong_result(opened):
+    """A public exponent that belongs to another key: where it is checked, all is wiped."""
+    if not opened.own.checked:
+        pytest.skip("does not check its result")
+    load_private(opened, keys.generate(128, seed=2), 65539)
+    assert opened("private", octets(2))[0] == Error.FAULT
+    assert opened("private", octets(2))[0] == Error.OPERAND_MISSING
+    load_private(opened, keys.generate(128, seed=2))
+    assert opened("private", octets(1))[:2] == (0, 1)
+
+
 def test_a_reset_is_noticed(opened):
     key = keys.generate(128, seed=2)
     load_private(opened, key)

@@ -256,6 +256,14 @@ def test_modulus_shorter_than_its_length(bench):
     assert accelerator.modexp(2, 10, 101).value == 14
 
 
+def started(device):
+    """The error of RSA_PRIVATE with what is loaded."""
+    device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
+    device.wait_interrupt()
+    device.write32(registers.INTERRUPT_STATUS.address, 1)
+    return registers.ERROR["CODE"].of(device.read32(registers.ERROR.address))
+
+
 def test_bad_private_keys(bench):
     own = bench.design.capabilities
     key = generate(128, seed=3)
@@ -281,6 +289,7 @@ def test_bad_private_keys(bench):
     if own.checked:
         for numbers in ({"dp": key.dp ^ 2}, {"dq": key.dq ^ 4}, {"e": key.e + 2}, {"e": 0}):
             assert refused(run, changed(**numbers)) is Error.FAULT
+            assert started(bench.device) == Error.OPERAND_MISSING  # all is wiped
         assert refused(run, changed(n=key.n - 2)) is Error.FAULT
         assert refused(run, changed(e=1 << own.max_prime_length)) is Error.EXPONENT_LENGTH
     assert run(key).value == pow(2, key.d, key.n)
