@@ -270,11 +270,10 @@ def test_an_incomplete_key(opened):
 
 def test_a_wrong_result(opened):
     """A public exponent that belongs to another key: where it is checked, all is wiped."""
-    if not opened.own.checked:
-        pytest.skip("does not check its result")
+    checked = opened.own.checked
     load_private(opened, keys.generate(128, seed=2), 65539)
-    assert opened("private", octets(2))[0] == Error.FAULT
-    assert opened("private", octets(2))[0] == Error.OPERAND_MISSING
+    assert opened("private", octets(2))[0] == (Error.FAULT if checked else 0)
+    assert opened("private", octets(2))[0] == (Error.OPERAND_MISSING if checked else 0)
     load_private(opened, keys.generate(128, seed=2))
     assert opened("private", octets(1))[:2] == (0, 1)
 
