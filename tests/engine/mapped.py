@@ -1,0 +1,33 @@
+"""An accelerator in AMD's cells, as Yosys models them, at work."""
+
+import random
+
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator
+from coprime.device.simulated import SimulatedDevice
+from coprime.flow.package import accelerator_verilog
+from coprime.flow.xc7 import map_xc7
+from coprime.rsa.keys import generate
+from tests.netlists import without_initial_contents, xc7_library
+
+
+def check_xc7_netlist(choice, bits):
+    """One DSP slice; results of Python's, cycles as predicted. `bits`: of a product's modulus."""
+    mapped = map_xc7(accelerator_verilog(choice, Target.XC7), choice.module_name)
+    assert mapped.dsp == 1
+    netlist = without_initial_contents(mapped.netlist) + xc7_library()
+    generator = random.Random(7)
+    with SimulatedDevice(netlist, choice.module_name) as device:
+        accelerator = Accelerator(device, predict=choice.design.predict)
+        m = generator.getrandbits(bits) | 1
+        x, y = generator.randrange(m), generator.randrange(m)
+        product = accelerator.modmul(x, y, m)
+        assert product.value == x * y % m
+        assert product.cycles == product.predicted_cycles
+        for length in (64, 100, 256):
+            key = generate(length, seed=length)
+            x = generator.randrange(key.n)
+            accelerator.load_private(key)
+            result = accelerator.private(x)
+            assert result.value == pow(x, key.d, key.n)
+            assert result.cycles == result.predicted_cycles
