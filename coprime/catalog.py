@@ -21,7 +21,7 @@ from coprime.engine.fdfm import fdfm
 from coprime.engine.fixed_modulus import compression, direct
 from coprime.engine.karatsuba import karatsuba
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
-from coprime.exponentiators.names import Exponentiator
+from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.model.moduli import MODULI, modulus_of
 
 __all__ = [
@@ -334,7 +334,15 @@ FAMILIES: Mapping[str, Family] = {
             name="compact",
             paper="",
             summary="products of differences on one DSP slice and one block RAM, with CRT",
-            parameters=(Parameter("max_bits", 64, 4096, 1024, "longest modulus in bits"),),
+            parameters=(
+                Parameter("max_bits", 64, 4096, 1024, "longest modulus in bits"),
+                ChoiceParameter(
+                    "blinding",
+                    BLINDINGS,
+                    "none",
+                    "what random numbers hide in a private operation",
+                ),
+            ),
             design=compact,
         ),
     )
@@ -358,7 +366,10 @@ def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
         parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
         for parameter in CLUSTER_PARAMETERS
     }
-    return ClusterChoice(family.choose(rest), **own)
+    core = family.choose(rest)
+    if core.design.capabilities.draws:
+        raise ValueError("the cores of a cluster have no source of random bytes for blinding")
+    return ClusterChoice(core, **own)
 
 
 def family_named(name: str) -> Family:

@@ -49,6 +49,7 @@ class Accelerator(wiring.Component):
         has any
     irq: interrupt, active high, as long as it is pending and enabled
     s_axis_random_*: AXI4-Stream of random bytes, of which each one is used once; only with paddings
+        or with an engine that draws
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Accelerator(wiring.Component):
             {
                 **flat_ports(self.slave.axi.signature),
                 "irq": Out(1),
-                **(random_ports() if paddings else {}),
+                **(random_ports() if self.front_end.draws else {}),
             }
         )
 
@@ -82,7 +83,7 @@ class Accelerator(wiring.Component):
         connect(m, self.slave.registers, front_end.registers)
         connect_ports(m, self, self.slave)
         m.d.comb += self.irq.eq(front_end.irq)
-        if front_end.padding:
+        if front_end.draws:
             m.d.comb += [
                 front_end.random.eq(getattr(self, f"{RANDOM}tdata")),
                 front_end.random_valid.eq(getattr(self, f"{RANDOM}tvalid")),

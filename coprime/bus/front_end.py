@@ -53,6 +53,7 @@ from coprime.engine.contract import (
     Error,
     Length,
     Operand,
+    random_members,
 )
 from coprime.padding.scheme import Padding, mask_of
 
@@ -107,7 +108,7 @@ class FrontEnd(wiring.Component):
     engine: to be connected to the engine
     irq: 1 while an interrupt is pending and enabled
     random, random_valid, random_ready: random bytes, of which one is taken where both of the latter
-        are 1; only with paddings
+        are 1; only with paddings, or where the engine draws
     """
 
     def __init__(self, capabilities: Capabilities, paddings: Collection[Padding] = ()):
@@ -119,13 +120,13 @@ class FrontEnd(wiring.Component):
             raise ValueError(f"multipliers must be 1 to {greatest}, not {capabilities.multipliers}")
         self.capabilities = capabilities
         self.padding = PaddingControl(paddings, capabilities.max_length) if paddings else None
-        random = {"random": In(8), "random_valid": In(1), "random_ready": Out(1)}
+        self.draws = bool(paddings) or capabilities.draws
         super().__init__(
             {
                 "registers": Out(RegisterSignature()),
                 "engine": In(EngineSignature(capabilities)),
                 "irq": Out(1),
-                **(random if paddings else {}),
+                **(random_members() if self.draws else {}),
             }
         )
         # Input below, output above.
@@ -601,6 +602,16 @@ class FrontEnd(wiring.Component):
                     m.d.comb += succeeds.eq(1)
                     end(Error.NONE)
 
+        # The padding unit and the engine never work at the same time.
+        takers = [*([padding] if padding else []), *([engine] if own.draws else [])]
+        for taker in takers:
+            m.d.comb += [
+                taker.random.eq(self.random),
+                taker.random_valid.eq(self.random_valid),
+            ]
+        if self.draws:
+            ready = [taker.random_ready for taker in takers]
+            m.d.comb += self.random_ready.eq(Cat(ready).any())
         if padding:
             m.submodules.padding = padding
             in_output_half = padding.decodes & ~padding.from_input
@@ -617,9 +628,6 @@ class FrontEnd(wiring.Component):
                 padding.input_length.eq(input_bytes),
                 padding.wipe.eq(wipes),
                 padding.read_data.eq(fetch.data),
-                padding.random.eq(self.random),
-                padding.random_valid.eq(self.random_valid),
-                self.random_ready.eq(padding.random_ready),
             ]
             with m.If(start):
                 m.d.sync += encoded.eq(0)

@@ -9,13 +9,16 @@ from amaranth.utils import bits_for
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
+from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import MODULI, Context, Slot, Step, StepKind
 from coprime.multipliers.contract import ModularMultiplier, Pair
 
 from .contract import Capabilities, Operand
 from .lane import LINEAR_OPERATIONS, Lane, stage
 from .layout import BankedLayout, Layout
+from .linear import LinearUnit
 from .program import Program
+from .random_digit import RandomDigit
 from .sequencer import Sequencer
 
 __all__ = ["BankedLane"]
@@ -86,9 +89,20 @@ class BankedLane(Lane):
         sequencer = self.sequencer
         x, y, destination = sequencer.x, sequencer.y, sequencer.destination
         modulus = sequencer.modulus
-        # E lies right, the exponents modulo the primes left.
+        # E lies right, the exponents modulo the primes left, but for blinded ones.
+        exponent, exponent_right = left.a_data, place(Slot.E)
+        if self.program.blinds(Blinding.EXPONENT):
+            exponent = right.a_data
+            is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
+            exponent_right = Mux(is_e, place(Slot.E), place(Slot.BLINDED))
         m.d.comb += sequencer.exponent_other.eq(right.a_data)
-        linear = self._connect(m, left.a_data, left.b_data, left.a_data, factors)
+        a_data = Signal.like(left.a_data)
+        linear = self._connect(m, a_data, left.b_data, exponent, factors)
+        m.d.comb += a_data.eq(left.a_data)
+        if StepKind.EVEN in self.program.kinds:
+            evens = (sequencer.operation == StepKind.EVEN) & (linear.index == 0)
+            m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
+        a_other, keeps = self._draw(m, linear)
 
         # --- Slots -----------------------------------------------------------------------------
         def of_context(slot: Callable[[Context], Slot]) -> Value:
@@ -110,7 +124,7 @@ class BankedLane(Lane):
         with m.If(sequencer.exponent_read):
             m.d.comb += [
                 a_left.eq(of_context(Slot.exponent)),
-                a_right.eq(place(Slot.E)),
+                a_right.eq(exponent_right),
             ]
         with m.Elif(multiplies), m.Switch(multiplier.a_role):
             with m.Case(Pair.QUOTIENT):
@@ -147,7 +161,7 @@ class BankedLane(Lane):
                 ]
         with m.Else():
             m.d.comb += b_left.eq(y)
-            with m.If(linear.b_write):
+            with m.If(linear.b_write & ~keeps):
                 m.d.comb += [
                     b_left.eq(destination),
                     b_right.eq(destination),
@@ -203,7 +217,7 @@ class BankedLane(Lane):
                 ),
             ]
         m.d.comb += [
-            linear.a_other.eq(right.a_data),
+            linear.a_other.eq(a_other),
             linear.x_is_other.eq(_is_right(x)),
             self.a_slot.eq(a_left),
             self.a_index.eq(a_index),
@@ -211,6 +225,37 @@ class BankedLane(Lane):
             self.result_digit.eq(left.b_data),
         ]
         return m
+
+    def _draw(self, m: Module, linear: LinearUnit) -> tuple[Value, Value]:
+        """What port A of the right bank reads, or what is drawn; and whether a sum is not written.
+
+        A digit of random bytes is for a digit of a DRAW, or for the bits of some ADD_DRAWN.
+        """
+        sequencer, (_, right) = self.sequencer, self.memories
+        if not self.program.draws:
+            return right.a_data, Const(0)
+        m.submodules.random_digit = drawn = RandomDigit(self.capabilities.digit_width)
+        draws = Signal()
+        m.d.comb += [
+            drawn.random.eq(self.random),
+            drawn.random_valid.eq(self.random_valid),
+            self.random_ready.eq(drawn.random_ready),
+            drawn.clear.eq(~self.busy),
+            draws.eq(sequencer.operation == StepKind.DRAW),
+            drawn.wanted.eq(draws & linear.begins),
+            drawn.used.eq(draws & linear.b_write),
+            linear.hold.eq(draws & ~drawn.there),
+        ]
+        keeps = Signal()
+        if StepKind.ADD_DRAWN in self.program.kinds:
+            bit = (drawn.digit >> sequencer.drawn_bit)[0]
+            m.d.comb += [
+                drawn.wanted.eq((draws & linear.begins) | sequencer.draws),
+                drawn.used.eq((draws & linear.b_write) | sequencer.spends),
+                sequencer.drawn.eq(drawn.there),
+                keeps.eq((sequencer.operation == StepKind.ADD_DRAWN) & ~bit),
+            ]
+        return Mux(draws, drawn.digit, right.a_data), keeps
 
     def _entry(self, after: int) -> Value:
         """The table's entry that the window names, or one `after` that."""
@@ -230,7 +275,7 @@ def _is_right(number: Value) -> Value:
 def _keeps_to_banks(step: Step, layout: BankedLayout) -> bool:
     right = {slot for slot in layout.numbers if layout.lies_right(slot)}
     if step.kind in LINEAR_OPERATIONS:
-        return step.y not in right
+        return step.y not in right and (step.kind is not StepKind.EVEN or step.x not in right)
     if step.kind is StepKind.PREPARE:
         return step.destination not in right
     if step.kind is not StepKind.MULTIPLY:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.names import Blinding
+from coprime.exponentiators.steps import EXPONENT_BLINDING_BITS
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact import CompactMultiplier
 
@@ -17,21 +19,33 @@ from .layout import BankedLayout
 
 __all__ = ["compact"]
 
-_WINDOW, _WHOLE_WINDOW = 4, 2
-"""Bits of the exponent at once, modulo a prime and modulo the whole modulus."""
+_WINDOW, _BLINDED_WINDOW, _WHOLE_WINDOW = 4, 3, 2
+"""Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
+modulus."""
+_LEAST_BLINDED, _LEAST_PRIME = 128, EXPONENT_BLINDING_BITS - 18
+"""Bits with which a blinded exponent is not longer than two blocks: of max_bits, and of a prime."""
 
 
-def compact(max_bits: int = 1024) -> EngineDesign:
+def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
 
     Exponents are scanned in windows of 4 bits modulo a prime, and of 2 bits modulo the whole
     modulus, for the sake of the table's size. A bank of 1024 words, both of which are one RAMB36E1,
     holds moduli of up to 2104 bits; two RAMB36E1 hold 4096.
+
+    `blinding` is none, base, exponent or both. With any, windows modulo a prime have 3 bits, and
+    RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128 and moduli of 50 bits.
+
+    Raises ValueError where a parameter is out of its range.
     """
-    check_ranges(max_bits=(max_bits, range(64, 4097)))
+    chosen = Blinding[blinding.upper()]
+    blinds_exponents = Blinding.EXPONENT in chosen
+    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 4097)))
     width = CompactMultiplier.DIGIT_WIDTH
     headroom = 2 + width  # 2^(17*D) > 4cM with c < 2^17
     min_length = (CompactMultiplier.MIN_DIGITS - 1) * width - headroom + 1
+    if blinds_exponents:
+        min_length = max(min_length, _LEAST_PRIME)
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = Capabilities(
@@ -46,12 +60,14 @@ def compact(max_bits: int = 1024) -> EngineDesign:
         required=_required(),
         constant_time=True,
         checked=True,
+        draws=bool(chosen),
     )
 
     def make_multiplier(capabilities: Capabilities, target: Target) -> CompactMultiplier:
         return CompactMultiplier(whole, capabilities.count_bits, target)
 
-    exponentiation = Exponentiation("fixed-window", _WINDOW, _WHOLE_WINDOW)
+    window = _BLINDED_WINDOW if chosen else _WINDOW
+    exponentiation = Exponentiation("fixed-window", window, _WHOLE_WINDOW, chosen)
     return EngineDesign(capabilities, layout, make_multiplier, exponentiation)
 
 

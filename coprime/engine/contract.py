@@ -21,6 +21,7 @@ Protocol
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
   the number of multipliers is the utilization.
+* An engine that `draws` takes random bytes while it is `busy` with RSA_PRIVATE, and waits for them.
 """
 
 import enum
@@ -46,6 +47,7 @@ __all__ = [
     "Length",
     "Operand",
     "capabilities_of",
+    "random_members",
 ]
 
 COMMAND_BITS = 3
@@ -219,6 +221,8 @@ class Capabilities:
     checked: bool = False
     """RSA_PRIVATE needs E, the public exponent, checks its result with it, and uses up what
     USED_UP names."""
+    draws: bool = False
+    """RSA_PRIVATE takes random bytes, and waits for them."""
 
     @property
     def radix_bits(self) -> int:
@@ -274,6 +278,11 @@ class Capabilities:
         return int(bits_for(self.max_digits + 1))
 
 
+def random_members() -> dict[str, wiring.Member]:
+    """The ports that random bytes come by: one is taken where `random_valid` and `_ready` are 1."""
+    return {"random": In(8), "random_valid": In(1), "random_ready": Out(1)}
+
+
 class EngineSignature(wiring.Signature):
     """The engine's ports, as the module doc tells, seen from the engine."""
 
@@ -302,6 +311,7 @@ class EngineSignature(wiring.Signature):
                 "error": Out(ERROR_BITS),
                 "multiplying": Out(bits_for(capabilities.multipliers)),
             }
+            | (random_members() if capabilities.draws else {})
         )
 
 

@@ -63,7 +63,8 @@ class Engine(wiring.Component):
         # must not take either.
         for lane in self.lanes[1:]:
             m.d.comb += lane.write.eq(self.write & ~leading.busy)
-        for name in ("busy", "done", "error", "result_digit"):
+        given = ("random_ready",) if self.capabilities.draws else ()
+        for name in ("busy", "done", "error", "result_digit", *given):
             m.d.comb += getattr(self, name).eq(getattr(leading, name))
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))
         if len(self.lanes) == 2:

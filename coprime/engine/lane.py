@@ -31,6 +31,9 @@ LINEAR_OPERATIONS = {
     StepKind.NORMALIZED: LinearOperation.COMPARE,
     StepKind.MOVE: LinearOperation.MOVE,
     StepKind.ZERO: LinearOperation.COMPARE,
+    StepKind.DRAW: LinearOperation.MOVE,
+    StepKind.ADD_DRAWN: LinearOperation.ADD,
+    StepKind.EVEN: LinearOperation.MOVE,
 }
 """What each linear step asks of the linear unit."""
 
@@ -120,7 +123,11 @@ class Lane(wiring.Component):
         place = self._place
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.linear_unit = linear = LinearUnit(
-            width, count, self.layout.depth, two_banks=len(self.memories) == 2
+            width,
+            count,
+            self.layout.depth,
+            two_banks=len(self.memories) == 2,
+            waits=self.program.draws,
         )
         multiplier = self.multiplier
         if isinstance(multiplier, ModularMultiplier):

@@ -102,8 +102,12 @@ _LEFT = {
     Slot.Q: 15,
     # No place of its own.
     Slot.HALF: 13,
+    # With blinding, which leaves E where it is.
+    Slot.MULTIPLE: 2,
+    Slot.UNBLINDING: 3,
 }
-"""Blocks of the left bank. Those of Q and Q_POWER are those of P and P_POWER, with a lowest bit."""
+"""Blocks of the left bank. Those of Q, DQ and Q_POWER are P's, DP's and P_POWER's, with a lowest
+bit."""
 _RIGHT = {
     Slot.QUOTIENT: 0,
     # Used up by the table of a private operation, but for E, which is kept.
@@ -116,6 +120,9 @@ _RIGHT = {
     Slot.SUM: 8,
     Slot.SUM_COPY: 10,
     Slot.T_15: 15,
+    # With blinding, where the table has seven entries.
+    Slot.BLINDED: 8,
+    Slot.RANDOM: 14,
     # At the upper end of their blocks, where no other number is as long.
     Slot.M_INVERSE: 1,
     Slot.P_INVERSE: 3,

@@ -40,19 +40,31 @@ class LinearUnit(wiring.Component):
     two_banks : bool
         Port A reads two banks at once; x is in the other one where `x_is_other` is 1. With two
         banks there is MOVE, too, and `b_write_data` comes two cycles after `b_write`.
+    waits : bool
+        Port A's data may have to be waited for: no digit is begun while `hold` is 1.
 
     Members
     -------
     digits : digits of x, z and the result, at least 1
     a_other : port A's data of the other bank
+    begins : a digit is to be begun
     borrow : of the last subtraction or comparison: 1 where x < z
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
     """
 
-    def __init__(self, digit_width: int, count_bits: int, depth: int, *, two_banks: bool = False):
+    def __init__(
+        self,
+        digit_width: int,
+        count_bits: int,
+        depth: int,
+        *,
+        two_banks: bool = False,
+        waits: bool = False,
+    ):
         self.digit_width = digit_width
         self.depth = depth
         self.two_banks = two_banks
+        self.waits = waits
         super().__init__(
             {
                 "start": In(1),
@@ -71,6 +83,7 @@ class LinearUnit(wiring.Component):
                 "z_is_normalized": Out(1),
             }
             | ({"a_other": In(digit_width), "x_is_other": In(1)} if two_banks else {})
+            | ({"begins": Out(1), "hold": In(1)} if waits else {})
         )
 
     @staticmethod
@@ -155,6 +168,10 @@ class LinearUnit(wiring.Component):
                     with m.If(index == 0):
                         m.d.sync += carry.eq(subtracts)
                 m.next = "WAIT_0"
+                if self.waits:
+                    m.d.comb += self.begins.eq(1)
+                    with m.If(self.hold):
+                        m.next = "READ"
             for k in range(READ_LATENCY - 1):
                 with m.State(f"WAIT_{k}"):
                     m.next = f"WAIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE"

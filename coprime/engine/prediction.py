@@ -1,15 +1,26 @@
 """What an engine does, executed on integers: the result, the error and the exact cycles."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then
+from coprime.exponentiators.names import Blinding
+from coprime.exponentiators.steps import (
+    COUNTER_BITS,
+    EXPONENT_BLINDING_BITS,
+    Context,
+    Slot,
+    Step,
+    StepKind,
+    Then,
+)
 from coprime.multipliers.contract import ModularMultiplier
 
 from .contract import Capabilities, Command, Error, Length, Operand
 from .layout import Layout
 from .linear import LinearUnit
 from .program import Program
+from .random_digit import RandomDigit
 from .sequencer import Sequencer, divides_evenly
 
 __all__ = ["Prediction", "predict"]
@@ -35,7 +46,10 @@ def predict(
     multiplier: ModularMultiplier,
     layout: Layout,
 ) -> Prediction:
-    """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits."""
+    """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits.
+
+    What is drawn is random here, too, and is there when it is asked for.
+    """
     if command is Command.WIPE:
         return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(layout.depth), 0)
     if command not in programs[0].entries:
@@ -67,8 +81,8 @@ def predict(
     return Prediction(result, error, leading.cycles + 1, products)
 
 
-_OF_Q = {Slot.P: Slot.Q, Slot.P_POWER: Slot.Q_POWER}
-_PLAIN = (Then.NEXT, Then.GO, Then.NEXT_TURN, Then.UNLESS_PRIVATE, Then.IF_MODMUL)
+_OF_Q = {Slot.P: Slot.Q, Slot.P_POWER: Slot.Q_POWER, Slot.DP: Slot.DQ}
+_PLAIN = (Then.NEXT, Then.GO, Then.NEXT_TURN, Then.UNLESS_PRIVATE, Then.IF_MODMUL, Then.DRAWN)
 """What comes after a step that has no part in a scan."""
 
 
@@ -111,9 +125,13 @@ class _Lane:
         """It is E that is scanned, whatever the modulus."""
         self._turn = Context.Q if command is Command.RSA_PRIVATE else Context.WHOLE
         self._counter = 0
+        self._blinded = 0
+        """Bits of an exponent's blinding that have been drawn."""
         self.unchecked = program.checks and command is Command.RSA_PRIVATE
         """The operation has no result yet that may be read."""
         self._bit = 0
+        self._top = 0
+        """Where windows begin that are counted from the exponent's top."""
         self._last_bit = 0
         """Where the scan of the exponent ends: its lowest bit, or its highest one."""
 
@@ -136,11 +154,14 @@ class _Lane:
             self._scan(step)
         elif step.kind is StepKind.SCAN_WINDOWS:
             self.cycles += 1 + Sequencer.DIGIT_CYCLES
+            self._public = False
             highest = self._exponent_length(step.modulus) - 1
+            if self._scans_blinded(step):
+                highest += EXPONENT_BLINDING_BITS
             if divides_evenly(self.capabilities.digit_width):
                 highest |= self.program.window_bits - 1
             self._bit, self._last_bit, self._window = highest, 0, 0
-            self._public = False
+            self._top = highest
             self.address += 1
         elif step.kind is StepKind.COUNT:
             self._count(step)
@@ -165,7 +186,10 @@ class _Lane:
             Then.NEXT_TURN: self._turn is Context.Q,
             Then.UNLESS_PRIVATE: self.command is not Command.RSA_PRIVATE,
             Then.IF_MODMUL: self.command is Command.MODMUL,
+            Then.DRAWN: self._blinded != EXPONENT_BLINDING_BITS - 1,
         }.get(step.then, False)
+        if step.then is Then.DRAWN:
+            self._blinded = (self._blinded + 1) % EXPONENT_BLINDING_BITS
         if step.then is Then.NEXT_TURN and self._turn is not Context.WHOLE:
             self._turn = Context.P if self._turn is Context.Q else Context.Q
         self.address = self._target if takes else self.address + 1
@@ -204,11 +228,12 @@ class _Lane:
             self.address = self._target if self._counter else self.address + 1
         elif step.then is Then.ENTRY:
             self._window += 1
-            last = (1 << self.program.window_bits_of(step.modulus)) - 1
-            last -= step.modulus is not Context.WHOLE
+            last = self.program.entries_by_loop
+            if step.modulus is Context.WHOLE:
+                last = (1 << self.program.whole_window_bits) - 1
             self.address += int(self._window == last)
         elif step.then is Then.MULTIPLIED:
-            if Then.SLIDE in self.program.thens:
+            if step.y is Slot.WINDOW and (self._from_the_top or Then.SLIDE in self.program.thens):
                 self._window = 0
             self._on(self._target, self.address + 1)
         elif step.then in _PLAIN:
@@ -229,6 +254,8 @@ class _Lane:
             alone = empty and bit and self._bit < bits - 1
             return bool(alone or self._window >> (bits - 1))
         full = self._bit % bits == 0
+        if self._from_the_top:
+            full = (self._top - self._bit + 1) % bits == 0 or self._bit == 0
         return full and (step.then is Then.WINDOW or self._window != 0)
 
     def _place(self, destination: Slot) -> Slot:
@@ -283,7 +310,9 @@ class _Lane:
             self.cycles += 1
             self._end(self._length_error(step.modulus))
             return
-        self.cycles += 2 + LinearUnit.cycles(self._digits(step.modulus))
+        digits = self._digits(step.modulus)
+        self.cycles += 2 + LinearUnit.cycles(digits)
+        of_digit = RandomDigit.bytes_of(self.capabilities.digit_width)
         x, y = self._value(step.x), self._value(step.y)
         error = Error.NONE
         if step.kind is StepKind.TEST and y == 0:
@@ -296,6 +325,14 @@ class _Lane:
             error = Error.MODULUS_SHORT
         elif step.kind is StepKind.MOVE:
             self.values[self._place(step.destination)] = x
+        elif step.kind is StepKind.EVEN:
+            self.values[step.destination] = x & ~1
+        elif step.kind is StepKind.DRAW:
+            self.cycles += of_digit * digits
+            self.values[step.destination] = secrets.randbits(self.capabilities.digit_width * digits)
+        elif step.kind is StepKind.ADD_DRAWN:
+            self.cycles += of_digit * (self._blinded % Sequencer.DRAWN_BITS == 0)
+            self.values[step.destination] = x + y * secrets.randbits(1)
         elif step.kind is StepKind.ZERO and y:
             self.cycles += 1 + LinearUnit.clear_cycles(self.depth)
             error = Error.FAULT
@@ -373,6 +410,19 @@ class _Lane:
         whole = context is Context.WHOLE or self._public
         return self.lengths.get(Length.EXPONENT, 0) if whole else self._length(context)
 
+    def _scans_blinded(self, step: Step) -> bool:
+        private = not self._public and step.modulus is not Context.WHOLE
+        return private and self.program.blinds(Blinding.EXPONENT)
+
+    @property
+    def _from_the_top(self) -> bool:
+        """Windows are of 3 bits: they begin at the exponent's top."""
+        return self.program.window_bits == 3
+
     def _bit_of(self, step: Step) -> int:
+        if step.drops_last and self._bit == 0 and self.command is Command.RSA_PRIVATE:
+            return 0
         exponent = Slot.E if self._public else Slot.exponent(step.modulus)
+        if self._scans_blinded(step):
+            exponent = Slot.BLINDED
         return self.values[exponent] >> self._bit & 1

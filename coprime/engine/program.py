@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
 
 from .contract import Command
@@ -34,6 +35,9 @@ class Program:
     in_place: bool = False
     """Products are written over ACCUMULATOR, and a window of 0 has one that is not written."""
 
+    blinding: Blinding = Blinding.NONE
+    """What random numbers hide in a private operation."""
+
     @property
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
@@ -42,6 +46,25 @@ class Program:
     def window_bits_of(self, context: Context) -> int:
         """Bits of a window of a context's exponent."""
         return self.whole_window_bits if context is Context.WHOLE else self.window_bits
+
+    def blinds(self, what: Blinding) -> bool:
+        """Whether random numbers hide that."""
+        return what in self.blinding
+
+    @property
+    def entries_by_loop(self) -> int:
+        """The last entry of a prime's table that the step with ENTRY makes; T_15 is made apart."""
+        return min((1 << self.window_bits) - 1, 14)
+
+    @property
+    def drops_last(self) -> bool:
+        """Whether any scan leaves the exponent's lowest bit out."""
+        return any(step.drops_last for step in self.steps)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes random digits."""
+        return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_DRAWN})
 
     @property
     def has_turns(self) -> bool:
@@ -72,6 +95,7 @@ class Program:
         window_bits: int = 0,
         whole_window_bits: int = 0,
         in_place: bool = False,
+        blinding: Blinding = Blinding.NONE,
     ) -> "Program":
         """Lay out each operation, with the commands that it serves, and behind them `shared`.
 
@@ -100,7 +124,7 @@ class Program:
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Slot.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
-        return cls(steps, tuple(targets), entries, *bits, in_place)
+        return cls(steps, tuple(targets), entries, *bits, in_place, blinding)
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
@@ -149,10 +173,11 @@ def banked_program(own: Arithmetic, exponentiation: Exponentiation) -> Program:
                 Command.MODEXP,
                 Command.RSA_PUBLIC,
                 Command.RSA_PRIVATE,
-            ): banked.operations(own)
+            ): banked.operations(own, exponentiation.blinding)
         },
         [],
         window_bits=exponentiation.window_bits,
         whole_window_bits=exponentiation.whole_window_bits,
         in_place=True,
+        blinding=exponentiation.blinding,
     )

@@ -10,7 +10,15 @@ from amaranth.utils import bits_for
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
-from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, StepKind, Then
+from coprime.exponentiators.names import Blinding
+from coprime.exponentiators.steps import (
+    COUNTER_BITS,
+    EXPONENT_BLINDING_BITS,
+    Context,
+    Slot,
+    StepKind,
+    Then,
+)
 from coprime.multipliers.contract import READ_LATENCY
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
@@ -36,6 +44,7 @@ def step_layout(program: Program, numbers: Mapping[Slot, int] | None = None) -> 
             "conditional": int(any(step.conditional for step in program.steps)),
             "target": bits_for(len(program.steps)),
             **({"leaves": 1} if _any_leaves(program) else {}),
+            **({"drops_last": 1} if program.drops_last else {}),
         }
     )
 
@@ -61,6 +70,8 @@ class Sequencer(wiring.Component):
     than the linear unit; a new digit of the exponent DIGIT_CYCLES; the end of an operation one. See
     `prediction.py`, which counts them.
 
+    A digit that is drawn has a bit for each of DRAWN_BITS additions of multiples of P - 1.
+
     Parameters
     ----------
     program : Program
@@ -83,7 +94,13 @@ class Sequencer(wiring.Component):
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
         `in_place`
     leaves : the step under way leaves a scaled modulus; only if any step does
+    draws, drawn : a random digit is asked for before an ADD_DRAWN, and there; these and the next
+        two only if there is such a step
+    drawn_bit : which of the digit's bits decides
+    spends : no bit of the digit is left to be used
     """
+
+    DRAWN_BITS = 16
 
     DIGIT_CYCLES = READ_LATENCY + 2
     """NEXT_DIGIT, READ_DIGIT, the waiting, TAKE_DIGIT."""
@@ -170,6 +187,16 @@ class Sequencer(wiring.Component):
                 else {}
             )
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
+            | (
+                {
+                    "draws": Out(1),
+                    "drawn": In(1),
+                    "drawn_bit": Out(range(self.DRAWN_BITS)),
+                    "spends": Out(1),
+                }
+                if StepKind.ADD_DRAWN in program.kinds
+                else {}
+            )
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -189,6 +216,7 @@ class Sequencer(wiring.Component):
                     "conditional": step.conditional,
                     "target": target,
                     **({"leaves": step.leaves} if _any_leaves(self.program) else {}),
+                    **({"drops_last": step.drops_last} if self.program.drops_last else {}),
                 }
             )
             for step, target in zip(self.program.steps, self.program.targets, strict=True)
@@ -216,11 +244,11 @@ class Sequencer(wiring.Component):
         if self.program.has_turns:
             of_q = turn == Context.Q
             has_turn = fetched.modulus == Context.TURN
-            of_p = {numbers[Slot.modulus(Context.P)], numbers[Slot.power(Context.P)]}
-            assert {number | 1 for number in of_p} == {
-                numbers[Slot.modulus(Context.Q)],
-                numbers[Slot.power(Context.Q)],
-            }
+            of_p, of_own_q = (
+                {numbers[slot(context)] for slot in (Slot.modulus, Slot.power, Slot.exponent)}
+                for context in (Context.P, Context.Q)
+            )
+            assert {number | 1 for number in of_p} == of_own_q
             for named, slot in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
                 with m.If(has_turn & of_q & named.matches(*of_p)):
                     m.d.comb += slot[0].eq(1)
@@ -282,7 +310,7 @@ class Sequencer(wiring.Component):
                 last_bit.eq(edge_bit & (self.exponent_index == 0)),
             ]
         # Nothing of a private digit is left when idle, nor where a public one is scanned.
-        if self.program.in_place:
+        if self.program.in_place and not self.program.blinds(Blinding.EXPONENT):
             # A register for each memory, so that nothing is between: one of them is 0.
             exponent_of_e = Signal.like(exponent)
             is_e = (step.modulus == Context.WHOLE) | self.public
@@ -296,10 +324,13 @@ class Sequencer(wiring.Component):
                 with m.Elif(take_digit):
                     m.d.sync += register.eq(digit)
         else:
-            with m.If(~self.busy):
+            with m.If(~self.busy | clears_digit):
                 m.d.sync += exponent.eq(0)
             with m.Elif(take_digit):
                 m.d.sync += exponent.eq(self.exponent_data)
+        if self.program.drops_last:
+            with m.If(step.drops_last & last_bit & (self.command == Command.RSA_PRIVATE)):
+                m.d.comb += bit.eq(0)
         with m.If(next_bit):
             m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             m.d.sync += ahead.eq(ahead - 1)
@@ -311,6 +342,9 @@ class Sequencer(wiring.Component):
         highest = Signal.like(exponent_length)
         top_bit = Signal(range(-unused, width - unused))
         even = divides_evenly(width)
+        # Windows of 3 bits do not divide a count's bits: they begin at the top, and the last one is
+        # what is left.
+        from_the_top = bool(self.program.window_bits & (self.program.window_bits - 1))
         window = self.window
         enters = Signal()
         empties = Signal()
@@ -335,7 +369,12 @@ class Sequencer(wiring.Component):
                     m.d.sync += position.eq(position - 1)
             full = ~position.any()
             whole_bits = self.program.whole_window_bits
-            if whole_bits != len(window):
+            if from_the_top:
+                first = Mux(step.modulus == Context.WHOLE, whole_bits - 1, len(window) - 1)
+                with m.If((step.kind == StepKind.SCAN_WINDOWS) | (next_bit & full)):
+                    m.d.sync += position.eq(first)
+                full |= last_bit
+            elif whole_bits != len(window):
                 shorter = ~position[: (whole_bits - 1).bit_length()].any()
                 full = Mux(step.modulus == Context.WHOLE, shorter, full)
             forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
@@ -352,7 +391,7 @@ class Sequencer(wiring.Component):
                 before_last = Mux(
                     step.modulus == Context.WHOLE,
                     window[:whole_bits] == (1 << whole_bits) - 2,
-                    window == (1 << len(window)) - 3,
+                    window == self.program.entries_by_loop - 1,
                 )
             if self.program.in_place:
                 empty = ~window[:whole_bits].any()
@@ -402,6 +441,12 @@ class Sequencer(wiring.Component):
         with m.Elif(forward):
             m.d.sync += pc.eq(pc + 1)
 
+        # Bits of an exponent's blinding that have been drawn.
+        blinded = Signal(range(EXPONENT_BLINDING_BITS))
+        blinds = blinded != EXPONENT_BLINDING_BITS - 1
+        if StepKind.ADD_DRAWN in kinds:
+            m.d.comb += self.drawn_bit.eq(blinded)
+
         # An operation that ends without its last check, by whatever fault, has the error FAULT.
         code = Signal(ERROR_BITS)
         m.d.comb += self.error.eq(code)
@@ -417,6 +462,7 @@ class Sequencer(wiring.Component):
             Then.NEXT_TURN: turn == Context.Q,
             Then.UNLESS_PRIVATE: self.command != Command.RSA_PRIVATE,
             Then.IF_MODMUL: self.command == Command.MODMUL,
+            Then.DRAWN: blinds,
         }
         plain = [then for then in takes if then in thens or then is Then.NEXT]
 
@@ -429,6 +475,9 @@ class Sequencer(wiring.Component):
                     m.next = "END"
             if then is Then.NEXT_TURN:
                 m.d.sync += turn.eq(Cat(turn[1], turn[0]))  # P <-> Q
+            if then is Then.DRAWN:
+                m.d.sync += blinded.eq(Mux(blinds, blinded + 1, 0))
+                m.d.comb += self.spends.eq(self.drawn_bit.all() | ~blinds)
 
         def end(error: Error | Signal) -> None:
             m.d.sync += code.eq(error)
@@ -516,8 +565,9 @@ class Sequencer(wiring.Component):
                     with m.Case(Then.MULTIPLIED):
                         m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
                         m.d.comb += next_bit.eq(~last_bit)
-                        if Then.SLIDE in thens:
-                            m.d.comb += empties.eq(1)
+                        if Then.SLIDE in thens or from_the_top:
+                            # Another product, of a public scan, comes before the table.
+                            m.d.comb += empties.eq(step.y == numbers[Slot.WINDOW])
                     if window is not None:
                         with m.Case(Then.WINDOW):
                             m.d.comb += [enters.eq(1), forward.eq(full), next_bit.eq(~full)]
@@ -545,6 +595,10 @@ class Sequencer(wiring.Component):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
                 m.d.sync += self.exponent_index.eq(exponent_digits)
+                if self.program.blinds(Blinding.EXPONENT):
+                    longer = EXPONENT_BLINDING_BITS // width
+                    with m.If(~scans_e):
+                        m.d.sync += self.exponent_index.eq(exponent_digits + longer)
                 if StepKind.SCAN_PUBLIC in kinds:
                     m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
                     m.d.comb += clears_digit.eq(1)  # a public scan sees no private digit
@@ -589,10 +643,9 @@ class Sequencer(wiring.Component):
                         if even:
                             m.d.sync += bit_index.eq(highest)
                         else:
-                            m.d.sync += [
-                                bit_index.eq(top_bit + Mux(top_bit < 0, width, 0)),
-                                position.eq(exponent_length - 1),
-                            ]
+                            m.d.sync += bit_index.eq(top_bit + Mux(top_bit < 0, width, 0))
+                            if not from_the_top:
+                                m.d.sync += position.eq(exponent_length - 1)
                             m.d.comb += empties.eq(1)
                         m.d.comb += forward.eq(1)
                 if StepKind.SCAN_UP in kinds:
@@ -625,6 +678,12 @@ class Sequencer(wiring.Component):
                 with m.If((step.kind == StepKind.TEST) & (length_error != Error.NONE)):
                     m.d.comb += self.linear.eq(0)
                     end(length_error)
+                if StepKind.ADD_DRAWN in kinds:
+                    first_of_digit = self.drawn_bit == 0
+                    m.d.comb += self.draws.eq((step.kind == StepKind.ADD_DRAWN) & first_of_digit)
+                    with m.If(self.draws & ~self.drawn):
+                        m.d.comb += self.linear.eq(0)
+                        m.next = "LINEAR_START"
             with m.State("LINEAR"), m.If(self.linear_done):
                 m.next = "JUDGE"
             with m.State("JUDGE"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
 from .m_ary import m_ary
-from .names import Exponentiator
+from .names import Blinding, Exponentiator
 from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
@@ -36,7 +36,8 @@ WINDOWS = (1, 2, 4)
 class Exponentiation:
     """An algorithm by its name, and the bits of its windows, which have no meaning without them.
 
-    Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0.
+    Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0. Then
+    windows may have 3 bits, too. What `blinding` hides is a private operation's.
 
     Raises ValueError for another name or number of bits.
     """
@@ -44,12 +45,13 @@ class Exponentiation:
     name: str = "left-to-right"
     window: int = 4
     whole_window: int = 0
+    blinding: Blinding = Blinding.NONE
 
     def __post_init__(self) -> None:
         if self.name not in EXPONENTIATORS:
             names = ", ".join(EXPONENTIATORS)
             raise ValueError(f"exponentiator must be one of {names}, not {self.name!r}")
-        if self.window not in WINDOWS:
+        if self.window not in WINDOWS and not (self.whole_window and self.window == 3):
             raise ValueError(f"window must be 1, 2 or 4, not {self.window!r}")
 
     @property

@@ -1,8 +1,8 @@
 """The exponentiators by name."""
 
-from enum import Enum
+from enum import Enum, Flag
 
-__all__ = ["Exponentiator"]
+__all__ = ["BLINDINGS", "Blinding", "Exponentiator"]
 
 
 class Exponentiator(Enum):
@@ -30,3 +30,18 @@ class Exponentiator(Enum):
             Exponentiator.FIXED_WINDOW,
             Exponentiator.SLIDING_WINDOW,
         )
+
+
+class Blinding(Flag):
+    """What random numbers hide in a private operation, from who measures power or radiation."""
+
+    NONE = 0
+    BASE = 1
+    """The base: r ^ E * X is taken to the power, with a random r (Kocher 1996, Chaum 1983)."""
+    EXPONENT = 2
+    """The exponent: D_p + k (P - 1) in place of D_p, with a random k (Kocher 1996)."""
+    BOTH = BASE | EXPONENT
+
+
+BLINDINGS = ("none", "base", "exponent", "both")
+"""Every choice by its name."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "COUNTER_BITS",
+    "EXPONENT_BLINDING_BITS",
     "MEET",
     "MODULI",
     "Context",
@@ -23,6 +24,9 @@ __all__ = [
 
 COUNTER_BITS = 17
 """Of an exponent that is counted down: as many as 65537 has."""
+
+EXPONENT_BLINDING_BITS = 68
+"""Of the random k of D_p + k (P - 1): four digits of 17 bits."""
 
 
 class Context(enum.IntEnum):
@@ -109,6 +113,14 @@ class Slot(enum.IntEnum):
     T_13 = 45
     T_14 = 46
     T_15 = 47
+    RANDOM = 48
+    """Base blinding's random number r, in Montgomery form."""
+    UNBLINDING = 49
+    """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
+    BLINDED = 50
+    """The exponent D_p + k (P - 1), of EXPONENT_BLINDING_BITS more bits than P."""
+    MULTIPLE = 51
+    """P - 1 times a power of two."""
     ENTRY = 62
     """As a multiplication's destination: the table's entry after the one that the window names."""
     HALF = 61
@@ -185,6 +197,12 @@ class StepKind(enum.IntEnum):
     ZERO = 15
     """End with the error FAULT and wipe the memory, unless y = 0. Of the whole modulus it is an
     operation's last step: its result may be read."""
+    DRAW = 17
+    """destination = random digits. x is in the other bank, and not read."""
+    ADD_DRAWN = 18
+    """destination = x + y, which is not written where a bit that is drawn is 0."""
+    EVEN = 19
+    """destination = x with a lowest bit of 0: an odd x less 1."""
     COUNT = 16
     """The exponent goes into the counter; the target, if there is one, where that is 0. End with an
     error if it has more bits than COUNTER_BITS."""
@@ -224,6 +242,8 @@ class Then(enum.IntEnum):
     """The target, but the next step in a private operation."""
     IF_MODMUL = 11
     """The target if the command is MODMUL, else the next step."""
+    DRAWN = 12
+    """The target, for EXPONENT_BLINDING_BITS times, and then the next step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +266,8 @@ class Step:
     discarded, in the same cycles."""
     leaves: bool = False
     """Where the multiplier works modulo a scaled modulus: the product is one of the modulus."""
+    drops_last: bool = False
+    """In a private operation the exponent's lowest bit counts as 0: an odd exponent less 1."""
     then: Then = Then.NEXT
     target: str = ""
     """Label of a step; empty: the end of the operation."""

@@ -63,7 +63,7 @@ class Description:
     registers : all, the windows included, by address
     values : of the fields that depend on the engine: by register and field
     headers : names of the C headers
-    paddings : whether there are any, with the random source that they need
+    random : whether there is a port for random bytes
     """
 
     name: str
@@ -73,7 +73,7 @@ class Description:
     registers: tuple[Register, ...]
     values: Mapping[str, Mapping[str, int]]
     headers: tuple[str, ...]
-    paddings: bool = False
+    random: bool = False
 
     version = __version__
     """The generator's."""
@@ -91,7 +91,7 @@ class Description:
             Port(name, member.flow is wiring.Out, int(member.shape))
             for name, member in {
                 **flat_ports(signature),
-                **(random_ports() if self.paddings else {}),
+                **(random_ports() if self.random else {}),
             }.items()
         ]
         return [*found, Port("irq", True, 1)]
@@ -130,5 +130,12 @@ def describe(
         )
         values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
     return Description(
-        choice.module_name, summary, target, bus, known, values, headers, bool(paddings)
+        choice.module_name,
+        summary,
+        target,
+        bus,
+        known,
+        values,
+        headers,
+        bool(paddings) or core.design.capabilities.draws,
     )

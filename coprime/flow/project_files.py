@@ -146,5 +146,5 @@ def zynq_script(own: Description) -> str:
         names=", ".join(ZYNQ_BOARDS),
         boards="\n".join(boards),
         address=_ADDRESS,
-        random=_RANDOM if own.paddings else "",
+        random=_RANDOM if own.random else "",
     )

@@ -41,7 +41,7 @@ class Accelerator(LiteXModule):
         Where LiteX looks for a module's interrupt. Its enable and status are registers of the
         accelerator, not LiteX's.
     random : stream.Endpoint
-        Only with paddings: random bytes in its `data`, of which each one is used once.
+        Only with paddings or blinding: random bytes in its `data`, of which each one is used once.
     """
 
     def __init__(self, choice: Choice, paddings: Collection[Padding] = ()):
@@ -66,7 +66,7 @@ class Accelerator(LiteXModule):
                 signal = getattr(endpoint, name)
                 within = signal[:WINDOW_BITS] if name == "addr" else signal
                 ports[f"{there}_{PREFIX}{channel}{name}"] = within
-        if paddings:
+        if paddings or choice.design.capabilities.draws:
             self.random = random = stream.Endpoint([("data", 8)])
             ports[f"i_{RANDOM}tdata"] = random.data
             ports[f"i_{RANDOM}tvalid"] = random.valid
@@ -104,7 +104,8 @@ def add_accelerator(
         where LiteX finds room.
     target : Target
     paddings : collection of Padding
-        In hardware. A source of random bytes then belongs at the accelerator's `random`.
+        In hardware. A source of random bytes then belongs at the accelerator's `random`, as with
+        an engine that blinds.
     """
     verilog, *_ = write_package(choice, target, folder, paddings=paddings)
     soc.platform.add_source(str(verilog))

@@ -288,8 +288,11 @@ def system_verilog(
 ) -> str:
     """Verilog of the system with an accelerator; the top module is MODULE_NAME.
 
-    Raises ToolError if the processor's Python package is not installed.
+    Raises ToolError if the processor's Python package is not installed, ValueError for a choice
+    that takes random bytes.
     """
+    if choice.design.capabilities.draws:
+        raise ValueError("the system has no source of random bytes for blinding")
     header = (
         f"{MODULE_NAME}: a RISC-V processor with the accelerator {choice.module_name}\n"
         "The module picorv32 is by Claire Xenia Wolf, under the ISC licence."

@@ -309,10 +309,13 @@ def build_board(
     `folder` is made if need be, and gets the bitstream, its Verilog and its constraints; `bits` is
     the length of the modulus, as `known_answer` takes it.
 
-    Raises ValueError for a length out of range, ToolError if a tool fails, the design does not fit
-    or is too slow for the board's clock, OSError if the files cannot be written.
+    Raises ValueError for a length out of range or a choice that takes random bytes, ToolError if a
+    tool fails, the design does not fit or is too slow for the board's clock, OSError if the files
+    cannot be written.
     """
     design = choice.design
+    if design.capabilities.draws:
+        raise ValueError("the self-test has no source of random bytes for blinding")
     answer = known_answer(design, bits)
     name = f"{choice.module_name}_self_test"
     test = BoardTest(SelfTest(design, answer, target=Target.ECP5))

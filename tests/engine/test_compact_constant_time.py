@@ -82,9 +82,9 @@ class Netlist:
         return {name: bits for name, bits in self.names.items() if stored.issuperset(bits)}
 
 
-def parts_of(family):
+def parts_of(family, **settings):
     """The engine's Verilog, its module and the sequencer's."""
-    choice = choose(family, {"max_bits": "64"})
+    choice = choose(family, {"max_bits": "64", **settings})
     engine = f"{choice.module_name}_engine"
     return engine_verilog(choice), engine, f"{engine}_lane_sequencer"
 
@@ -139,9 +139,9 @@ endmodule
 """
 
 
-def sequencers_agree(family):
+def sequencers_agree(family, **settings):
     """Whether a solver proves that two sequencers with different secrets do the same."""
-    verilog, _, module = parts_of(family)
+    verilog, _, module = parts_of(family, **settings)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         found = Netlist(verilog, module, folder)
@@ -179,6 +179,20 @@ def test_sequencer():
     assert sequencers_agree("compact")
 
 
+BLINDED = [
+    {"blinding": "base"},
+    {"blinding": "exponent", "max_bits": "128"},
+    {"blinding": "both", "max_bits": "128"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", BLINDED)
+def test_blinded_sequencer(settings):
+    """When random bytes come is public, and what they are is not."""
+    assert sequencers_agree("compact", **settings)
+
+
 def test_the_proof_can_fail():
     """A binary exponentiation multiplies where the exponent's bit is 1."""
     assert not sequencers_agree("fdfm")
@@ -187,13 +201,13 @@ def test_the_proof_can_fail():
 # --- What leads to the sequencer ----------------------------------------------------------------
 
 
-def leaks(family, secret_inputs):
+def leaks(family, secret_inputs, **settings):
     """The public inputs of the sequencer, and outputs of the engine, that operands lead to.
 
-    Each with what it comes from: a memory's words, a digit that is written, or the sequencer's
-    secret registers.
+    Each with what it comes from: a memory's words, a digit that is written, random bytes, or the
+    sequencer's secret registers.
     """
-    verilog, engine, module = parts_of(family)
+    verilog, engine, module = parts_of(family, **settings)
     with tempfile.TemporaryDirectory() as temporary:
         inside = Netlist(verilog, module, Path(temporary))
         found = Netlist(verilog, engine, Path(temporary), boxes=[module])
@@ -204,7 +218,9 @@ def leaks(family, secret_inputs):
         for bit in bits
     }
     (box,) = (cell for cell in found.cells if cell["type"] == module)
-    sources = dict.fromkeys(found.ports["input"]["digit"], "digit")
+    sources = {
+        bit: name for name in ("digit", "random") for bit in found.ports["input"].get(name, ())
+    }
     before = {}
     for cell in found.cells:
         pins = cell["connections"]
@@ -236,8 +252,9 @@ def leaks(family, secret_inputs):
     return {name: come for name, bits in asked.items() if (come := origins(bits))}
 
 
-def test_no_way_past_the_sequencer():
-    assert leaks("compact", SECRET_INPUTS) == {}
+@pytest.mark.parametrize("settings", [{}, *BLINDED])
+def test_no_way_past_the_sequencer(settings):
+    assert leaks("compact", SECRET_INPUTS, **settings) == {}
 
 
 def test_the_search_can_fail():

@@ -9,6 +9,14 @@ RSA_PRIVATE checks its result with the public exponent before it can be read. A 
 two halves would otherwise give the key away (Boneh, DeMillo, Lipton 1997: the greatest common
 divisor of M and result^E - X is a prime then).
 
+With `Blinding.BASE` the base of a half is r^E * X in place of X, with a random r. Its power is
+multiplied by r^(E - 1) * X in the end, and the exponent is less by 1 for that: no inverse is
+needed, and nothing of r is kept. As E and D_p are odd, one less is a lowest bit of 0.
+
+    (r^E * X)^(D_p - 1) * r^(E - 1) * X = r^(1 - E) * X^(D_p - 1) * r^(E - 1) * X = X^D_p
+
+With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
+
 All of it is one list, in which the commands share what they can, and both primes everything: with
 at most 63 steps a bit of the program memory is a LUT.
 """
@@ -16,6 +24,7 @@ at most 63 steps a bit of the program memory is a LUT.
 from dataclasses import replace
 
 from coprime.exponentiators.fixed_window import windows
+from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then, multiply
 from coprime.exponentiators.table import enter
 
@@ -36,20 +45,21 @@ __all__ = ["operations"]
 _ACC = Slot.ACCUMULATOR
 _WHOLE, _P, _TURN = Context.WHOLE, Context.P, Context.TURN
 
-_PRIMES, _HALF, _SCAN, _CHECK = "primes", "half", "scan", "check"
+_PRIMES, _HALF, _SCAN, _LAST, _CHECK = "primes", "half", "scan", "last", "check"
 _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
 """Labels."""
 
 
-def operations(own: Arithmetic) -> list[Step]:
+def operations(own: Arithmetic, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
     return [
         test_modulus(_WHOLE),
         _unless_private(below_modulus(Slot.X), _NOT_PRIVATE),
         _next_turn(replace(test_modulus(_TURN), label=_PRIMES), _PRIMES),
-        _move(Slot.KEPT_E, Slot.E, _WHOLE),
-        *_half(own),
-        *_recombine(own),
+        # The table of a blinded half leaves E its place.
+        *([] if blinding else [_move(Slot.KEPT_E, Slot.E, _WHOLE)]),
+        *_half(own, blinding),
+        *_recombine(own, blinding),
         *_canonical(),
         _move(Slot.SUM, _ACC, _WHOLE),
         _move(Slot.SUM_COPY, _ACC, _WHOLE),
@@ -60,29 +70,108 @@ def operations(own: Arithmetic) -> list[Step]:
     ]
 
 
-def _half(own: Arithmetic) -> list[Step]:
+def _half(own: Arithmetic, blinding: Blinding) -> list[Step]:
     """A prime's half: X ^ D_p modulo p, below 2p. From SCAN on, it is MODEXP modulo M, too.
 
     What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters before
     there is a T_1, and waits in T_15's place until the base is not needed any more.
     """
     one = Slot.T_15
-    scan, *steps, last = windows(_TURN, _ACC)
-    return [
-        replace(_move(Slot.FACTOR, Slot.X, _WHOLE), label=_HALF),
+    scan, square, product, last = windows(_TURN, _ACC)
+    base = Blinding.BASE in blinding
+    steps = [
+        *(_blind_exponent() if Blinding.EXPONENT in blinding else []),
+        _move(Slot.FACTOR, Slot.X, _WHOLE),
         *_prepare(own, _TURN),
+        *(_draw_random() if base else []),
         enter(_TURN, _ACC, Slot.ONE),
         _move(one, _ACC, _TURN),
-        enter(_TURN, _ACC, Slot.FACTOR),
+        *(_blind_base() if base else [enter(_TURN, _ACC, Slot.FACTOR)]),
         _move(Slot.WINDOW, _ACC, _TURN),
         _table(_TURN),
+        *(_start(one) if blinding else _last_entry(one)),
+        replace(scan, label=_SCAN),
+        replace(square, drops_last=base),
+        product,
+        *(_unblind() if base else []),
+        replace(_next_turn(leave(own, last), _HALF), destination=Slot.HALF, label=_LAST),
+    ]
+    return [replace(steps[0], label=_HALF), *steps[1:]]
+
+
+def _last_entry(one: Slot) -> list[Step]:
+    """T_15, in whose place there is the 1 to begin with."""
+    return [
         multiply(_ACC, _ACC, Slot.WINDOW, _TURN, "T_15 = B * T_14"),
         _move(Slot.QUOTIENT, one, _TURN),
         _move(Slot.T_15, _ACC, _TURN),
-        _move(_ACC, Slot.QUOTIENT, _TURN),
-        replace(scan, label=_SCAN),
-        *steps,
-        _next_turn(replace(leave(own, last), destination=Slot.HALF), _HALF),
+        *_start(Slot.QUOTIENT),
+    ]
+
+
+def _start(one: Slot) -> list[Step]:
+    return [_move(_ACC, one, _TURN)]
+
+
+def _blind_exponent() -> list[Step]:
+    """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
+    again = "blind_exponent"
+    doubles = _linear(
+        StepKind.ADD, Slot.MULTIPLE, Slot.MULTIPLE, Slot.MULTIPLE, _WHOLE, "twice of it"
+    )
+    return [
+        _clear(Slot.BLINDED),
+        _move(Slot.BLINDED, Slot.DP, _TURN),
+        _clear(Slot.MULTIPLE),
+        _linear(StepKind.EVEN, Slot.MULTIPLE, Slot.P, Slot.M, _TURN, "P - 1"),
+        replace(
+            _linear(
+                StepKind.ADD_DRAWN,
+                Slot.BLINDED,
+                Slot.BLINDED,
+                Slot.MULTIPLE,
+                _WHOLE,
+                "D_p + k_i 2^i (P - 1)",
+            ),
+            label=again,
+        ),
+        replace(doubles, then=Then.DRAWN, target=again),
+    ]
+
+
+def _draw_random() -> list[Step]:
+    """RANDOM = r, which is as good in Montgomery form as it is drawn; below 2p, as any factor."""
+    random = Slot.RANDOM
+    return [
+        _linear(StepKind.DRAW, random, random, Slot.M, _TURN, "r is drawn"),
+        multiply(_ACC, Slot.P_POWER, random, _TURN, "... below 2p"),
+        _move(random, _ACC, _TURN),
+    ]
+
+
+def _blind_base() -> list[Step]:
+    """ACCUMULATOR = r^E * X, UNBLINDING = r^(E - 1) * X. There is 1 in ACCUMULATOR, r in RANDOM."""
+    square, done, random = "blind_square", "blind_done", Slot.RANDOM
+    squares = multiply(
+        _ACC, _ACC, _ACC, _TURN, "C = C * C", then=Then.SQUARED, target=done, label=square
+    )
+    return [
+        Step(kind=StepKind.SCAN_PUBLIC, modulus=_TURN, target=done, note="from the highest 1 of E"),
+        replace(squares, drops_last=True),
+        multiply(_ACC, _ACC, random, _TURN, "C = C * r", then=Then.MULTIPLIED, target=square),
+        replace(_move(Slot.TERM, _ACC, _TURN), label=done, note="r^(E - 1)"),
+        enter(_TURN, _ACC, Slot.FACTOR),
+        multiply(_ACC, _ACC, Slot.TERM, _TURN, "r^(E - 1) * X"),
+        _move(Slot.UNBLINDING, _ACC, _TURN),
+        multiply(_ACC, _ACC, random, _TURN, "r^E * X"),
+    ]
+
+
+def _unblind() -> list[Step]:
+    """The power of r^E * X becomes that of X, in a private operation."""
+    return [
+        _unless_private(_move(Slot.FACTOR, Slot.UNBLINDING, _TURN), _LAST),
+        multiply(_ACC, _ACC, Slot.FACTOR, _TURN, "C * r^(E - 1) * X"),
     ]
 
 
@@ -91,7 +180,7 @@ def _table(context: Context) -> Step:
     return multiply(Slot.ENTRY, _ACC, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY)
 
 
-def _recombine(own: Arithmetic) -> list[Step]:
+def _recombine(own: Arithmetic, blinding: Blinding) -> list[Step]:
     """S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula with the weight Z_p of S_p.
 
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
@@ -113,7 +202,7 @@ def _recombine(own: Arithmetic) -> list[Step]:
         plus_p,
         plus_p,
         _linear(StepKind.SUBTRACT, Slot.TERM, _ACC, Slot.PART, _P, "S_p - S_q + 2P, below 4P"),
-        _move(Slot.E, Slot.KEPT_E, _WHOLE),
+        *([] if blinding else [_move(Slot.E, Slot.KEPT_E, _WHOLE)]),
         *_prepare(own, _WHOLE),
         leave(own, weighed),
         _linear(StepKind.ADD, _ACC, Slot.FACTOR, _ACC, _WHOLE, "... + S_q"),

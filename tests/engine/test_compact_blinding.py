@@ -1,0 +1,309 @@
+"""Blinding of compact's private operation: the same results, from other numbers each time."""
+
+import itertools
+import random
+
+import pytest
+from amaranth.sim import Simulator
+
+from coprime.bus import registers
+from coprime.bus.accelerator import Accelerator as BusAccelerator
+from coprime.bus.accelerator import Bus
+from coprime.catalog import choose
+from coprime.cells.target import Target
+from coprime.device.accelerator import Accelerator
+from coprime.device.base import read_block, write_block
+from coprime.device.faulty import FaultyDevice
+from coprime.device.jobs import EngineError, value_of, words_of
+from coprime.engine.compact import compact
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.precomputation import Radix
+from coprime.engine.random_digit import RandomDigit
+from coprime.explore.measure import open_simulation
+from coprime.exponentiators.steps import EXPONENT_BLINDING_BITS, Slot, StepKind
+from coprime.flow.board import BOARDS
+from coprime.flow.description import describe
+from coprime.flow.package import accelerator_verilog
+from coprime.rsa.keys import RsaPrivateKey, generate
+from coprime.soc.riscv import system_verilog
+from coprime.soc.self_test import build_board
+from tests.benches import open_bench
+
+BLINDINGS = ("base", "exponent", "both")
+BITS = 128
+WIDTH = 17
+
+
+@pytest.fixture(scope="module", params=BLINDINGS)
+def bench(request):
+    bench = open_bench("compact", max_bits=BITS, blinding=request.param)
+    yield bench
+    bench.device.close()
+
+
+def messages(key, seed):
+    return (0, 1, key.n - 1, key.p, random.Random(seed).randrange(key.n))
+
+
+def test_results(bench):
+    """As without blinding, for every kind of key, and a second time from the same loaded key."""
+    for bits, p_bits in ((BITS, 64), (BITS, 78), (117, 58)):
+        key = generate(bits, p_bits=p_bits, seed=bits + p_bits)
+        bench.accelerator.load_private(key)
+        for x in messages(key, bits):
+            values = {bench.accelerator.private(x).value for _ in range(2)}
+            assert values == {pow(x, key.d, key.n)}
+
+
+def test_long_public_exponents(bench):
+    for e in (3, 5, 0x1_0000_0001, (1 << 63) + 29, (1 << 64) - 1):
+        for seed in itertools.count():
+            key = generate(BITS, seed=seed)
+            try:
+                key = RsaPrivateKey.from_primes(key.p, key.q, e)
+            except ValueError:  # not prime to p - 1 or q - 1
+                continue
+            break
+        bench.accelerator.load_private(key)
+        x = random.Random(e).randrange(key.n)
+        assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
+
+
+def test_other_commands(bench):
+    """They draw nothing, and their exponents keep their lowest bit."""
+    m = (1 << BITS) - 159
+    for e in (1, 2, 3, 65537, m - 1, m - 2):
+        assert bench.accelerator.modexp(m - 2, e, m).value == pow(m - 2, e, m)
+    assert bench.accelerator.modmul(m - 2, m - 3, m).value == 6
+
+
+def test_cycles_tell_only_the_lengths(bench):
+    """Nothing of the key, the message, or what is drawn."""
+    keys = [generate(BITS, seed=seed) for seed in range(3)]
+    cycles = set()
+    for key in keys:
+        bench.accelerator.load_private(key)
+        cycles |= {bench.accelerator.private(x).cycles for x in messages(key, 1)}
+    assert len(cycles) == 1
+
+
+def test_longest():
+    """Counts of all bits, and exponents whose digits are all in use."""
+    bench = open_bench("compact", max_bits=1024, blinding="both")
+    with bench.device:
+        key = generate(1024, seed=9)
+        bench.accelerator.load_private(key)
+        x = random.Random(9).randrange(key.n)
+        assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blinding", BLINDINGS)
+@pytest.mark.parametrize("max_bits", [129, 150, 200, 256, 521, 1000, 2048, 2104])
+def test_sizes(blinding, max_bits):
+    bench = open_bench("compact", max_bits=max_bits, blinding=blinding)
+    with bench.device:
+        for bits, p_bits in ((max_bits, (max_bits + 1) // 2), (max_bits - 1, max_bits // 2 - 9)):
+            key = generate(bits, p_bits=p_bits, seed=bits)
+            bench.accelerator.load_private(key)
+            for x in messages(key, bits):
+                assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
+
+
+# --- What is drawn ------------------------------------------------------------------------------
+
+
+def drawn_digits(source, count):
+    """Each from three bytes, the first one highest, of which it keeps the lowest bits."""
+    return [int.from_bytes(source[3 * k : 3 * k + 3]) % (1 << WIDTH) for k in range(count)]
+
+
+class Half:
+    """The first half of a private operation, Q's, with known random bytes, up to its exponent."""
+
+    def __init__(self, blinding):
+        choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
+        self.design = choice.design
+        self.key = key = generate(BITS, seed=4)
+        self.x = random.Random(4).randrange(key.n)
+        self.source = random.Random(blinding).randbytes(200)
+        self.device = device = FaultyDevice(accelerator_verilog(choice), choice.module_name)
+        accelerator = Accelerator(device)
+        accelerator.load_private(key)
+        assert accelerator.private(1).value == 1
+        write_block(device, registers.INPUT_WINDOW.address, words_of(self.x, BITS))
+        device.write32(registers.INPUT_LENGTH.address, BITS // 8)
+        device.give_random(self.source)
+        device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
+        kinds = [step.kind for step in self.design.programs[0].steps]
+        pc = device.registers["engine.lane.sequencer.pc"]
+        for _ in range(100_000):
+            if device.peek(pc) == 1 + kinds.index(StepKind.SCAN_WINDOWS):
+                break
+            device.run(1)
+        device.run(10)  # what is written last
+
+    def value(self, slot, digits):
+        """What the memory holds in a slot."""
+        layout = self.design.layout
+        side = "right" if layout.lies_right(slot) else "left"
+        return self.words(side, layout.bases[slot], digits)
+
+    def words(self, side, base, digits):
+        """What a bank holds from a word on."""
+        memory = self.device.registers[f"engine.lane.{side}.memory"]
+        words = [self.device.peek(memory, base + k) for k in range(digits)]
+        return sum(word << (WIDTH * k) for k, word in enumerate(words))
+
+    def finish(self):
+        """The result."""
+        self.device.wait_interrupt()
+        assert self.device.read32(registers.ERROR.address) == 0
+        words = read_block(self.device, registers.OUTPUT_WINDOW.address, BITS // 32)
+        assert value_of(words) == pow(self.x, self.key.d, self.key.n)
+
+
+@pytest.mark.parametrize("blinding", ["exponent", "both"])
+def test_the_exponent(blinding):
+    half = Half(blinding)
+    own, q = half.design.capabilities, half.key.q
+    source = half.source
+    with half.device:
+        # A digit for 16 bits of k, from the lowest on.
+        count = -(-EXPONENT_BLINDING_BITS // 16)
+        k = sum(
+            (digit & 0xFFFF) << (16 * place)
+            for place, digit in enumerate(drawn_digits(source, count))
+        ) % (1 << EXPONENT_BLINDING_BITS)
+        assert k.bit_length() > EXPONENT_BLINDING_BITS - 8
+        assert half.value(Slot.BLINDED, own.digits(BITS)) == half.key.dq + k * (q - 1)
+        half.finish()
+
+
+@pytest.mark.parametrize("blinding", ["base", "both"])
+def test_the_base(blinding):
+    half = Half(blinding)
+    key, q, own = half.key, half.key.q, half.design.capabilities
+    digits = own.digits(64)
+    used = 3 * -(-EXPONENT_BLINDING_BITS // 16) if blinding == "both" else 0
+    with half.device:
+        drawn = drawn_digits(half.source[used:], digits)
+        # As it is drawn it is multiplied by R * R_q / R_q.
+        radix, radix_q = 1 << (WIDTH * own.digits(BITS)), 1 << (WIDTH * digits)
+        mont_r = sum(digit << (WIDTH * k) for k, digit in enumerate(drawn)) * radix
+        r = mont_r * pow(radix_q, -1, q)
+        # The table has T_1 in the right bank's block 1.
+        table = half.words("right", half.design.layout.block, digits)
+        for found, value in (
+            (half.value(Slot.RANDOM, digits), r),
+            (half.value(Slot.UNBLINDING, digits), pow(r, key.e - 1, q) * half.x),
+            (table, pow(r, key.e, q) * half.x),
+        ):
+            assert found % q == value * radix_q % q
+        half.finish()
+
+
+def test_a_factor_that_cannot_be_taken_back():
+    """r = 0, which nobody will ever draw: there is no result, and no key any more."""
+    choice = choose("compact", {"max_bits": str(BITS), "blinding": "base"})
+    with open_simulation(choice) as device:
+        accelerator = Accelerator(device)
+        accelerator.load_private(generate(BITS, seed=4))
+        device.give_random(bytes(100))
+        with pytest.raises(EngineError) as raised:
+            accelerator.private(2)
+        assert raised.value.code is Error.FAULT
+
+
+def test_random_digit():
+    """A digit waits for its bytes, takes none before it is wanted, and each one once."""
+    dut = RandomDigit(WIDTH)
+    assert dut.bytes == 3
+    generator = random.Random(1)
+    source = [generator.randrange(256) for _ in range(300)]
+
+    async def bench(ctx):
+        taken, digits, wanted = 0, 0, False
+        for _ in range(600):
+            valid = generator.randrange(3) > 0
+            used = bool(ctx.get(dut.there)) and generator.randrange(2) == 0
+            wanted = generator.randrange(4) > 0
+            ctx.set(dut.random, source[taken])
+            ctx.set(dut.random_valid, valid)
+            ctx.set(dut.wanted, wanted)
+            ctx.set(dut.used, used)
+            assert not ctx.get(dut.random_ready) or wanted
+            if ctx.get(dut.there):
+                assert ctx.get(dut.digit) == drawn_digits(bytes(source), digits + 1)[-1]
+                assert not ctx.get(dut.random_ready)
+            digits += used
+            taken += ctx.get(dut.random_ready) and valid
+            await ctx.tick()
+        assert digits > 50
+        ctx.set(dut.clear, 1)
+        await ctx.tick()
+        assert (ctx.get(dut.there), ctx.get(dut.digit)) == (0, 0)
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
+# --- Designs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [1024, 2048])
+def test_cost(bits):
+    """Less than fdfm, which blinds nothing, by half."""
+    plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))
+    for blinding in BLINDINGS:
+        assert plain < predicted(compact(bits, blinding), bits) < 0.65 * fdfm
+
+
+def predicted(design, bits):
+    key, half = generate(bits, seed=1), bits // 2
+    operands = Radix.of(design.capabilities).private_operands(
+        key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+    )
+    lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half, Length.EXPONENT: 17}
+    numbers = {**operands, Operand.E: key.e, Operand.X: 2}
+    found = design.predict(Command.RSA_PRIVATE, numbers, lengths)
+    assert found.result == pow(2, key.d, key.n)
+    return found.cycles
+
+
+def fdfm_of(bits):
+    return choose("fdfm", {"max_bits": str(bits)}).design
+
+
+def test_memory_is_the_same():
+    for bits in (128, 1024, 2104, 4096):
+        assert {compact(bits, one).layout.depth for one in BLINDINGS} == {
+            compact(bits).layout.depth
+        }
+
+
+def test_parameters_out_of_range():
+    with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.4096, not 127"):
+        compact(127, "exponent")
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
+        choose("compact", {"blinding": "all"})
+
+
+def test_where_no_random_bytes_are(tmp_path):
+    with pytest.raises(ValueError, match="no source of random bytes"):
+        choose("cluster", {"engine": "compact", "blinding": "base"})
+    with pytest.raises(ValueError, match="no source of random bytes"):
+        system_verilog(choose("compact", {"blinding": "base"}), divisor=4)
+    with pytest.raises(ValueError, match="no source of random bytes"):
+        build_board(choose("compact", {"blinding": "base"}), BOARDS["ulx3s-85f"], tmp_path)
+
+
+def test_ports():
+    for blinding in ("none", *BLINDINGS):
+        choice = choose("compact", {"blinding": blinding})
+        names = {port.name for port in describe(choice, Target.GENERIC, Bus.AXI4_LITE, ()).ports}
+        assert ("s_axis_random_tdata" in names) == (blinding != "none")
+        hardware = BusAccelerator(choice.design.hardware())
+        assert ("s_axis_random_tready" in hardware.signature.members) == (blinding != "none")
