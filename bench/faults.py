@@ -30,7 +30,7 @@ from coprime.rsa import keys
 from .page import replace_part, table, thousands
 
 PAGE = "compact.md"
-CAMPAIGNS = ((128, 5000), (1024, 40))
+CAMPAIGNS = ((128, 5000), (1024, 100))
 """Bits of the modulus and flips in the engine, of the page's table."""
 ENGINE = "engine."
 

@@ -469,6 +469,15 @@ class FrontEnd(wiring.Component):
             m.d.comb += [ends.eq(1), error.eq(why)]
             m.next = "IDLE"
 
+        # An engine that is checked trusts the lengths, and so does who reads its result: a bit of
+        # them that flips while it works would go unseen.
+        parity = Cat(*lengths, *counts).xor()
+        begun_with = Signal()
+        unharmed = (parity == begun_with) & ~missing & (operand == Operand.X)
+        faulty = Signal()
+        with m.If(start):
+            m.d.sync += faulty.eq(0)
+
         m.d.comb += [clear_gearbox.eq(ends_loading | start), settled.eq(1)]
         with m.FSM(init="CLEAR"):
             with m.State("IDLE"):
@@ -564,9 +573,14 @@ class FrontEnd(wiring.Component):
                         end(Error.OPERAND_RANGE)
                     with m.Else():
                         m.next = "START"
+            if own.checked:
+                # As by WIPE, but with an error; the engine may have begun with its memory.
+                with m.State("FAULT"), m.If(~engine.busy):
+                    m.next = "WIPE"
             with m.State("START"):
                 m.d.comb += engine.start.eq(1)
                 if own.checked:
+                    m.d.sync += begun_with.eq(parity)
                     with m.If(command == Command.RSA_PRIVATE):
                         m.d.sync += [complete[used].eq(0) for used in USED_UP]
                 m.next = "RUN"
@@ -577,7 +591,7 @@ class FrontEnd(wiring.Component):
                         m.d.sync += complete.eq(0)  # the engine has wiped its memory
                 with m.If(engine.done):
                     with m.If((engine.error != Error.NONE) | (command == Command.WIPE)):
-                        end(engine.error)
+                        end(Mux(faulty, Error.FAULT, engine.error))
                     with m.Else():
                         m.d.comb += [gearbox.start.eq(1), gearbox.to_words.eq(1)]
                         m.next = "OUTPUT"
@@ -588,10 +602,14 @@ class FrontEnd(wiring.Component):
                     store.data.eq(gearbox.word),
                 ]
                 released: Value = converted
-                if own.checked:  # a result that is not checked has an error, however it came here
-                    released = converted & (engine.error == Error.NONE)
+                if own.checked:
+                    # A result that is not checked has an error, however it came here.
+                    sound = unharmed | (command != Command.RSA_PRIVATE)
+                    released = converted & sound & (engine.error == Error.NONE)
                     with m.If(converted & ~released):
-                        end(engine.error)
+                        m.d.comb += wipes.eq(1)
+                        m.d.sync += [faulty.eq(1), command.eq(Command.WIPE)]
+                        m.next = "FAULT"
                 complete_output = released
                 if padding:
                     complete_output = released & ~padding.decodes

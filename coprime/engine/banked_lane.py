@@ -12,8 +12,9 @@ from coprime.cells.target import Target
 from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import MODULI, Context, Slot, Step, StepKind
 from coprime.multipliers.contract import ModularMultiplier, Pair
+from coprime.multipliers.delays import history
 
-from .contract import Capabilities, Operand
+from .contract import RESULT_LATENCY, Capabilities, Command, Error, Operand
 from .lane import LINEAR_OPERATIONS, Lane, stage
 from .layout import BankedLayout, Layout
 from .linear import LinearUnit
@@ -146,7 +147,7 @@ class BankedLane(Lane):
         with m.If(~self.busy):
             m.d.comb += [
                 b_left.eq(Mux(self.write, operand, place(Slot.RESULT))),
-                b_right.eq(operand),
+                b_right.eq(Mux(self.write, operand, place(Slot.SUM))),
                 write_left.eq(self.write & ~_is_right(operand)),
                 write_right.eq(self.write & _is_right(operand)),
             ]
@@ -224,7 +225,29 @@ class BankedLane(Lane):
             self.a_data.eq(left.a_data),
             self.result_digit.eq(left.b_data),
         ]
+        if self.program.checks:
+            self._compare(m)
         return m
+
+    def _compare(self, m: Module) -> None:
+        """Compare the result of a private operation, as it is read, with what was checked.
+
+        The one is left, the other one right: both come in the same cycle. So no fault between the
+        check and the last digit that is read goes unseen. What the host writes ends it.
+        """
+        sequencer, (left, right) = self.sequencer, self.memories
+        fresh = Signal()
+        given = self.done & (self.command == Command.RSA_PRIVATE) & (self.error == Error.NONE)
+        with m.If(self.start | self.write | sequencer.differs):
+            m.d.sync += fresh.eq(0)
+        with m.Elif(given):
+            m.d.sync += fresh.eq(1)
+        # Digits in threes of bits, each a LUT, since they come late in the cycle.
+        parts = [slice(k, k + 3) for k in range(0, len(left.b_data), 3)]
+        unequal = Signal(len(parts))
+        m.d.sync += unequal.eq(Cat(left.b_data[bits] != right.b_data[bits] for bits in parts))
+        asked = history(m, "asked", fresh & ~self.write & ~self.busy, RESULT_LATENCY + 1)[-1]
+        m.d.comb += sequencer.differs.eq(asked & unequal.any())
 
     def _draw(self, m: Module, linear: LinearUnit) -> tuple[Value, Value]:
         """What port A of the right bank reads, or what is drawn; and whether a sum is not written.

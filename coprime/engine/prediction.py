@@ -336,10 +336,8 @@ class _Lane:
         elif step.kind is StepKind.ZERO and y:
             self.cycles += 1 + LinearUnit.clear_cycles(self.depth)
             error = Error.FAULT
-        elif step.kind is StepKind.ZERO and step.modulus is Context.WHOLE:
+        elif step.kind is StepKind.ZERO and step.modulus is Context.P:
             self.unchecked = False
-            self.address = 0
-            return
         elif step.kind is StepKind.SUBTRACT:
             self._borrow = x < y
             self.values[step.destination] = x - y

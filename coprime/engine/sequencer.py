@@ -94,6 +94,8 @@ class Sequencer(wiring.Component):
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
         `in_place`
     leaves : the step under way leaves a scaled modulus; only if any step does
+    differs : while idle: what is read as the result is not the number that was checked; only if the
+        program checks
     draws, drawn : a random digit is asked for before an ADD_DRAWN, and there; these and the next
         two only if there is such a step
     drawn_bit : which of the digit's bits decides
@@ -187,6 +189,7 @@ class Sequencer(wiring.Component):
                 else {}
             )
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
+            | ({"differs": In(1)} if program.checks else {})
             | (
                 {
                     "draws": Out(1),
@@ -507,6 +510,10 @@ class Sequencer(wiring.Component):
                                 end(Error.UNSUPPORTED)
                             else:
                                 m.next = "IDLE"
+                if self.program.checks:
+                    with m.Elif(self.differs & (code == Error.NONE)):
+                        m.d.sync += code.eq(Error.FAULT)
+                        m.next = "FAULT"
             with m.State("FETCH"):
                 m.d.sync += step.eq(resolved)
                 m.d.comb += [
@@ -703,9 +710,8 @@ class Sequencer(wiring.Component):
                     with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
                         m.d.sync += code.eq(Error.FAULT)
                         m.next = "FAULT"
-                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.WHOLE)):
+                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.P)):
                         m.d.sync += unchecked.eq(0)
-                        m.next = "END"
                 if StepKind.NORMALIZED in kinds:
                     with m.Elif((step.kind == StepKind.NORMALIZED) & ~self.z_is_normalized):
                         end(Error.MODULUS_SHORT)

@@ -195,8 +195,8 @@ class StepKind(enum.IntEnum):
     MOVE = 14
     """destination = x."""
     ZERO = 15
-    """End with the error FAULT and wipe the memory, unless y = 0. Of the whole modulus it is an
-    operation's last step: its result may be read."""
+    """End with the error FAULT and wipe the memory, unless y = 0. After the one modulo P, which is
+    the last one, there is a result that may be read."""
     DRAW = 17
     """destination = random digits. x is in the other bank, and not read."""
     ADD_DRAWN = 18

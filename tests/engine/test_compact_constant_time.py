@@ -40,6 +40,7 @@ SECRET_INPUTS = {
     "z_is_zero",
     "z_is_odd",
     "z_is_normalized",
+    "differs",
 }
 """Of the sequencer: what it is told of the operands."""
 SECRET_REGISTERS = re.compile(r"exponent|exponent_of_e|window|\\?\$signal.*")

@@ -6,7 +6,10 @@ import pytest
 
 from bench.faults import Campaign, Flip, Outcome, Place, main
 from coprime.catalog import choose
-from coprime.engine.contract import Command, Operand
+from coprime.device.accelerator import Accelerator
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Command, Error, Operand
+from coprime.exponentiators.steps import Slot
 
 CHOICE = choose("compact", {"max_bits": "64"})
 CHECKED = Operand.E in CHOICE.design.capabilities.required[Command.RSA_PRIVATE]
@@ -80,6 +83,56 @@ def test_no_end(private):
     (run,) = private.run([Flip(100, "front_end.products", 0, 31)])
     private.device.cycle_limit = limit
     assert (run.outcome, run.value) == (Outcome.HANG, None)
+
+
+def layout_word(slot, digit=0):
+    """Name of the bank, and the word of a slot's digit."""
+    layout = CHOICE.design.layout
+    side = "right" if layout.lies_right(slot) else "left"
+    return f"engine.lane.{side}.memory", layout.bases[slot] + digit
+
+
+@pytest.mark.parametrize("slot", [Slot.RESULT, Slot.SUM])
+@pytest.mark.parametrize("digit", [0, 3])
+def test_after_the_check(private, slot, digit):
+    """The result or what was checked, in the engine's last cycle: seen as the result is read."""
+    name, word = layout_word(slot, digit)
+    (run,) = private.run([Flip(private.cycles - 1, name, word, 5)])
+    assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)
+    assert is_wiped(private.device)
+    with pytest.raises(EngineError) as raised:
+        Accelerator(private.device)._execute(Command.RSA_PRIVATE)
+    assert raised.value.code is Error.OPERAND_MISSING
+
+
+@pytest.mark.parametrize(
+    ("name", "bit"),
+    [
+        ("front_end.modulus_length", 0),
+        ("front_end.p_length", 2),
+        ("front_end.exponent_length", 15),
+        ("front_end.engine__p_digits", 1),
+        ("front_end.engine__q_digits", 0),
+        ("front_end.engine__modulus_digits", 1),
+        ("front_end.operand", 1),
+    ],
+)
+def test_lengths(private, name, bit):
+    """What the engine works with, or how long a result is: no result, however it comes out."""
+    for cycle in (private.cycles // 3, private.cycles - 200, private.cycles - 1):
+        (run,) = private.run([Flip(cycle, name, 0, bit)])
+        assert run.outcome is not Outcome.RIGHT
+        assert (run.value, run.reveals) == (None, False)
+        if cycle == private.cycles - 1:
+            assert run.error is Error.FAULT
+            assert is_wiped(private.device)
+
+
+def is_wiped(device):
+    """Nothing is left in any memory, but for what the multiplier works with."""
+    names = ("engine.lane.left.memory", "engine.lane.right.memory", "front_end.buffer")
+    memories = [device.registers[name] for name in names]
+    return not any(device.peek(one, word) for one in memories for word in range(one.words))
 
 
 @pytest.mark.parametrize("place", [Place.REGISTERS, Place.MEMORY])

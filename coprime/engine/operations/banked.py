@@ -7,7 +7,8 @@ private operation needs again stays left.
 
 RSA_PRIVATE checks its result with the public exponent before it can be read. A fault in one of the
 two halves would otherwise give the key away (Boneh, DeMillo, Lipton 1997: the greatest common
-divisor of M and result^E - X is a prime then).
+divisor of M and result^E - X is a prime then). What is read is a copy of S, and the lane compares
+it with the S that was checked as it is read (`BankedLane`).
 
 With `Blinding.BASE` the base of a half is r^E * X in place of X, with a random r. Its power is
 multiplied by r^(E - 1) * X in the end, and the exponent is less by 1 for that: no inverse is
@@ -65,7 +66,7 @@ def operations(own: Arithmetic, blinding: Blinding = Blinding.NONE) -> list[Step
         _move(Slot.SUM_COPY, _ACC, _WHOLE),
         _move(Slot.FACTOR, Slot.X, _WHOLE),
         *_check(own),
-        *_release(),
+        go(_move(Slot.RESULT, Slot.SUM_COPY, _WHOLE), ""),
         *_not_private(own),
     ]
 
@@ -239,16 +240,7 @@ def _check(own: Arithmetic) -> list[Step]:
         leave(own, multiply(Slot.PART, Slot.PART, Slot.ONE, _TURN, "X modulo the prime")),
         *reduced(Slot.PART, Slot.PART, _TURN),
         _linear(StepKind.SUBTRACT, _ACC, _ACC, Slot.PART, _TURN, "S ^ E - X"),
-        _zero(_ACC, _TURN),
-        _next_turn(_move(Slot.RESULT, Slot.SUM_COPY, _WHOLE), _CHECK),
-    ]
-
-
-def _release() -> list[Step]:
-    """The result, a copy of S, is the S that was checked."""
-    return [
-        _linear(StepKind.SUBTRACT, Slot.SCALED, Slot.SUM, Slot.RESULT, _WHOLE, "S - the result"),
-        _zero(Slot.SCALED, _WHOLE),
+        _next_turn(_zero(_ACC, _TURN), _CHECK),
     ]
 
 
