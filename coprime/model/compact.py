@@ -90,7 +90,7 @@ def montgomery(
     Q = [0] * long
     limit = 1 << accumulator_bits(long, radix_bits)
     products = 0
-    diagonals: list[int] = []  # of X * Y, stored for the second half
+    diagonals: list[int] = []  # of X * Y, which the hardware takes anew for the second half
     running = 0  # the d_i of the next column's pairs, of X * Y and of q * M'
     carry = result = 0
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
-from amaranth.lib.memory import Memory
-from amaranth.utils import bits_for
 
 from coprime.cells.difference_slice import Base, DifferenceSlice
 from coprime.cells.target import Target
@@ -48,52 +46,58 @@ class CompactMultiplier(ModularMultiplier):
     slot     count
     ======== ===== ============================================================================
     AHEAD    1     for the next column: x_(k+1) * y_(k+1) joins the running sum; in the second
-                   half, k >= L, q_(k-L) * M'_(k-L) leaves it. Port B, which no diagonal product
-                   needs, writes the digit of column k - 2
+                   half, k >= L, q_(k-L) * M'_(k-L) leaves it. Port B, which no product of two
+                   digits needs, writes the digit of column k - 2
     XY       pairs of X and Y, i + j = k, with i from max(0, k-L+1) up. The first one adds to C: the
                    carry out of the column before, with the running sum
+    LEAVE    1     where k >= L: x_(k-L) * y_(k-L), which is in both sums still, leaves them. Behind
+                   a single XY, port B writes the digit of column k - 2 (again)
     QM       pairs of q and M', i + j = k - 1, with i down to 1, or to k - L where k > L
-    PAD            nothing, until the newest q is there, 4 slots after AHEAD, or there are 6 slots
+    PAD            nothing, until the newest q is there, 4 slots after AHEAD, where k <= L
     DIAGONAL 1     q_(k-1) * M'_(k-1), where k <= L
     NEWEST   1     pair (0, k-1), where k <= L
     ======== ===== ============================================================================
 
-    XY and QM have one slot even where they have no pair. Up to column L the last two slots are
-    DIAGONAL and NEWEST, also where q has ended; both of them read index 0 and index k - 1, of
-    which DIAGONAL takes the second one only.
+    XY and QM have one slot even where they have no pair. Columns -1 and 0 end with XY: nothing but
+    x_0 * y_0 is due in them. Up to column L the last two slots are DIAGONAL and NEWEST, also where
+    q has ended; both of them read index 0 and index k - 1, of which DIAGONAL takes the second one
+    only.
 
     What is asked of the memory in cycle c enters the slice in c + 4, and its sum stands in P in
     c + 8. For the last slot of a column that is when C is made of P / 2^17 and the running sum, and
     P's lowest digit becomes q_k, or a digit of the result; c + 1 is the next column's AHEAD, whose
     product reaches P while C enters the slice, and c + 2 adds to C.
 
-    The running sum takes AHEAD's product from P in c + 8; DIAGONAL's is the difference of P before
-    and after it, c + 7 and c + 8. The products x_i * y_i wait in a small memory of LUTs for the
-    second half, when AHEAD takes them away in c + 10.
+    The running sum takes AHEAD's product from P in c + 8; DIAGONAL's and LEAVE's is the difference
+    of P before and after it, c + 7 and c + 8, so neither is a column's last slot.
 
-    No column has less than 6 slots, so that each digit is written before the next one; the column
-    after the last writes the last digit but one, and the AHEAD behind it the last one.
+    A column's digit is in its register in c + 9, where c is the column's last slot, and is written
+    two cycles after it is asked for: in the AHEAD behind the next column if that has 6 slots or
+    more. At the end columns have 4 and 5, and a single slot of XY, so LEAVE writes what AHEAD was
+    too early for. Column 2D behind the last one, and AHEAD, XY and LEAVE behind that, write the
+    last two digits.
 
     A preparation, of M' = (c*M + 1) / 2^17, and a last round modulo M, S' = (S + q*M) / 2^17 with
-    q = S_0 * c, are columns, too, of 6 slots each: XY is M_k * c or S_k * 1, QM is q * M_k, and
-    XY of column -1 is S_0 * c.
+    q = S_0 * c, are columns, too, the first two of 6 slots and the others of 4: XY is M_k * c or
+    S_k * 1, QM is q * M_k, LEAVE nothing, and XY of column -1 is S_0 * c.
 
     Cycles of a multiplication of D by D digits: D^2 + D products are needed, and beside these
 
-    ============================================================ ===
-    AHEAD in the second half: q_i * M'_i once more               D
-    AHEAD with nothing to do, k = D - 1                          1
-    columns -1 and 0 but for their two products                  10
-    XY without a pair, to add to C, in the last two columns      2
-    QM without a pair in columns 1 to 3, and in the last column  4
-    NEWEST in column 1, which has no such pair                   1
-    PAD in columns 1 to 3: 1, 1, 0                               2
-    columns that are filled up to 6 slots: 1, 2, 3, 3, 3 at last 12
-    column 2D, and two slots behind it, in which all is written  8
-    ============================================================ ===
+    ============================================================= ===
+    AHEAD in the second half: q_i * M'_i once more                D
+    LEAVE: x_i * y_i once more                                    D
+    AHEAD with nothing to do, k = D - 1                           1
+    columns -1 and 0 but for their two products                   2
+    XY without a pair, to add to C, in the last two columns       2
+    QM without a pair in columns 1 to 3, and in the last column   4
+    NEWEST in column 1, which has no such pair                    1
+    PAD in columns 1 to 3: 1, 1, 0                                2
+    column 2D, and three slots behind it, in which all is written 7
+    ============================================================= ===
 
-    so D^2 + 2D + 40 cycles. AHEAD of the second half cannot be saved: it is while P's last sum goes
-    through C that no product can be added to P.
+    so D^2 + 3D + 19 cycles. AHEAD of the second half cannot be saved: it is while P's last sum goes
+    through C that no product can be added to P. LEAVE could be: x_i * y_i would wait in a memory,
+    of a LUT a bit for 64 digits and two for 128.
 
     Parameters
     ----------
@@ -107,8 +111,6 @@ class CompactMultiplier(ModularMultiplier):
     DIGIT_WIDTH = RADIX_BITS
     MIN_DIGITS = 3
     """Of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written."""
-    LEAST_SLOTS = 6
-    """Of a column: the digit of one is written before the next column's takes its place."""
     NEWEST_AFTER = 4
     """Slots of a column before the newest q is there."""
     canonical = False
@@ -126,10 +128,9 @@ class CompactMultiplier(ModularMultiplier):
 
     @classmethod
     def cycles(cls, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Cycles of one multiplication; D^2 + 2D + 40 for D digits of both."""
+        """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""
         outer = rounds - leaves
-        # AHEAD of one column more, and a slot in which it is found that all is written.
-        total = sum(cls._columns(inner, outer)) + 2
+        total = sum(cls._columns(inner, outer)) + 2 + cls._pairs_xy(inner, outer, inner + outer + 1)
         return total + (cls._line(inner) if leaves else 0)
 
     @classmethod
@@ -139,8 +140,9 @@ class CompactMultiplier(ModularMultiplier):
 
     @classmethod
     def _line(cls, inner: int) -> int:
-        # From column -1 to one for the last carry, and one more; as above.
-        return cls.LEAST_SLOTS * (inner + 3) + 2
+        # Columns -1 and 0, which have DIAGONAL and NEWEST, up to one for the last carry and one
+        # more; as above.
+        return 2 * 6 + 4 * (inner + 1) + 3
 
     @classmethod
     @cache
@@ -149,17 +151,20 @@ class CompactMultiplier(ModularMultiplier):
         long = max(inner, outer)
 
         def slots() -> Iterator[int]:
-            for k in range(-1, inner + outer + 1):
-                # From the outermost pair (i, k - i) to the innermost one.
-                xy = max(1, (k + 1) // 2 - max(0, k - long + 1))
+            yield from (2, 2)
+            for k in range(1, inner + outer + 1):
+                xy = cls._pairs_xy(inner, outer, k)
                 # Of the column before, but for the pair (0, k - 1) where k <= L.
                 qm = max(1, k // 2 - max(1, k - long))
-                if k <= long:
-                    yield max(1 + xy + qm, cls.NEWEST_AFTER) + 2
-                else:
-                    yield max(1 + xy + qm, cls.LEAST_SLOTS)
+                pairs = 1 + xy + (k >= long) + qm
+                yield max(pairs, cls.NEWEST_AFTER) + 2 if k <= long else pairs
 
         return tuple(slots())
+
+    @staticmethod
+    def _pairs_xy(inner: int, outer: int, k: int) -> int:
+        """Slots of XY in column k: from the outermost pair (i, k - i) to the innermost one."""
+        return max(1, (k + 1) // 2 - max(0, k - max(inner, outer) + 1))
 
     @staticmethod
     def products(inner: int, rounds: int, *, leaves: bool = False) -> int:
@@ -190,11 +195,6 @@ class CompactMultiplier(ModularMultiplier):
 
     # --- Hardware -------------------------------------------------------------------------------
 
-    @property
-    def _depth(self) -> int:
-        """Words of the memory of x_i * y_i."""
-        return 1 << int(bits_for(self.max_digits - 1))
-
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
         m = Module()
@@ -204,19 +204,18 @@ class CompactMultiplier(ModularMultiplier):
 
         # --- States, a flip-flop each: the slots of a column, and what lies between products -----
         idle = Signal(init=1)
-        clear = Signal()
         ahead = Signal()
         xy = Signal()
+        leave = Signal()
         qm = Signal()
         pad = Signal()
         diagonal = Signal()
         newest = Signal()
         # By how many slots a column has gone past AHEAD: 1, 2 and so on.
-        past = history(m, "past", ahead, self.LEAST_SLOTS - 1, reset=True)
+        past = history(m, "past", ahead, self.NEWEST_AFTER - 2, reset=True)
         first = past[1]
-        waited = [Signal(name=f"waited_{slots}") for slots in (self.NEWEST_AFTER, self.LEAST_SLOTS)]
-        for flag, slots in zip(waited, (self.NEWEST_AFTER, self.LEAST_SLOTS), strict=True):
-            m.d.sync += flag.eq(~ahead & (flag | past[slots - 2]))
+        waited = Signal()  # for the newest q
+        m.d.sync += waited.eq(~ahead & (waited | past[-1]))
 
         # --- Columns -----------------------------------------------------------------------------
         preparing, leaving = Signal(), Signal()
@@ -297,28 +296,29 @@ class CompactMultiplier(ModularMultiplier):
 
         # --- Slots -------------------------------------------------------------------------------
         turns = Signal()
-        goes_on = Signal()  # behind the pairs of q and M'
-        waits = Signal()
+        is_short = Signal()  # columns -1 and 0, which have nothing behind XY
+        goes_on = Signal()  # behind the pairs of q and M', where the newest q is waited for
+        leaves_column = Signal()  # LEAVE of a column, and not the last slot of all
         finishes, leaves = Signal(), Signal()
-        cleared = Signal()
         m.d.comb += [
-            finishes.eq(xy & finished),
+            leaves_column.eq(leave & ~finished),
+            finishes.eq(leave & finished),
             leaves.eq(self.leaves & ~line),
-            turns.eq(xy & (innermost | empty) & ~finished),
-            goes_on.eq(qm & outermost | pad),
-            waits.eq(~Mux(is_late, waited[1], waited[0])),
-            ends.eq(newest | goes_on & is_late & ~waits),
+            turns.eq(xy & (innermost | empty)),
+            is_short.eq(~since[1] & ~line),
+            goes_on.eq(qm & outermost & ~is_late | pad),
+            ends.eq(newest | qm & outermost & is_late | turns & is_short),
             begins.eq(idle | finishes),
             self.done.eq(finishes & ~leaves),
         ]
         m.d.sync += [
-            idle.eq(idle & ~(self.start | self.prepare | self.wipe) | self.done | cleared),
-            clear.eq(idle & self.wipe | clear & ~cleared),
+            idle.eq(idle & ~(self.start | self.prepare) | self.done),
             ahead.eq(idle & (self.start | self.prepare) | finishes & leaves | ends),
-            xy.eq(ahead | xy & ~(innermost | empty) & ~finished),
-            qm.eq(turns | qm & ~outermost),
-            pad.eq(goes_on & waits),
-            diagonal.eq(goes_on & ~is_late & ~waits),
+            xy.eq(ahead | xy & ~turns),
+            leave.eq(turns & second_half),
+            qm.eq(turns & ~second_half & ~is_short | leaves_column | qm & ~outermost),
+            pad.eq(goes_on & ~waited),
+            diagonal.eq(goes_on & waited),
             newest.eq(diagonal),
         ]
         with m.If(idle):
@@ -334,18 +334,18 @@ class CompactMultiplier(ModularMultiplier):
                 Mux(
                     line,
                     Mux(xy & ~preparing, Pair.RESULT, Pair.MODULUS),
-                    Mux(xy | ahead & ~second_half, Pair.FACTORS, Pair.QUOTIENT),
+                    Mux(xy | leave | ahead & ~second_half, Pair.FACTORS, Pair.QUOTIENT),
                 )
             ),
-            self.a_index.eq(Mux(ahead, ahead_index, i)),
-            self.b_index.eq(Mux(ahead, written, j)),
-            self.b_write.eq(ahead & since[2]),
+            self.a_index.eq(Mux(ahead | leave, ahead_index, i)),
+            self.b_index.eq(Mux(ahead | leave, written, j)),
+            self.b_write.eq((ahead | leave & past[2]) & since[2]),
             self.b_quotient.eq(~written_is_result),
             base.eq(Base.P),
         ]
         with m.If(first & has_carry):
             m.d.comb += base.eq(Base.C)
-        with m.Elif(first | ahead | idle | clear):
+        with m.Elif(first | ahead | idle):
             m.d.comb += base.eq(Base.ZERO)
 
         # --- Digits enter the slice --------------------------------------------------------------
@@ -356,9 +356,11 @@ class CompactMultiplier(ModularMultiplier):
         pairs_q = qm & ~line & since[4]
         multiplies_q = qm & leaving & since[0]
         asked_a, asked_b = asked("a", self.a_index), asked("b", self.b_index)
-        factors = asked("factors", ahead & ~second_half | xy & ~line)
-        single = asked("single", ahead | line)
-        of_x = asked("x", ahead | xy & (line | ~empty) | pairs_q | newest & since[1])
+        factors = asked("factors", ahead & ~second_half | xy & ~line | leave)
+        single = asked("single", ahead | leave | line)
+        of_x = asked(
+            "x", ahead | leave & ~line | xy & (line | ~empty) | pairs_q | newest & since[1]
+        )
         of_y = asked("y", xy & ~empty | pairs_q)
         of_newest = asked(
             "newest", (diagonal | newest) & since[1] & ~newest_is_result | multiplies_q
@@ -432,21 +434,22 @@ class CompactMultiplier(ModularMultiplier):
             dsp.b.eq(taken["b_left"]),
             dsp.x.eq(x),
             dsp.y.eq(sources[0] | sources[1] | sources[2]),
-            dsp.subtract.eq(enters("subtract", xy & ~line | qm | newest)),
+            dsp.subtract.eq(enters("subtract", xy & ~line | leave | qm | newest)),
             dsp.base.eq(enters("base", base)),
         ]
 
         # --- Sums --------------------------------------------------------------------------------
-        def summed(name: str, value: ValueLike, later: int = 0) -> list[Signal]:
-            """A flag of a slot as its sum comes into P, `later` slots after that one."""
-            return history(m, name, value, _SUMMED - later, reset=True)
+        def summed(name: str, value: ValueLike) -> list[Signal]:
+            """A flag of a slot, up to when its sum is in P."""
+            return history(m, name, value, _SUMMED, reset=True)
 
         p = dsp.p[:-1]  # it is never below 0
-        with m.If(summed("ends", ends)[-1] | clear):
+        # P is 0 when a wipe gets there, as nothing is asked for while idle.
+        with m.If(summed("ends", ends | self.wipe)[-1]):
             m.d.sync += digit.eq(p)
         # Digit by digit, it is S_0 * c of column -1.
         takes_quotient = Mux(line, first & ~since[0], ends)
-        with m.If(summed("takes_quotient", takes_quotient)[-1] | clear):
+        with m.If(summed("takes_quotient", takes_quotient | self.wipe)[-1]):
             m.d.sync += quotient.eq(p)
         # The lowest digit of c * M, and 1, are 2^17. Column 1's carry is taken in column 2.
         carried = preparing & since[2] & ~since[3]
@@ -456,45 +459,22 @@ class CompactMultiplier(ModularMultiplier):
             self.b_write_data.eq(digit),
         ]
 
-        # x_i * y_i wait in turn, and leave in turn.
-        m.submodules.diagonals = diagonals = Memory(
-            shape=2 * width, depth=self._depth, init=[], attrs={"ram_style": "distributed"}
-        )
-        write, read = diagonals.write_port(), diagonals.read_port(domain="comb")
-        waiting = Signal(2 * width)  # the one in turn to leave
-        self.secrets = [quotient, digit, running, waiting, dsp.p]  # 0 after a wipe
-        # Twice through the memory: as it begins, P is not 0 yet.
-        place = Signal(range(2 * self._depth))
-        last = self.LEAST_SLOTS - 1
-        x_taken = summed("takes_x", past[last] & ~passed, last)[-1]
-        x_left = summed("leaves_x", past[last] & passed, last - 2)[-1]
-        q_left = summed("leaves_q", past[last] & second_half, last)[-1]
-        q_taken = summed("takes_q", diagonal)
-        m.d.comb += [
-            write.addr.eq(place),
-            read.addr.eq(place),
-            write.data.eq(p),
-            write.en.eq(x_taken | clear),
-            cleared.eq(clear & place.all()),
-        ]
-        m.d.sync += waiting.eq(read.data)
-        # In column -1 nothing of what was before is on its way any more.
-        with m.If(~since[0] & ~clear | past[last - 1] & passed & ~second_half):
-            m.d.sync += place.eq(0)  # they leave from the first one on
-        with m.Elif(x_taken | x_left | clear):
-            m.d.sync += place.eq(place + 1)
-        # DIAGONAL's product is P after it less P before.
+        self.secrets = [quotient, digit, running, dsp.p]  # 0 after a wipe
+        # DIAGONAL's and LEAVE's product is P after it less P before.
+        joins = summed("joins", ahead & ~second_half)[-1]
+        # Not what a line's last column asks for, which ends when the next multiplication has begun.
+        parts = summed("parts", ahead & second_half & ~line)[-1]
+        lone = summed("lone", diagonal | leaves_column)
         adds, subtracts = Signal(), Signal()
-        m.d.comb += [
-            adds.eq(x_taken | q_taken[-1]),
-            subtracts.eq(q_left | x_left | q_taken[-2]),
-        ]
-        with m.If(~since[0] | line):
+        m.d.comb += [adds.eq(joins | lone[-1]), subtracts.eq(parts | lone[-2])]
+        # Until nothing of the column before column -1 is on its way any more: a product of what is
+        # no multiplier leaves a carry.
+        with m.If(~since[1] | line):
             m.d.sync += running.eq(0)
         with m.Elif(adds | subtracts):
             # A sum as a difference, so that the carry chain passes `running` on, and synthesis
             # finds one LUT a bit. The lowest position makes the borrow an input.
-            term = Mux(x_left, waiting, p) ^ adds.replicate(len(p))
+            term = p ^ adds.replicate(len(p))
             m.d.sync += running.eq((Cat(Const(0, 1), running) - Cat(adds, term))[1:])
         return m
 
