@@ -227,7 +227,9 @@ class CompactMultiplier(ModularMultiplier):
         since = [Signal(name=f"since_{column}") for column in range(5)]  # k >= 0, 1, ...
         inner = Signal(count)
         outer = Signal(count)
-        m.d.sync += [inner.eq(self.inner_digits), outer.eq(self.rounds - self.leaves)]
+        # The carry chain takes the sum's first term beside the sum of both: a single bit's first.
+        minus_leaves = self.leaves.replicate(count)
+        m.d.sync += [inner.eq(self.inner_digits), outer.eq(minus_leaves + self.rounds)]
 
         # What the digit x_(k+1), for which AHEAD asks, tells: k + 1 is n, or L, or has been.
         inner_passed, outer_passed = Signal(), Signal()
@@ -238,19 +240,18 @@ class CompactMultiplier(ModularMultiplier):
         newest_is_result, written_is_result = Signal(), Signal()  # column k - 1; k - 2
         ahead_index = Signal(count)  # k + 1, or k - L in the second half
         written = Signal(count)  # index of the digit of column k - 2
+        next_written = Signal(count, init=1)
         finished = Signal()  # it was the last one
         m.d.comb += passed.eq(line | (inner_passed & outer_passed))
-        m.d.sync += finished.eq(written_is_result & (written + 1 == inner))
+        m.d.sync += finished.eq(written_is_result & (next_written == inner))
         with m.If(begins):
-            m.d.sync += [k.eq(-1), before.eq(-2), ahead_index.eq(0)]
+            m.d.sync += [k.eq(-1), before.eq(-2)]
             m.d.sync += [flag.eq(0) for flag in since]
             m.d.sync += [second_half.eq(0), is_late.eq(0)]
             m.d.sync += [is_result.eq(0), newest_is_result.eq(0), written_is_result.eq(0)]
         with m.Elif(ends):
-            m.d.sync += [k.eq(k + 1), before.eq(k), ahead_index.eq(ahead_index + 1)]
+            m.d.sync += [k.eq(k + 1), before.eq(k)]
             m.d.sync += [flag.eq(was) for flag, was in zip(since, [1, *since], strict=False)]
-            with m.If(passed & ~second_half):
-                m.d.sync += ahead_index.eq(0)
             m.d.sync += [
                 second_half.eq(passed),
                 is_late.eq(second_half),
@@ -258,10 +259,14 @@ class CompactMultiplier(ModularMultiplier):
                 newest_is_result.eq(is_result),
                 written_is_result.eq(newest_is_result),
             ]
-        with m.If(~since[2] | (ends & newest_is_result & ~written_is_result)):
-            m.d.sync += written.eq(0)
+        with m.If(begins | ends & passed & ~second_half):
+            m.d.sync += ahead_index.eq(0)
         with m.Elif(ends):
-            m.d.sync += written.eq(written + 1)
+            m.d.sync += ahead_index.eq(ahead_index + 1)
+        with m.If(~since[2] | (ends & newest_is_result & ~written_is_result)):
+            m.d.sync += [written.eq(0), next_written.eq(1)]
+        with m.Elif(ends):
+            m.d.sync += [written.eq(next_written), next_written.eq(next_written + 1)]
 
         # --- The pair ----------------------------------------------------------------------------
         # XY goes from the outermost pair to the innermost one, QM from there outwards, to where XY
@@ -409,7 +414,7 @@ class CompactMultiplier(ModularMultiplier):
             ("a_right", ~(x_digit & ~squares)),
             ("b_right", ~(y_digit & ~squares)),
         ):
-            taken[name] = Signal(width, name=f"{name}_taken")
+            taken[name] = Signal(width, name=f"{name}_taken", reset_less=True)
             m.d.sync += taken[name].eq(getattr(self, name))
             with m.If(at(READ_LATENCY, f"{name}_is_zero", is_zero)):
                 m.d.sync += taken[name].eq(0)
@@ -424,7 +429,7 @@ class CompactMultiplier(ModularMultiplier):
             ("y_right", taken["b_right"], Const(1)),
             ("y_newest", quotient, of_newest & ~a_beyond),
         ):
-            sources.append(Signal(width, name=name))
+            sources.append(Signal(width, name=name, reset_less=True))
             m.d.sync += sources[-1].eq(value)
             if name != "y_right":
                 with m.If(~at(_ENTERED, f"{name}_exists", exists)):
