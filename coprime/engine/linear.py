@@ -108,7 +108,12 @@ class LinearUnit(wiring.Component):
         subtracts, adds = Signal(), Signal()
         borrows = Signal()  # out of the digit
         last = Signal()
-        takes = Signal()
+        takes, steps, restarts = Signal(), Signal(), Signal()
+        # A reset and an enable, so that synthesis takes the register's own for them.
+        with m.If(restarts):
+            m.d.sync += index.eq(0)
+        with m.Elif(steps):
+            m.d.sync += index.eq(index + 1)
         # Only MOVE is neither a subtraction, an addition nor a RESTORE.
         may_restore = ~self.operation[2] if self.two_banks else Const(1)
         m.d.comb += [
@@ -156,7 +161,7 @@ class LinearUnit(wiring.Component):
             ]
         with m.FSM():
             with m.State("IDLE"):
-                m.d.sync += index.eq(0)
+                m.d.comb += restarts.eq(1)
                 if self.two_banks:
                     m.d.sync += carry.eq(0)
                 with m.If(self.clear):
@@ -182,8 +187,8 @@ class LinearUnit(wiring.Component):
                 m.d.comb += self.b_write.eq(self.operation != LinearOperation.COMPARE)
                 if not self.two_banks:
                     m.d.comb += self.b_write_data.eq(total[: self.digit_width])
+                m.d.comb += steps.eq(1)
                 m.d.sync += [
-                    index.eq(index + 1),
                     carry.eq(total[-1]),
                     self.z_is_normalized.eq(z[-1]),
                     self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0)),
@@ -197,8 +202,7 @@ class LinearUnit(wiring.Component):
                         m.d.sync += self.borrow.eq(borrows)
                     m.next = "IDLE"
             with m.State("CLEAR"):
-                m.d.sync += index.eq(index + 1)
-                m.d.comb += self.b_write.eq(1)
+                m.d.comb += [steps.eq(1), self.b_write.eq(1)]
                 with m.If(index == self.depth - 1):
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
