@@ -109,11 +109,12 @@ class LinearUnit(wiring.Component):
         borrows = Signal()  # out of the digit
         last = Signal()
         takes, steps, restarts = Signal(), Signal(), Signal()
+        first = Signal()  # digit 0
         # A reset and an enable, so that synthesis takes the register's own for them.
         with m.If(restarts):
-            m.d.sync += index.eq(0)
+            m.d.sync += [index.eq(0), first.eq(1)]
         with m.Elif(steps):
-            m.d.sync += index.eq(index + 1)
+            m.d.sync += [index.eq(index + 1), first.eq(0)]
         # Only MOVE is neither a subtraction, an addition nor a RESTORE.
         may_restore = ~self.operation[2] if self.two_banks else Const(1)
         m.d.comb += [
@@ -170,7 +171,7 @@ class LinearUnit(wiring.Component):
                     m.next = "READ"
             with m.State("READ"):
                 if not self.two_banks:
-                    with m.If(index == 0):
+                    with m.If(first):
                         m.d.sync += carry.eq(subtracts)
                 m.next = "WAIT_0"
                 if self.waits:
@@ -191,9 +192,9 @@ class LinearUnit(wiring.Component):
                 m.d.sync += [
                     carry.eq(total[-1]),
                     self.z_is_normalized.eq(z[-1]),
-                    self.z_is_zero.eq(((index == 0) | self.z_is_zero) & (z == 0)),
+                    self.z_is_zero.eq((first | self.z_is_zero) & (z == 0)),
                 ]
-                with m.If(index == 0):
+                with m.If(first):
                     m.d.sync += self.z_is_odd.eq(z[0])
                 m.next = "READ"
                 with m.If(last):
