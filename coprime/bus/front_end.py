@@ -301,7 +301,6 @@ class FrontEnd(wiring.Component):
             engine.digit.eq(gearbox.digit),
             engine.index.eq(gearbox.digit_index),
             engine.operand.eq(operand),
-            engine.result_index.eq(gearbox.digit_index),
             engine.command.eq(command),
             engine.modulus_length.eq(lengths[Length.MODULUS]),
             engine.exponent_length.eq(lengths[Length.EXPONENT]),

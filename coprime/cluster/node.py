@@ -68,15 +68,14 @@ class Node(wiring.Component):
         m.submodules.engine = ResetInserter(cancels)(engine)
         command = Signal.like(engine.command)
         start = Signal()
-        result_index = Signal.like(engine.result_index)
+        result_index = Signal.like(engine.index)
         m.d.comb += [
             engine.operand.eq(packet.operand),
-            engine.index.eq(packet.index),
+            engine.index.eq(Mux(engine.write, packet.index, result_index)),
             engine.digit.eq(packet.data),
             engine.write.eq(mine & (kind == Kind.SEND)),
             engine.command.eq(command),
             engine.start.eq(start),
-            engine.result_index.eq(result_index),
         ]
         m.d.sync += start.eq(mine & (kind == Kind.START))
         with m.If(mine & (kind == Kind.START)):

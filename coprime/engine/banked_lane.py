@@ -180,7 +180,7 @@ class BankedLane(Lane):
         with m.Elif(multiplies):
             m.d.comb += [a_index.eq(multiplier.a_index), b_index.eq(multiplier.b_index)]
         with m.If(~self.busy):
-            m.d.comb += b_index.eq(Mux(self.write, self.index, self.result_index))
+            m.d.comb += b_index.eq(self.index)
             with m.If(operand.matches(*(self.layout.numbers[slot] for slot in _INVERSES))):
                 m.d.comb += b_index.eq(last)
         reads_inverse = multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)

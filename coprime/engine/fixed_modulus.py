@@ -227,7 +227,7 @@ class FixedModulusEngine(wiring.Component):
                     m.d.sync += self.matches[k].eq(self.digit == right)
         read = Signal(width)
         result = Cat(power.c[: modulus.bit_length()], Const(0, width))
-        m.d.comb += read.eq(result.word_select(self.result_index, width))
+        m.d.comb += read.eq(result.word_select(self.index, width))
         for _ in range(RESULT_LATENCY):
             staged = Signal(width, reset_less=True)
             m.d.sync += staged.eq(read)

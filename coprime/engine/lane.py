@@ -226,7 +226,7 @@ class Lane(wiring.Component):
         with m.If(~self.busy):
             m.d.comb += [
                 b_slot.eq(Mux(self.write, self.operand, place(Slot.RESULT))),
-                b_index.eq(Mux(self.write, self.index, self.result_index)),
+                b_index.eq(self.index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
             ]

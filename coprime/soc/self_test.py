@@ -177,7 +177,6 @@ class SelfTest(wiring.Component):
             engine.operand.eq(word.operand),
             engine.index.eq(word.index),
             engine.digit.eq(word.digit),
-            engine.result_index.eq(word.index),
             engine.command.eq(answer.command),
             engine.modulus_digits.eq(digits.get(Length.MODULUS, 0)),
             engine.exponent_digits.eq(digits.get(Length.EXPONENT, 0)),

@@ -80,8 +80,8 @@ class MockEngine(wiring.Component):
         x = self.memory.read_port()
         y = self.memory.read_port()
         adds = Signal()
-        found, asked = Signal.like(self.result_index), Signal.like(self.result_index)
-        m.d.sync += [found.eq(self.result_index), asked.eq(found)]
+        found, asked = Signal.like(self.index), Signal.like(self.index)
+        m.d.sync += [found.eq(self.index), asked.eq(found)]
         m.d.comb += [
             x.addr.eq(Cat(asked, Const(Operand.X, 4))),
             y.addr.eq(Cat(asked, Const(Operand.Y, 4))),

@@ -43,9 +43,9 @@ class SmallEngine(wiring.Component):
         m = Module()
         m.submodules.memory = self.memory
         write, read = self.memory.write_port(), self.memory.read_port()
-        delayed = [self.result_index]
+        delayed = [self.index]
         for _ in range(2):
-            delayed.append(Signal.like(self.result_index))
+            delayed.append(Signal.like(self.index))
             m.d.sync += delayed[-1].eq(delayed[-2])
         m.d.comb += [
             write.addr.eq(Cat(self.index, self.operand)),

@@ -180,7 +180,7 @@ class Bench:
     async def result(self, context, digits):
         width, value = self.design.capabilities.digit_width, 0
         for index in range(digits):
-            context.set(self.engine.result_index, index)
+            context.set(self.engine.index, index)
             await context.tick().repeat(3)
             value |= context.get(self.engine.result_digit) << (width * index)
         return value
