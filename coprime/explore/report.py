@@ -347,7 +347,11 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
         "image": f"data:image/svg+xml;base64,{images[anchor]}" if anchor in images else "",
         "image_width": 640,
         "row_title": table.row_title,
-        "places": places,
+        # A place where nothing published is a number has no ratios.
+        "places": [
+            (place, any(line["cells"][k] and line["cells"][k]["ratio"] for line in compared))
+            for k, place in enumerate(places)
+        ],
         "compared": compared,
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
