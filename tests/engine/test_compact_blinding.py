@@ -30,11 +30,12 @@ from coprime.soc.self_test import build_board
 from tests.benches import open_bench
 
 BLINDINGS = ("base", "exponent", "both")
+ALONE = [pytest.param(one, marks=pytest.mark.slow) for one in ("base", "exponent")]
 BITS = 128
 WIDTH = 17
 
 
-@pytest.fixture(scope="module", params=BLINDINGS)
+@pytest.fixture(scope="module", params=[*ALONE, "both"])
 def bench(request):
     bench = open_bench("compact", max_bits=BITS, blinding=request.param)
     yield bench
@@ -163,7 +164,7 @@ class Half:
         assert value_of(words) == pow(self.x, self.key.d, self.key.n)
 
 
-@pytest.mark.parametrize("blinding", ["exponent", "both"])
+@pytest.mark.parametrize("blinding", [ALONE[1], "both"])
 def test_the_exponent(blinding):
     half = Half(blinding)
     own, q = half.design.capabilities, half.key.q
@@ -180,7 +181,7 @@ def test_the_exponent(blinding):
         half.finish()
 
 
-@pytest.mark.parametrize("blinding", ["base", "both"])
+@pytest.mark.parametrize("blinding", [ALONE[0], "both"])
 def test_the_base(blinding):
     half = Half(blinding)
     key, q, own = half.key, half.key.q, half.design.capabilities
