@@ -322,7 +322,8 @@ enum coprime_error {
     /* The modulus, or a prime that the command needs, has length 0 or is shorter than the engine's
        smallest length; or, where CAPABILITIES.EQUAL_PRIMES is 1, than the other prime. */
     COPRIME_ERROR_LENGTH_ZERO = 2,
-    /* A length is over the engine's maximum. */
+    /* A length is over the engine's maximum; or, where RSA_PRIVATE blinds exponents, a prime's is too
+       near to the modulus's. */
     COPRIME_ERROR_LENGTH_OVER = 3,
     /* The exponent has length 0, or is too long for an engine that counts it down; or, where
        CAPABILITIES.CHECKED is 1, RSA_PRIVATE has a public exponent longer than the longest prime. */

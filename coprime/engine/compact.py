@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import Blinding
-from coprime.exponentiators.steps import EXPONENT_BLINDING_BITS
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact import CompactMultiplier
 
@@ -22,8 +21,8 @@ __all__ = ["compact"]
 _WINDOW, _BLINDED_WINDOW, _WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-_LEAST_BLINDED, _LEAST_PRIME = 128, EXPONENT_BLINDING_BITS - 18
-"""Bits with which a blinded exponent is not longer than two blocks: of max_bits, and of a prime."""
+_LEAST_BLINDED = 128
+"""Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
 
 def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
@@ -34,7 +33,8 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     holds moduli of up to 2104 bits; two RAMB36E1 hold 4096.
 
     `blinding` is none, base, exponent or both. With any, windows modulo a prime have 3 bits, and
-    RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128 and moduli of 50 bits.
+    RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
+    four digits less than the modulus.
 
     Raises ValueError where a parameter is out of its range.
     """
@@ -44,8 +44,6 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     width = CompactMultiplier.DIGIT_WIDTH
     headroom = 2 + width  # 2^(17*D) > 4cM with c < 2^17
     min_length = (CompactMultiplier.MIN_DIGITS - 1) * width - headroom + 1
-    if blinds_exponents:
-        min_length = max(min_length, _LEAST_PRIME)
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = Capabilities(

@@ -84,7 +84,8 @@ class Error(enum.IntEnum):
     """The modulus, or a prime that the command needs, has length 0 or is shorter than the engine's
     smallest length; or, where CAPABILITIES.EQUAL_PRIMES is 1, than the other prime."""
     LENGTH_OVER = 3
-    """A length is over the engine's maximum."""
+    """A length is over the engine's maximum; or, where RSA_PRIVATE blinds exponents, a prime's is
+    too near to the modulus's."""
     EXPONENT_LENGTH = 4
     """The exponent has length 0, or is too long for an engine that counts it down; or, where
     CAPABILITIES.CHECKED is 1, RSA_PRIVATE has a public exponent longer than the longest prime."""

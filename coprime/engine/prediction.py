@@ -364,6 +364,10 @@ class _Lane:
             return Error.LENGTH_ZERO
         if digits > (own.max_digits if context is Context.WHOLE else own.max_prime_digits):
             return Error.LENGTH_OVER
+        if self.program.blinds(Blinding.EXPONENT) and context is not Context.WHOLE:
+            longest = digits + EXPONENT_BLINDING_BITS // own.digit_width
+            if longest > self._digits(Context.WHOLE):
+                return Error.LENGTH_OVER
         if self.command in (Command.MODEXP, Command.RSA_PUBLIC):
             exponent_digits = own.digits(self._exponent_length(Context.WHOLE))
             if exponent_digits == 0:

@@ -418,6 +418,11 @@ class Sequencer(wiring.Component):
                 self.inner_digits > capabilities.max_prime_digits,
             )
         )
+        if self.program.blinds(Blinding.EXPONENT):
+            # A blinded exponent is no longer than the modulus.
+            longest = self.inner_digits + EXPONENT_BLINDING_BITS // capabilities.digit_width
+            with m.If((step.modulus != Context.WHOLE) & (longest > self.modulus_digits)):
+                m.d.comb += too_long.eq(1)
         length_error = Signal(ERROR_BITS)
         too_short = self.inner_digits < shortest
         if capabilities.equal_primes:
