@@ -51,7 +51,9 @@ def test_no_modulus(command):
     assert expected_result(command, Operands(2, 3, 5, 0)) == (0, 0)
 
 
-@pytest.mark.parametrize("family", ["fdfm", "montgomery-1csa"])
+@pytest.mark.parametrize(
+    "family", ["fdfm", pytest.param("montgomery-1csa", marks=pytest.mark.slow)]
+)
 def test_a_part_is_smaller_than_the_whole(family):
     choice = family_named(family).choose(SMALL | {"multipliers": "1"})
     areas = {

@@ -118,7 +118,7 @@ def test_random_lengths(family, words, width):
 
 
 @each_family
-@pytest.mark.parametrize("length", [256, 512, 1031])
+@pytest.mark.parametrize("length", [256, 512, pytest.param(1031, marks=pytest.mark.slow)])
 def test_long_operands(family, length):
     generator = random.Random(length)
     m = generator.getrandbits(length) | 1 << (length - 1) | 1
