@@ -171,10 +171,13 @@ class BankedLane(Lane):
                 ]
 
         # --- Indices ---------------------------------------------------------------------------
-        # An inverse is the last digit of its block.
+        # An inverse is the last digit of its block. Bits beyond those of a count are a wipe's, which
+        # takes port B: the linear unit's index is below a count else, and 0 while it is idle.
         last = self.layout.block - 1
-        a_index, b_index = Signal.like(linear.index), Signal.like(linear.index)
-        m.d.comb += [a_index.eq(linear.index), b_index.eq(linear.index)]
+        count_bits = self.capabilities.count_bits
+        low, beyond = linear.index[:count_bits], linear.index[count_bits:]
+        a_index, b_index = Signal(count_bits), Signal(count_bits)
+        m.d.comb += [a_index.eq(low), b_index.eq(low)]
         with m.If(sequencer.exponent_read):
             m.d.comb += a_index.eq(sequencer.exponent_index)
         with m.Elif(multiplies):
@@ -183,6 +186,7 @@ class BankedLane(Lane):
             m.d.comb += b_index.eq(self.index)
             with m.If(operand.matches(*(self.layout.numbers[slot] for slot in _INVERSES))):
                 m.d.comb += b_index.eq(last)
+        b_index_or_wipe = Cat(b_index, beyond)
         reads_inverse = multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
         a_index_right = Mux(reads_inverse, last, a_index)
 
@@ -191,9 +195,9 @@ class BankedLane(Lane):
         entries = {Slot.WINDOW: stage(m, self._entry(0)), Slot.ENTRY: stage(m, self._entry(1))}
         for port, slot, index, address in (
             ("a_left", a_left, a_index, left.a_address),
-            ("b_left", b_left, b_index, left.b_address),
+            ("b_left", b_left, b_index_or_wipe, left.b_address),
             ("a_right", a_right, a_index_right, right.a_address),
-            ("b_right", b_right, b_index, right.b_address),
+            ("b_right", b_right, b_index_or_wipe, right.b_address),
         ):
             block = Signal(bits - 1, name=f"{port}_block")
             asked = stage(m, slot)
