@@ -77,7 +77,7 @@ class BankedLane(Lane):
     def elaborate(self, platform: object) -> Module:
         """Connect the parts; turn slots and indices into addresses."""
         m = Module()
-        place, bits = self._place, self.layout.NUMBER_BITS
+        place, bits, blocks = self._place, self.layout.NUMBER_BITS, self.layout.BLOCK_BITS
         left, right = self.memories
         m.submodules.left, m.submodules.right = left, right
         sequencer, multiplier = self.sequencer, self.multiplier
@@ -106,10 +106,12 @@ class BankedLane(Lane):
         a_other, keeps = self._draw(m, linear)
 
         # --- Slots -----------------------------------------------------------------------------
+        # A bank's port needs a slot's block. Its bit above, the bank, only tells which bank is
+        # written, and which one x and y are in.
         def of_context(slot: Callable[[Context], Slot]) -> Value:
             """The slot of the step's modulus."""
             numbers = [self.layout.numbers[slot(context)] for context in MODULI]
-            return look_up(numbers, modulus, bits)
+            return look_up(numbers, modulus, blocks)
 
         multiplies = Signal()
         m.d.comb += [
@@ -120,7 +122,7 @@ class BankedLane(Lane):
             ),
         ]
         # Multiplicand and multiplier; of linear steps x, in the bank where it is.
-        a_left, a_right = Signal(bits), Signal(bits)
+        a_left, a_right = Signal(blocks), Signal(blocks)
         m.d.comb += [a_left.eq(x), a_right.eq(Mux(multiplies, y, x))]
         with m.If(sequencer.exponent_read):
             m.d.comb += [
@@ -138,41 +140,46 @@ class BankedLane(Lane):
             with m.Case(Pair.RESULT):
                 m.d.comb += [a_left.eq(destination), a_right.eq(of_context(Slot.inverse))]
 
+        # Port B reads a pair of a product, with port A. What else it reads or writes has the same
+        # block in both banks, but for the quotient; the bank that it is not in does nothing.
         operand = look_up(
             [self.layout.numbers.get(Slot(k), 0) for k in range(len(Operand))], self.operand, bits
         )
-        b_left, b_right = Signal(bits), Signal(bits)
-        write_left, write_right = Signal(), Signal()
-        m.d.comb += [b_left.eq(a_left), b_right.eq(a_right)]
+        given = Signal(blocks)
+        reads_pair, writes, of_right = Signal(), Signal(), Signal()
+        write_quotient, write_left, write_right = Signal(), Signal(), Signal()
+        assert self.layout.block_of(Slot.RESULT) == self.layout.block_of(Slot.SUM)
         with m.If(~self.busy):
             m.d.comb += [
-                b_left.eq(Mux(self.write, operand, place(Slot.RESULT))),
-                b_right.eq(Mux(self.write, operand, place(Slot.SUM))),
-                write_left.eq(self.write & ~_is_right(operand)),
-                write_right.eq(self.write & _is_right(operand)),
+                given.eq(Mux(self.write, operand, place(Slot.RESULT))),
+                writes.eq(self.write),
+                of_right.eq(_is_right(operand)),
             ]
-        with m.Elif(multiplies), m.If(multiplier.b_write):
-            m.d.comb += [b_left.eq(destination), b_right.eq(destination)]
-            with m.If(multiplier.b_quotient):
-                m.d.comb += [b_right.eq(place(Slot.QUOTIENT)), write_right.eq(1)]
-            with m.Elif(~sequencer.keeps):
-                m.d.comb += [
-                    write_left.eq(~_is_right(destination)),
-                    write_right.eq(_is_right(destination)),
-                ]
         with m.Else():
-            m.d.comb += b_left.eq(y)
-            with m.If(linear.b_write & ~keeps):
-                m.d.comb += [
-                    b_left.eq(destination),
-                    b_right.eq(destination),
-                    write_left.eq(~_is_right(destination) | sequencer.clearing),
-                    write_right.eq(_is_right(destination) | sequencer.clearing),
-                ]
+            m.d.comb += [
+                given.eq(Mux(multiplies | (linear.b_write & ~keeps), destination, y)),
+                reads_pair.eq(multiplies & ~multiplier.b_write),
+                writes.eq(
+                    Mux(
+                        multiplies,
+                        multiplier.b_write & ~multiplier.b_quotient & ~sequencer.keeps,
+                        linear.b_write & ~keeps,
+                    )
+                ),
+                of_right.eq(_is_right(destination)),
+                write_quotient.eq(multiplies & multiplier.b_write & multiplier.b_quotient),
+            ]
+        b_left, b_right = Signal(blocks), Signal(blocks)
+        m.d.comb += [
+            b_left.eq(Mux(reads_pair, a_left, given)),
+            b_right.eq(Mux(reads_pair, a_right, Mux(write_quotient, place(Slot.QUOTIENT), given))),
+            write_left.eq(writes & (~of_right | sequencer.clearing)),
+            write_right.eq((writes & (of_right | sequencer.clearing)) | write_quotient),
+        ]
 
         # --- Indices ---------------------------------------------------------------------------
-        # An inverse is the last digit of its block. Bits beyond those of a count are a wipe's, which
-        # takes port B: the linear unit's index is below a count else, and 0 while it is idle.
+        # An inverse is the last digit of its block. Only a wipe, which takes port B, has an index
+        # of more bits than a count: the linear unit's is 0 there else, and while it is idle.
         last = self.layout.block - 1
         count_bits = self.capabilities.count_bits
         low, beyond = linear.index[:count_bits], linear.index[count_bits:]
@@ -199,12 +206,13 @@ class BankedLane(Lane):
             ("a_right", a_right, a_index_right, right.a_address),
             ("b_right", b_right, b_index_or_wipe, right.b_address),
         ):
-            block = Signal(bits - 1, name=f"{port}_block")
+            block = Signal(blocks, name=f"{port}_block")
             asked = stage(m, slot)
             m.d.comb += block.eq(asked)
+            # That slot may be one of the left bank, for which nothing is read or written here.
             for named, entry in entries.items():
                 if port == "b_right" or (port, named) == ("a_right", Slot.WINDOW):
-                    with m.If(asked == place(named)):
+                    with m.If(asked == self.layout.block_of(named)):
                         m.d.comb += block.eq(entry)
             # A number of two blocks has a 0 where its index has its highest bit; a wipe counts
             # beyond the indices.

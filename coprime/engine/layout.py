@@ -85,16 +85,17 @@ class Layout:
 
 
 _LEFT = {
+    Slot.DP: 0,
+    Slot.DQ: 1,
     # Modulo the whole modulus ACCUMULATOR and SCALED have two blocks.
-    Slot.ACCUMULATOR: 0,
-    Slot.RESULT: 0,
-    Slot.PART: 1,
     Slot.SCALED: 2,
     Slot.KEPT_E: 3,  # as long as M: beyond the block it is moved to SCALED's, and lost
     Slot.X: 4,
     Slot.CRT_P: 6,
-    Slot.DP: 8,
-    Slot.DQ: 9,
+    # RESULT has the blocks of SUM, with which it is compared.
+    Slot.ACCUMULATOR: 8,
+    Slot.RESULT: 8,
+    Slot.PART: 9,
     Slot.P_POWER: 10,
     Slot.Q_POWER: 11,
     Slot.M: 12,
@@ -151,6 +152,7 @@ class BankedLayout(Layout):
     """Bit 4: whether it is in the right bank; bits 3 to 0: the block."""
 
     NUMBER_BITS = 5
+    BLOCK_BITS = 4
 
     @classmethod
     def of(cls, whole: int, prime: int) -> "BankedLayout":
@@ -171,6 +173,10 @@ class BankedLayout(Layout):
     def longest_prime_digits(self) -> int:
         """Digits of the longest prime that there is room for."""
         return self.block - 1
+
+    def block_of(self, slot: Slot) -> int:
+        """The first block of a slot."""
+        return self.numbers[slot] % _BLOCKS
 
     def lies_right(self, slot: Slot) -> bool:
         """Whether a slot is in the right bank."""
