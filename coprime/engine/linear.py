@@ -120,7 +120,7 @@ class LinearUnit(wiring.Component):
         m.d.comb += [
             subtracts.eq(~self.operation[1]),
             adds.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
-            last.eq(index + 1 == self.digits),
+            last.eq((index + 1)[: len(self.digits)] == self.digits),
             self.index.eq(index),
         ]
         with m.If(takes):
@@ -143,7 +143,7 @@ class LinearUnit(wiring.Component):
             inverted = history(m, "inverted", subtracts, 2)[-1]
             digit = history(m, "digit", total[: self.digit_width], 2)[-1]
             m.d.comb += [
-                total.eq((Cat(Const(1, 1), z) + Cat(carry, factor))[1:]),
+                total.eq((Cat(carry, z) + Cat(carry, factor))[1:]),
                 borrows.eq(total[-1]),
                 self.b_write_data.eq(digit ^ inverted.replicate(self.digit_width)),
             ]
@@ -157,7 +157,7 @@ class LinearUnit(wiring.Component):
             with m.Elif(adds):
                 m.d.comb += addend.eq(z)
             m.d.comb += [
-                total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
+                total.eq((Cat(carry, x) + Cat(carry, addend))[1:]),
                 borrows.eq(~total[-1]),
             ]
         with m.FSM():
