@@ -12,6 +12,7 @@ from functools import cache
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
 
 from coprime.cells.difference_slice import Base, DifferenceSlice
+from coprime.cells.luts import at_least, same
 from coprime.cells.target import Target
 from coprime.model.compact import RADIX_BITS, accumulator_bits, scaling
 
@@ -243,7 +244,7 @@ class CompactMultiplier(ModularMultiplier):
         next_written = Signal(count, init=1)
         finished = Signal()  # it was the last one
         m.d.comb += passed.eq(line | (inner_passed & outer_passed))
-        m.d.sync += finished.eq(written_is_result & (next_written == inner))
+        m.d.sync += finished.eq(written_is_result & same(m, next_written, inner, self.target))
         with m.If(begins):
             m.d.sync += [k.eq(-1), before.eq(-2)]
             m.d.sync += [flag.eq(0) for flag in since]
@@ -282,8 +283,8 @@ class CompactMultiplier(ModularMultiplier):
         m.d.comb += [
             # k - i, and one less in the others; the lowest position makes the carry an input.
             j.eq((Cat(Const(1, 1), k[:count]) + Cat(xy, ~i))[1:]),
-            innermost.eq(i == before[1:]),
-            outermost.eq(Mux(is_late, i == ahead_index, ~i[1:].any())),
+            innermost.eq(same(m, i, before[1:], self.target)),
+            outermost.eq(Mux(is_late, same(m, i, ahead_index, self.target), ~i[1:].any())),
             empty.eq(spent | line | ~since[1]),
             i_up.eq((ahead & second_half | xy) & ~innermost & ~empty | ends & second_half),
             i_down.eq(
@@ -382,8 +383,10 @@ class CompactMultiplier(ModularMultiplier):
             | multiplies_q
             | xy & leaving & ~since[0],
         )
-        a_beyond_inner, a_beyond_outer = asked_a >= inner, asked_a >= outer
-        b_beyond_inner, b_beyond_outer = asked_b >= inner, asked_b >= outer
+        (a_beyond_inner, a_beyond_outer), (b_beyond_inner, b_beyond_outer) = (
+            [at_least(m, index, digits, self.target) for digits in (inner, outer)]
+            for index in (asked_a, asked_b)
+        )
         a_beyond = a_beyond_inner | (a_beyond_outer & ~asked("line", line))
         is_one = factors & self.multiplier_is_one
         squares = factors & self.squares
@@ -424,15 +427,15 @@ class CompactMultiplier(ModularMultiplier):
         one = at(_ENTERED, "one", x_exists & (unit | is_one & (asked_a == 0)))
         m.d.sync += x.eq(taken["a_right"] | (taken["a_left"] & left_x.replicate(width)) | one)
         sources: list[Signal] = []
-        for name, value, exists in (
-            ("y_left", taken["b_left"], y_digit & squares),
-            ("y_right", taken["b_right"], Const(1)),
-            ("y_newest", quotient, of_newest & ~a_beyond),
+        for name, value, is_zero in (
+            ("y_left", taken["b_left"], ~(y_digit & squares)),
+            ("y_right", taken["b_right"], Const(0)),
+            ("y_newest", quotient, ~of_newest | a_beyond),
         ):
             sources.append(Signal(width, name=name, reset_less=True))
             m.d.sync += sources[-1].eq(value)
             if name != "y_right":
-                with m.If(~at(_ENTERED, f"{name}_exists", exists)):
+                with m.If(at(_ENTERED, f"{name}_is_zero", is_zero)):
                     m.d.sync += sources[-1].eq(0)
         m.d.comb += [
             dsp.a.eq(taken["a_left"]),

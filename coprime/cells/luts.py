@@ -1,0 +1,76 @@
+"""Logic of explicit LUTs on XC7, where Yosys takes more of them than are needed.
+
+ABC weighs a LUT of 6 inputs as more than two of fewer, and takes any number where that is faster.
+On other targets the same logic is for synthesis to map.
+"""
+
+from collections.abc import Callable, Sequence
+
+from amaranth.hdl import Cat, Const, Instance, Module, Signal, Value
+
+from .target import Target
+
+__all__ = ["at_least", "place_lut", "same", "select_bit"]
+
+
+def place_lut(m: Module, function: Callable[..., bool], *inputs: Value) -> Signal:
+    """A `function` of up to 6 bits as a LUT of XC7."""
+    rows = range(1 << len(inputs))
+    ones = [function(*(row >> k & 1 for k in range(len(inputs)))) for row in rows]
+    table = sum(bool(one) << row for row, one in zip(rows, ones, strict=True))
+    found = Signal(name="found")
+    pins = {f"i_I{k}": bit for k, bit in enumerate(inputs)}
+    init = Const(table, len(rows))
+    m.submodules += Instance(f"LUT{len(inputs)}", p_INIT=init, o_O=found, **pins)
+    return found
+
+
+def select_bit(m: Module, word: Value, index: Value, target: Target) -> Value:
+    """The bit of a word at an index, which is not beyond its last bit.
+
+    A LUT chooses one of four bits, and then one of four that were chosen, and so on.
+    """
+    if target is not Target.XC7 or len(word) < 4:
+        return (word >> index)[0]
+    fours = [word[k : k + 4] for k in range(0, len(word), 4)]
+    chosen = [
+        place_lut(m, lambda *bits: bits[bits[4] + 2 * bits[5]], *four, *index[:2])
+        if len(four) == 4
+        else (four >> index[: (len(four) - 1).bit_length()])[0]
+        for four in fours
+    ]
+    return select_bit(m, Cat(chosen), index[2:], target)
+
+
+def same(m: Module, a: Value, b: Value, target: Target) -> Value:
+    """Whether a = b, of the same width. A LUT compares three bits; what is left goes elsewhere."""
+    if target is not Target.XC7:
+        return a == b
+    threes = len(a) // 3 * 3
+    parts = [
+        place_lut(m, lambda *bits: bits[:3] == bits[3:], *a[k : k + 3], *b[k : k + 3])
+        for k in range(0, threes, 3)
+    ]
+    return Cat(parts, a[threes:] == b[threes:]).all()
+
+
+def at_least(m: Module, a: Value, b: Value, target: Target) -> Value:
+    """Whether a >= b, of the same width, 3 bits or more: from three bits up, by two with a LUT."""
+    if target is not Target.XC7:
+        return a >= b
+
+    def weighed(bits: Sequence[int]) -> int:
+        return sum(bit << k for k, bit in enumerate(bits))
+
+    def three(*bits: int) -> bool:
+        return weighed(bits[:3]) >= weighed(bits[3:])
+
+    def next_two(below: int, *bits: int) -> bool:
+        """What is below decides where these are the same."""
+        half = len(bits) // 2
+        return weighed((below, *bits[:half])) > weighed((0, *bits[half:]))
+
+    found = place_lut(m, three, *a[:3], *b[:3])
+    for k in range(3, len(a), 2):
+        found = place_lut(m, next_two, found, *a[k : k + 2], *b[k : k + 2])
+    return found
