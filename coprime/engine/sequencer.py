@@ -7,6 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.luts import select_bit
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
@@ -52,6 +53,11 @@ def step_layout(program: Program, numbers: Mapping[Slot, int] | None = None) -> 
 def divides_evenly(width: int) -> bool:
     """Whether windows of any length divide a digit's bits, and a shift divides by these."""
     return width >= max(WINDOWS) and width.bit_count() == 1
+
+
+def _less_one(value: Value) -> Value:
+    """The value less 1: of few bits, so that synthesis takes no carry chain for it."""
+    return Cat(bit ^ ~value[:k].any() for k, bit in enumerate(value))
 
 
 def _any_leaves(program: Program) -> bool:
@@ -290,6 +296,11 @@ class Sequencer(wiring.Component):
         # --- The exponent, bit by bit: downwards, or upwards after a SCAN_UP ---------------------
         width = self.capabilities.digit_width
         exponent = self.exponent
+        # The index is inverted, so that the register counts up: a carry chain that counts down has
+        # an inverter for each bit.
+        index_inverted = Signal.like(self.exponent_index, init=-1)
+        before_first = Signal.like(self.exponent_index)  # of a scan
+        m.d.comb += self.exponent_index.eq(~index_inverted)
         bit_index = Signal(range(width))
         bit = Signal()
         edge_bit = Signal()  # of its digit: the last one to be used
@@ -298,7 +309,10 @@ class Sequencer(wiring.Component):
         take_digit, clears_digit = Signal(), Signal()
         upwards = Signal()
         ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
-        m.d.comb += bit.eq((exponent >> bit_index)[0])
+
+        def scanned(digit: Value) -> Value:
+            return select_bit(m, digit, bit_index, self.target)
+
         exponent_length = Mux(
             step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
         )
@@ -317,7 +331,7 @@ class Sequencer(wiring.Component):
             # A register for each memory, so that nothing is between: one of them is 0.
             exponent_of_e = Signal.like(exponent)
             is_e = (step.modulus == Context.WHOLE) | self.public
-            m.d.comb += bit.eq((exponent >> bit_index)[0] | (exponent_of_e >> bit_index)[0])
+            m.d.comb += bit.eq(scanned(exponent) | scanned(exponent_of_e))
             for register, digit, is_zero in (
                 (exponent, self.exponent_data, is_e),
                 (exponent_of_e, self.exponent_other, ~is_e),
@@ -327,6 +341,7 @@ class Sequencer(wiring.Component):
                 with m.Elif(take_digit):
                     m.d.sync += register.eq(digit)
         else:
+            m.d.comb += bit.eq(scanned(exponent))
             with m.If(~self.busy | clears_digit):
                 m.d.sync += exponent.eq(0)
             with m.Elif(take_digit):
@@ -335,7 +350,10 @@ class Sequencer(wiring.Component):
             with m.If(step.drops_last & last_bit & (self.command == Command.RSA_PRIVATE)):
                 m.d.comb += bit.eq(0)
         with m.If(next_bit):
-            m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
+            if StepKind.SCAN_UP in kinds:
+                m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
+            else:
+                m.d.sync += bit_index.eq(_less_one(bit_index))
             m.d.sync += ahead.eq(ahead - 1)
         m.d.comb += self.discards.eq(step.conditional & ~bit)
         # Windows: the highest bit that the first one has, by the exponent's length; where digits
@@ -606,11 +624,12 @@ class Sequencer(wiring.Component):
                 with m.If(next_bit & edge_bit):
                     m.next = "NEXT_DIGIT"
             with m.State("SCAN_START"):
-                m.d.sync += self.exponent_index.eq(exponent_digits)
+                m.d.comb += before_first.eq(exponent_digits)
+                m.d.sync += index_inverted.eq(~before_first)
                 if self.program.blinds(Blinding.EXPONENT):
                     longer = EXPONENT_BLINDING_BITS // width
                     with m.If(~scans_e):
-                        m.d.sync += self.exponent_index.eq(exponent_digits + longer)
+                        m.d.comb += before_first.eq(exponent_digits + longer)
                 if StepKind.SCAN_PUBLIC in kinds:
                     m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
                     m.d.comb += clears_digit.eq(1)  # a public scan sees no private digit
@@ -618,21 +637,21 @@ class Sequencer(wiring.Component):
                     m.d.sync += counter.eq(0)
                 if StepKind.SCAN_WINDOWS in kinds and even:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
-                        m.d.sync += self.exponent_index.eq(highest[bits_for(width - 1) :] + 1)
+                        m.d.comb += before_first.eq(highest[bits_for(width - 1) :] + 1)
                 if StepKind.SCAN_UP in kinds:
                     m.d.sync += [
                         upwards.eq(step.kind == StepKind.SCAN_UP),
                         ahead.eq(exponent_length),
                     ]
                     with m.If(step.kind == StepKind.SCAN_UP):
-                        m.d.sync += self.exponent_index.eq(~0)
+                        m.d.comb += before_first.eq(~0)
                 m.next = "NEXT_DIGIT"
             with m.State("NEXT_DIGIT"):
-                steps = Mux(upwards, Const(1), Const(-1))
+                steps = Mux(upwards, Const(-1), Const(1))  # down
                 if StepKind.SCAN_WINDOWS in kinds and not even:
-                    above = Mux(top_bit < 0, Const(-2 - skipped), Const(-1 - skipped))
+                    above = Mux(top_bit < 0, Const(2 + skipped), Const(1 + skipped))
                     steps = Mux(step.kind == StepKind.SCAN_WINDOWS, above, steps)
-                m.d.sync += self.exponent_index.eq(self.exponent_index + steps)
+                m.d.sync += index_inverted.eq(index_inverted + steps)
                 m.next = "READ_DIGIT"
             with m.State("READ_DIGIT"):
                 m.d.comb += self.exponent_read.eq(1)

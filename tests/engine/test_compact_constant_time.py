@@ -154,7 +154,7 @@ def sequencers_agree(family, **settings):
         }
         assert len(secret) >= 17
         kept = [name for name, bits in found.registers.items() if not secret & {*bits}]
-        assert {"fsm_state", "pc", "step", "bit_index", "exponent_index"} <= {*kept}
+        assert {"fsm_state", "pc", "step", "bit_index", "index_inverted"} <= {*kept}
         # What a register holds becomes an output.
         shown = [f"expose w:{name}" for name in kept if name not in found.ports["output"]]
         found = Netlist(verilog, module, folder, shown)
