@@ -88,7 +88,7 @@ class Sequencer(wiring.Component):
     numbers : mapping of Slot to int
         What `x`, `y` and `destination` call the slots, if not by their own numbers.
     target : Target
-        With XC7 the program memory is of explicit LUTs.
+        With XC7 the program memory and the choice of the exponent's bit are of explicit LUTs.
 
     Members
     -------
