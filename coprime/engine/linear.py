@@ -157,7 +157,7 @@ class LinearUnit(wiring.Component):
             with m.Elif(adds):
                 m.d.comb += addend.eq(z)
             m.d.comb += [
-                total.eq((Cat(carry, x) + Cat(carry, addend))[1:]),
+                total.eq((Cat(Const(1, 1), x) + Cat(carry, addend))[1:]),
                 borrows.eq(~total[-1]),
             ]
         with m.FSM():
