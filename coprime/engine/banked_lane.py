@@ -254,12 +254,10 @@ class BankedLane(Lane):
             m.d.sync += fresh.eq(0)
         with m.Elif(given):
             m.d.sync += fresh.eq(1)
-        # Digits in threes of bits, each a LUT, since they come late in the cycle.
-        parts = [slice(k, k + 3) for k in range(0, len(left.b_data), 3)]
-        unequal = Signal(len(parts))
-        m.d.sync += unequal.eq(Cat(left.b_data[bits] != right.b_data[bits] for bits in parts))
+        # A block RAM's output comes late in the cycle: it is taken before it is compared.
+        read, checked = (stage(m, bank.b_data) for bank in (left, right))
         asked = history(m, "asked", fresh & ~self.write & ~self.busy, RESULT_LATENCY + 1)[-1]
-        m.d.comb += sequencer.differs.eq(asked & unequal.any())
+        m.d.comb += sequencer.differs.eq(asked & (read != checked))
 
     def _draw(self, m: Module, linear: LinearUnit) -> tuple[Value, Value]:
         """What port A of the right bank reads, or what is drawn; and whether a sum is not written.

@@ -85,9 +85,9 @@ def test_no_end(private):
     assert (run.outcome, run.value) == (Outcome.HANG, None)
 
 
-def layout_word(slot, digit=0):
+def layout_word(slot, digit, choice=CHOICE):
     """Name of the bank, and the word of a slot's digit."""
-    layout = CHOICE.design.layout
+    layout = choice.design.layout
     side = "right" if layout.lies_right(slot) else "left"
     return f"engine.lane.{side}.memory", layout.bases[slot] + digit
 
@@ -103,6 +103,18 @@ def test_after_the_check(private, slot, digit):
     with pytest.raises(EngineError) as raised:
         Accelerator(private.device)._execute(Command.RSA_PRIVATE)
     assert raised.value.code is Error.OPERAND_MISSING
+
+
+@pytest.mark.slow
+def test_after_the_check_of_a_last_bit():
+    """256 bits are 8 words and 15 digits and a bit: nothing comes sooner behind the last digit."""
+    choice = choose("compact", {"max_bits": "256"})
+    campaign = Campaign.of_private(choice, 256, seed=2)
+    with campaign.device:
+        for slot in (Slot.RESULT, Slot.SUM):
+            name, word = layout_word(slot, 15, choice)
+            (run,) = campaign.run([Flip(campaign.cycles - 1, name, word, 0)])
+            assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)
 
 
 @pytest.mark.parametrize(
