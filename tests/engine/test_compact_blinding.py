@@ -88,6 +88,7 @@ def test_cycles_tell_only_the_lengths(bench):
     assert len(cycles) == 1
 
 
+@pytest.mark.slow
 def test_longest():
     """Counts of all bits, and exponents whose digits are all in use."""
     bench = open_bench("compact", max_bits=1024, blinding="both")

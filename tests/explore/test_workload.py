@@ -20,6 +20,8 @@ WORKLOADS = [
 ]
 
 
+# One process builds what all of them simulate.
+@pytest.mark.xdist_group("workloads")
 @pytest.mark.parametrize(("command", "exponents"), WORKLOADS)
 def test_prediction_is_the_simulation(command, exponents):
     for family in FAMILIES.values():
