@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.names import Blinding
+from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact import CompactMultiplier
 
@@ -38,6 +38,8 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
 
     Raises ValueError where a parameter is out of its range.
     """
+    if blinding not in BLINDINGS:
+        raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
     chosen = Blinding[blinding.upper()]
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 4097)))

@@ -294,6 +294,8 @@ def test_parameters_out_of_range():
         compact(127, "exponent")
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
         choose("compact", {"blinding": "all"})
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
+        compact(blinding="all")
 
 
 def test_primes_that_leave_no_room():
