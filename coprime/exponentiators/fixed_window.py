@@ -5,7 +5,7 @@ table entry is read in the same cycles, so that the cycles tell the exponent's l
 else.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .steps import Context, Slot, Step, StepKind, Then, times
 from .table import enter, more
 
 __all__ = ["fixed_window", "windows"]
@@ -35,29 +35,21 @@ def windows(context: Context, product: Slot) -> list[Step]:
         Step(
             kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
         ),
-        multiply(
-            product,
-            Slot.ACCUMULATOR,
+        times(
             Slot.ACCUMULATOR,
             context,
             "C = C * C, once for each bit of the window",
+            into=product,
             then=Then.WINDOW,
             label=square,
         ),
-        multiply(
-            product,
-            Slot.ACCUMULATOR,
+        times(
             Slot.WINDOW,
             context,
             "C = C * T_window",
+            into=product,
             then=Then.MULTIPLIED,
             target=square,
         ),
-        multiply(
-            product,
-            Slot.ACCUMULATOR,
-            Slot.ONE,
-            context,
-            "C = C * 1, out of Montgomery form",
-        ),
+        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", into=product),
     ]

@@ -5,7 +5,7 @@ and line 2 reduces its operand at the same time, so that it may have more digits
 Not constant time: the cycles tell the exponent's length and number of ones.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .steps import Context, Slot, Step, StepKind, Then, multiply, times
 
 __all__ = ["left_to_right"]
 
@@ -31,9 +31,7 @@ def left_to_right(context: Context) -> list[Step]:
             target=leave,
             note="line 3: from the highest 1 of E",
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
+        times(
             Slot.ACCUMULATOR,
             context,
             "line 4: C = C * C",
@@ -41,21 +39,12 @@ def left_to_right(context: Context) -> list[Step]:
             target=leave,
             label=square,
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
+        times(
             Slot.BASE,
             context,
             "line 5: C = C * P, where E_i = 1",
             then=Then.MULTIPLIED,
             target=square,
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.ONE,
-            context,
-            "line 7: C = C * 1, out of Montgomery form",
-            label=leave,
-        ),
+        times(Slot.ONE, context, "line 7: C = C * 1, out of Montgomery form", label=leave),
     ]

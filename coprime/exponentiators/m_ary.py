@@ -5,7 +5,7 @@ lowest bit is the lowest one of a window, so that the highest may be shorter. No
 cycles tell the exponent's length and the number of windows that are not zero.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .steps import Context, Slot, Step, StepKind, Then, times
 from .table import enter, more
 
 __all__ = ["m_ary"]
@@ -24,9 +24,7 @@ def m_ary(context: Context, bits: int) -> list[Step]:
         Step(
             kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
+        times(
             Slot.ACCUMULATOR,
             context,
             "line 4: C = C ^ m, a squaring for each bit of the window",
@@ -34,21 +32,12 @@ def m_ary(context: Context, bits: int) -> list[Step]:
             target=leave,
             label=power,
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
+        times(
             Slot.WINDOW,
             context,
             "line 6: C = C * T_window, where that is not 0",
             then=Then.MULTIPLIED,
             target=power,
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.ONE,
-            context,
-            "C = C * 1, out of Montgomery form",
-            label=leave,
-        ),
+        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

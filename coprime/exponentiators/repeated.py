@@ -5,7 +5,7 @@ may have COUNTER_BITS bits at the most; a longer one is an error. For short expo
 65537 takes as many multiplications. Not constant time: the cycles tell the exponent.
 """
 
-from .steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then, multiply
+from .steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then, times
 from .table import enter
 
 __all__ = ["repeated", "short"]
@@ -32,22 +32,8 @@ def repeated(context: Context) -> list[Step]:
         Step(
             kind=StepKind.COUNT, modulus=context, target=leave, note="line 2: as often as E tells"
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.BASE,
-            context,
-            "line 3: C = C * X",
-            then=Then.COUNTED,
-            target=again,
-            label=again,
+        times(
+            Slot.BASE, context, "line 3: C = C * X", then=Then.COUNTED, target=again, label=again
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.ONE,
-            context,
-            "C = C * 1, out of Montgomery form",
-            label=leave,
-        ),
+        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

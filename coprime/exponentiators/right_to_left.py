@@ -8,7 +8,7 @@ of the exponent takes the time of one multiplication, whatever it is: the produc
 discarded.
 """
 
-from .steps import MEET, Context, Slot, Step, StepKind, Then, multiply
+from .steps import MEET, Context, Slot, Step, StepKind, Then, multiply, times
 from .table import enter
 
 __all__ = ["right_to_left", "right_to_left_on_two"]
@@ -33,7 +33,7 @@ def right_to_left(context: Context) -> list[Step]:
             note="line 3: where E_i = 1",
             label=bit,
         ),
-        multiply(Slot.NEXT, Slot.ACCUMULATOR, Slot.BASE, context, "line 4: S = S * B"),
+        times(Slot.BASE, context, "line 4: S = S * B"),
         multiply(
             Slot.NEXT_BASE,
             Slot.BASE,
@@ -44,9 +44,7 @@ def right_to_left(context: Context) -> list[Step]:
             target=bit,
             label=square,
         ),
-        multiply(
-            Slot.NEXT, Slot.ACCUMULATOR, Slot.ONE, context, "S = S * 1, out of Montgomery form"
-        ),
+        times(Slot.ONE, context, "S = S * 1, out of Montgomery form"),
     ]
 
 
@@ -75,22 +73,15 @@ def right_to_left_on_two(context: Context) -> tuple[list[Step], list[Step]]:
             conditional=True,
         ),
         MEET,
-        multiply(Slot.NEXT, Slot.ACCUMULATOR, Slot.ONE, context, "S = S * 1, out of that form"),
+        times(Slot.ONE, context, "S = S * 1, out of that form"),
     ]
     squares = [
         multiply(
             Slot.NEXT, power, Slot.X, context, "B = X in Montgomery form", outer=Context.WHOLE
         ),
         scan,
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.ACCUMULATOR,
-            context,
-            "B = B * B",
-            then=Then.MULTIPLIED,
-            target=ROUND,
-            label=ROUND,
+        times(
+            Slot.ACCUMULATOR, context, "B = B * B", then=Then.MULTIPLIED, target=ROUND, label=ROUND
         ),
         MEET,
     ]

@@ -8,7 +8,7 @@ Where fewer than w bits are left, each 1 is a window by itself. Not constant tim
 the exponent's length without leading zeros, and the number of windows.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply
+from .steps import Context, Slot, Step, StepKind, Then, multiply, times
 from .table import enter, more
 
 __all__ = ["sliding_table", "sliding_window"]
@@ -47,9 +47,7 @@ def sliding_window(context: Context, bits: int) -> list[Step]:
             target=leave,
             note="line 3: from the highest 1 of E",
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
+        times(
             Slot.ACCUMULATOR,
             context,
             "lines 5 and 12: C = C * C",
@@ -57,21 +55,8 @@ def sliding_window(context: Context, bits: int) -> list[Step]:
             target=leave,
             label=square,
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.WINDOW,
-            context,
-            "line 15: C = C * T_window",
-            then=Then.MULTIPLIED,
-            target=square,
+        times(
+            Slot.WINDOW, context, "line 15: C = C * T_window", then=Then.MULTIPLIED, target=square
         ),
-        multiply(
-            Slot.NEXT,
-            Slot.ACCUMULATOR,
-            Slot.ONE,
-            context,
-            "C = C * 1, out of Montgomery form",
-            label=leave,
-        ),
+        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

@@ -20,6 +20,7 @@ __all__ = [
     "StepKind",
     "Then",
     "multiply",
+    "times",
 ]
 
 COUNTER_BITS = 17
@@ -304,3 +305,18 @@ def multiply(
         label=label,
         conditional=conditional,
     )
+
+
+def times(
+    factor: Slot,
+    modulus: Context,
+    note: str,
+    *,
+    into: Slot = Slot.NEXT,
+    then: Then = Then.NEXT,
+    target: str = "",
+    label: str = "",
+) -> Step:
+    """C = C * factor, where C is the intermediate result: ACCUMULATOR, and `into` from then on."""
+    product = (into, Slot.ACCUMULATOR, factor, modulus, note)
+    return multiply(*product, then=then, target=target, label=label)
