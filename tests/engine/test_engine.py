@@ -17,6 +17,7 @@ from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.steps import Slot
 from coprime.rsa.keys import generate
+from tests.engine.ports import EnginePorts
 
 
 def test_slots_are_the_operands_numbers():
@@ -42,12 +43,8 @@ def bench(request):
     return Bench(DESIGNS[request.param]())
 
 
-class Bench:
-    """Drives an engine's ports, and looks into its memories."""
-
-    def __init__(self, design):
-        self.design = design
-        self.engine = design.hardware()
+class Bench(EnginePorts):
+    """An engine whose memories can be looked into."""
 
     def run(self, process, reset=None):
         top = self.engine if reset is None else ResetInserter(reset)(self.engine)
@@ -63,45 +60,6 @@ class Bench:
             for memory in lane.memories
             for address in range(self.design.layout.depth)
         ]
-
-    async def load(self, context, operands, lengths):
-        engine, own = self.engine, self.design.capabilities
-        context.set(engine.write, 1)
-        for operand, value in operands.items():
-            if operand not in own.operands:
-                continue
-            context.set(engine.operand, operand)
-            for index, digit in enumerate(
-                own.to_digits(operand, value, lengths.get(operand.length, 0))
-            ):
-                context.set(engine.index, index)
-                context.set(engine.digit, digit)
-                await context.tick()
-        context.set(engine.write, 0)
-        for name, kind in (
-            ("modulus", Length.MODULUS),
-            ("exponent", Length.EXPONENT),
-            ("p", Length.P),
-            ("q", Length.Q),
-        ):
-            context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
-            context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
-
-    async def start(self, context, command):
-        context.set(self.engine.command, command)
-        context.set(self.engine.start, 1)
-        await context.tick()
-        context.set(self.engine.start, 0)
-
-    async def finish(self, context):
-        cycles = 1
-        while not context.get(self.engine.done):
-            assert context.get(self.engine.busy)
-            cycles += 1
-            await context.tick()
-        await context.tick()
-        assert not context.get(self.engine.busy)
-        return cycles, Error(context.get(self.engine.error))
 
     def private_key(self, bits=64):
         key = generate(bits, seed=1)

@@ -14,6 +14,7 @@ from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import WINDOWS
 from tests.benches import open_bench
+from tests.engine.ports import EnginePorts
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +126,11 @@ def left_over(context, fragments):
     return found
 
 
-class Bench:
-    """An engine with its ports driven, its multipliers seen from inside, and a reset."""
+class Bench(EnginePorts):
+    """An engine whose multipliers are seen from inside, with a reset."""
 
     def __init__(self, **settings):
-        self.design = karatsuba(**settings)
-        self.engine = self.design.hardware()
+        super().__init__(karatsuba(**settings))
         self.reset = Signal()
         self.fragment = Fragment.get(ResetInserter(self.reset)(self.engine), None)
         self.multipliers = list(multipliers_of(self.fragment))
@@ -141,49 +141,6 @@ class Bench:
         simulator.add_clock(1e-8)
         simulator.add_testbench(process)
         simulator.run()
-
-    async def load(self, context, operands, lengths):
-        engine, own = self.engine, self.design.capabilities
-        context.set(engine.write, 1)
-        for operand, value in operands.items():
-            context.set(engine.operand, operand)
-            digits = own.to_digits(operand, value, lengths.get(operand.length, 0))
-            for index, digit in enumerate(digits):
-                context.set(engine.index, index)
-                context.set(engine.digit, digit)
-                await context.tick()
-        context.set(engine.write, 0)
-        for name, kind in (
-            ("modulus", Length.MODULUS),
-            ("exponent", Length.EXPONENT),
-            ("p", Length.P),
-            ("q", Length.Q),
-        ):
-            context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
-            context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
-
-    async def start(self, context, command):
-        context.set(self.engine.command, command)
-        context.set(self.engine.start, 1)
-        await context.tick()
-        context.set(self.engine.start, 0)
-
-    async def finish(self, context):
-        cycles = 1
-        while not context.get(self.engine.done):
-            cycles += 1
-            await context.tick()
-        error = Error(context.get(self.engine.error))
-        await context.tick()
-        return cycles, error
-
-    async def result(self, context, digits):
-        width, value = self.design.capabilities.digit_width, 0
-        for index in range(digits):
-            context.set(self.engine.index, index)
-            await context.tick().repeat(3)
-            value |= context.get(self.engine.result_digit) << (width * index)
-        return value
 
 
 def modexp_operands(bench, bits, e_bits):
