@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Error
@@ -47,3 +49,13 @@ def open_bench(family, **settings):
     choice = family_named(family).choose({name: str(value) for name, value in settings.items()})
     device = open_simulation(choice)
     return Bench(device, CheckedAccelerator(device, choice.design), choice.design)
+
+
+def grouped(configurations, slow_ones):
+    """The names of both as parameters of a fixture: a worker builds one, and does all its tests."""
+
+    def parameter(name, *marks):
+        return pytest.param(name, marks=[*marks, pytest.mark.xdist_group(name)])
+
+    slow = [parameter(name, pytest.mark.slow) for name in slow_ones]
+    return [*map(parameter, configurations), *slow]

@@ -10,6 +10,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .dsp_slice import check_accumulator_width
 from .primitives import dsp48e1, mult18x18d
 from .target import Target
 
@@ -57,10 +58,7 @@ class DifferenceSlice(wiring.Component):
     LATENCY = 4
 
     def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
-        if not isinstance(accumulator_width, int):
-            raise TypeError(f"accumulator_width must be an int, not {accumulator_width!r}")
-        if accumulator_width not in range(36, 49):
-            raise ValueError(f"accumulator_width must be in 36..48, not {accumulator_width}")
+        check_accumulator_width(accumulator_width)
         self.accumulator_width = accumulator_width
         self.target = Target(target)
         super().__init__(

@@ -13,7 +13,15 @@ from amaranth.lib.wiring import In, Out
 from .primitives import dsp48e1, mult18x18d
 from .target import Target
 
-__all__ = ["Accumulate", "DspSlice"]
+__all__ = ["Accumulate", "DspSlice", "check_accumulator_width"]
+
+
+def check_accumulator_width(bits: int) -> None:
+    """Raise TypeError or ValueError unless an accumulator may have so many bits, 36 to 48."""
+    if not isinstance(bits, int):
+        raise TypeError(f"accumulator_width must be an int, not {bits!r}")
+    if bits not in range(36, 49):
+        raise ValueError(f"accumulator_width must be in 36..48, not {bits}")
 
 
 class Accumulate(enum.Enum):
@@ -56,10 +64,7 @@ class DspSlice(wiring.Component):
     LATENCY = 3
 
     def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
-        if not isinstance(accumulator_width, int):
-            raise TypeError(f"accumulator_width must be an int, not {accumulator_width!r}")
-        if accumulator_width not in range(36, 49):
-            raise ValueError(f"accumulator_width must be in 36..48, not {accumulator_width}")
+        check_accumulator_width(accumulator_width)
         self.accumulator_width = accumulator_width
         self.target = Target(target)
         super().__init__(

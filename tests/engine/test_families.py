@@ -12,7 +12,7 @@ from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.explore.measure import WorstCaseNumbers
 from coprime.rsa.keys import generate
-from tests.benches import open_bench
+from tests.benches import grouped, open_bench
 
 CONFIGURATIONS = {
     "fdfm": ("fdfm", {}),
@@ -68,17 +68,7 @@ LENGTHS = [*(2, 3, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 
 LONG_LENGTHS = [511, 512, 513, *range(1023, 1032), 2047, 2048, 2175, 2176]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        # One worker builds an engine, and does all of its tests.
-        *(pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in CONFIGURATIONS),
-        *(
-            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(name)])
-            for name in LONG_CONFIGURATIONS
-        ),
-    ],
-)
+@pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
 def bench(request):
     family, settings = (CONFIGURATIONS | LONG_CONFIGURATIONS)[request.param]
     bench = open_bench(family, **settings)

@@ -14,7 +14,7 @@ from coprime.exponentiators.names import Exponentiator
 from coprime.model.moduli import MODULI, modulus_of
 from coprime.model.pseudo_moduli import search
 from coprime.rsa.keys import generate
-from tests.benches import open_bench
+from tests.benches import grouped, open_bench
 
 ALONE = [
     *((one, 1) for one in Exponentiator if not one.has_window),
@@ -63,16 +63,7 @@ LONG_CONFIGURATIONS = {
 }
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        *(pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in CONFIGURATIONS),
-        *(
-            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(name)])
-            for name in LONG_CONFIGURATIONS
-        ),
-    ],
-)
+@pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
 def bench(request):
     family, settings = (CONFIGURATIONS | LONG_CONFIGURATIONS)[request.param]
     bench = open_bench(family, **settings)

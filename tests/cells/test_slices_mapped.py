@@ -1,0 +1,101 @@
+"""What the slices become on a target, against their behavioural twins."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from coprime.cells.difference_slice import DifferenceSlice
+from coprime.cells.dsp_slice import DspSlice
+from coprime.cells.target import Target
+from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.verilog import to_verilog
+from coprime.flow.xc7 import map_xc7
+from tests.netlists import ecp5_library, first_difference, xc7_library
+
+# A guard gives only the operations that exist: the other codes of OPMODE mean other things to a
+# DSP48E1.
+DSP_GUARD = """
+module coprime_{name} (input clk, rst, input [17:0] a, b, input [2:0] accumulate, input product,
+                       output [36:0] p);
+  wire [2:0] known = accumulate[1] ? (accumulate[2] ? 3'b110 : 3'b010) : 3'b000;
+  {inner} inner (.clk(clk), .rst(rst), .a(a), .b(b), .accumulate(known), .product(product), .p(p));
+endmodule
+"""
+DIFFERENCE_GUARD = """
+module coprime_{name} (input clk, rst, input [16:0] a, b, x, y, input subtract,
+                       input [1:0] base, input [43:0] c, output [43:0] p);
+  {inner} inner (.clk(clk), .rst(rst), .a(a), .b(b), .x(x), .y(y),
+    .subtract(subtract), .base(base == 1 ? 2'b00 : base), .c(c), .p(p));
+endmodule
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A slice with so many bits of accumulator, in a guard, and the most LUTs of it on XC7."""
+
+    slice_class: type
+    width: int
+    guard: str
+    inputs: dict
+    luts: int
+
+    def guarded(self, name, text, inner):
+        return self.guard.format(name=name, inner=inner) + text
+
+    def twin(self, name, width):
+        inner = f"coprime_twin_{width}"
+        return self.guarded(name, to_verilog(self.slice_class(width), inner), inner)
+
+    def difference(self, gate):
+        gold = self.twin("gold", self.width)
+        return first_difference(gold, gate, self.inputs, {"p": self.width})
+
+
+CASES = {
+    "product": Case(DspSlice, 37, DSP_GUARD, {"a": 18, "b": 18, "accumulate": 3, "product": 1}, 4),
+    # The one difference is in LUTs.
+    "product of differences": Case(
+        DifferenceSlice,
+        44,
+        DIFFERENCE_GUARD,
+        {"a": 17, "b": 17, "x": 17, "y": 17, "subtract": 1, "base": 2, "c": 44},
+        17 + 1,
+    ),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+def test_xc7_netlist_agrees_with_twin(case):
+    mapped = map_xc7(case.slice_class(case.width, Target.XC7), "coprime_mapped")
+    assert mapped.dsp == 1
+    assert mapped.lut <= case.luts
+    gate = case.guarded("gate", mapped.netlist + xc7_library(), "coprime_mapped")
+    assert case.difference(gate) is None
+
+
+def test_ecp5_netlist_agrees_with_twin(case):
+    mapped = map_ecp5(case.slice_class(case.width, Target.ECP5), "coprime_mapped")
+    assert mapped.dsp == 1
+    gate = case.guarded("gate", mapped.netlist + ecp5_library(), "coprime_mapped")
+    assert case.difference(gate) is None
+
+
+def test_comparison_sees_a_difference(case):
+    """An accumulator that is a bit shorter wraps where the other one does not."""
+    assert case.difference(case.twin("gate", case.width - 1)) is not None
+
+
+@pytest.mark.parametrize("width", [35, 49])
+def test_width_out_of_range(case, width):
+    with pytest.raises(ValueError, match=rf"accumulator_width must be in 36\.\.48, not {width}"):
+        case.slice_class(width)
+
+
+def test_width_of_wrong_type(case):
+    with pytest.raises(TypeError, match=r"accumulator_width must be an int, not '44'"):
+        case.slice_class("44")
