@@ -197,17 +197,19 @@ class ClusterFrontEnd(wiring.Component):
         m.d.sync += arrived.eq(self.packet_in)
         came = arrived.kind
         replied = Signal()
-        reply_digit = Signal(own.digit_width)
+        reply_digit, reply_wrong = Signal(own.digit_width), Signal()
         # What was under way before a reset is nobody's.
         m.d.sync += [
             replied.eq((came == Kind.RECEIVE) & ~clearing),
             reply_digit.eq(arrived.data),
+            reply_wrong.eq(arrived.operand[0]),
         ]
         noticed = (came == Kind.NOTICE) & ~clearing
         reports = Signal()  # a command that was refused here ends like any other
         m.d.comb += [
             collector.reply.eq(replied),
             collector.reply_digit.eq(reply_digit),
+            *([collector.reply_wrong.eq(reply_wrong)] if own.checked else []),
             collector.notice.eq(noticed | reports),
             collector.notice_core.eq(Mux(noticed, arrived.core, core)),
             collector.notice_error.eq(Mux(noticed, arrived.data[:ERROR_BITS], command_error)),
@@ -351,6 +353,10 @@ class ClusterFrontEnd(wiring.Component):
             m.d.comb += [occupancy.en.eq(1), occupancy.data.eq(1)]
         with m.If(writes[registers.NEXT] & collector.valid):
             m.d.comb += [occupancy.en.eq(1), occupancy.addr.eq(collector.core)]
+            if own.checked:
+                # The core has wiped its memory, or was cancelled while E was somewhere else.
+                with m.If(collector.error.matches(Error.FAULT, Error.CANCELLED)):
+                    m.d.comb += [mark.en.eq(1), mark.addr.eq(collector.core), mark.data.eq(0)]
 
         m.d.comb += settled.eq(0)
         with m.FSM(init="CLEAR"):

@@ -466,7 +466,8 @@ CANCEL = Register(
     doc=(
         "The write ends the command that the selected core works on: its completion comes "
         "with error CANCELLED. If the command has ended in the meantime, its completion is "
-        "what it would have been; without a command nothing happens. Loaded operands stay."
+        "what it would have been; without a command nothing happens. Loaded operands stay, "
+        "but where CAPABILITIES.CHECKED is 1: there all of them must be loaded again."
     ),
     fields=(
         Field(

@@ -39,6 +39,9 @@ class Collector(wiring.Component):
     next result is asked for, in one run of RECEIVE packets that nothing may interrupt, and laid
     down as digits. Software reads the oldest one as words.
 
+    Where results are `checked`, one of which a digit was found wrong while it was fetched is
+    dropped: its core gives another notice, with the error, when it has wiped its memory.
+
     Parameters
     ----------
     capabilities : Capabilities
@@ -54,6 +57,7 @@ class Collector(wiring.Component):
         bits of that core's modulus, two cycles later
     request : 1 where a RECEIVE packet for digit `request_index` of `asked_core` must leave
     reply : 1 where a packet has brought `reply_digit`
+    reply_wrong : with it: a digit was found wrong; only if results are `checked`
     valid : whether there is an oldest completion, which the next four tell of, and else are 0
     core, error, bytes : who, how, and the length of the result
     word, word_valid, word_ready : its words; one is taken where both are 1
@@ -82,6 +86,7 @@ class Collector(wiring.Component):
                 "request_index": Out(index),
                 "reply": In(1),
                 "reply_digit": In(capabilities.digit_width),
+                **({"reply_wrong": In(1)} if capabilities.checked else {}),
                 "valid": Out(1),
                 "core": Out(core),
                 "error": Out(ERROR_BITS),
@@ -152,8 +157,10 @@ class Collector(wiring.Component):
             describe.data.digits.eq(Mux(ending.result, self.asked_digits, 0)),
             describe.data.length.eq(Mux(ending.result, self.asked_length, 0)),
         ]
-        # Requests after the present one; with REPLY_OFFSET they can be more than an index can tell.
-        requests = Signal(range(own.max_digits + 1 + REPLY_OFFSET))
+        # Requests after the present one. Behind the last digit, `more` of them ask for nothing: the
+        # index stays there. The last one of a checked result tells whether all digits were right.
+        more = REPLY_OFFSET + own.checked
+        requests = Signal(range(own.max_digits + 1 + more))
         with m.FSM(name="asking"):
             with m.State("REST"):
                 m.d.sync += self.request_index.eq(0)
@@ -167,7 +174,7 @@ class Collector(wiring.Component):
                 m.next = "DESCRIBE"
             with m.State("DESCRIBE"):
                 m.d.comb += describe.en.eq(1)
-                m.d.sync += requests.eq(self.asked_digits + (REPLY_OFFSET - 1))
+                m.d.sync += requests.eq(self.asked_digits + (more - 1))
                 with m.If(ending.result):
                     m.next = "ASK"
                 with m.Else():
@@ -177,7 +184,7 @@ class Collector(wiring.Component):
                 m.d.comb += self.request.eq(1)
                 m.d.sync += [
                     requests.eq(requests - 1),
-                    self.request_index.eq(self.request_index + 1),
+                    self.request_index.eq(self.request_index + (requests >= more)),
                 ]
                 with m.If(requests == 0):
                     m.d.sync += asked.eq(asked + 1)
@@ -189,12 +196,21 @@ class Collector(wiring.Component):
 
         # Lay down what comes. The first REPLY_OFFSET digits are not of this result.
         early = Signal(range(REPLY_OFFSET + 1), init=REPLY_OFFSET)
-        place = Signal(range(own.max_digits + 1))
+        place = Signal(range(own.max_digits + 1 + own.checked))
+        complete = place == filling.data.digits
+        stores = self.reply & (early == 0)
+        wrong = Signal(SLOTS)
+        if own.checked:
+            stores &= ~complete
+            complete = place == filling.data.digits + (filling.data.digits != 0)
+            found_wrong = Signal()
+            with m.If(self.reply):
+                m.d.sync += found_wrong.eq(self.reply_wrong)
         m.d.comb += filling.addr.eq(filled)
         # Registers around the memory, so that no path is long.
         m.d.comb += fetch.addr.eq(base[1] + words.digit_index)
         m.d.sync += [
-            store.en.eq(self.reply & (early == 0)),
+            store.en.eq(stores),
             store.addr.eq(base[0] + place),
             store.data.eq(self.reply_digit),
             words.digit.eq(fetch.data),
@@ -204,15 +220,20 @@ class Collector(wiring.Component):
                 m.d.sync += early.eq(early - 1)
             with m.Else():
                 m.d.sync += place.eq(place + 1)
-        with m.If((filled != asked) & (place == filling.data.digits)):
+        with m.If((filled != asked) & complete):
             m.d.sync += [*advance(filled, base[0]), place.eq(0), early.eq(REPLY_OFFSET)]
+            if own.checked:
+                m.d.sync += wrong.bit_select(filled[:-1], 1).eq(found_wrong & (place != 0))
 
         # Show the oldest.
         begun = Signal()  # the words of this one have begun
-        there = shown != filled
+        there, dropped = Signal(), Signal()
         oldest = showing.data
+        if own.checked:
+            m.d.comb += dropped.eq((shown != filled) & wrong.bit_select(shown[:-1], 1))
         m.d.comb += [
             showing.addr.eq(shown),
+            there.eq((shown != filled) & ~dropped),
             self.valid.eq(there),
             words.digits.eq(oldest.digits),
             words.length.eq(oldest.length),
@@ -231,6 +252,6 @@ class Collector(wiring.Component):
             ]
         with m.If(words.start):
             m.d.sync += begun.eq(1)
-        with m.If(removes):
+        with m.If(removes | dropped):
             m.d.sync += [*advance(shown, base[1]), begun.eq(0)]
         return m

@@ -181,7 +181,8 @@
 
 /* W. The write ends the command that the selected core works on: its completion comes with error
    CANCELLED. If the command has ended in the meantime, its completion is what it would have
-   been; without a command nothing happens. Loaded operands stay. */
+   been; without a command nothing happens. Loaded operands stay, but where CAPABILITIES.CHECKED
+   is 1: there all of them must be loaded again. */
 #define COPRIME_CLUSTER_CANCEL                         0xA4u
 /* W. Any value. */
 #define COPRIME_CLUSTER_CANCEL_ANY_SHIFT               0

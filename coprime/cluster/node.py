@@ -51,7 +51,7 @@ class Node(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        engine = self.engine
+        engine, own = self.engine, capabilities_of(self.engine)
         m.domains.sync = sync = ClockDomain()
         reset = Signal(init=1, reset_less=True)
         m.d.sync += reset.eq(self.reset_in)
@@ -80,7 +80,12 @@ class Node(wiring.Component):
         m.d.sync += start.eq(mine & (kind == Kind.START))
         with m.If(mine & (kind == Kind.START)):
             m.d.sync += command.eq(packet.data)
-        with m.If(mine & (kind == Kind.RECEIVE)):
+        receives = Signal()
+        m.d.comb += receives.eq(mine & (kind == Kind.RECEIVE))
+        if own.checked:
+            # Digits are compared as long as they are asked for: else nothing is.
+            m.d.sync += result_index.eq(-1)
+        with m.If(receives):
             m.d.sync += result_index.eq(packet.index)
         sets = Signal()
         m.d.comb += sets.eq(mine & (kind == Kind.SET))
@@ -96,6 +101,11 @@ class Node(wiring.Component):
             Signal(name=name) for name in ("working", "due", "cancelled", "free", "noticed")
         )
         m.d.sync += cancels.eq(0)
+        if own.checked:
+            # By itself an engine works only to wipe its memory, when a digit was found wrong that
+            # it has given.
+            with m.If(engine.busy & ~working & ~cancels):
+                m.d.sync += working.eq(1)
         with m.If(mine & (kind == Kind.START)):
             m.d.sync += working.eq(1)
         with m.If(noticed):
@@ -109,7 +119,6 @@ class Node(wiring.Component):
 
         # What moves on. A RECEIVE takes the digit along; what was taken out leaves a free place.
         digit = Signal.like(engine.result_digit)
-        receives = mine & (kind == Kind.RECEIVE)
         m.d.sync += digit.eq(engine.result_digit)
         m.d.comb += [
             free.eq((kind == Kind.EMPTY) | (mine & ~receives & (kind != Kind.NOTICE))),
@@ -118,6 +127,8 @@ class Node(wiring.Component):
         ]
         with m.If(receives):
             m.d.comb += self.packet_out.data.eq(digit)
+            if own.checked:
+                m.d.comb += self.packet_out.operand.eq(engine.error != Error.NONE)
         with m.If(free):
             m.d.comb += self.packet_out.kind.eq(Mux(due, Kind.NOTICE, Kind.EMPTY))
         with m.If(noticed):

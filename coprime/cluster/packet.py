@@ -26,7 +26,8 @@ REPLY_OFFSET = RESULT_LATENCY + 2
 
 The engine needs RESULT_LATENCY cycles for a digit, and a register lies before and one behind it. A
 packet does not wait for that: it takes along what is there. So the packets for one result come in
-one run without a gap, REPLY_OFFSET more of them than digits.
+one run without a gap, REPLY_OFFSET more of them than digits. Where results are `checked` there is
+one more, which tells of the last digit, too: a wrong one is known a cycle after it has been given.
 """
 
 
@@ -38,7 +39,10 @@ class Kind(enum.IntEnum):
     SEND = 1
     """Write `data` to digit `index` of `operand`."""
     RECEIVE = 2
-    """Ask for digit `index` of the result, and take along the one that was asked for before."""
+    """Ask for digit `index` of the result, and take along the one that was asked for before.
+
+    Where results are `checked`, `operand` comes back as 1 once a digit was found wrong, else as 0.
+    """
     SET = 3
     """Give setting number `index` the value `data`."""
     START = 4
@@ -47,7 +51,8 @@ class Kind(enum.IntEnum):
     """End the command that is running, if one is."""
     NOTICE = 6
     """From a core: its command has ended. Bits of `data` from below: the error, ERROR_BITS; 1 if
-    there is a result."""
+    there is a result. Another one, with FAULT, follows a result of which a digit was found wrong,
+    when the core has wiped its memory."""
 
 
 class PacketLayout(data.StructLayout):

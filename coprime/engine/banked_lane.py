@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
+from coprime.cells.luts import at_least
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.exponentiators.names import Blinding
@@ -191,7 +192,8 @@ class BankedLane(Lane):
             m.d.comb += [a_index.eq(multiplier.a_index), b_index.eq(multiplier.b_index)]
         with m.If(~self.busy):
             m.d.comb += b_index.eq(self.index)
-            with m.If(operand.matches(*(self.layout.numbers[slot] for slot in _INVERSES))):
+            is_inverse = operand.matches(*(self.layout.numbers[slot] for slot in _INVERSES))
+            with m.If(self.write & is_inverse):
                 m.d.comb += b_index.eq(last)
         b_index_or_wipe = Cat(b_index, beyond)
         reads_inverse = multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
@@ -245,7 +247,8 @@ class BankedLane(Lane):
         """Compare the result of a private operation, as it is read, with what was checked.
 
         The one is left, the other one right: both come in the same cycle. So no fault between the
-        check and the last digit that is read goes unseen. What the host writes ends it.
+        check and the last digit that is read goes unseen. What the host writes ends it. Beyond the
+        result's digits there is anything.
         """
         sequencer, (left, right) = self.sequencer, self.memories
         fresh = Signal()
@@ -256,7 +259,9 @@ class BankedLane(Lane):
             m.d.sync += fresh.eq(1)
         # A block RAM's output comes late in the cycle: it is taken before it is compared.
         read, checked = (stage(m, bank.b_data) for bank in (left, right))
-        asked = history(m, "asked", fresh & ~self.write & ~self.busy, RESULT_LATENCY + 1)[-1]
+        beyond = at_least(m, self.index, self.modulus_digits, self.target)
+        asks = fresh & ~self.write & ~self.busy & ~beyond
+        asked = history(m, "asked", asks, RESULT_LATENCY + 1)[-1]
         m.d.comb += sequencer.differs.eq(asked & (read != checked))
 
     def _draw(self, m: Module, linear: LinearUnit) -> tuple[Value, Value]:

@@ -15,11 +15,11 @@ Protocol
   lengths in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
   next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
   cycle on, until the next `start`. The cycles of an operation are the cycles in which `busy` is 1.
-* While `busy` is 0, `result_digit` is digit `index` of the result, RESULT_LATENCY cycles
-  later. The result is the only operand that can be read. A command that ends in an error leaves it
-  as it was. Where the engine is `checked` and a digit of RSA_PRIVATE's result is not the one that
-  was checked, `error` becomes FAULT, two cycles after the digit at the latest, and `busy` is 1
-  until the memory is wiped.
+* While `busy` is 0, `result_digit` is digit `index` of the result, RESULT_LATENCY cycles later,
+  whatever `operand` is; beyond the result's digits it is anything. The result is the only operand
+  that can be read. A command that ends in an error leaves it as it was. Where the engine is
+  `checked` and a digit of RSA_PRIVATE's result is not the one that was checked, `error` becomes
+  FAULT, two cycles after the digit at the latest, and `busy` is 1 until the memory is wiped.
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
   the number of multipliers is the utilization.

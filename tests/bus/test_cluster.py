@@ -20,6 +20,7 @@ CONFIGURATIONS = {
     "fdfm, 5 cores": ("fdfm", 5, {"max_bits": 64}),
     "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "montgomery-1csa, 1 core": ("montgomery-1csa", 1, {"max_bits": 129, "word": 8}),
+    "compact, 2 cores": ("compact", 2, {"max_bits": 129}),
 }
 OF_A_CORE = [r.COMMAND, r.CANCEL, r.KEY_OPERAND, r.KEY_DATA, *LENGTHS.values()]
 WHOLE_COMMANDS = [
@@ -86,7 +87,8 @@ def test_identification(bench):
     assert capabilities & 0xFF == 0b111110
     assert capabilities >> 8 & 1 == own.constant_time
     assert capabilities >> 9 & 1 == 0
-    assert capabilities >> 10 == own.multipliers
+    assert capabilities >> 10 & 0xF == own.multipliers
+    assert capabilities >> 14 == own.checked << 4
     radix = own.round_bits if own.montgomery else 0
     assert bench.read(r.DIGITS) == own.digit_width | own.headroom << 8 | radix << 16
     assert bench.read(r.MAX_LENGTH) == own.max_length | own.max_prime_length << 16
@@ -678,7 +680,10 @@ def duration(bench, core, work):
 
 @pytest.mark.parametrize("command", [Command.MODMUL, Command.RSA_PRIVATE])
 def test_cancel_at_any_moment(bench, command):
-    """One completion always, and the core, which has kept its operands, works right afterwards."""
+    """One completion always, and the core works right afterwards.
+
+    It has kept its operands, unless it is checked.
+    """
     core = bench.cores - 1
     work = bench.modmul(1, 33) if command is Command.MODMUL else bench.private(1, 64)
     cycles = duration(bench, core, work)
@@ -700,6 +705,11 @@ def test_cancel_at_any_moment(bench, command):
         # X has been read.
         bench.write(r.COMMAND, command)
         assert bench.take() == (core, Error.OPERAND_MISSING, 0, 0)
+        if bench.own.checked and ended[1] is Error.CANCELLED:
+            bench.load(Operand.X, x, length)
+            bench.write(r.COMMAND, command)
+            assert bench.take() == (core, Error.OPERAND_MISSING, 0, 0)
+            bench.load_all(work, without={Operand.X})
         if moment % 3:
             bench.load(Operand.X, x, length)
             bench.write(r.COMMAND, command)
@@ -908,8 +918,8 @@ def test_random_accesses_against_the_model(opened, monkeypatch):
     """Valid and invalid ones in random order."""
     bench = opened
     monkeypatch.setattr(cluster_model, "REQUIRED", bench.own.required)
-    if not bench.own.montgomery:  # the model does not know MODULUS_SHORT
-        return
+    if not bench.own.montgomery or bench.own.checked:
+        return  # the model knows no MODULUS_SHORT, and no FAULT
     bench.device.reset()
     both = Both(bench)
     generator = random.Random(7)

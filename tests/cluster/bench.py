@@ -196,7 +196,11 @@ class Bench:
             length,
             (lengths[Length.P], lengths[Length.Q]),
         )
-        operands = self.constants(operands, Command.RSA_PRIVATE) | {Operand.X: x}
+        operands |= {Operand.X: x}
+        if self.own.checked:
+            operands |= {Operand.E: key.e}
+            lengths[Length.EXPONENT] = key.e.bit_length()
+        operands = self.constants(operands, Command.RSA_PRIVATE)
         return Work(Command.RSA_PRIVATE, operands, lengths, pow(x, key.d, key.n))
 
     def any_work(self, seed):

@@ -129,6 +129,32 @@ def test_wipe_after_a_reset_in_the_middle(bench, pause):
     bench.run(process, reset)
 
 
+def test_a_result_can_be_read_whatever_else_stands_at_the_ports(bench):
+    """`operand` is for writes only, and beyond the result's digits nothing is looked at."""
+    key, operands, lengths = bench.private_key(64)
+    own, engine = bench.design.capabilities, bench.engine
+
+    async def process(context):
+        await bench.load(context, operands, lengths)
+        context.set(engine.index, (1 << len(engine.index)) - 1)
+        await bench.start(context, Command.RSA_PRIVATE)
+        assert (await bench.finish(context))[1] is Error.NONE
+        for operand in Operand:
+            context.set(engine.operand, operand)
+            value = await bench.result(context, own.digits(64))
+            if own.aligned:
+                value >>= own.digits(64) * own.digit_width - 64
+            assert value == pow(12345, key.d, key.n)
+            for beyond in range(own.digits(64), 1 << len(engine.index)):
+                context.set(engine.index, beyond)
+                await context.tick()
+        await context.tick().repeat(10)
+        assert not context.get(engine.busy)
+        assert context.get(engine.error) == Error.NONE
+
+    bench.run(process)
+
+
 def test_lanes_take_the_same_writes():
     """The second lane, which has no part in MODMUL, takes no write while the first one works."""
     bench = Bench(fdfm(64, multipliers=2))
