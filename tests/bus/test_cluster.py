@@ -13,6 +13,7 @@ from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.device.base import BusError, InterruptTimeout
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.flow.package import FRONT_END, NODE, cluster_verilog
+from tests.benches import grouped
 from tests.cluster.bench import LENGTHS, NO_CORE, TOO_LONG, Work, cluster_choice, open_bench
 from tests.device import cluster_model
 
@@ -21,6 +22,10 @@ CONFIGURATIONS = {
     "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "montgomery-1csa, 1 core": ("montgomery-1csa", 1, {"max_bits": 129, "word": 8}),
     "compact, 2 cores": ("compact", 2, {"max_bits": 129}),
+}
+LONG_CONFIGURATIONS = {
+    "fdfm, 2 cores with 2 multipliers": ("fdfm", 2, {"max_bits": 129, "multipliers": 2}),
+    "montgomery-r2, 3 cores": ("montgomery-r2", 3, {"max_bits": 129, "word": 16}),
 }
 OF_A_CORE = [r.COMMAND, r.CANCEL, r.KEY_OPERAND, r.KEY_DATA, *LENGTHS.values()]
 WHOLE_COMMANDS = [
@@ -31,15 +36,9 @@ WHOLE_COMMANDS = [
 ]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(name, marks=pytest.mark.xdist_group(f"cluster of {name}"))
-        for name in CONFIGURATIONS
-    ],
-)
+@pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
 def opened(request):
-    family, cores, settings = CONFIGURATIONS[request.param]
+    family, cores, settings = (CONFIGURATIONS | LONG_CONFIGURATIONS)[request.param]
     with open_bench(family, cores, cycle_limit=100_000, **settings) as bench:
         yield bench
 
