@@ -7,7 +7,7 @@ from typing import Protocol
 from coprime.bus import cluster_registers, registers
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import USED_UP, Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
+from coprime.engine.precomputation import PrivateNumbers, Radix
 
 __all__ = [
     "EngineDriver",
@@ -85,45 +85,6 @@ class EngineError(Exception):
 
 class IdentificationError(DeviceError):
     """The device is not what the driver is for."""
-
-
-class PrivateNumbers(Protocol):
-    """The numbers of a private key that an engine needs; names as in RFC 8017."""
-
-    @property
-    def n(self) -> int:
-        """Modulus."""
-        ...
-
-    @property
-    def d(self) -> int:
-        """Private exponent."""
-        ...
-
-    @property
-    def p(self) -> int:
-        """First prime."""
-        ...
-
-    @property
-    def q(self) -> int:
-        """Second prime."""
-        ...
-
-    @property
-    def dp(self) -> int:
-        """Private exponent modulo p - 1."""
-        ...
-
-    @property
-    def dq(self) -> int:
-        """Private exponent modulo q - 1."""
-        ...
-
-    @property
-    def e(self) -> int:
-        """Public exponent; asked for only where the hardware checks a private operation."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -302,17 +263,15 @@ class EngineDriver:
         if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
             exponent_length = max(key.n.bit_length(), key.d.bit_length())
             return self._power_job(command, key.d, key.n, length, exponent_length)
-        p_length, q_length = self._length(key.p, key.dp), self._length(key.q, key.dq)
-        if self.equal_primes:
-            p_length = q_length = max(p_length, q_length)
-        operands = self._radix.private_operands(
-            key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
+        operands, lengths = self._radix.private_operation(
+            key,
+            length,
+            min_length=self.min_length,
+            equal_primes=self.equal_primes,
+            checked=self.checked,
         )
-        lengths = {Length.MODULUS: length, Length.P: p_length, Length.Q: q_length}
         if self.checked:
             del operands[Operand.M_POWER]  # which it would use up
-            operands[Operand.E] = key.e
-            lengths[Length.EXPONENT] = max(1, key.e.bit_length())
         return Job(command, lengths, operands)
 
     def private_numbers(self, key: PrivateNumbers) -> dict[str, int]:

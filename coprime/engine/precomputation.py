@@ -1,13 +1,52 @@
 """The operands of an engine's commands, with the constants that the host precomputes for a key."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 from coprime.model import montgomery
 
-from .contract import Capabilities, Operand
+from .contract import Capabilities, Command, Length, Operand
 
-__all__ = ["Radix"]
+__all__ = ["PrivateNumbers", "Radix", "private_operation"]
+
+
+class PrivateNumbers(Protocol):
+    """The numbers of a private key that an engine needs; names as in RFC 8017."""
+
+    @property
+    def n(self) -> int:
+        """Modulus."""
+        ...
+
+    @property
+    def d(self) -> int:
+        """Private exponent."""
+        ...
+
+    @property
+    def p(self) -> int:
+        """First prime."""
+        ...
+
+    @property
+    def q(self) -> int:
+        """Second prime."""
+        ...
+
+    @property
+    def dp(self) -> int:
+        """Private exponent modulo p - 1."""
+        ...
+
+    @property
+    def dq(self) -> int:
+        """Private exponent modulo q - 1."""
+        ...
+
+    @property
+    def e(self) -> int:
+        """Public exponent; asked for only where the hardware checks a private operation."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -74,3 +113,44 @@ class Radix:
             Operand.CRT_P: montgomery.crt_factor(p, q, n, own_p),
             Operand.CRT_Q: montgomery.crt_factor(q, p, n, own_q),
         }
+
+    def private_operation(
+        self,
+        key: PrivateNumbers,
+        length: int,
+        *,
+        min_length: int,
+        equal_primes: bool,
+        checked: bool,
+    ) -> tuple[dict[Operand, int], dict[Length, int]]:
+        """The operands of RSA_PRIVATE, but for X, and all lengths, for a modulus of `length` bits.
+
+        The rest is as the engine's capabilities say. An engine that is `checked` needs e, too.
+        """
+        p_length = max(min_length, key.p.bit_length(), key.dp.bit_length())
+        q_length = max(min_length, key.q.bit_length(), key.dq.bit_length())
+        if equal_primes:
+            p_length = q_length = max(p_length, q_length)
+        operands = self.private_operands(
+            key.n, (key.p, key.q), (key.dp, key.dq), length, (p_length, q_length)
+        )
+        lengths = {Length.MODULUS: length, Length.P: p_length, Length.Q: q_length}
+        if checked:
+            operands[Operand.E] = key.e
+            lengths[Length.EXPONENT] = max(1, key.e.bit_length())
+        return operands, lengths
+
+
+def private_operation(
+    own: Capabilities, key: PrivateNumbers
+) -> tuple[dict[Operand, int], dict[Length, int]]:
+    """What an engine needs for RSA_PRIVATE, but for X: operands that it reads, and all lengths."""
+    operands, lengths = Radix.of(own).private_operation(
+        key,
+        max(own.min_length, key.n.bit_length()),
+        min_length=own.min_length,
+        equal_primes=own.equal_primes,
+        checked=own.checked,
+    )
+    required = own.required[Command.RSA_PRIVATE]
+    return {one: value for one, value in operands.items() if one in required}, lengths

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from coprime.catalog import Choice
 from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.contract import Command, Operand
 from coprime.engine.design import Design
-from coprime.engine.precomputation import Radix
+from coprime.engine.precomputation import private_operation
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc.firmware import build_firmware, find_toolchain
@@ -264,11 +264,11 @@ def job(
     key: RsaPrivateKey, ciphertext: int, *, accelerator: bool = True, software: bool = True
 ) -> list[int]:
     """Lay out `struct job` of the firmware: what to do, and the numbers."""
-    bits, p_bits, q_bits = key.bits, key.p.bit_length(), key.q.bit_length()
+    bits, e_bits, p_bits, q_bits = (one.bit_length() for one in (key.n, key.e, key.p, key.q))
     actions = _ON_ACCELERATOR * accelerator | _IN_SOFTWARE * software
-    words = [actions, bits, p_bits, q_bits]
+    words = [actions, bits, e_bits, p_bits, q_bits]
     for value, length in (
-        *((ciphertext, bits), (key.n, bits), (key.d, bits)),
+        *((ciphertext, bits), (key.n, bits), (key.e, e_bits), (key.d, bits)),
         *((key.p, p_bits), (key.dp, p_bits), (key.qinv, p_bits)),
         *((key.q, q_bits), (key.dq, q_bits)),
     ):
@@ -278,13 +278,5 @@ def job(
 
 def predicted_cycles(design: Design, key: RsaPrivateKey, x: int) -> int:
     """Cycles of the engine for RSA_PRIVATE of x, with the lengths that a driver loads."""
-    own = design.capabilities
-    p_bits, q_bits = (max(own.min_length, prime.bit_length()) for prime in (key.p, key.q))
-    if own.equal_primes:
-        p_bits = q_bits = max(p_bits, q_bits)
-    operands = Radix.of(own).private_operands(
-        key.n, (key.p, key.q), (key.dp, key.dq), key.bits, (p_bits, q_bits)
-    )
-    lengths = {Length.MODULUS: key.bits, Length.P: p_bits, Length.Q: q_bits}
-    needed = {one: operands[one] for one in own.required[Command.RSA_PRIVATE] if one in operands}
-    return design.predict(Command.RSA_PRIVATE, {**needed, Operand.X: x}, lengths).cycles
+    operands, lengths = private_operation(design.capabilities, key)
+    return design.predict(Command.RSA_PRIVATE, {**operands, Operand.X: x}, lengths).cycles

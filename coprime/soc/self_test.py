@@ -25,7 +25,7 @@ from coprime.engine.contract import (
     Operand,
 )
 from coprime.engine.design import Design
-from coprime.engine.precomputation import Radix
+from coprime.engine.precomputation import Radix, private_operation
 from coprime.flow.board import Board, BoardResult, write_bitstream
 from coprime.flow.verilog import to_verilog
 from coprime.rsa import keys
@@ -85,25 +85,15 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
     cipher = pow(plain, key.e, key.n)
     if Command.RSA_PRIVATE not in own.required:
         return _exponentiation(design, key.n, key.d, cipher)
-    p_bits, q_bits = key.p.bit_length(), key.q.bit_length()
-    operands = Radix(own.digit_width, own.headroom, own.radix_bits).private_operands(
-        key.n, (key.p, key.q), (key.dp, key.dq), bits, (p_bits, q_bits)
-    )
-    return _complete(
-        design,
-        Command.RSA_PRIVATE,
-        {**operands, Operand.X: cipher},
-        {Length.MODULUS: bits, Length.P: p_bits, Length.Q: q_bits},
-        plain,
-    )
+    operands, lengths = private_operation(own, key)
+    return _complete(design, Command.RSA_PRIVATE, {**operands, Operand.X: cipher}, lengths, plain)
 
 
 def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
     own = design.capabilities
     if Command.MODEXP not in own.required:
         raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
-    radix = Radix(own.digit_width, own.headroom, own.radix_bits)
-    operands = {**radix.modulus_operands(m, m.bit_length()), Operand.X: x, Operand.E: e}
+    operands = {**Radix.of(own).modulus_operands(m, m.bit_length()), Operand.X: x, Operand.E: e}
     lengths = {Length.MODULUS: m.bit_length(), Length.EXPONENT: e.bit_length()}
     return _complete(design, Command.MODEXP, operands, lengths, pow(x, e, m))
 

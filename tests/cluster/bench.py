@@ -8,7 +8,7 @@ from coprime.bus import cluster_registers as r
 from coprime.catalog import choose
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
+from coprime.engine.precomputation import Radix, private_operation
 from coprime.explore.cluster import open_cluster
 from coprime.flow.package import cluster_verilog
 from coprime.rsa import keys
@@ -184,23 +184,8 @@ class Bench:
         length = length or self.own.max_length
         key = keys.generate(length, 17, seed=seed)
         x = random.Random(seed).randrange(key.n)
-        lengths = {
-            Length.MODULUS: length,
-            Length.P: key.p.bit_length(),
-            Length.Q: key.q.bit_length(),
-        }
-        operands = self.radix.private_operands(
-            key.n,
-            (key.p, key.q),
-            (key.dp, key.dq),
-            length,
-            (lengths[Length.P], lengths[Length.Q]),
-        )
-        operands |= {Operand.X: x}
-        if self.own.checked:
-            operands |= {Operand.E: key.e}
-            lengths[Length.EXPONENT] = key.e.bit_length()
-        operands = self.constants(operands, Command.RSA_PRIVATE)
+        operands, lengths = private_operation(self.own, key)
+        operands[Operand.X] = x
         return Work(Command.RSA_PRIVATE, operands, lengths, pow(x, key.d, key.n))
 
     def any_work(self, seed):

@@ -83,6 +83,15 @@ def test_primes_of_different_lengths_on_the_accelerator():
     assert run.speedup is None
 
 
+def test_an_engine_that_checks_its_result():
+    """It needs the public exponent, too."""
+    key = keys.generate(256, seed=SEED)
+    run = run_system(
+        choose("compact", {"max_bits": "256"}), key, encrypt(key, "checked"), software=False
+    )
+    check(run, "checked")
+
+
 def test_wrong_padding_is_not_printed():
     key = keys.generate(256, seed=SEED)
     ciphertext = pow(int.from_bytes(b"\0\2" + b"\1" * 30), key.e, key.n)
@@ -186,6 +195,7 @@ def by_cryptography(key, message):
         ("fdfm", {}, 1024, True),
         ("karatsuba", {}, 1024, False),
         ("karatsuba", {"word": "64"}, 2048, False),
+        ("compact", {"max_bits": "512"}, 512, False),
         ("montgomery-1csa", {"max_bits": "512"}, 512, False),
         ("interleaved-csa", {"max_bits": "512"}, 512, False),
     ],

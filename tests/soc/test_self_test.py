@@ -7,9 +7,11 @@ from amaranth.sim import Simulator
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.simulated import SimulatedDevice
-from coprime.engine.bit_serial import interleaved_csa, montgomery_1csa
+from coprime.engine.bit_serial import interleaved_csa, montgomery_1csa, montgomery_r2
+from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
+from coprime.engine.karatsuba import karatsuba
 from coprime.flow.ecp5 import map_ecp5
 from coprime.flow.verilog import to_verilog
 from coprime.soc.self_test import BoardTest, SelfTest, known_answer
@@ -86,6 +88,9 @@ def all_cycles(design, answer):
         fdfm(64, multipliers=2),
         montgomery_1csa(70, word=16, multipliers=1),
         interleaved_csa(66, word=16, multipliers=2),
+        montgomery_r2(64, word=16),
+        karatsuba(64, word=16),
+        compact(64),
     ],
     ids=lambda design: design.capabilities.family,
 )

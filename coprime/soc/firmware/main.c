@@ -17,10 +17,11 @@
 #define UART_FULL ((*(volatile uint32_t *)SYSTEM_UART_FULL) & 1u)
 
 /* As coprime/soc/decryption.py writes it. The numbers follow each other, the least significant word
-   first: ciphertext, n, d of the modulus's words; p, dp, q^-1 mod p of p's; q, dq of q's. */
+   first: ciphertext and n of the modulus's words; e; d of the modulus's; p, dp, q^-1 mod p of p's;
+   q, dq of q's. */
 struct job {
     uint32_t actions;
-    uint32_t modulus_bits, p_bits, q_bits;
+    uint32_t modulus_bits, exponent_bits, p_bits, q_bits;
     uint32_t numbers[];
 };
 #define ON_ACCELERATOR 1u
@@ -134,7 +135,7 @@ static void print_message(const uint32_t *number, uint32_t words, uint32_t bits)
 /* --- The two ways -------------------------------------------------------------------------- */
 
 struct numbers {
-    const uint32_t *ciphertext, *n, *d, *p, *dp, *coefficient, *q, *dq;
+    const uint32_t *ciphertext, *n, *e, *d, *p, *dp, *coefficient, *q, *dq;
 };
 
 static int on_accelerator(const struct numbers *of, uint32_t *result)
@@ -142,7 +143,9 @@ static int on_accelerator(const struct numbers *of, uint32_t *result)
     static uint32_t words[COPRIME_PRIVATE_MEMORY(MAX_BITS, MAX_BITS)];
     struct coprime_memory memory = {words, sizeof words / sizeof *words};
     struct coprime_private_key key = {
-        .public_key = {.modulus = {.bits = job->modulus_bits, .value = of->n}},
+        .public_key = {.modulus = {.bits = job->modulus_bits, .value = of->n},
+                       .exponent = of->e,
+                       .exponent_bits = job->exponent_bits},
         .d = of->d,
         .p = {.bits = job->p_bits, .value = of->p},
         .q = {.bits = job->q_bits, .value = of->q},
@@ -228,6 +231,7 @@ int main(void)
     const uint32_t *next = job->numbers;
     of.ciphertext = next, next += modulus_words;
     of.n = next, next += modulus_words;
+    of.e = next, next += COPRIME_WORDS(job->exponent_bits);
     of.d = next, next += modulus_words;
     of.p = next, next += p_words;
     of.dp = next, next += p_words;
