@@ -299,13 +299,7 @@ FAMILIES: Mapping[str, Family] = {
                         "goldilocks",
                         "what it is made for: a name, or a number as 2^255-19",
                     ),
-                    Parameter(
-                        "factor",
-                        0,
-                        (1 << 32) - 1,
-                        factor,
-                        "c, so that products are taken modulo c times it; 0: the cheapest found",
-                    ),
+                    Parameter("factor", factor, (1 << 32) - 1, factor, factors),
                     Parameter("word", 8, 64, 32, "bits of a digit, in which operands are written"),
                     _multipliers(2),
                     ChoiceParameter(
@@ -319,15 +313,26 @@ FAMILIES: Mapping[str, Family] = {
                 ),
                 design=design,
             )
-            for name, summary, factor, more, design in (
+            for name, summary, factor, factors, more, design in (
                 (
                     "compression",
                     "compressor trees",
                     0,
-                    (Parameter("stages", 0, 16, 0, "registers on the way of a product"),),
+                    "c, so that products are taken modulo c times it; 0: the cheapest found",
+                    (
+                        Parameter("extra_bits", 0, 16, 2, "bits that a cheapest multiple may add"),
+                        Parameter("stages", 0, 16, 0, "registers on the way of a product"),
+                    ),
                     compression,
                 ),
-                ("direct", "the expression x * y % m", 1, (), direct),
+                (
+                    "direct",
+                    "the expression x * y % m",
+                    1,
+                    "c, so that products are taken modulo c times it",
+                    (),
+                    direct,
+                ),
             )
         ),
         Family(

@@ -35,7 +35,7 @@ from coprime.explore import measure
 from coprime.explore.cluster import run_cluster
 from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.demo import demonstrate
-from coprime.explore.explain import explain
+from coprime.explore.explain import explain, tree_gates
 from coprime.explore.report_command import add_report, run_report
 from coprime.flow.board import BOARDS, board_named
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
@@ -62,7 +62,9 @@ BAD_INPUT, FAILED = 2, 1
 _OWN_KEYS = {"name", "paper", "summary", "parameters"}
 """Of a record of `list`: what a cluster does not take over from the family of its cores."""
 
-_EXPLAINS = "--explain is for a family that is made for one modulus: compression or direct"
+_EXPLAINS = "--explain is for compression, which is made for one modulus"
+_MANY_GATES = 300_000
+"""Unit gates of compressor trees that take more than half a minute."""
 
 Key = TypeVar("Key")
 
@@ -152,7 +154,8 @@ def _parser() -> argparse.ArgumentParser:
         ("m", "modulus"),
         ("input", "message of an RSA operation"),
     ):
-        added.add_argument(f"--{name}", type=_hexadecimal, metavar="HEX", help=what)
+        kind = _modulus if name == "m" else _hexadecimal
+        added.add_argument(f"--{name}", type=kind, metavar="HEX", help=what)
     added.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
     _add_passphrase(added)
     added.add_argument("--seed", type=int, default=1, metavar="N", help="of random operands (1)")
@@ -308,6 +311,14 @@ def _hexadecimal(text: str) -> int:
     return value
 
 
+def _modulus(text: str) -> int:
+    try:
+        return _hexadecimal(text)
+    except argparse.ArgumentTypeError as error:
+        message = f"{error}; what has a name or is decimal goes to -p {MODULUS}="
+        raise argparse.ArgumentTypeError(message) from None
+
+
 def _hexadecimal_bytes(text: str) -> bytes:
     try:
         return bytes.fromhex(text)
@@ -329,6 +340,16 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
 
 def _choice(options: argparse.Namespace) -> Choice | ClusterChoice:
     return choose(options.family, _settings(options))
+
+
+def _announce(choice: Choice | ClusterChoice) -> None:
+    """Tell beforehand where making the hardware takes minutes."""
+    gates = tree_gates(choice.core if isinstance(choice, ClusterChoice) else choice)
+    if gates > _MANY_GATES:
+        print(
+            f"coprime: making compressor trees of about {gates:,} unit gates, which takes minutes",
+            file=sys.stderr,
+        )
 
 
 def _passphrase(options: argparse.Namespace) -> bytes | None:
@@ -456,8 +477,9 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _build(options: argparse.Namespace) -> None:
-    target, bus = Target(options.target), Bus(options.bus)
-    for path in write_package(_choice(options), target, options.output, bus, _paddings(options)):
+    target, bus, choice = Target(options.target), Bus(options.bus), _choice(options)
+    _announce(choice)
+    for path in write_package(choice, target, options.output, bus, _paddings(options)):
         print(path)
 
 
@@ -468,6 +490,7 @@ def _run(options: argparse.Namespace) -> int:
             raise ValueError(_EXPLAINS)
         if _paddings(options):
             raise ValueError("a cluster has no padding in hardware")
+        _announce(choice)
         return _run_cluster(options, choice, command)
     if options.requests is not None:
         raise ValueError("--requests is for a cluster")
@@ -485,6 +508,11 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
     modulus = None
     if MODULUS in settings:
         modulus = choice.design.capabilities.fixed_modulus
+        if options.m not in (None, modulus):
+            raise ValueError(
+                f"-p {MODULUS}={settings[MODULUS]} is {modulus:x} in hexadecimal digits, and --m is"
+                f" {options.m:x}: leave one of them out"
+            )
         options.m = modulus if options.m is None and options.bits is None else options.m
     given = options.x is not None or options.input is not None or options.bits is not None
     if options.explain and not given:
@@ -502,6 +530,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
         choice = choice.family.choose(settings | {MODULUS: f"{own:#x}"})
     if options.explain:
         print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
+    _announce(choice)
     return _run_one(options, choice, command, operands)
 
 
@@ -606,6 +635,7 @@ def _synth(options: argparse.Namespace) -> None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
     if options.device is not None and not options.route:
         raise ValueError("--device is what to place and route on: add --route")
+    _announce(choice)
     with _progress(f"mapping {options.family}"):
         area = measure.measure_area(
             choice,

@@ -144,13 +144,13 @@ class Plan:
 
     @property
     def area(self) -> int:
-        """Unit gates, with the last adder, without any registers: an estimate."""
+        """Unit gates, with the last adder, of Brent-Kung networks, no registers: an estimate."""
         counters = sum(row.counter.area * len(row.cells) for level in self.levels for row in level)
         return counters + self.addition.area
 
     @property
     def delay(self) -> int:
-        """Unit gates on the longest path, with the last adder: an estimate."""
+        """Unit gates on the longest path, with the last adder as above: an estimate."""
         arrivals = (bit.arrival for column in self.columns for bit in column)
         return max(arrivals, default=0) + self.addition.delay
 

@@ -374,10 +374,9 @@ class EngineDriver:
         """Make the exception of an error, with the engine's own limits."""
         limits = ""
         if code is Error.LENGTH_OVER:
-            limits = (
-                f": {self.max_length} bits for modulus and exponent,"
-                f" {self.max_prime_length} for a prime"
-            )
+            limits = f": {self.max_length} bits for modulus and exponent"
+            if self.max_prime_length:
+                limits += f", {self.max_prime_length} for a prime"
         return EngineError(code, limits)
 
     def _predicted(self, predict: Predict | None, job: Job, x: int) -> int | None:

@@ -15,8 +15,10 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 from coprime.exponentiators.names import Exponentiator
 from coprime.exponentiators.registers import RegisterExponentiator, register_exponentiator
+from coprime.exponentiators.steps import COUNTER_BITS
 from coprime.model.moduli import modulus_of
 from coprime.multipliers.fixed_modulus import (
+    EXTRA_BITS,
     FixedModulus,
     Method,
     RegisteredProduct,
@@ -52,13 +54,13 @@ class FixedModulusDesign:
     family, family_number : str, int
     arithmetic : FixedModulus
     word : int
-        Bits of a digit, in which operands are written and the result is read: 1 to 255. A modulus
-        that has fewer is one digit.
+        Bits of a digit, in which operands are written and the result is read: 8 to 64. A modulus
+        that has fewer is one digit. An exponent has as many digits as the modulus, at the most.
     multipliers : int
         1, or 2 of which one squares: only right to left.
-    exponentiator : Exponentiator
+    which : Exponentiator
     window : int
-        Bits of a window, without meaning where the exponentiator has none.
+        Bits of a window, 1 to 4, without meaning where the exponentiator has none.
     """
 
     family: str
@@ -94,6 +96,11 @@ class FixedModulusDesign:
             constant_time=always_alike,
             fixed_modulus=modulus,
         )
+
+    @property
+    def counts(self) -> bool:
+        """Whether an exponent is counted, and may have COUNTER_BITS bits at the most."""
+        return self.which is Exponentiator.REPEATED
 
     def exponentiator_hardware(self) -> RegisterExponentiator:
         """Make the exponentiator."""
@@ -164,6 +171,8 @@ class FixedModulusDesign:
                 return Error.EXPONENT_LENGTH
             if exponent_digits > own.max_digits:
                 return Error.LENGTH_OVER
+            if self.counts and operands[Operand.E] >> COUNTER_BITS:
+                return Error.EXPONENT_LENGTH
         if operands[Operand.M] != m:
             return Error.MODULUS_FIXED
         factors = [Operand.X] if command in POWERS else [Operand.X, Operand.Y]
@@ -259,6 +268,9 @@ class FixedModulusEngine(wiring.Component):
             m.d.comb += error.eq(Error.EXPONENT_LENGTH)
         with m.Elif(~single & (self.exponent_digits > own.max_digits)):
             m.d.comb += error.eq(Error.LENGTH_OVER)
+        if self.design.counts:
+            with m.Elif(~single & power.exponent[COUNTER_BITS:].any()):
+                m.d.comb += error.eq(Error.EXPONENT_LENGTH)
         with m.Elif(~self.matches.all()):
             m.d.comb += error.eq(Error.MODULUS_FIXED)
         with m.Elif((power.x >= modulus) | (single & (self.y >= modulus))):
@@ -314,22 +326,44 @@ def _design(
     exponentiator: str = Exponentiator.RIGHT_TO_LEFT.value,
     window: int = 2,
     stages: int = 0,
+    extra_bits: int = EXTRA_BITS,
 ) -> FixedModulusDesign:
-    """Design an engine for a modulus: a name, or a number, as `model.moduli.modulus_of` reads it.
+    """Design an engine for a modulus.
 
-    Products are taken modulo `factor` times the modulus; 0 is the cheapest factor found.
+    Parameters
+    ----------
+    method, family, family_number
+        Which of the two families.
+    modulus : str
+        A name or a number, as `model.moduli.modulus_of` reads it; 3 or more.
+    factor : int
+        c, so that products are taken modulo c times the modulus: below 2^32. 0, for a compressor
+        tree only, is the one of the least cost among those of up to `extra_bits` bits more, 0 to
+        16.
+    word, multipliers, exponentiator, window
+        As of FixedModulusDesign.
+    stages : int
+        Registers on the way of a product: 0 to 16, and not more than its tree has levels, and one.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of its range.
     """
     check_ranges(
-        factor=(factor, range(1 << 32)),
+        factor=(factor, range(method is Method.DIRECT, 1 << 32)),
+        extra_bits=(extra_bits, range(17)),
         word=(word, range(8, 65)),
         multipliers=(multipliers, range(1, 3)),
         window=(window, range(1, 5)),
         stages=(stages, range(17)),
     )
+    arithmetic = FixedModulus(modulus_of(modulus), method, factor, stages, extra_bits)
+    arithmetic.check_stages(squares=multipliers == 2)
     return FixedModulusDesign(
         family=family,
         family_number=family_number,
-        arithmetic=FixedModulus(modulus_of(modulus), method, factor, stages),
+        arithmetic=arithmetic,
         word=word,
         multipliers=multipliers,
         which=Exponentiator(exponentiator),

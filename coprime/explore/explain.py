@@ -8,10 +8,11 @@ from coprime.cells.compression import ModularProduct
 from coprime.cells.compressor_tree import Plan
 from coprime.engine.fixed_modulus import FixedModulusDesign
 from coprime.model.compression import modulus_form
-from coprime.model.pseudo_moduli import Search
-from coprime.multipliers.fixed_modulus import FixedModulus
+from coprime.model.moduli import MODULI
+from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
+from coprime.multipliers.fixed_modulus import FixedModulus, Method
 
-__all__ = ["PLANNED_BITS", "Explanation", "explain"]
+__all__ = ["PLANNED_BITS", "Explanation", "explain", "tree_gates"]
 
 PLANNED_BITS = 128
 """Modulus up to which the tree is planned, too: in about two seconds."""
@@ -53,19 +54,25 @@ class Explanation:
         if self.plan is None:
             return f"The tree is planned here up to {PLANNED_BITS} bits only."
         kinds = ", ".join(f"{count:,} {name}" for name, count in self.plan.counters_by_kind)
+        tree = (
+            f'{kinds} in {self.plan.depth} levels, folded "{self.plan.folding.value}"'
+            if kinds
+            else "no counters"
+        )
         return (
-            f'The tree: {kinds} in {self.plan.depth} levels, folded "{self.plan.folding.value}";'
-            f" with the last adder {self.plan.area:,} unit gates, and a delay of {self.plan.delay}."
+            f"The tree: {tree}; with the last adder about {self.plan.area:,} unit gates, and a"
+            f" delay of {self.plan.delay}."
         )
 
     @property
     def text(self) -> str:
         """All of it, in lines."""
-        lines = [
-            f"m = {self.arithmetic.modulus:#x}, {self.arithmetic.modulus.bit_length()} bits,"
-            f" form {modulus_form(self.arithmetic.modulus).kind.value}",
-            self.search.explanation,
-        ]
+        m = self.arithmetic.modulus
+        lines = [f"m = {m:#x}, {m.bit_length()} bits, form {modulus_form(m).kind.value}"]
+        lines += [f"It is {one.name} ({one.origin})." for one in MODULI.values() if one.value == m]
+        lines.append(self.search.explanation)
+        if self.search.extra_bits < EXHAUSTIVE_BITS:
+            lines.append(f"-p extra_bits= looks at longer ones, of up to {EXHAUSTIVE_BITS} more.")
         if self.factor != self.search.best.factor:
             lines.append(f"Chosen by -p factor: {self.factor} * m.")
         lines.append(f"{'c':>8}  {'bits':>5}  {'area':>12}  {'delay':>5}  c * m")
@@ -107,9 +114,25 @@ class Explanation:
         }
 
 
+def tree_gates(choice: Choice) -> int:
+    """About how many unit gates of compressor trees must be placed for an engine's products."""
+    design = choice.design
+    if not isinstance(design, FixedModulusDesign):
+        return 0
+    arithmetic = design.arithmetic
+    if arithmetic.method is not Method.COMPRESSION:
+        return 0
+    return product_estimate(arithmetic.multiple).area * design.multipliers
+
+
 def explain(choice: Choice) -> Explanation:
-    """Explain a design for one modulus; ValueError for any other."""
+    """Explain a design for one modulus, of a compressor tree; ValueError for any other."""
     design = choice.design
     if not isinstance(design, FixedModulusDesign):
         raise ValueError(f"{choice.family.name} works with any modulus")
+    if design.arithmetic.method is not Method.COMPRESSION:
+        raise ValueError(
+            f"{choice.family.name} leaves its product to synthesis: what is explained is the tree"
+            " of compression"
+        )
     return Explanation(design.arithmetic)

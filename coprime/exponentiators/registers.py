@@ -22,6 +22,7 @@ from amaranth.utils import bits_for
 from coprime.multipliers.fixed_modulus import FixedModulus
 
 from .names import Exponentiator
+from .steps import COUNTER_BITS
 
 __all__ = ["RegisterExponentiator", "register_exponentiator"]
 
@@ -172,7 +173,10 @@ class RegisterExponentiator(wiring.Component):
 
 
 class _Repeated(RegisterExponentiator):
-    """Algorithm 3: C = C * X, as often as E tells. A comparison more, of the count with E."""
+    """Algorithm 3: C = C * X, as often as E tells. A comparison more, of the count with E.
+
+    E has COUNTER_BITS bits at the most, as on the lanes.
+    """
 
     which = Exponentiator.REPEATED
 
@@ -180,7 +184,7 @@ class _Repeated(RegisterExponentiator):
         return e * self.each + 1, e
 
     def _power_hardware(self, m: Module, product: wiring.Component) -> Callable[[], None]:
-        count = Signal.like(self.exponent)
+        count = Signal(min(len(self.exponent), COUNTER_BITS))
         with m.If(self.start | self.wipe):
             m.d.sync += count.eq(0)
 

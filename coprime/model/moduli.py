@@ -149,8 +149,12 @@ def _moduli() -> tuple[NamedModulus, ...]:
 MODULI: Mapping[str, NamedModulus] = {modulus.name: modulus for modulus in _moduli()}
 """By name; of COMPRESSION's family those that it publishes figures of."""
 
-_LARGEST_POWER = 4096
-"""Exponent in a written modulus, at the most."""
+_LONGEST = 4096
+"""Bits of a written modulus, at the most."""
+_WRITTEN = (
+    "write a name, vassoler-N for an even N, a number as 3329 or 0xd01, or a sum of powers as"
+    " 2^255 - 19"
+)
 _PAIR = re.compile(r"vassoler-?([0-9]{1,5})(-pseudo)?")
 
 
@@ -191,14 +195,14 @@ def modulus_named(name: str) -> NamedModulus:
     raise ValueError(f"no modulus is called {name!r}; {hint}")
 
 
-_TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(?:(\d+)\^(\d+)|(0x[0-9a-f]+|\d+))")
+_TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(?:(\d+)\^(\d+)|0x([0-9a-f]+)|(\d+))")
 
 
 def modulus_of(text: str) -> int:
     """Give the modulus of 3 or more that a text names or writes.
 
     A name, as for `modulus_named`; a decimal or hexadecimal number (0x...); or a sum of numbers and
-    powers: "2^255 - 19", "3*2^30 + 1".
+    powers: "2^255 - 19", "3*2^30 + 1". Of up to 4096 bits.
 
     Raises TypeError for what is no text, ValueError for anything else, and for less than 3.
     """
@@ -206,14 +210,33 @@ def modulus_of(text: str) -> int:
         raise TypeError(f"the modulus must be a str, not {text!r}")
     plain = _plain(text)
     value, place = 0, 0
-    while place < len(plain):
+    while place < len(plain) or not plain:
         match = _TERM.match(plain, place)
-        if match is None or (place and not match[1]) or int(match[4] or 0) > _LARGEST_POWER:
-            return modulus_named(text).value
-        sign, times, base, exponent, number = match.groups()
-        term = int(base) ** int(exponent) if base else int(number, 0)
+        if match is None or (place and not match[1]):
+            try:
+                value = modulus_named(text).value
+            except ValueError as error:
+                raise ValueError(f"{error}; {_WRITTEN}") from None
+            break
+        sign, times, base, exponent, hexadecimal, decimal = match.groups()
+        # A digit has 3 bits at the least.
+        if any(number and len(number) > _LONGEST // 3 for number in match.groups()):
+            raise ValueError(_too_long(text))
+        if base:
+            if int(base).bit_length() * int(exponent) > 2 * _LONGEST:
+                raise ValueError(_too_long(text))
+            term = int(base) ** int(exponent)
+        else:
+            term = int(hexadecimal, 16) if hexadecimal else int(decimal)
         value += (-1 if sign == "-" else 1) * int(times or 1) * term
         place = match.end()
     if value < 3:
         raise ValueError(f"the modulus must be 3 or more, not {text!r}")
+    if value.bit_length() > _LONGEST:
+        raise ValueError(_too_long(text))
     return value
+
+
+def _too_long(text: str) -> str:
+    shown = text if len(text) < 40 else f"{text[:30]}..."
+    return f"the modulus must have {_LONGEST} bits at the most: {shown!r} is longer"

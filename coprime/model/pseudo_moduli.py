@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from .compression import modulus_form, non_adjacent_form
+
 __all__ = [
     "EXHAUSTIVE_BITS",
     "Estimate",
@@ -63,17 +65,7 @@ def signed_digits(number: int) -> tuple[tuple[int, int], ...]:
 
     No form with digits -1, 0 and 1 has fewer that are not 0. `number` may be negative.
     """
-    sign, rest = (1, number) if number >= 0 else (-1, -number)
-    digits = []
-    exponent = 0
-    while rest:
-        if rest & 1:
-            digit = 2 - (rest & 3)
-            digits.append((sign * digit, exponent))
-            rest -= digit
-        rest >>= 1
-        exponent += 1
-    return tuple(reversed(digits))
+    return tuple((sign, column) for column, sign in reversed(non_adjacent_form(number)))
 
 
 def _plainest(number: int, width: int) -> tuple[int, int]:
@@ -267,12 +259,8 @@ class PseudoModulus:
 
     @property
     def form(self) -> str:
-        """One of 2^n, 2^n-1, 2^n+1 and 2^n+-k."""
-        if len(self.digits) == 1:
-            return "2^n"
-        if len(self.digits) == 2 and self.digits[1][1] == 0:
-            return "2^n-1" if self.digits[1][0] < 0 else "2^n+1"
-        return "2^n+-k"
+        """What it looks like beside a power of two: a `Form`."""
+        return modulus_form(self.value).kind.value
 
     @property
     def text(self) -> str:

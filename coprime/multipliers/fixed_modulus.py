@@ -7,7 +7,7 @@ multiplier is a compressor tree (CM) or the expression `x * y % m` (DM).
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 
 from amaranth.hdl import Elaboratable, Module, Signal
@@ -18,10 +18,19 @@ from coprime.cells.compression import ModularProduct, ModularReduction, ModularS
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 
-__all__ = ["ANY_FACTOR", "FixedModulus", "Method", "RegisteredProduct", "RegisteredReduction"]
+__all__ = [
+    "ANY_FACTOR",
+    "EXTRA_BITS",
+    "FixedModulus",
+    "Method",
+    "RegisteredProduct",
+    "RegisteredReduction",
+]
 
 ANY_FACTOR = 0
 """In place of c: the one of the cheapest multiple found."""
+EXTRA_BITS = 2
+"""By how many bits such a multiple may be longer, if nothing else is asked for."""
 
 
 class Method(Enum):
@@ -45,12 +54,15 @@ class FixedModulus:
         estimated cost.
     stages : int
         Registers on the way of a product: 0 or more; 0 for DIRECT.
+    extra_bits : int
+        By how many bits the multiple of ANY_FACTOR may be longer than the modulus: 0 to 16.
     """
 
     modulus: int
     method: Method
     factor: int = 1
     stages: int = 0
+    extra_bits: int = EXTRA_BITS
 
     def __post_init__(self) -> None:
         """Refuse a factor or stages out of range (ValueError)."""
@@ -61,8 +73,8 @@ class FixedModulus:
 
     @cached_property
     def search(self) -> Search:
-        """Multiples of the modulus, with what they cost: up to two bits longer."""
-        return search(self.modulus)
+        """Multiples of the modulus, with what they cost."""
+        return search(self.modulus, self.extra_bits)
 
     @cached_property
     def multiple(self) -> int:
@@ -78,6 +90,19 @@ class FixedModulus:
     def bits(self) -> int:
         """Of a number below c * m."""
         return (self.multiple - 1).bit_length()
+
+    def check_stages(self, *, squares: bool) -> None:
+        """Raise ValueError where a product, or a square if there are `squares`, has fewer places
+        for registers than `stages`. Trees are planned for that, if there are any registers.
+        """
+        if self.stages:
+            kinds = (ModularProduct, ModularSquare) if squares else (ModularProduct,)
+            most = min(_most_stages(kind, self.multiple) for kind in kinds)
+            if self.stages > most:
+                raise ValueError(
+                    f"stages must be in 0..{most} for this modulus, not {self.stages}: there is a"
+                    f" place behind each level of the tree, and one before the first"
+                )
 
     def product(self) -> wiring.Component:
         """Component with x and y in, and `result` = x * y mod c * m, `stages` cycles later."""
@@ -103,6 +128,13 @@ class FixedModulus:
         if self.method is Method.DIRECT:
             return DirectReduction(m, bits)
         return ModularReduction(m, bits)
+
+
+@cache
+def _most_stages(kind: type[ModularProduct | ModularSquare], m: int) -> int:
+    component = kind(m)
+    component._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
+    return component.plan.depth + 1
 
 
 class RegisteredProduct(wiring.Component):

@@ -11,6 +11,7 @@ from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.explore.explain import explain
 from coprime.exponentiators.names import Exponentiator
+from coprime.exponentiators.steps import COUNTER_BITS
 from coprime.model.moduli import MODULI, modulus_of
 from coprime.model.pseudo_moduli import search
 from coprime.rsa.keys import generate
@@ -102,10 +103,25 @@ def test_modmul(bench):
 def test_modexp(bench):
     m, generator = modulus(bench), random.Random(2)
     for e in exponents(m, generator):
-        if bench.design.which is Exponentiator.REPEATED:
+        if bench.design.counts:
             e %= 3000
         for x in (0, 1, m - 1, generator.randrange(m)):
             assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m)
+
+
+def test_an_exponent_is_counted_down_up_to_17_bits():
+    """One that is longer would take for ever, and is refused at once."""
+    bench = open_bench("compression", **alone(Exponentiator.REPEATED, 1, "mersenne31"))
+    m, longest = modulus_of("mersenne31"), (1 << COUNTER_BITS) - 1
+    assert bench.accelerator.modexp(3, longest, m).value == pow(3, longest, m)
+    for e in (longest + 1, longest + 2, 1 << 30, m - 1):
+        with pytest.raises(EngineError, match="too long to be counted down") as caught:
+            bench.accelerator.modexp(3, e, m)
+        assert caught.value.code is Error.EXPONENT_LENGTH
+        operands = {Operand.X: 3, Operand.E: e, Operand.M: m}
+        lengths = {Length.MODULUS: 31, Length.EXPONENT: 31}
+        assert bench.design.predict(Command.MODEXP, operands, lengths).error is caught.value.code
+    bench.device.close()
 
 
 def test_leading_zeros_of_the_exponent(bench):
@@ -185,10 +201,18 @@ def test_rsa_with_a_key_of_its_own():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vassoler-126-pseudo", "curve25519"])
-def test_long_moduli(name):
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        ("compression", "vassoler-126-pseudo"),
+        ("compression", "curve25519"),
+        ("direct", "p-256"),
+        ("direct", "p-521"),
+    ],
+)
+def test_long_moduli(family, name):
     """Products and a power, on one multiplier; the products of all others are tested as cells."""
-    bench = open_bench("compression", modulus=name, multipliers=1)
+    bench = open_bench(family, modulus=name, multipliers=1)
     m, generator = modulus_of(name), random.Random(name)
     for x in (0, 1, m - 1, *(generator.randrange(m) for _ in range(20))):
         y = generator.choice([x, m - 1, generator.randrange(m)])
@@ -265,6 +289,34 @@ def test_the_cheapest_multiple_is_taken_unless_another_is_named():
         assert choose({"modulus": name, "factor": "7"}).design.arithmetic.multiple == 7 * m
 
 
+def test_longer_multiples_are_looked_at_on_request():
+    choose = family_named("compression").choose
+    assert choose({"modulus": "0x11111111"}).design.arithmetic.multiple == 0x11111111
+    longer = choose({"modulus": "0x11111111", "extra_bits": "4"})
+    assert longer.design.arithmetic.multiple == 2**32 - 1
+    assert explain(longer).factor == 15
+    assert "-p extra_bits= looks at longer ones" in explain(longer).text
+    most = choose({"modulus": "0x11111111", "extra_bits": "16"})
+    assert "extra_bits=" not in explain(most).text
+
+
+def test_places_for_registers():
+    """Behind each level of the tree and before the first: the square's, which has fewer, too."""
+    choose = family_named("compression").choose
+    arithmetic = choose({"modulus": "241"}).design.arithmetic
+    product, square = arithmetic.product(), arithmetic.square()
+    for one in (product, square):
+        one._MustUse__silence = True
+    for multipliers, most in (
+        (1, product.plan.depth + 1),
+        (2, min(product.plan.depth, square.plan.depth) + 1),
+    ):
+        settings = {"modulus": "241", "multipliers": str(multipliers)}
+        choose(settings | {"stages": str(most)}).design.hardware()._MustUse__silence = True
+        with pytest.raises(ValueError, match=rf"stages must be in 0\.\.{most} for this modulus"):
+            _ = choose(settings | {"stages": str(most + 1)}).design
+
+
 def test_explanation():
     explained = explain(family_named("compression").choose({"modulus": "vassoler-30"}))
     assert explained.factor == 3
@@ -274,8 +326,14 @@ def test_explanation():
     assert record["multiple"] == f"{2**32 - 1:x}"
     assert record["tree"]["area"] == explained.plan.area
     assert explain(family_named("compression").choose({"modulus": "p-256"})).plan is None
+    assert (
+        "goldilocks (proof systems: Plonky2)"
+        in explain(family_named("compression").choose({"modulus": "goldilocks"})).text
+    )
     with pytest.raises(ValueError, match="fdfm works with any modulus"):
         explain(family_named("fdfm").choose({}))
+    with pytest.raises(ValueError, match="direct leaves its product to synthesis"):
+        explain(family_named("direct").choose({}))
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,9 @@ def test_a_name_is_text():
         ("2^64-2^32+1", 2**64 - 2**32 + 1),
         ("0xC5", 197),
         ("197", 197),
+        ("0197", 197),
+        ("2^4096 - 1", 2**4096 - 1),
+        ("vassoler-4094", (2**4096 - 1) // 3),
         ("100 - 0x10", 84),
     ],
 )
@@ -243,9 +246,22 @@ def test_a_modulus_is_a_name_a_number_or_a_sum(text, value):
     assert modulus_of(text) == value
 
 
-@pytest.mark.parametrize("text", ["2", "0", "1 - 5", "2^9999 - 1", "2**5", "p-", "3 - ", ""])
-def test_what_is_no_modulus(text):
-    with pytest.raises(ValueError):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((text, "must be 3 or more, not ") for text in ("2", "0", "1 - 5")),
+        *(
+            (text, r"no modulus is called .*; write a name, .* a sum of powers as 2\^255 - 19$")
+            for text in ("2**5", "d01", "(2^40 - 1)/3", "p-", "3 - ", "", "goldilock")
+        ),
+        *(
+            (text, "must have 4096 bits at the most: .* is longer")
+            for text in ("2^4096", "2^9999 - 1", "99999999999^4000", "9" * 5000, "vassoler-99998")
+        ),
+    ],
+)
+def test_what_is_no_modulus(text, message):
+    with pytest.raises(ValueError, match=message):
         modulus_of(text)
 
 

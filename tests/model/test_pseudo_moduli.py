@@ -216,7 +216,7 @@ def test_forms_are_written_out():
     }
     for name, text in texts.items():
         assert PseudoModulus(MODULI[name].value, 1).text == text
-    forms = {2**9: "2^n", 2**9 - 1: "2^n-1", 2**9 + 1: "2^n+1", 2**9 + 3: "2^n+-k", 6: "2^n+-k"}
+    forms = {2**9: "2^n", 2**9 - 1: "2^n-1", 2**9 + 1: "2^n+1", 2**9 + 3: "2^n+k", 6: "2^n-k"}
     for value, form in forms.items():
         assert PseudoModulus(value, 1).form == form
 
