@@ -14,7 +14,11 @@ from amaranth.lib import wiring
 
 from coprime.cells.target import Target
 from coprime.exponentiators.names import Exponentiator
-from coprime.exponentiators.registers import RegisterExponentiator, register_exponentiator
+from coprime.exponentiators.registers import (
+    RegisterExponentiator,
+    check_multipliers,
+    register_exponentiator,
+)
 from coprime.exponentiators.steps import COUNTER_BITS
 from coprime.model.moduli import modulus_of
 from coprime.multipliers.fixed_modulus import (
@@ -359,6 +363,7 @@ def _design(
         stages=(stages, range(17)),
     )
     arithmetic = FixedModulus(modulus_of(modulus), method, factor, stages, extra_bits)
+    check_multipliers(Exponentiator(exponentiator), multipliers)
     arithmetic.check_stages(squares=multipliers == 2)
     return FixedModulusDesign(
         family=family,

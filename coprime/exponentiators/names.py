@@ -18,7 +18,7 @@ class Exponentiator(Enum):
     FIXED_WINDOW = "fixed-window"
     """As m-ary, with a product for a window of zeros too."""
     SLIDING_WINDOW = "sliding-window"
-    """Algorithm 8: windows that begin and end with a 1, so that only odd powers are needed."""
+    """Algorithm 8: windows that begin with a 1; zeros between them are only squared."""
     REPEATED = "repeated"
     """Algorithm 3: E products by X."""
 

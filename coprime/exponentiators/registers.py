@@ -24,7 +24,7 @@ from coprime.multipliers.fixed_modulus import FixedModulus
 from .names import Exponentiator
 from .steps import COUNTER_BITS
 
-__all__ = ["RegisterExponentiator", "register_exponentiator"]
+__all__ = ["RegisterExponentiator", "check_multipliers", "register_exponentiator"]
 
 
 class RegisterExponentiator(wiring.Component):
@@ -487,6 +487,14 @@ class _LeftToRight(RegisterExponentiator):
         return add_state
 
 
+def check_multipliers(which: Exponentiator, multipliers: int) -> None:
+    """Raise ValueError where the second one of two multipliers would have nothing to do."""
+    if multipliers == 2 and which is not Exponentiator.RIGHT_TO_LEFT:
+        raise ValueError(
+            f"two multipliers work right to left only, not {which.value}: set multipliers=1"
+        )
+
+
 def register_exponentiator(
     which: Exponentiator,
     arithmetic: FixedModulus,
@@ -505,7 +513,7 @@ def register_exponentiator(
     multipliers : int
         1, or 2, which only right to left has work for.
     window : int
-        Bits of a window, 1 to 8; without meaning where there is none.
+        Bits of a window, 1 to 4; without meaning where there is none.
     digits, digit_width : int
         Of the operands.
 
@@ -514,12 +522,9 @@ def register_exponentiator(
     ValueError
         Two multipliers with another exponentiator, or a window out of range.
     """
-    if which.has_window and window not in range(1, 9):
-        raise ValueError(f"window must be 1 to 8, not {window}")
-    if multipliers == 2 and which is not Exponentiator.RIGHT_TO_LEFT:
-        raise ValueError(
-            f"two multipliers work right to left only, not {which.value}: set multipliers=1"
-        )
+    check_multipliers(which, multipliers)
+    if which.has_window and window not in range(1, 5):
+        raise ValueError(f"window must be 1 to 4, not {window}")
     if which is Exponentiator.REPEATED:
         return _Repeated(arithmetic, digits, digit_width)
     if which is Exponentiator.RIGHT_TO_LEFT:

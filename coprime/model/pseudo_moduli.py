@@ -359,7 +359,8 @@ def search(modulus: int, extra_bits: int = 2, keep: int = 8) -> Search:
     Up to 16 extra bits every odd c is looked at: an even one is only longer, with the digits of its
     half. The cost is computed of 64 multiples with the fewest signed digits, of 64 whose carries
     come back in the fewest columns for their length, and of the modulus itself: among those the
-    choice is the best one, and all there are if they are not more. Above 16 bits the c are too
+    choice is the best one, and all there are if they are not more. As many are taken of those of up
+    to 2, 4 and 8 bits, so that who looks further finds nothing worse. Above 16 bits the c are too
     many; there arithmetic finds every multiple of at most 4 signed digits, 2^a +- 2^i +- 2^j +- 1
     times what the modulus has of 2: given three of them, the last one is looked up among the powers
     of 2.
@@ -375,7 +376,9 @@ def search(modulus: int, extra_bits: int = 2, keep: int = 8) -> Search:
     _check("modulus", modulus, 3)
     _check("extra_bits", extra_bits, 0, min(256, max(EXHAUSTIVE_BITS, modulus.bit_length())))
     _check("keep", keep, 1)
-    factors = _promising(modulus, min(extra_bits, EXHAUSTIVE_BITS))
+    most = min(extra_bits, EXHAUSTIVE_BITS)
+    factors = _promising(modulus, most)
+    factors = factors.union(*(_promising(modulus, bits) for bits in (2, 4, 8) if bits < most))
     if extra_bits > EXHAUSTIVE_BITS:
         factors |= _of_few_digits(modulus, extra_bits)
     candidates = sorted(

@@ -207,6 +207,18 @@ def test_special_moduli_are_best_by_themselves(name):
     assert "no multiple was found that costs less" in found.explanation
 
 
+def test_who_looks_further_finds_nothing_worse():
+    generator = random.Random(1)
+    moduli = [
+        0x11111111,
+        *(generator.getrandbits(bits) | 1 for bits in (16, 24, 48, 128, 256, 256)),
+    ]
+    found = [[search(m, bits).best.cost for bits in (0, 2, 3, 4, 8, 9, 16)] for m in moduli]
+    for costs in found:
+        assert costs == sorted(costs, reverse=True)
+    assert any(costs[0] > costs[-1] for costs in found)
+
+
 def test_forms_are_written_out():
     texts = {
         "p-256": "2^256 - 2^224 + 2^192 + 2^96 - 1",
