@@ -514,8 +514,8 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
                 f" {options.m:x}: leave one of them out"
             )
         options.m = modulus if options.m is None and options.bits is None else options.m
-    given = options.x is not None or options.input is not None or options.bits is not None
-    if options.explain and not given:
+    given = (options.x, options.y, options.e, options.key, options.input, options.bits)
+    if options.explain and all(one is None for one in given):
         if options.m is None:
             raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
         explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))

@@ -162,6 +162,41 @@ def test_run_prints_a_table(capsys):
         assert word in out
 
 
+def test_a_fixed_modulus_is_that_of_the_operands(capsys):
+    words = ["run", "compression", "MODEXP", "--x", "3", "--e", "c"]
+    record = run_json(capsys, *words, "--m", "d01")
+    assert record["result"] == f"{pow(3, 12, 3329):x}"
+    assert record["parameters"]["modulus"] == "0xd01"
+    named = run_json(capsys, *words, "-p", "modulus=kyber")
+    assert (named["result"], named["cycles"]) == (record["result"], record["cycles"])
+
+
+def test_explain(capsys):
+    words = ["run", "compression", "MODMUL", "--m", "5555", "--explain"]
+    status, out, err = run(capsys, *words)
+    assert (status, err) == (0, "")
+    assert "Work modulo 3 * m = 2^16 - 1: about " in out
+    record = run_json(capsys, *words)
+    assert (record["factor"], record["multiple"]) == (3, "ffff")
+    # With operands it is done as well.
+    status, out, err = run(capsys, *words, "--x", "5", "--y", "4445")
+    assert (status, err) == (0, "")
+    assert "Work modulo 3 * m" in out
+    assert f"result       {5 * 0x4445 % 0x5555:x}\n" in out
+
+
+def test_long_trees_are_announced(capsys, tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr("coprime.cli.write_package", lambda choice, *_: made.append(choice) or [])
+    for name, announced in (("goldilocks", False), ("curve25519", True)):
+        status, out, err = run(
+            capsys, "build", "compression", "-p", f"modulus={name}", "-o", tmp_path
+        )
+        assert (status, out) == (0, "")
+        assert ("unit gates, which takes minutes" in err) == announced
+    assert len(made) == 2
+
+
 def test_synth(capsys):
     record = run_json(capsys, "synth", "fdfm", "--target", "xc7")
     assert (record["dsp"], record["bram"], record["fmax_mhz"]) == (1, 1, None)
@@ -262,6 +297,26 @@ BAD = [
     (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),
     (["synth", "cluster", "--target", "xc7", "--part", "engine"], "measured as a whole"),
     (["synth", "cluster", "--target", "ecp5", "--board", "ulx3s"], "is for one engine"),
+    (["run", "compression", "MODMUL", "--m", "kyber"], "decimal goes to -p modulus="),
+    (["run", "compression", "MODMUL", "--m", "d01", "--x", "1"], "--y is missing"),
+    (["run", "compression", "MODMUL", "--m", "d01", "--e", "1", "--explain"], "--x is missing"),
+    (["run", "compression", "MODMUL", "--explain"], "--explain needs the modulus: --m HEX"),
+    (["run", "compression", "MODMUL", "--m", "2", "--explain"], "must be 3 or more"),
+    (
+        ["run", "compression", "MODMUL", "-p", "modulus=kyber", "--m", "5", "--explain"],
+        "-p modulus=kyber is d01 in hexadecimal digits, and --m is 5: leave one of them out",
+    ),
+    (["run", "compression", "MODMUL", "-p", "modulus=kybr", "--explain"], "did you mean kyber?"),
+    (
+        ["build", "compression", "-p", "modulus=5", "-p", "stages=9", "-o", "x"],
+        "for this modulus, not 9",
+    ),
+    (
+        ["build", "compression", "-p", "exponentiator=m-ary", "-o", "x"],
+        "two multipliers work right to left only, not m-ary: set multipliers=1",
+    ),
+    (["run", "direct", "MODMUL", "--m", "d01", "--explain"], "leaves its product to synthesis"),
+    (["run", "fdfm", "MODMUL", "--m", "d01", "--explain"], "--explain is for compression"),
 ]
 
 
