@@ -12,6 +12,7 @@ PAGE = "soc.md"
 SIZES = (512, 1024, 2048)
 DESIGNS: Sequence[tuple[str, dict[str, str]]] = (
     ("fdfm", {}),
+    ("compact", {"max_bits": "2048"}),
     ("montgomery-2csa", {}),
     ("karatsuba", {}),
     ("karatsuba", {"word": "64"}),
