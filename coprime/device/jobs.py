@@ -48,8 +48,8 @@ _SENTENCES = {
     Error.UNSUPPORTED: "the accelerator does not know the command",
     Error.LENGTH_ZERO: "the modulus or a prime is shorter than the accelerator's least length",
     Error.LENGTH_OVER: "a length is over the accelerator's greatest",
-    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down or to"
-    " check a private operation with",
+    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down (17 bits"
+    " at the most) or to check a private operation with",
     Error.MODULUS_ZERO: "the modulus or a prime is zero",
     Error.MODULUS_EVEN: "the modulus or a prime is even",
     Error.OPERAND_RANGE: "an operand is not below the modulus",
