@@ -96,7 +96,7 @@ class Explanation:
                 {
                     "factor": one.factor,
                     "multiple": f"{one.value:x}",
-                    "form": one.form,
+                    "form": modulus_form(one.value).kind.value,
                     "area": one.estimate.area,
                     "delay": one.estimate.delay,
                 }

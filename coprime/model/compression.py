@@ -22,7 +22,6 @@ __all__ = [
     "correction",
     "fold",
     "modulus_form",
-    "non_adjacent_form",
     "residue_digits",
 ]
 
@@ -77,7 +76,7 @@ def modulus_form(m: int) -> ModulusForm:
     exact = {0: Form.POWER, -1: Form.MINUS_ONE, 1: Form.PLUS_ONE}
     if offset in exact:
         return ModulusForm(exact[offset], columns, offset)
-    if 3 * len(non_adjacent_form(offset)) > columns + 3:
+    if 3 * len(_non_adjacent(offset)) > columns + 3:
         return ModulusForm(Form.GENERAL, columns, offset)
     return ModulusForm(Form.MINUS_K if offset < 0 else Form.PLUS_K, columns, offset)
 
@@ -99,7 +98,7 @@ def residue_digits(
     negative = positive - m
     candidates = [_binary(positive), _binary(negative) if positive else ()]
     if recoding is Recoding.FEWEST:
-        candidates += [non_adjacent_form(positive), non_adjacent_form(negative)]
+        candidates += [_non_adjacent(positive), _non_adjacent(negative)]
     # One of both residues is below 2^columns in magnitude, so there is something to choose from.
     fitting = [one for one in candidates if all(column < columns for column, _ in one)]
     return min(fitting, key=len)
@@ -135,7 +134,7 @@ def _binary(value: int) -> tuple[Digit, ...]:
     return tuple((k, sign) for k in range(abs(value).bit_length()) if abs(value) >> k & 1)
 
 
-def non_adjacent_form(value: int) -> tuple[Digit, ...]:
+def _non_adjacent(value: int) -> tuple[Digit, ...]:
     """Signed digits of which no two beside each other are non-zero: the fewest there can be."""
     # Of 3v and v in binary, where they differ there is a digit, of the sign that 3v tells.
     sign, magnitude = (-1, -value) if value < 0 else (1, value)

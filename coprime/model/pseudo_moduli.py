@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .compression import modulus_form, non_adjacent_form
-
 __all__ = [
     "EXHAUSTIVE_BITS",
     "Estimate",
@@ -65,7 +63,17 @@ def signed_digits(number: int) -> tuple[tuple[int, int], ...]:
 
     No form with digits -1, 0 and 1 has fewer that are not 0. `number` may be negative.
     """
-    return tuple((sign, column) for column, sign in reversed(non_adjacent_form(number)))
+    sign, rest = (1, number) if number >= 0 else (-1, -number)
+    digits = []
+    exponent = 0
+    while rest:
+        if rest & 1:
+            digit = 2 - (rest & 3)
+            digits.append((sign * digit, exponent))
+            rest -= digit
+        rest >>= 1
+        exponent += 1
+    return tuple(reversed(digits))
 
 
 def _plainest(number: int, width: int) -> tuple[int, int]:
@@ -256,11 +264,6 @@ class PseudoModulus:
     def digits(self) -> tuple[tuple[int, int], ...]:
         """(sign, exponent) of its signed digits, highest first."""
         return signed_digits(self.value)
-
-    @property
-    def form(self) -> str:
-        """What it looks like beside a power of two: a `Form`."""
-        return modulus_form(self.value).kind.value
 
     @property
     def text(self) -> str:
