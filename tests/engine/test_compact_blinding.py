@@ -168,7 +168,7 @@ class Half:
         assert value_of(words) == pow(self.x, self.key.d, self.key.n)
 
 
-@pytest.mark.parametrize("blinding", [ALONE[1], "both"])
+@pytest.mark.parametrize("blinding", [ALONE[1], pytest.param("both", marks=pytest.mark.slow)])
 def test_the_exponent(blinding):
     half = Half(blinding)
     own, q = half.design.capabilities, half.key.q

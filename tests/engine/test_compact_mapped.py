@@ -23,6 +23,7 @@ def test_ecp5_cells_of_the_engine(choice):
     assert (area.dsp, area.bram) == (1, 2)
 
 
+@pytest.mark.slow
 def test_xc7_netlist_decrypts(choice):
     """The whole accelerator in AMD's cells, as Yosys models them: same results, same cycles."""
     check_xc7_netlist(choice, 1023)

@@ -135,6 +135,7 @@ class Killer:
                 return
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_no_row(tmp_path):
     planned = parse_specification(SMALL)
     with LocalCluster(
@@ -157,6 +158,7 @@ def test_a_killed_worker_changes_no_row(tmp_path):
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_routed_points_have_a_time(tmp_path):
     text = SMALL.replace("route = false", "").replace("[96, 160]", "96").replace("unit-gate", "xc7")
     points = sweep(parse_specification(text), tmp_path / "results.parquet", workers=2).points
@@ -181,6 +183,7 @@ device = "LFE5U-45F"
 """
 
 
+@pytest.mark.slow
 def test_a_multiplier_by_itself(tmp_path):
     planned = parse_specification(MULTIPLIERS)
     summary = sweep(planned, tmp_path / "results.parquet", workers=2)

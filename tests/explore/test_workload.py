@@ -13,14 +13,15 @@ COMMANDS = [command for command in Command if command is not Command.WIPE]
 
 # Those that have no exponent are the same twice.
 WORKLOADS = [
-    pytest.param(command, exponents, marks=[pytest.mark.slow] * (exponents != "random"))
+    (command, exponents)
     for command in COMMANDS
     for exponents in EXPONENTS
     if exponents == "random" or command in (Command.MODEXP, Command.RSA_PRIVATE)
 ]
 
 
-# One process builds what all of them simulate.
+# One process builds what all of them simulate: every family.
+@pytest.mark.slow
 @pytest.mark.xdist_group("workloads")
 @pytest.mark.parametrize(("command", "exponents"), WORKLOADS)
 def test_prediction_is_the_simulation(command, exponents):

@@ -111,6 +111,7 @@ def test_too_slow_for_the_clock(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_self_test_on_the_board(tmp_path):
     """Map, place and route takes half a minute, once."""
     choice = family_named("fdfm").choose({})
