@@ -19,11 +19,11 @@ from tests.device import cluster_model
 
 CONFIGURATIONS = {
     "fdfm, 5 cores": ("fdfm", 5, {"max_bits": 64}),
-    "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "montgomery-1csa, 1 core": ("montgomery-1csa", 1, {"max_bits": 129, "word": 8}),
     "compact, 2 cores": ("compact", 2, {"max_bits": 129}),
 }
 LONG_CONFIGURATIONS = {
+    "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "fdfm, 2 cores with 2 multipliers": ("fdfm", 2, {"max_bits": 129, "multipliers": 2}),
     "montgomery-r2, 3 cores": ("montgomery-r2", 3, {"max_bits": 129, "word": 16}),
 }
@@ -1010,6 +1010,7 @@ def test_random_accesses_against_the_model(opened, monkeypatch):
 # --- The whole text, and many cores -------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("whole cluster")
 def test_the_whole_module_is_the_chain_cycle_for_cycle():
     """What is built is what is simulated: each access takes the same cycles and gives the same."""

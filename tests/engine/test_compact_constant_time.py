@@ -176,6 +176,7 @@ def sequencers_agree(family, **settings):
     return proved
 
 
+@pytest.mark.slow
 def test_sequencer():
     assert sequencers_agree("compact")
 

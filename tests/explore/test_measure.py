@@ -51,9 +51,8 @@ def test_no_modulus(command):
     assert expected_result(command, Operands(2, 3, 5, 0)) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "family", ["fdfm", pytest.param("montgomery-1csa", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["fdfm", "montgomery-1csa"])
 def test_a_part_is_smaller_than_the_whole(family):
     choice = family_named(family).choose(SMALL | {"multipliers": "1"})
     areas = {

@@ -341,6 +341,7 @@ def test_too_long_to_simulate_is_predicted():
     assert long.key != short.key
 
 
+@pytest.mark.slow
 def test_each_workload_is_simulated():
     """Runs are kept by all their numbers: neither another exponent nor another seed is the same."""
     text = SMALL.replace("[96, 160]", "96").replace(", 96]", "]").replace("MODMUL", "MODEXP")

@@ -125,7 +125,8 @@ def test_xc7_product():
 
 
 @pytest.mark.parametrize(
-    ("width", "depth", "ramb18", "ramb36"), [(18, 1024, 1, 0), (18, 2048, 0, 1)]
+    ("width", "depth", "ramb18", "ramb36"),
+    [(18, 1024, 1, 0), pytest.param(18, 2048, 0, 1, marks=pytest.mark.slow)],
 )
 def test_xc7_block_ram(width, depth, ramb18, ramb36):
     mapped = map_xc7(Ram(width, depth, "block"), "coprime_ram")

@@ -229,6 +229,7 @@ def test_board_blinks():
     assert seen == [0, 1, 0, 1]
 
 
+@pytest.mark.slow
 def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())
