@@ -8,7 +8,7 @@ import coprime
 from coprime.bus import registers
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import ADDRESS_BITS, WORD_BITS
-from coprime.bus.registers import Register, Window
+from coprime.bus.register_classes import Register, Window
 from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
 
 __all__ = [

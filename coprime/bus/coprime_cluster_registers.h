@@ -4,113 +4,97 @@
 
 #include "coprime_registers.h"
 
-/* A window of 4 KiB with 32-bit registers. Reading an undefined or a write-only register, writing
-   an undefined or a read-only register, and a write that does not carry all four bytes answer
-   SLVERR and change nothing. Bits without a field read as 0 and are ignored when written, but
-   in CORE and in lengths, where they belong to the number. Lengths, KEY_OPERAND, KEY_DATA,
-   COMMAND and CANCEL are those of the core that CORE selects: with no core selected, a write to
-   them sets ERROR.REFUSAL to ADDRESS and changes nothing, and lengths read as 0; while the core
-   is occupied, a write to any of them but CANCEL sets it to BUSY and changes nothing. Each
-   command that is accepted gives exactly one completion, and the core is occupied until that is
-   removed. */
+/* A window of 4 KiB with 32-bit registers. Reading an undefined or write-only register, writing an
+   undefined or read-only register, and a write that does not carry all four bytes answer SLVERR
+   and change nothing. Bits that belong to no field read as 0 and are ignored when written,
+   except in CORE and in the length registers, where they are part of the number. The length
+   registers, KEY_OPERAND, KEY_DATA, COMMAND and CANCEL belong to the core selected by CORE. If
+   no core is selected, a write to them sets ERROR.REFUSAL to ADDRESS and changes nothing, and
+   lengths read as 0. While the core is occupied, a write to any of them except CANCEL sets
+   ERROR.REFUSAL to BUSY and changes nothing. Each accepted command produces exactly one
+   completion, and the core is occupied until that completion is removed. */
 
-/* R. Tells software that this is a Coprime cluster. */
+/* R. Identifies a Coprime device to software. */
 #define COPRIME_CLUSTER_IDENTIFICATION                 0x40u
 /* R. The letters COPC, the first in the most significant byte. */
 #define COPRIME_CLUSTER_IDENTIFICATION_ID_SHIFT        0
 #define COPRIME_CLUSTER_IDENTIFICATION_ID_MASK         0xFFFFFFFFu
 #define COPRIME_CLUSTER_IDENTIFICATION_ID_RESET        0x434F5043u
 
-/* R. Version of the generator that made the cluster. */
-#define COPRIME_CLUSTER_VERSION                        0x44u
-/* R. Patch level. */
-#define COPRIME_CLUSTER_VERSION_PATCH_SHIFT            0
-#define COPRIME_CLUSTER_VERSION_PATCH_MASK             0x000000FFu
-/* R. Minor version. */
-#define COPRIME_CLUSTER_VERSION_MINOR_SHIFT            8
-#define COPRIME_CLUSTER_VERSION_MINOR_MASK             0x0000FF00u
-/* R. Major version. */
-#define COPRIME_CLUSTER_VERSION_MAJOR_SHIFT            16
-#define COPRIME_CLUSTER_VERSION_MAJOR_MASK             0xFFFF0000u
+#define COPRIME_CLUSTER_VERSION                        COPRIME_VERSION
+#define COPRIME_CLUSTER_VERSION_PATCH_SHIFT            COPRIME_VERSION_PATCH_SHIFT
+#define COPRIME_CLUSTER_VERSION_PATCH_MASK             COPRIME_VERSION_PATCH_MASK
+#define COPRIME_CLUSTER_VERSION_MINOR_SHIFT            COPRIME_VERSION_MINOR_SHIFT
+#define COPRIME_CLUSTER_VERSION_MINOR_MASK             COPRIME_VERSION_MINOR_MASK
+#define COPRIME_CLUSTER_VERSION_MAJOR_SHIFT            COPRIME_VERSION_MAJOR_SHIFT
+#define COPRIME_CLUSTER_VERSION_MAJOR_MASK             COPRIME_VERSION_MAJOR_MASK
 
-/* R. The architecture of the engines. */
-#define COPRIME_CLUSTER_FAMILY                         0x48u
-/* R. Number of the family. */
-#define COPRIME_CLUSTER_FAMILY_NUMBER_SHIFT            0
-#define COPRIME_CLUSTER_FAMILY_NUMBER_MASK             0xFFFFFFFFu
+#define COPRIME_CLUSTER_FAMILY                         COPRIME_FAMILY
+#define COPRIME_CLUSTER_FAMILY_NUMBER_SHIFT            COPRIME_FAMILY_NUMBER_SHIFT
+#define COPRIME_CLUSTER_FAMILY_NUMBER_MASK             COPRIME_FAMILY_NUMBER_MASK
 
-/* R. What each engine can do. */
+/* R. Features of the engine. */
 #define COPRIME_CLUSTER_CAPABILITIES                   0x4Cu
-/* R. Bit k is 1 if the engine knows the command of code k. */
+/* R. Bit k is 1 if the engine implements the command with code k. */
 #define COPRIME_CLUSTER_CAPABILITIES_COMMANDS_SHIFT    0
 #define COPRIME_CLUSTER_CAPABILITIES_COMMANDS_MASK     0x000000FFu
-/* R. 1 if a private operation takes the same cycles for every key and message of a length. */
+/* R. 1 if a private operation takes the same number of cycles for every key and message of a given
+   length. */
 #define COPRIME_CLUSTER_CAPABILITIES_CONSTANT_TIME_SHIFT 8
 #define COPRIME_CLUSTER_CAPABILITIES_CONSTANT_TIME_MASK 0x00000100u
-/* R. 1 if the engine works with one modulus only, which is built into the hardware. */
+/* R. 1 if the engine works with a single modulus, which is built into the hardware. */
 #define COPRIME_CLUSTER_CAPABILITIES_FIXED_MODULUS_SHIFT 9
 #define COPRIME_CLUSTER_CAPABILITIES_FIXED_MODULUS_MASK 0x00000200u
-/* R. How many multipliers of an engine work side by side: 1 or more. */
+/* R. Number of multipliers of an engine that work in parallel, at least 1. */
 #define COPRIME_CLUSTER_CAPABILITIES_MULTIPLIERS_SHIFT 10
 #define COPRIME_CLUSTER_CAPABILITIES_MULTIPLIERS_MASK  0x00003C00u
-/* R. 1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the length of the longer
-   one. */
+/* R. 1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer
+   prime. */
 #define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_SHIFT 14
 #define COPRIME_CLUSTER_CAPABILITIES_EQUAL_PRIMES_MASK 0x00004000u
 /* R. 1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before
-   it can be read: a wrong one is wiped, and ends with FAULT. It uses up Y and M_POWER, which
-   must be loaded again for another command. */
+   it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then
+   consumes Y and M_POWER, which must be loaded again for another command. */
 #define COPRIME_CLUSTER_CAPABILITIES_CHECKED_SHIFT     18
 #define COPRIME_CLUSTER_CAPABILITIES_CHECKED_MASK      0x00040000u
 
-/* R. The digits into which the engine divides operands. Software needs them for the operands that
-   it computes in advance. */
-#define COPRIME_CLUSTER_DIGITS                         0x50u
-/* R. Bits of a digit: W. */
-#define COPRIME_CLUSTER_DIGITS_WIDTH_SHIFT             0
-#define COPRIME_CLUSTER_DIGITS_WIDTH_MASK              0x000000FFu
-/* R. Bits that an operand has beyond its length: n bits are ceil((n + HEADROOM) / WIDTH) digits. */
-#define COPRIME_CLUSTER_DIGITS_HEADROOM_SHIFT          8
-#define COPRIME_CLUSTER_DIGITS_HEADROOM_MASK           0x0000FF00u
-/* R. R of a modulus of n bits is 2^(RADIX * ceil((n + HEADROOM) / RADIX)), where a round of the
-   multiplication takes RADIX bits and divides by 2^RADIX. 0: there is no Montgomery form, R is
-   1, and even moduli are allowed. */
-#define COPRIME_CLUSTER_DIGITS_RADIX_SHIFT             16
-#define COPRIME_CLUSTER_DIGITS_RADIX_MASK              0x00FF0000u
+#define COPRIME_CLUSTER_DIGITS                         COPRIME_DIGITS
+#define COPRIME_CLUSTER_DIGITS_WIDTH_SHIFT             COPRIME_DIGITS_WIDTH_SHIFT
+#define COPRIME_CLUSTER_DIGITS_WIDTH_MASK              COPRIME_DIGITS_WIDTH_MASK
+#define COPRIME_CLUSTER_DIGITS_HEADROOM_SHIFT          COPRIME_DIGITS_HEADROOM_SHIFT
+#define COPRIME_CLUSTER_DIGITS_HEADROOM_MASK           COPRIME_DIGITS_HEADROOM_MASK
+#define COPRIME_CLUSTER_DIGITS_RADIX_SHIFT             COPRIME_DIGITS_RADIX_SHIFT
+#define COPRIME_CLUSTER_DIGITS_RADIX_MASK              COPRIME_DIGITS_RADIX_MASK
 
-/* R. The longest operands that an engine holds, in bits. */
-#define COPRIME_CLUSTER_MAX_LENGTH                     0x54u
-/* R. Longest modulus and longest exponent. */
-#define COPRIME_CLUSTER_MAX_LENGTH_MODULUS_SHIFT       0
-#define COPRIME_CLUSTER_MAX_LENGTH_MODULUS_MASK        0x0000FFFFu
-/* R. Longest prime; 0 if the engine cannot do RSA_PRIVATE. */
-#define COPRIME_CLUSTER_MAX_LENGTH_PRIME_SHIFT         16
-#define COPRIME_CLUSTER_MAX_LENGTH_PRIME_MASK          0xFFFF0000u
+#define COPRIME_CLUSTER_MAX_LENGTH                     COPRIME_MAX_LENGTH
+#define COPRIME_CLUSTER_MAX_LENGTH_MODULUS_SHIFT       COPRIME_MAX_LENGTH_MODULUS_SHIFT
+#define COPRIME_CLUSTER_MAX_LENGTH_MODULUS_MASK        COPRIME_MAX_LENGTH_MODULUS_MASK
+#define COPRIME_CLUSTER_MAX_LENGTH_PRIME_SHIFT         COPRIME_MAX_LENGTH_PRIME_SHIFT
+#define COPRIME_CLUSTER_MAX_LENGTH_PRIME_MASK          COPRIME_MAX_LENGTH_PRIME_MASK
 
-/* R. The shortest modulus or prime that an engine takes, in bits. */
-#define COPRIME_CLUSTER_MIN_LENGTH                     0x58u
-/* R. Bits. */
-#define COPRIME_CLUSTER_MIN_LENGTH_BITS_SHIFT          0
-#define COPRIME_CLUSTER_MIN_LENGTH_BITS_MASK           0x0000FFFFu
+#define COPRIME_CLUSTER_MIN_LENGTH                     COPRIME_MIN_LENGTH
+#define COPRIME_CLUSTER_MIN_LENGTH_BITS_SHIFT          COPRIME_MIN_LENGTH_BITS_SHIFT
+#define COPRIME_CLUSTER_MIN_LENGTH_BITS_MASK           COPRIME_MIN_LENGTH_BITS_MASK
 
-/* R. How many engines there are. */
+/* R. How many engines the cluster has. */
 #define COPRIME_CLUSTER_CORES                          0x5Cu
 /* R. 1 to 1023. */
 #define COPRIME_CLUSTER_CORES_COUNT_SHIFT              0
 #define COPRIME_CLUSTER_CORES_COUNT_MASK               0x0000FFFFu
 
-/* W. The write starts a command of the selected core, which reads X: X must be loaded anew for
-   each command that an engine has taken and that needs it. WIPE also clears the marks of the
-   core's complete operands. */
+/* W. A write starts a command on the selected core. A command that reads X consumes it: X must be
+   loaded again for the next command once the engine has accepted one. WIPE also clears the
+   complete marks of all operands of the core. */
 #define COPRIME_CLUSTER_COMMAND                        0x60u
-/* W. The command's code. */
+/* W. Code of the command. */
 #define COPRIME_CLUSTER_COMMAND_CODE_SHIFT             0
 #define COPRIME_CLUSTER_COMMAND_CODE_MASK              0x00000007u
 
-/* RW. Which access was refused first. Any write clears it. How a command ended stands in
-   COMPLETION. */
+/* RW. Why the first refused access was refused. Any write clears it. COMPLETION shows how a
+   command ended. */
 #define COPRIME_CLUSTER_ERROR                          0x64u
-/* RW. Error of the first access that was refused since this register was cleared; 0 if none was. */
+/* RW. Error of the first access that was refused since this register was last cleared; 0 if there
+   was none. */
 #define COPRIME_CLUSTER_ERROR_REFUSAL_SHIFT            8
 #define COPRIME_CLUSTER_ERROR_REFUSAL_MASK             0x0000FF00u
 
@@ -120,83 +104,64 @@
 #define COPRIME_CLUSTER_INTERRUPT_ENABLE_DONE_SHIFT    0
 #define COPRIME_CLUSTER_INTERRUPT_ENABLE_DONE_MASK     0x00000001u
 
-/* RW. Length class MODULUS. The write clears the marks of all complete operands of this class, and
-   ends the loading. */
-#define COPRIME_CLUSTER_MODULUS_LENGTH                 0x70u
-/* RW. Bits. A value over the engine's greatest is kept as 65535. */
-#define COPRIME_CLUSTER_MODULUS_LENGTH_BITS_SHIFT      0
-#define COPRIME_CLUSTER_MODULUS_LENGTH_BITS_MASK       0x0000FFFFu
+#define COPRIME_CLUSTER_MODULUS_LENGTH                 COPRIME_MODULUS_LENGTH
+#define COPRIME_CLUSTER_MODULUS_LENGTH_BITS_SHIFT      COPRIME_MODULUS_LENGTH_BITS_SHIFT
+#define COPRIME_CLUSTER_MODULUS_LENGTH_BITS_MASK       COPRIME_MODULUS_LENGTH_BITS_MASK
 
-/* RW. Length class EXPONENT. The write clears the marks of all complete operands of this class,
-   and ends the loading. */
-#define COPRIME_CLUSTER_EXPONENT_LENGTH                0x74u
-/* RW. Bits. A value over the engine's greatest is kept as 65535. */
-#define COPRIME_CLUSTER_EXPONENT_LENGTH_BITS_SHIFT     0
-#define COPRIME_CLUSTER_EXPONENT_LENGTH_BITS_MASK      0x0000FFFFu
+#define COPRIME_CLUSTER_EXPONENT_LENGTH                COPRIME_EXPONENT_LENGTH
+#define COPRIME_CLUSTER_EXPONENT_LENGTH_BITS_SHIFT     COPRIME_EXPONENT_LENGTH_BITS_SHIFT
+#define COPRIME_CLUSTER_EXPONENT_LENGTH_BITS_MASK      COPRIME_EXPONENT_LENGTH_BITS_MASK
 
-/* RW. Length class P. The write clears the marks of all complete operands of this class, and ends
-   the loading. */
-#define COPRIME_CLUSTER_P_LENGTH                       0x78u
-/* RW. Bits. A value over the engine's greatest is kept as 65535. */
-#define COPRIME_CLUSTER_P_LENGTH_BITS_SHIFT            0
-#define COPRIME_CLUSTER_P_LENGTH_BITS_MASK             0x0000FFFFu
+#define COPRIME_CLUSTER_P_LENGTH                       COPRIME_P_LENGTH
+#define COPRIME_CLUSTER_P_LENGTH_BITS_SHIFT            COPRIME_P_LENGTH_BITS_SHIFT
+#define COPRIME_CLUSTER_P_LENGTH_BITS_MASK             COPRIME_P_LENGTH_BITS_MASK
 
-/* RW. Length class Q. The write clears the marks of all complete operands of this class, and ends
-   the loading. */
-#define COPRIME_CLUSTER_Q_LENGTH                       0x7Cu
-/* RW. Bits. A value over the engine's greatest is kept as 65535. */
-#define COPRIME_CLUSTER_Q_LENGTH_BITS_SHIFT            0
-#define COPRIME_CLUSTER_Q_LENGTH_BITS_MASK             0x0000FFFFu
+#define COPRIME_CLUSTER_Q_LENGTH                       COPRIME_Q_LENGTH
+#define COPRIME_CLUSTER_Q_LENGTH_BITS_SHIFT            COPRIME_Q_LENGTH_BITS_SHIFT
+#define COPRIME_CLUSTER_Q_LENGTH_BITS_MASK             COPRIME_Q_LENGTH_BITS_MASK
 
-/* W. The write chooses the operand that KEY_DATA loads, from its word 0 on, and clears its mark. A
-   command, or a write to CORE or to a length, ends the loading. */
+/* W. A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its
+   complete mark. A command, or a write to CORE or to any length register, ends the loading. */
 #define COPRIME_CLUSTER_KEY_OPERAND                    0x80u
-/* W. The operand's number, X included. One that the engine does not hold sets ERROR.REFUSAL to
-   ADDRESS; one whose length is 0 or over the greatest sets it to LENGTH_ZERO or LENGTH_OVER.
-   Then no operand is chosen. */
+/* W. Number of the operand, which may be X. A number that the engine does not hold sets
+   ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL
+   becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected. */
 #define COPRIME_CLUSTER_KEY_OPERAND_OPERAND_SHIFT      0
 #define COPRIME_CLUSTER_KEY_OPERAND_OPERAND_MASK       0x0000001Fu
 
-/* W. The next word of the chosen operand, the least significant first. An operand of n bits takes
-   ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been
-   taken over, so that ERROR read after the last word tells whether the operand is complete. No
-   register reads an operand back. */
-#define COPRIME_CLUSTER_KEY_DATA                       0x84u
-/* W. 32 bits of the operand. A word after the last, or with no operand chosen, sets ERROR.REFUSAL
-   to KEY_OVERRUN. A bit that is not below the length sets it to KEY_EXCESS, and the operand
-   stays incomplete. */
-#define COPRIME_CLUSTER_KEY_DATA_DATA_SHIFT            0
-#define COPRIME_CLUSTER_KEY_DATA_DATA_MASK             0xFFFFFFFFu
+#define COPRIME_CLUSTER_KEY_DATA                       COPRIME_KEY_DATA
+#define COPRIME_CLUSTER_KEY_DATA_DATA_SHIFT            COPRIME_KEY_DATA_DATA_SHIFT
+#define COPRIME_CLUSTER_KEY_DATA_DATA_MASK             COPRIME_KEY_DATA_DATA_MASK
 
-/* RW. The core that lengths, operands and commands belong to; 0 after reset. The write ends the
-   loading of an operand. */
+/* RW. Selects the core to which lengths, operands and commands belong; 0 after reset. A write ends
+   the loading of an operand. */
 #define COPRIME_CLUSTER_CORE                           0xA0u
-/* RW. Number of the core, from 0. A number that is not below CORES sets ERROR.REFUSAL to ADDRESS;
-   then no core is selected, which reads as 65535. */
+/* RW. Number of the core, from 0. A number at or above CORES sets ERROR.REFUSAL to ADDRESS; then
+   no core is selected, which reads as 65535. */
 #define COPRIME_CLUSTER_CORE_NUMBER_SHIFT              0
 #define COPRIME_CLUSTER_CORE_NUMBER_MASK               0x0000FFFFu
-/* R. 1 from the start of a command of the selected core until its completion is removed. */
+/* R. 1 from the start of a command on the selected core until its completion is removed. */
 #define COPRIME_CLUSTER_CORE_OCCUPIED_SHIFT            31
 #define COPRIME_CLUSTER_CORE_OCCUPIED_MASK             0x80000000u
 
-/* W. The write ends the command that the selected core works on: its completion comes with error
-   CANCELLED. If the command has ended in the meantime, its completion is what it would have
-   been; without a command nothing happens. Loaded operands stay, but where CAPABILITIES.CHECKED
-   is 1: there all of them must be loaded again. */
+/* W. A write ends the command that runs on the selected core: its completion has the error
+   CANCELLED. If the command has ended in the meantime, its completion is unaffected; without a
+   command nothing happens. Loaded operands are kept, unless CAPABILITIES.CHECKED is 1: then all
+   of them must be loaded again. */
 #define COPRIME_CLUSTER_CANCEL                         0xA4u
 /* W. Any value. */
 #define COPRIME_CLUSTER_CANCEL_ANY_SHIFT               0
 #define COPRIME_CLUSTER_CANCEL_ANY_MASK                0xFFFFFFFFu
 
-/* R. The oldest completion that was not removed, once its result is here. */
+/* R. The oldest completion that has not been removed, once its result can be read. */
 #define COPRIME_CLUSTER_COMPLETION                     0xA8u
 /* R. Number of the core. */
 #define COPRIME_CLUSTER_COMPLETION_CORE_SHIFT          0
 #define COPRIME_CLUSTER_COMPLETION_CORE_MASK           0x0000FFFFu
-/* R. Error of the command; 0 if it did what it should. */
+/* R. Error of the command; 0 if it succeeded. */
 #define COPRIME_CLUSTER_COMPLETION_ERROR_SHIFT         16
 #define COPRIME_CLUSTER_COMPLETION_ERROR_MASK          0x00FF0000u
-/* R. 1 if there is one; the other fields, RESULT_LENGTH and RESULT are 0 if not. */
+/* R. 1 if there is a completion. If 0, the other fields, RESULT_LENGTH and RESULT read as 0. */
 #define COPRIME_CLUSTER_COMPLETION_VALID_SHIFT         31
 #define COPRIME_CLUSTER_COMPLETION_VALID_MASK          0x80000000u
 
@@ -206,21 +171,21 @@
 #define COPRIME_CLUSTER_RESULT_LENGTH_BYTES_SHIFT      0
 #define COPRIME_CLUSTER_RESULT_LENGTH_BYTES_MASK       0x0000FFFFu
 
-/* R. The next word of the result that belongs to COMPLETION, the least significant first. Each
-   word can be read once; the read waits until it is there. */
+/* R. Next word of the result that belongs to COMPLETION, least significant word first. Each word
+   can be read once; a read waits until the word has arrived. */
 #define COPRIME_CLUSTER_RESULT                         0xB0u
-/* R. 32 bits of the result; 0 if all its words have been read. */
+/* R. 32 bits of the result; 0 once all its words have been read. */
 #define COPRIME_CLUSTER_RESULT_DATA_SHIFT              0
 #define COPRIME_CLUSTER_RESULT_DATA_MASK               0xFFFFFFFFu
 
-/* W. The write removes the oldest completion, with what was not read of its result, and frees its
+/* W. A write removes the oldest completion, with any unread words of its result, and releases its
    core. Without a completion nothing happens. */
 #define COPRIME_CLUSTER_NEXT                           0xB4u
 /* W. Any value. */
 #define COPRIME_CLUSTER_NEXT_ANY_SHIFT                 0
 #define COPRIME_CLUSTER_NEXT_ANY_MASK                  0xFFFFFFFFu
 
-/* R. Clock cycles since the reset. */
+/* R. Clock cycles since reset. */
 #define COPRIME_CLUSTER_TIME                           0xB8u
 /* R. Cycles, modulo 2^32. */
 #define COPRIME_CLUSTER_TIME_CYCLES_SHIFT              0

@@ -2,54 +2,54 @@
 #ifndef COPRIME_REGISTERS_H
 #define COPRIME_REGISTERS_H
 
-/* A window of 4 KiB with 32-bit registers. Reading an undefined or a write-only register, writing
-   an undefined or a read-only register, and a write that does not carry all four bytes answer
-   SLVERR and change nothing. Bits without a field read as 0 and are ignored when written. While
-   STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
-   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or to a length
-   answer OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a run of
-   registers of one kind, so that a burst, or a copying loop, moves a whole number. */
+/* A window of 4 KiB with 32-bit registers. Reading an undefined or write-only register, writing an
+   undefined or read-only register, and a write that does not carry all four bytes answer SLVERR
+   and change nothing. Bits that belong to no field read as 0 and are ignored when written.
+   While STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
+   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or a length register
+   answer OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a range of
+   consecutive registers of one kind, so that a burst or a copy loop moves a whole number. */
 
-/* RW. What the accelerator does, and the start of the two RSA operations, with the padding that
-   PADDING tells. */
+/* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
+   PADDING. */
 #define COPRIME_STATUS                                 0x00u
-/* W. The operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Counts only in the write
-   that sets START; reads as 0. */
+/* W. Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Used only in the write that
+   sets START; reads as 0. */
 #define COPRIME_STATUS_DECRYPT_SHIFT                   0
 #define COPRIME_STATUS_DECRYPT_MASK                    0x00000001u
 /* R. 1 from a start until its command has ended and its result can be read. */
 #define COPRIME_STATUS_BUSY_SHIFT                      1
 #define COPRIME_STATUS_BUSY_MASK                       0x00000002u
-/* W. Write 1 to start the operation that DECRYPT tells. Reads as 0. */
+/* W. Write 1 to start the operation selected by DECRYPT. Reads as 0. */
 #define COPRIME_STATUS_START_SHIFT                     2
 #define COPRIME_STATUS_START_MASK                      0x00000004u
 
 /* W. Length of the input in bytes. */
 #define COPRIME_INPUT_LENGTH                           0x04u
-/* W. Bytes of the input buffer that count; all above them count as zero. A value over that of the
-   modulus, ceil(MODULUS_LENGTH / 8), is clipped to that when a command starts, which sets
-   ERROR.REFUSAL to INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. Where a padding is made,
-   the message is what is counted: it may have 0 bytes, and the greatest is the longest that
-   fits. A value over 65535 is kept as 65535. */
+/* W. Number of valid bytes in the input buffer; all bytes above them are taken as zero. When a
+   command starts, a value over the length of the modulus, ceil(MODULUS_LENGTH / 8), is clipped
+   to it, and ERROR.REFUSAL becomes INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. If the
+   command adds a padding, this is the length of the message, which may be 0, and the limit is
+   the longest message that fits. A value over 65535 is stored as 65535. */
 #define COPRIME_INPUT_LENGTH_BYTES_SHIFT               0
 #define COPRIME_INPUT_LENGTH_BYTES_MASK                0x0000FFFFu
 
 /* R. Length of the result in bytes. */
 #define COPRIME_OUTPUT_LENGTH                          0x08u
-/* R. ceil(MODULUS_LENGTH / 8) of the last command if it ended without error, or, where a padding
-   was removed, the bytes of the message, and 0 after a signature was verified; 0 before the
-   first command, while busy, after an error and after WIPE. */
+/* R. After a command without error, ceil(MODULUS_LENGTH / 8); if a padding was removed, the length
+   of the message; after verifying a signature, 0. Also 0 before the first command, while busy,
+   after an error and after WIPE. */
 #define COPRIME_OUTPUT_LENGTH_BYTES_SHIFT              0
 #define COPRIME_OUTPUT_LENGTH_BYTES_MASK               0x0000FFFFu
 
-/* W. The write stores the word that INPUT_FIFO holds in the input buffer. */
+/* W. A write stores the word in INPUT_FIFO in the input buffer. */
 #define COPRIME_WRITE_ADDRESS                          0x0Cu
-/* W. Word address in the input buffer; word 0 is the least significant. An address that is not
-   below ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. */
+/* W. Word address in the input buffer; word 0 is the least significant. An address of
+   ceil(MAX_LENGTH.MODULUS / 32) or more stores nothing and sets ERROR.REFUSAL to ADDRESS. */
 #define COPRIME_WRITE_ADDRESS_WORD_SHIFT               0
 #define COPRIME_WRITE_ADDRESS_WORD_MASK                0xFFFFFFFFu
 
-/* W. The word that OUTPUT_FIFO shows. */
+/* W. Selects the word that OUTPUT_FIFO shows. */
 #define COPRIME_READ_ADDRESS                           0x10u
 /* W. Word address in the result; word 0 is the least significant. */
 #define COPRIME_READ_ADDRESS_WORD_SHIFT                0
@@ -67,14 +67,14 @@
 #define COPRIME_OUTPUT_FIFO_DATA_SHIFT                 0
 #define COPRIME_OUTPUT_FIFO_DATA_MASK                  0xFFFFFFFFu
 
-/* R. Tells software that this is a Coprime accelerator. */
+/* R. Identifies a Coprime device to software. */
 #define COPRIME_IDENTIFICATION                         0x40u
 /* R. The letters COPR, the first in the most significant byte. */
 #define COPRIME_IDENTIFICATION_ID_SHIFT                0
 #define COPRIME_IDENTIFICATION_ID_MASK                 0xFFFFFFFFu
 #define COPRIME_IDENTIFICATION_ID_RESET                0x434F5052u
 
-/* R. Version of the generator that made the accelerator. */
+/* R. Version of the generator that produced the hardware. */
 #define COPRIME_VERSION                                0x44u
 /* R. Patch level. */
 #define COPRIME_VERSION_PATCH_SHIFT                    0
@@ -86,83 +86,86 @@
 #define COPRIME_VERSION_MAJOR_SHIFT                    16
 #define COPRIME_VERSION_MAJOR_MASK                     0xFFFF0000u
 
-/* R. The architecture of the engine. */
+/* R. Architecture of the engine. */
 #define COPRIME_FAMILY                                 0x48u
 /* R. Number of the family. */
 #define COPRIME_FAMILY_NUMBER_SHIFT                    0
 #define COPRIME_FAMILY_NUMBER_MASK                     0xFFFFFFFFu
 
-/* R. What the engine can do. */
+/* R. Features of the engine. */
 #define COPRIME_CAPABILITIES                           0x4Cu
-/* R. Bit k is 1 if the engine knows the command of code k. */
+/* R. Bit k is 1 if the engine implements the command with code k. */
 #define COPRIME_CAPABILITIES_COMMANDS_SHIFT            0
 #define COPRIME_CAPABILITIES_COMMANDS_MASK             0x000000FFu
-/* R. 1 if a private operation takes the same cycles for every key and message of a length. */
+/* R. 1 if a private operation takes the same number of cycles for every key and message of a given
+   length. */
 #define COPRIME_CAPABILITIES_CONSTANT_TIME_SHIFT       8
 #define COPRIME_CAPABILITIES_CONSTANT_TIME_MASK        0x00000100u
-/* R. 1 if the engine works with one modulus only, which is built into the hardware. */
+/* R. 1 if the engine works with a single modulus, which is built into the hardware. */
 #define COPRIME_CAPABILITIES_FIXED_MODULUS_SHIFT       9
 #define COPRIME_CAPABILITIES_FIXED_MODULUS_MASK        0x00000200u
-/* R. How many multipliers work side by side: 1 or more. */
+/* R. Number of multipliers of an engine that work in parallel, at least 1. */
 #define COPRIME_CAPABILITIES_MULTIPLIERS_SHIFT         10
 #define COPRIME_CAPABILITIES_MULTIPLIERS_MASK          0x00003C00u
-/* R. 1 if P_LENGTH and Q_LENGTH must be equal; a shorter prime is given the length of the longer
-   one. */
+/* R. 1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer
+   prime. */
 #define COPRIME_CAPABILITIES_EQUAL_PRIMES_SHIFT        14
 #define COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK         0x00004000u
-/* R. Paddings that there are: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. 0: PADDING
+/* R. Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING
    and PADDING_WINDOW are undefined registers. */
 #define COPRIME_CAPABILITIES_PADDINGS_SHIFT            15
 #define COPRIME_CAPABILITIES_PADDINGS_MASK             0x00038000u
 /* R. 1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before
-   it can be read: a wrong one is wiped, and ends with FAULT. It uses up Y and M_POWER, which
-   must be loaded again for another command. */
+   it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then
+   consumes Y and M_POWER, which must be loaded again for another command. */
 #define COPRIME_CAPABILITIES_CHECKED_SHIFT             18
 #define COPRIME_CAPABILITIES_CHECKED_MASK              0x00040000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
-   it computes in advance. */
+   it precomputes. */
 #define COPRIME_DIGITS                                 0x50u
-/* R. Bits of a digit: W. */
+/* R. W, the bits of a digit. */
 #define COPRIME_DIGITS_WIDTH_SHIFT                     0
 #define COPRIME_DIGITS_WIDTH_MASK                      0x000000FFu
-/* R. Bits that an operand has beyond its length: n bits are ceil((n + HEADROOM) / WIDTH) digits. */
+/* R. Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits. */
 #define COPRIME_DIGITS_HEADROOM_SHIFT                  8
 #define COPRIME_DIGITS_HEADROOM_MASK                   0x0000FF00u
-/* R. R of a modulus of n bits is 2^(RADIX * ceil((n + HEADROOM) / RADIX)), where a round of the
-   multiplication takes RADIX bits and divides by 2^RADIX. 0: there is no Montgomery form, R is
-   1, and even moduli are allowed. */
+/* R. For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the
+   multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R
+   is 1, and even moduli are allowed. */
 #define COPRIME_DIGITS_RADIX_SHIFT                     16
 #define COPRIME_DIGITS_RADIX_MASK                      0x00FF0000u
 
-/* R. The longest operands that the engine holds, in bits. */
+/* R. The longest operands that an engine holds, in bits. */
 #define COPRIME_MAX_LENGTH                             0x54u
 /* R. Longest modulus and longest exponent. */
 #define COPRIME_MAX_LENGTH_MODULUS_SHIFT               0
 #define COPRIME_MAX_LENGTH_MODULUS_MASK                0x0000FFFFu
-/* R. Longest prime; 0 if the engine cannot do RSA_PRIVATE. */
+/* R. Longest prime; 0 if the engine does not implement RSA_PRIVATE. */
 #define COPRIME_MAX_LENGTH_PRIME_SHIFT                 16
 #define COPRIME_MAX_LENGTH_PRIME_MASK                  0xFFFF0000u
 
-/* R. The shortest modulus or prime that the engine takes, in bits. */
+/* R. The shortest modulus or prime that an engine accepts, in bits. */
 #define COPRIME_MIN_LENGTH                             0x58u
 /* R. Bits. */
 #define COPRIME_MIN_LENGTH_BITS_SHIFT                  0
 #define COPRIME_MIN_LENGTH_BITS_MASK                   0x0000FFFFu
 
-/* W. The write starts a command. */
+/* W. A write starts a command. */
 #define COPRIME_COMMAND                                0x60u
-/* W. The command's code. WIPE also clears the input and the output buffer, the word in INPUT_FIFO
-   and the marks of complete operands. */
+/* W. Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO
+   and the complete marks of all operands. */
 #define COPRIME_COMMAND_CODE_SHIFT                     0
 #define COPRIME_COMMAND_CODE_MASK                      0x00000007u
 
-/* RW. How the last command ended and which access was refused first. Any write clears both. */
+/* RW. How the last command ended, and why the first refused access was refused. Any write clears
+   both. */
 #define COPRIME_ERROR                                  0x64u
-/* RW. Error of the last command that ended; 0 if it gave a result. */
+/* RW. Error of the last command that ended; 0 if it produced a result. */
 #define COPRIME_ERROR_CODE_SHIFT                       0
 #define COPRIME_ERROR_CODE_MASK                        0x000000FFu
-/* RW. Error of the first access that was refused since this register was cleared; 0 if none was. */
+/* RW. Error of the first access that was refused since this register was last cleared; 0 if there
+   was none. */
 #define COPRIME_ERROR_REFUSAL_SHIFT                    8
 #define COPRIME_ERROR_REFUSAL_MASK                     0x0000FF00u
 
@@ -172,101 +175,106 @@
 #define COPRIME_INTERRUPT_ENABLE_DONE_SHIFT            0
 #define COPRIME_INTERRUPT_ENABLE_DONE_MASK             0x00000001u
 
-/* RW1C. What has happened, whether enabled or not. Writing 1 to a bit clears it. */
+/* RW1C. Pending interrupts, whether enabled or not. Writing 1 to a bit clears it. */
 #define COPRIME_INTERRUPT_STATUS                       0x6Cu
-/* RW1C. A command has ended, with or without error. */
+/* RW1C. A command has ended, with or without an error. */
 #define COPRIME_INTERRUPT_STATUS_DONE_SHIFT            0
 #define COPRIME_INTERRUPT_STATUS_DONE_MASK             0x00000001u
 
-/* RW. Length class MODULUS. The write clears the marks of all complete operands of this class. */
+/* RW. Length class MODULUS. A write clears the complete marks of all operands of this class. */
 #define COPRIME_MODULUS_LENGTH                         0x70u
-/* RW. Bits. A value over 65535 is kept as 65535. */
+/* RW. Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as
+   65535. */
 #define COPRIME_MODULUS_LENGTH_BITS_SHIFT              0
 #define COPRIME_MODULUS_LENGTH_BITS_MASK               0x0000FFFFu
 
-/* RW. Length class EXPONENT. The write clears the marks of all complete operands of this class. */
+/* RW. Length class EXPONENT. A write clears the complete marks of all operands of this class. */
 #define COPRIME_EXPONENT_LENGTH                        0x74u
-/* RW. Bits. A value over 65535 is kept as 65535. */
+/* RW. Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as
+   65535. */
 #define COPRIME_EXPONENT_LENGTH_BITS_SHIFT             0
 #define COPRIME_EXPONENT_LENGTH_BITS_MASK              0x0000FFFFu
 
-/* RW. Length class P. The write clears the marks of all complete operands of this class. */
+/* RW. Length class P. A write clears the complete marks of all operands of this class. */
 #define COPRIME_P_LENGTH                               0x78u
-/* RW. Bits. A value over 65535 is kept as 65535. */
+/* RW. Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as
+   65535. */
 #define COPRIME_P_LENGTH_BITS_SHIFT                    0
 #define COPRIME_P_LENGTH_BITS_MASK                     0x0000FFFFu
 
-/* RW. Length class Q. The write clears the marks of all complete operands of this class. */
+/* RW. Length class Q. A write clears the complete marks of all operands of this class. */
 #define COPRIME_Q_LENGTH                               0x7Cu
-/* RW. Bits. A value over 65535 is kept as 65535. */
+/* RW. Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as
+   65535. */
 #define COPRIME_Q_LENGTH_BITS_SHIFT                    0
 #define COPRIME_Q_LENGTH_BITS_MASK                     0x0000FFFFu
 
-/* W. The write chooses the operand that KEY_DATA loads, from its word 0 on, and clears its mark. A
-   start, or a write to the length of the operand's class, ends the loading. */
+/* W. A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its
+   complete mark. A start, or a write to the length of the operand's class, ends the loading. */
 #define COPRIME_KEY_OPERAND                            0x80u
-/* W. The operand's number. One that the engine does not hold, and X, which comes from the input
-   buffer, set ERROR.REFUSAL to ADDRESS; one whose length is 0 or over the greatest sets it to
-   LENGTH_ZERO or LENGTH_OVER. Then no operand is chosen. */
+/* W. Number of the operand. A number that the engine does not hold, and X, which comes from the
+   input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum,
+   ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected. */
 #define COPRIME_KEY_OPERAND_OPERAND_SHIFT              0
 #define COPRIME_KEY_OPERAND_OPERAND_MASK               0x0000001Fu
 
-/* W. The next word of the chosen operand, the least significant first. An operand of n bits takes
+/* W. Next word of the selected operand, least significant word first. An operand of n bits takes
    ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been
-   taken over, so that ERROR read after the last word tells whether the operand is complete. No
+   stored, so ERROR, read after the last word, shows whether the operand is complete. No
    register reads an operand back. */
 #define COPRIME_KEY_DATA                               0x84u
-/* W. 32 bits of the operand. A word after the last, or with no operand chosen, sets ERROR.REFUSAL
-   to KEY_OVERRUN. A bit that is not below the length sets it to KEY_EXCESS, and the operand
-   stays incomplete. */
+/* W. 32 bits of the operand. A word after the last one, or with no operand selected, sets
+   ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and
+   the operand stays incomplete. */
 #define COPRIME_KEY_DATA_DATA_SHIFT                    0
 #define COPRIME_KEY_DATA_DATA_MASK                     0xFFFFFFFFu
 
-/* R. Clock cycles in which the engine worked on the last command, without the moving of input and
-   output. */
+/* R. Clock cycles for which the engine worked on the last command, excluding the transfer of input
+   and output. */
 #define COPRIME_CYCLES                                 0x90u
-/* R. Cycles, counted from 0 at the start; modulo 2^32. */
+/* R. Cycles since the start, modulo 2^32. */
 #define COPRIME_CYCLES_COUNT_SHIFT                     0
 #define COPRIME_CYCLES_COUNT_MASK                      0xFFFFFFFFu
 
-/* R. Of CYCLES, those in which a product that the algorithm needs entered the multiplier; with
-   several multipliers, their sum. */
+/* R. The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed
+   over all multipliers. */
 #define COPRIME_PRODUCTS                               0x94u
-/* R. Cycles, counted from 0 at the start; modulo 2^32. */
+/* R. Cycles since the start, modulo 2^32. */
 #define COPRIME_PRODUCTS_COUNT_SHIFT                   0
 #define COPRIME_PRODUCTS_COUNT_MASK                    0xFFFFFFFFu
 
-/* RW. The padding of the commands that STATUS starts; those that COMMAND starts have none. An
-   encryption pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a signature pads
-   before RSA_PRIVATE and is verified after RSA_PUBLIC. MODULUS_LENGTH must be the modulus's own
-   length. For a modulus of 64 bits or less the register does not count. The input buffer holds
-   the padded message afterwards. */
+/* RW. Padding of the commands that STATUS starts; those that COMMAND starts have none. An
+   encryption scheme pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a
+   signature scheme pads before RSA_PRIVATE and verifies after RSA_PUBLIC. MODULUS_LENGTH must
+   be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards
+   the input buffer holds the padded message. */
 #define COPRIME_PADDING                                0xA0u
-/* RW. The scheme's code. One that there is not ends the command with UNSUPPORTED. */
+/* RW. Code of the scheme. One that is not built in ends the command with UNSUPPORTED. */
 #define COPRIME_PADDING_SCHEME_SHIFT                   0
 #define COPRIME_PADDING_SCHEME_MASK                    0x00000007u
-/* RW. 1: what is signed is SHA-256 of the input. 0: the input itself, for PSS and with DIGEST_INFO
-   the 32 bytes of such a digest. */
+/* RW. 1: sign SHA-256 of the input. 0: sign the input itself, which for PSS, and with DIGEST_INFO,
+   is the 32 bytes of a SHA-256 digest. */
 #define COPRIME_PADDING_HASH_SHIFT                     4
 #define COPRIME_PADDING_HASH_MASK                      0x00000010u
-/* RW. 1: a PKCS1_SIGNATURE has SHA-256's identifier before the digest. 0: only what is given. */
+/* RW. 1: insert the identifier of SHA-256 before the digest of a PKCS1_SIGNATURE. 0: take the
+   digest or the input as it is. */
 #define COPRIME_PADDING_DIGEST_INFO_SHIFT              5
 #define COPRIME_PADDING_DIGEST_INFO_MASK               0x00000020u
-/* RW. 1: OAEP takes the digest of its label from PADDING_WINDOW. 0: the label is empty. */
+/* RW. 1: OAEP uses the digest of the label in PADDING_WINDOW. 0: the label is empty. */
 #define COPRIME_PADDING_LABEL_SHIFT                    6
 #define COPRIME_PADDING_LABEL_MASK                     0x00000040u
-/* RW. 1: PSS takes its salt from PADDING_WINDOW. 0: from the random source. */
+/* RW. 1: PSS uses the salt in PADDING_WINDOW. 0: PSS draws the salt from the random source. */
 #define COPRIME_PADDING_SALT_SHIFT                     7
 #define COPRIME_PADDING_SALT_MASK                      0x00000080u
-/* RW. Bytes of PSS's salt. A value over 32 is kept as 32. */
+/* RW. Bytes of PSS's salt. A value over 32 is stored as 32. */
 #define COPRIME_PADDING_SALT_LENGTH_SHIFT              8
 #define COPRIME_PADDING_SALT_LENGTH_MASK               0x00003F00u
 
-/* W. Four numbers of 32 bytes, 8 words each, the least significant first. 0..7: SHA-256 of the
-   private exponent in as many bytes as the modulus has, from which a wrong PKCS1 padding gets
-   its message. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, whose bytes are the number's
-   upper ones. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset
-   clear them all. Signing overwrites the last one. */
+/* W. Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the
+   private exponent, encoded in as many bytes as the modulus has; the message that replaces a
+   wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt,
+   in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified.
+   WIPE and a reset clear all of them. Signing overwrites the last one. */
 #define COPRIME_PADDING_WINDOW                         0x100u
 #define COPRIME_PADDING_WINDOW_WORDS                   32
 /* W. 32 bits of the number. */
@@ -274,29 +282,29 @@
 #define COPRIME_PADDING_WINDOW_DATA_MASK               0xFFFFFFFFu
 
 /* W. Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least
-   significant. One write does what writes to INPUT_FIFO and WRITE_ADDRESS do: INPUT_FIFO holds
-   the word then. */
+   significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO
+   holds the word afterwards. */
 #define COPRIME_INPUT_WINDOW                           0x400u
 #define COPRIME_INPUT_WINDOW_WORDS                     256
-/* W. 32 bits of the input. A word that is not below ceil(MAX_LENGTH.MODULUS / 32) stores nothing
-   and sets ERROR.REFUSAL to ADDRESS. Words beyond the window are reached by WRITE_ADDRESS only. */
+/* W. 32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and
+   sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only. */
 #define COPRIME_INPUT_WINDOW_DATA_SHIFT                0
 #define COPRIME_INPUT_WINDOW_DATA_MASK                 0xFFFFFFFFu
 
 /* R. Word k of the result, 4 * k bytes from the start of the window; word 0 is the least
-   significant. READ_ADDRESS does not matter here, and stays as it is. */
+   significant. READ_ADDRESS is neither used nor changed. */
 #define COPRIME_OUTPUT_WINDOW                          0x800u
 #define COPRIME_OUTPUT_WINDOW_WORDS                    256
 /* R. 32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond
-   the window are reached by READ_ADDRESS only. */
+   the window can be read by READ_ADDRESS only. */
 #define COPRIME_OUTPUT_WINDOW_DATA_SHIFT               0
 #define COPRIME_OUTPUT_WINDOW_DATA_MASK                0xFFFFFFFFu
 
-/* W. A write to any of these registers is a write to KEY_DATA: the order of the writes counts, not
-   their addresses. */
+/* W. A write to any of these registers is a write to KEY_DATA: only the order of the writes
+   matters, not their addresses. */
 #define COPRIME_KEY_WINDOW                             0xC00u
 #define COPRIME_KEY_WINDOW_WORDS                       256
-/* W. The next 32 bits of the chosen operand, as in KEY_DATA. */
+/* W. The next 32 bits of the selected operand, as in KEY_DATA. */
 #define COPRIME_KEY_WINDOW_DATA_SHIFT                  0
 #define COPRIME_KEY_WINDOW_DATA_MASK                   0xFFFFFFFFu
 

@@ -42,7 +42,8 @@ from coprime.bus.common import (
 from coprime.bus.gearbox import LENGTH_BITS, Gearbox
 from coprime.bus.padding import PaddingControl
 from coprime.bus.port import WORD_BITS, RegisterSignature
-from coprime.bus.registers import REGISTERS, WINDOWS, Window
+from coprime.bus.register_classes import Window
+from coprime.bus.registers import REGISTERS, WINDOWS
 from coprime.engine.contract import (
     ERROR_BITS,
     OPERAND_BITS,

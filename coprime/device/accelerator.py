@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from coprime.bus import registers
+from coprime.bus.register_classes import Register
 from coprime.device.base import Device, read_block, write_block
 from coprime.device.jobs import (
     EngineDriver,
@@ -216,7 +217,7 @@ class Accelerator(EngineDriver):
             self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
         self._write(registers.ERROR, 0)
 
-    def _execute(self, command: int, register: registers.Register = registers.COMMAND) -> None:
+    def _execute(self, command: int, register: Register = registers.COMMAND) -> None:
         done = registers.INTERRUPT_STATUS["DONE"].mask
         self._write(registers.INTERRUPT_STATUS, done)
         self._write(register, command)

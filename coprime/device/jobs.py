@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from coprime.bus import cluster_registers, registers
+from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import USED_UP, Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
@@ -193,7 +194,7 @@ class EngineDriver:
         The device is something else.
     """
 
-    def __init__(self, device: Device, identification: registers.Register):
+    def __init__(self, device: Device, identification: Register):
         self._device = device
         self._identify(identification)
         self.family = self._read(registers.FAMILY)
@@ -294,7 +295,7 @@ class EngineDriver:
 
     # What is written and read
 
-    def _identify(self, identification: registers.Register) -> None:
+    def _identify(self, identification: Register) -> None:
         found = self._read(identification)
         expected = identification["ID"].reset
         if found == expected:
@@ -385,10 +386,10 @@ class EngineDriver:
             return None
         return predict(job.command, {**job.operands, Operand.X: x}, job.lengths).cycles
 
-    def _read(self, register: registers.Register) -> int:
+    def _read(self, register: Register) -> int:
         return self._device.read32(register.address)
 
-    def _write(self, register: registers.Register, value: int) -> None:
+    def _write(self, register: Register, value: int) -> None:
         self._device.write32(register.address, value)
 
 

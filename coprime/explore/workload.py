@@ -6,6 +6,7 @@ from typing import Self
 
 from coprime.bus import registers
 from coprime.bus.common import identity_fields
+from coprime.bus.register_classes import Register
 from coprime.device.accelerator import Accelerator, EngineError, Result
 from coprime.device.base import Closing
 from coprime.engine.contract import Command, Error, Length, Operand
@@ -105,7 +106,7 @@ class _PredictedDevice(Closing):
     def __init__(self, design: Design):
         self._design = design
         self.prediction: Prediction | None = None
-        fields: Mapping[registers.Register, Mapping[str, int]] = {
+        fields: Mapping[Register, Mapping[str, int]] = {
             registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
             **identity_fields(design.capabilities),
             registers.INTERRUPT_STATUS: {"DONE": 1},

@@ -15,7 +15,7 @@ from coprime.bus.accelerator import Bus, random_ports
 from coprime.bus.axi4 import ID_BITS, AXI4Signature
 from coprime.bus.axi4_lite import AXI4LiteSignature, flat_ports
 from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS, identity_fields
-from coprime.bus.registers import Field, Register
+from coprime.bus.register_classes import Field, Register
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from coprime.bus.accelerator import Bus
 from coprime.bus.port import WINDOW_BITS
-from coprime.bus.registers import Field, Register, Window
+from coprime.bus.register_classes import Field, Register, Window
 
 from .description import Description
 

@@ -14,6 +14,7 @@ from cocotb_tools.runner import get_results, get_runner
 
 from coprime.bus import registers
 from coprime.bus.front_end import FrontEnd
+from coprime.bus.register_classes import Register
 from coprime.engine.contract import (
     Capabilities,
     Command,
@@ -154,7 +155,7 @@ class Bench(wiring.Component):
     async def write(self, ctx, register, value, *, okay=True):
         """Write; return the cycles that it waited."""
         port = self.front_end.registers
-        address = register.address // 4 if isinstance(register, registers.Register) else register
+        address = register.address // 4 if isinstance(register, Register) else register
         ctx.set(port.write, 1)
         ctx.set(port.write_address, address)
         ctx.set(port.write_data, value)
@@ -170,7 +171,7 @@ class Bench(wiring.Component):
 
     async def read(self, ctx, register, *, okay=True):
         port = self.front_end.registers
-        address = register.address // 4 if isinstance(register, registers.Register) else register
+        address = register.address // 4 if isinstance(register, Register) else register
         ctx.set(port.read, 1)
         ctx.set(port.read_address, address)
         for _ in range(200):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.bus import registers
+from coprime.bus import cluster_registers, registers
 from coprime.bus.registers import REGISTERS, WINDOWS
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +80,14 @@ def test_registers_are_distinct_and_fields_do_not_overlap():
         assert sum(masks) < 1 << 32
         assert sum(mask.bit_count() for mask in masks) == sum(masks).bit_count()
         assert all(field.doc for field in register.fields)
+
+
+def test_a_cluster_shares_an_accelerator_s_registers():
+    for register in cluster_registers.REGISTERS:
+        twin = getattr(registers, register.name, register)
+        assert register.address == twin.address
+    for name in ("VERSION", "DIGITS", "MODULUS_LENGTH", "KEY_DATA"):
+        assert getattr(cluster_registers, name) is getattr(registers, name)
 
 
 def test_windows():

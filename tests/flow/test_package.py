@@ -21,6 +21,7 @@ from coprime import __version__
 from coprime.bus import cluster_registers, registers
 from coprime.bus.accelerator import Bus
 from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS
+from coprime.bus.register_classes import Window
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
@@ -75,7 +76,7 @@ def package(request, tmp_path_factory):
 
 
 def words_of(register):
-    return register.words if isinstance(register, registers.Window) else None
+    return register.words if isinstance(register, Window) else None
 
 
 def test_svd_has_every_register(package):
