@@ -85,8 +85,8 @@ class Accelerator(wiring.Component):
         m.d.comb += self.irq.eq(front_end.irq)
         if front_end.draws:
             m.d.comb += [
-                front_end.random.eq(getattr(self, f"{RANDOM}tdata")),
-                front_end.random_valid.eq(getattr(self, f"{RANDOM}tvalid")),
-                getattr(self, f"{RANDOM}tready").eq(front_end.random_ready),
+                front_end.random.payload.eq(getattr(self, f"{RANDOM}tdata")),
+                front_end.random.valid.eq(getattr(self, f"{RANDOM}tvalid")),
+                getattr(self, f"{RANDOM}tready").eq(front_end.random.ready),
             ]
         return m

@@ -14,7 +14,7 @@ from amaranth.hdl import (
     Value,
     ValueLike,
 )
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -54,7 +54,6 @@ from coprime.engine.contract import (
     Error,
     Length,
     Operand,
-    random_members,
 )
 from coprime.padding.scheme import Padding, mask_of
 
@@ -108,8 +107,7 @@ class FrontEnd(wiring.Component):
     registers: the register port
     engine: to be connected to the engine
     irq: 1 while an interrupt is pending and enabled
-    random, random_valid, random_ready: random bytes, of which one is taken where both of the latter
-        are 1; only with paddings, or where the engine draws
+    random: stream of random bytes; only with paddings, or where the engine draws
     """
 
     def __init__(self, capabilities: Capabilities, paddings: Collection[Padding] = ()):
@@ -127,7 +125,7 @@ class FrontEnd(wiring.Component):
                 "registers": Out(RegisterSignature()),
                 "engine": In(EngineSignature(capabilities)),
                 "irq": Out(1),
-                **(random_members() if self.draws else {}),
+                **({"random": In(stream.Signature(8))} if self.draws else {}),
             }
         )
         # Input below, output above.
@@ -163,12 +161,7 @@ class FrontEnd(wiring.Component):
         lengths = Array(Signal(LENGTH_BITS, name=r.name.lower()) for r in LENGTH_REGISTERS)
         absent = Signal(len(CLASSES), init=-1)  # the class's length is 0
         over = Signal(len(CLASSES))  # the class's length is over its greatest
-        counts = (
-            engine.modulus_digits,
-            engine.exponent_digits,
-            engine.p_digits,
-            engine.q_digits,
-        )
+        counts = [engine.counts[one.field] for one in CLASSES]
         complete = Signal(1 << OPERAND_BITS)
         word_bits = self.word_bits
         read_address = Signal(word_bits)
@@ -303,10 +296,7 @@ class FrontEnd(wiring.Component):
             engine.index.eq(gearbox.digit_index),
             engine.operand.eq(operand),
             engine.command.eq(command),
-            engine.modulus_length.eq(lengths[Length.MODULUS]),
-            engine.exponent_length.eq(lengths[Length.EXPONENT]),
-            engine.p_length.eq(lengths[Length.P]),
-            engine.q_length.eq(lengths[Length.Q]),
+            *(engine.lengths[one.field].eq(lengths[one]) for one in CLASSES),
             fetch.addr.eq(Mux(busy, Cat(input_index, 0), Cat(output_index[:word_bits], 1))),
         ]
 
@@ -624,12 +614,12 @@ class FrontEnd(wiring.Component):
         takers = [*([padding] if padding else []), *([engine] if own.draws else [])]
         for taker in takers:
             m.d.comb += [
-                taker.random.eq(self.random),
-                taker.random_valid.eq(self.random_valid),
+                taker.random.payload.eq(self.random.payload),
+                taker.random.valid.eq(self.random.valid),
             ]
         if self.draws:
-            ready = [taker.random_ready for taker in takers]
-            m.d.comb += self.random_ready.eq(Cat(ready).any())
+            ready = [taker.random.ready for taker in takers]
+            m.d.comb += self.random.ready.eq(Cat(ready).any())
         if padding:
             m.submodules.padding = padding
             in_output_half = padding.decodes & ~padding.from_input

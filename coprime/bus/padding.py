@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.bus import registers
 from coprime.bus.common import register_value
@@ -57,8 +57,7 @@ class PaddingControl(wiring.Component):
     done, failed, length : its end; valid then: whether that is an error, and bytes of the message
     busy : the unit works, or wipes its slots
     wipe : clear the slots
-    address, from_input, read_data, store, store_data, random, random_valid, random_ready : as the
-        unit's
+    address, from_input, read_data, store, store_data, random : as the unit's
     """
 
     def __init__(self, paddings: Collection[Padding], max_length: int):
@@ -67,10 +66,7 @@ class PaddingControl(wiring.Component):
         self.unit = PaddingUnit(tasks, max_length)
         passed = {
             name: self.unit.signature.members[name]
-            for name in (
-                *("address", "from_input", "read_data", "store", "store_data"),
-                *("random", "random_valid", "random_ready"),
-            )
+            for name in (*("address", "from_input", "read_data", "store", "store_data", "random"),)
         }
         count = self.unit.count_bits
         super().__init__(
@@ -184,8 +180,6 @@ class PaddingControl(wiring.Component):
             unit.read_data.eq(self.read_data),
             self.store.eq(unit.store),
             self.store_data.eq(unit.store_data),
-            unit.random.eq(self.random),
-            unit.random_valid.eq(self.random_valid),
-            self.random_ready.eq(unit.random_ready),
         ]
+        connect(m, flipped(self.random), unit.random)
         return m

@@ -89,12 +89,14 @@ class Node(wiring.Component):
             m.d.sync += result_index.eq(packet.index)
         sets = Signal()
         m.d.comb += sets.eq(mine & (kind == Kind.SET))
-        for index, name in enumerate(SETTINGS):
-            port = getattr(engine, name)
-            setting = Signal.like(port, name=name)
-            m.d.comb += port.eq(setting)
+        settings = {
+            "counts": Signal.like(engine.counts),
+            "lengths": Signal.like(engine.lengths),
+        }
+        m.d.comb += [getattr(engine, port).eq(setting) for port, setting in settings.items()]
+        for index, (port, field) in enumerate(SETTINGS):
             with m.If(sets & (packet.index[: len(SETTINGS).bit_length() - 1] == index)):
-                m.d.sync += setting.eq(packet.data)
+                m.d.sync += settings[port][field].eq(packet.data)
 
         # What is to be told: `working` from START until the NOTICE is `due`.
         working, due, cancelled, free, noticed = (

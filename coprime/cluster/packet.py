@@ -9,17 +9,20 @@ import enum
 from amaranth.lib import data
 from amaranth.utils import bits_for
 
-from coprime.engine.contract import ERROR_BITS, OPERAND_BITS, RESULT_LATENCY, Capabilities
+from coprime.engine.contract import (
+    ERROR_BITS,
+    OPERAND_BITS,
+    RESULT_LATENCY,
+    Capabilities,
+    PerLength,
+)
 
 __all__ = ["MAX_CORES", "REPLY_OFFSET", "SETTINGS", "Kind", "PacketLayout"]
 
 MAX_CORES = 1023
 
-SETTINGS = (
-    *("modulus_digits", "exponent_digits", "p_digits", "q_digits"),
-    *("modulus_length", "exponent_length", "p_length", "q_length"),
-)
-"""Ports of an engine that SET packets give a value, by the packets' index."""
+SETTINGS = tuple((port, field) for port in ("counts", "lengths") for field in PerLength(0).members)
+"""Ports of an engine, and their fields, to which SET packets assign a value, by packet index."""
 
 REPLY_OFFSET = RESULT_LATENCY + 2
 """A RECEIVE brings back the digit that the one REPLY_OFFSET before it has asked for.

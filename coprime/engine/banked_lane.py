@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
+from amaranth.lib.wiring import connect, flipped
 from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
@@ -259,7 +260,7 @@ class BankedLane(Lane):
             m.d.sync += fresh.eq(1)
         # A block RAM's output comes late in the cycle: it is taken before it is compared.
         read, checked = (stage(m, bank.b_data) for bank in (left, right))
-        beyond = at_least(m, self.index, self.modulus_digits, self.target)
+        beyond = at_least(m, self.index, self.counts.modulus, self.target)
         asks = fresh & ~self.write & ~self.busy & ~beyond
         asked = history(m, "asked", asks, RESULT_LATENCY + 1)[-1]
         m.d.comb += sequencer.differs.eq(asked & (read != checked))
@@ -273,11 +274,9 @@ class BankedLane(Lane):
         if not self.program.draws:
             return right.a_data, Const(0)
         m.submodules.random_digit = drawn = RandomDigit(self.capabilities.digit_width)
+        connect(m, flipped(self.random), drawn.random)
         draws = Signal()
         m.d.comb += [
-            drawn.random.eq(self.random),
-            drawn.random_valid.eq(self.random_valid),
-            self.random_ready.eq(drawn.random_ready),
             drawn.clear.eq(~self.busy),
             draws.eq(sequencer.operation == StepKind.DRAW),
             drawn.wanted.eq(draws & linear.begins),

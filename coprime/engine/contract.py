@@ -11,8 +11,8 @@ Protocol
   the upper end of its digits, and the padding below it; exponents stand at the lower end always.
 * X must be written before each command, which may use it up; the other operands stay, but for what
   RSA_PRIVATE uses up where it is `checked`.
-* `start` is sampled while `busy` is 0 and takes `command`, the four digit counts and the four
-  lengths in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
+* `start` is sampled while `busy` is 0 and takes `command`, the `counts` of digits and the
+  `lengths` in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
   next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
   cycle on, until the next `start`. The cycles of an operation are the cycles in which `busy` is 1.
 * While `busy` is 0, `result_digit` is digit `index` of the result, RESULT_LATENCY cycles later,
@@ -23,14 +23,15 @@ Protocol
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
   the number of multipliers is the utilization.
-* An engine that `draws` takes random bytes while it is `busy` with RSA_PRIVATE, and waits for them.
+* An engine that `draws` has the stream `random`. It takes random bytes while it is `busy` with
+  RSA_PRIVATE, and waits for them.
 """
 
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amaranth.lib import wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -48,8 +49,8 @@ __all__ = [
     "Error",
     "Length",
     "Operand",
+    "PerLength",
     "capabilities_of",
-    "random_members",
 ]
 
 COMMAND_BITS = 3
@@ -132,6 +133,21 @@ class Length(enum.IntEnum):
     Q = 3
     DIGIT = 4
     """Exactly one digit."""
+
+    @property
+    def field(self) -> str:
+        """The class's field of a `PerLength`; DIGIT has none."""
+        return self.name.lower()
+
+
+class PerLength(data.StructLayout):
+    """A number of `width` bits for each length class but DIGIT.
+
+    The fields are `modulus`, `exponent`, `p` and `q`, in the order of `Length`.
+    """
+
+    def __init__(self, width: int):
+        super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
 
 
 class Operand(enum.IntEnum):
@@ -281,31 +297,19 @@ class Capabilities:
         return int(bits_for(self.max_digits + 1))
 
 
-def random_members() -> dict[str, wiring.Member]:
-    """The ports that random bytes come by: one is taken where `random_valid` and `_ready` are 1."""
-    return {"random": In(8), "random_valid": In(1), "random_ready": Out(1)}
-
-
 class EngineSignature(wiring.Signature):
     """The engine's ports, as the module doc tells, seen from the engine."""
 
     def __init__(self, capabilities: Capabilities):
-        count, length = capabilities.count_bits, capabilities.length_bits
         super().__init__(
             {
                 "write": In(1),
                 "operand": In(OPERAND_BITS),
-                "index": In(count),
+                "index": In(capabilities.count_bits),
                 "digit": In(capabilities.digit_width),
                 "result_digit": Out(capabilities.digit_width),
-                "modulus_digits": In(count),
-                "exponent_digits": In(count),
-                "p_digits": In(count),
-                "q_digits": In(count),
-                "modulus_length": In(length),
-                "exponent_length": In(length),
-                "p_length": In(length),
-                "q_length": In(length),
+                "counts": In(PerLength(capabilities.count_bits)),
+                "lengths": In(PerLength(capabilities.length_bits)),
                 "command": In(COMMAND_BITS),
                 "start": In(1),
                 "busy": Out(1),
@@ -313,7 +317,7 @@ class EngineSignature(wiring.Signature):
                 "error": Out(ERROR_BITS),
                 "multiplying": Out(bits_for(capabilities.multipliers)),
             }
-            | (random_members() if capabilities.draws else {})
+            | ({"random": In(stream.Signature(8))} if capabilities.draws else {})
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
+from amaranth.lib.wiring import In, connect, flipped
 
 from coprime.cells.target import Target
 from coprime.multipliers.contract import ModularMultiplier
@@ -56,15 +56,16 @@ class Engine(wiring.Component):
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}" if index else "lane"] = lane
             for name, member in EngineSignature(self.capabilities).members.items():
-                if member.flow is In:
+                if member.flow is In and member.is_port:
                     m.d.comb += getattr(lane, name).eq(getattr(self, name))
         leading = self.lanes[0]
         # The other lane may be idle before the engine is: what the leading one does not take, it
         # must not take either.
         for lane in self.lanes[1:]:
             m.d.comb += lane.write.eq(self.write & ~leading.busy)
-        given = ("random_ready",) if self.capabilities.draws else ()
-        for name in ("busy", "done", "error", "result_digit", *given):
+        if self.capabilities.draws:
+            connect(m, flipped(self.random), leading.random)
+        for name in ("busy", "done", "error", "result_digit"):
             m.d.comb += getattr(self, name).eq(getattr(leading, name))
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))
         if len(self.lanes) == 2:

@@ -254,23 +254,23 @@ class FixedModulusEngine(wiring.Component):
             # Digits above its length are of an exponent before.
             power.exponent.eq(
                 Cat(
-                    self.e.word_select(k, width) & (self.exponent_digits > k).replicate(width)
+                    self.e.word_select(k, width) & (self.counts.exponent > k).replicate(width)
                     for k in digits
                 )
             ),
-            power.length.eq(self.exponent_length),
+            power.length.eq(self.lengths.exponent),
             self.multiplying.eq(power.multiplying),
         ]
 
         # --- Checks -----------------------------------------------------------------------------
         error = Signal(ERROR_BITS)
-        with m.If(self.modulus_digits < own.max_digits):
+        with m.If(self.counts.modulus < own.max_digits):
             m.d.comb += error.eq(Error.LENGTH_ZERO)
-        with m.Elif(self.modulus_digits > own.max_digits):
+        with m.Elif(self.counts.modulus > own.max_digits):
             m.d.comb += error.eq(Error.LENGTH_OVER)
-        with m.Elif(~single & (self.exponent_digits == 0)):
+        with m.Elif(~single & (self.counts.exponent == 0)):
             m.d.comb += error.eq(Error.EXPONENT_LENGTH)
-        with m.Elif(~single & (self.exponent_digits > own.max_digits)):
+        with m.Elif(~single & (self.counts.exponent > own.max_digits)):
             m.d.comb += error.eq(Error.LENGTH_OVER)
         if self.design.counts:
             with m.Elif(~single & power.exponent[COUNTER_BITS:].any()):

@@ -1,10 +1,8 @@
 """A digit of random bytes, for an engine that blinds."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
-
-from .contract import random_members
 
 __all__ = ["RandomDigit"]
 
@@ -24,7 +22,7 @@ class RandomDigit(wiring.Component):
     there, digit : the digit, from the cycle after its last byte on
     used : the digit is not needed any more
     clear : forget what there is
-    random, random_valid, random_ready : random bytes; one is taken where both of the latter are 1
+    random : stream of random bytes
     """
 
     def __init__(self, digit_width: int):
@@ -35,7 +33,7 @@ class RandomDigit(wiring.Component):
                 "digit": Out(digit_width),
                 "used": In(1),
                 "clear": In(1),
-                **random_members(),
+                "random": In(stream.Signature(8)),
             }
         )
         self.bytes = self.bytes_of(digit_width)
@@ -51,10 +49,10 @@ class RandomDigit(wiring.Component):
         count = Signal(range(self.bytes + 1))
         m.d.comb += [
             self.there.eq(count == self.bytes),
-            self.random_ready.eq(self.wanted & ~self.there),
+            self.random.ready.eq(self.wanted & ~self.there),
         ]
-        with m.If(self.random_ready & self.random_valid):
-            m.d.sync += [self.digit.eq(Cat(self.random, self.digit)), count.eq(count + 1)]
+        with m.If(self.random.ready & self.random.valid):
+            m.d.sync += [self.digit.eq(Cat(self.random.payload, self.digit)), count.eq(count + 1)]
         with m.If(self.used | self.clear):
             m.d.sync += count.eq(0)
         with m.If(self.clear):

@@ -22,7 +22,7 @@ from coprime.exponentiators.steps import (
 )
 from coprime.multipliers.contract import READ_LATENCY
 
-from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error
+from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error, PerLength
 from .program import Program
 
 __all__ = ["Sequencer", "divides_evenly"]
@@ -140,7 +140,7 @@ class Sequencer(wiring.Component):
         )
         """Which of three slots is which, as they change places; None if only two of them do."""
         slot = self._layout["x"].shape
-        count, length = capabilities.count_bits, capabilities.length_bits
+        count = capabilities.count_bits
         super().__init__(
             {
                 "command": In(COMMAND_BITS),
@@ -148,14 +148,8 @@ class Sequencer(wiring.Component):
                 "busy": Out(1),
                 "done": Out(1),
                 "error": Out(ERROR_BITS),
-                "modulus_digits": In(count),
-                "exponent_digits": In(count),
-                "p_digits": In(count),
-                "q_digits": In(count),
-                "modulus_length": In(length),
-                "exponent_length": In(length),
-                "p_length": In(length),
-                "q_length": In(length),
+                "counts": In(PerLength(count)),
+                "lengths": In(PerLength(capabilities.length_bits)),
                 # The step under way. `parity` changes as ACCUMULATOR and NEXT change places.
                 "x": Out(slot),
                 "y": Out(slot),
@@ -243,9 +237,14 @@ class Sequencer(wiring.Component):
         )
 
         digits = Array(
-            [self.modulus_digits, self.p_digits, self.q_digits, Const(0, len(self.p_digits))]
+            [
+                self.counts.modulus,
+                self.counts.p,
+                self.counts.q,
+                Const(0, len(self.counts.p)),
+            ]
         )
-        exponent_digits = Signal.like(self.exponent_digits)
+        exponent_digits = Signal.like(self.counts.exponent)
         # The step with what depends on whose turn it is; known before it is under way.
         turn = Signal(Context)
         resolved = Signal(layout)
@@ -279,12 +278,12 @@ class Sequencer(wiring.Component):
             self.operation.eq(step.kind),
             self.inner_digits.eq(digits[step.modulus]),
             self.outer_digits.eq(digits[step.outer]),
-            exponent_digits.eq(Mux(scans_e, self.exponent_digits, self.inner_digits)),
+            exponent_digits.eq(Mux(scans_e, self.counts.exponent, self.inner_digits)),
         ]
         if _any_leaves(self.program):
             m.d.comb += self.leaves.eq(step.leaves)
         lengths = Array(
-            [self.modulus_length, self.p_length, self.q_length, Const(0, len(self.p_length))]
+            [self.lengths.modulus, self.lengths.p, self.lengths.q, Const(0, len(self.lengths.p))]
         )
         if self.capabilities.round_bits == self.capabilities.digit_width:
             m.d.comb += self.rounds.eq(self.outer_digits)
@@ -308,13 +307,13 @@ class Sequencer(wiring.Component):
         next_bit = Signal()
         take_digit, clears_digit = Signal(), Signal()
         upwards = Signal()
-        ahead = Signal.like(self.modulus_length)  # upwards: bits to come, with this one
+        ahead = Signal.like(self.lengths.modulus)  # upwards: bits to come, with this one
 
         def scanned(digit: Value) -> Value:
             return select_bit(m, digit, bit_index, self.target)
 
         exponent_length = Mux(
-            step.modulus == Context.WHOLE, self.exponent_length, lengths[step.modulus]
+            step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus]
         )
         if StepKind.SCAN_UP in kinds:
             m.d.comb += [
@@ -439,24 +438,24 @@ class Sequencer(wiring.Component):
         if self.program.blinds(Blinding.EXPONENT):
             # A blinded exponent is no longer than the modulus.
             longest = self.inner_digits + EXPONENT_BLINDING_BITS // capabilities.digit_width
-            with m.If((step.modulus != Context.WHOLE) & (longest > self.modulus_digits)):
+            with m.If((step.modulus != Context.WHOLE) & (longest > self.counts.modulus)):
                 m.d.comb += too_long.eq(1)
         length_error = Signal(ERROR_BITS)
         too_short = self.inner_digits < shortest
         if capabilities.equal_primes:
-            too_short |= (step.modulus != Context.WHOLE) & (self.p_length != self.q_length)
+            too_short |= (step.modulus != Context.WHOLE) & (self.lengths.p != self.lengths.q)
         with m.If(too_short):
             m.d.comb += length_error.eq(Error.LENGTH_ZERO)
         with m.Elif(too_long):
             m.d.comb += length_error.eq(Error.LENGTH_OVER)
         with m.Elif(self.command.matches(Command.MODEXP, Command.RSA_PUBLIC)):
-            with m.If(self.exponent_digits == 0):
+            with m.If(self.counts.exponent == 0):
                 m.d.comb += length_error.eq(Error.EXPONENT_LENGTH)
-            with m.Elif(self.exponent_digits > capabilities.max_digits):
+            with m.Elif(self.counts.exponent > capabilities.max_digits):
                 m.d.comb += length_error.eq(Error.LENGTH_OVER)
         if self.program.checks:
-            none = self.exponent_digits == 0
-            over = self.exponent_digits > capabilities.max_prime_digits
+            none = self.counts.exponent == 0
+            over = self.counts.exponent > capabilities.max_prime_digits
             with m.Elif((self.command == Command.RSA_PRIVATE) & (none | over)):
                 m.d.comb += length_error.eq(Error.EXPONENT_LENGTH)
 

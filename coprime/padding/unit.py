@@ -8,7 +8,7 @@ machine for each padding would repeat those loops; a processor would be larger t
 from collections.abc import Collection
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -126,7 +126,7 @@ class PaddingUnit(wiring.Component):
     address, from_input, read_data : word of the buffer that `address[2:]` names, a cycle later; it
         must be software's input where `from_input` is 1, else the buffer in which the task works
     store, store_data : write a byte at `address`
-    random, random_valid, random_ready : random bytes; one is taken where both are 1
+    random : stream of random bytes
     """
 
     def __init__(self, tasks: Collection[Task], max_length: int):
@@ -165,9 +165,7 @@ class PaddingUnit(wiring.Component):
                 "read_data": In(32),
                 "store": Out(1),
                 "store_data": Out(8),
-                "random": In(8),
-                "random_valid": In(1),
-                "random_ready": Out(1),
+                "random": In(stream.Signature(8)),
             }
         )
 
@@ -260,7 +258,7 @@ class PaddingUnit(wiring.Component):
             literal
             ^ Mux(step.buffer, found, 0)
             ^ Mux(step.uses_slot, fetch.data.word_select(place[:2], 8), 0)
-            ^ Mux(step.random != Random.NONE, self.random, 0)
+            ^ Mux(step.random != Random.NONE, self.random.payload, 0)
         )
 
         # What the bytes have told.
@@ -394,10 +392,10 @@ class PaddingUnit(wiring.Component):
                 with m.If((step.bounded & at_bound) | (step.count.any() & (left == 0))):
                     m.next = "FETCH"
             with m.State("COMBINE"):
-                m.d.comb += self.random_ready.eq(step.random != Random.NONE)
+                m.d.comb += self.random.ready.eq(step.random != Random.NONE)
                 m.d.sync += [value.eq(combined & trim), stays.eq(found)]
-                again = (step.random == Random.NONZERO) & (self.random == 0)
-                with m.If((step.random == Random.NONE) | (self.random_valid & ~again)):
+                again = (step.random == Random.NONZERO) & (self.random.payload == 0)
+                with m.If((step.random == Random.NONE) | (self.random.valid & ~again)):
                     m.next = "ACT"
             with m.State("ACT"):
                 m.d.comb += sha256.valid.eq(step.hash)

@@ -161,21 +161,17 @@ class SelfTest(wiring.Component):
         waited = Signal(range(RESULT_LATENCY))
         cycles = Signal(range(answer.cycles + 1))
 
-        digits = {kind: own.digits(length) for kind, length in answer.lengths.items()}
+        for one, length in answer.lengths.items():
+            m.d.comb += [
+                engine.counts[one.field].eq(own.digits(length)),
+                engine.lengths[one.field].eq(length),
+            ]
         m.d.comb += [
             read.addr.eq(address),
             engine.operand.eq(word.operand),
             engine.index.eq(word.index),
             engine.digit.eq(word.digit),
             engine.command.eq(answer.command),
-            engine.modulus_digits.eq(digits.get(Length.MODULUS, 0)),
-            engine.exponent_digits.eq(digits.get(Length.EXPONENT, 0)),
-            engine.p_digits.eq(digits.get(Length.P, 0)),
-            engine.q_digits.eq(digits.get(Length.Q, 0)),
-            engine.modulus_length.eq(answer.lengths.get(Length.MODULUS, 0)),
-            engine.exponent_length.eq(answer.lengths.get(Length.EXPONENT, 0)),
-            engine.p_length.eq(answer.lengths.get(Length.P, 0)),
-            engine.q_length.eq(answer.lengths.get(Length.Q, 0)),
             self.running.eq(~self.passed & ~self.failed),
         ]
         with m.FSM():

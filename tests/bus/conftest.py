@@ -98,7 +98,7 @@ class MockEngine(wiring.Component):
 
         left = Signal(16)
         error = Signal(5)
-        counts = Array((self.modulus_digits, self.exponent_digits, self.p_digits, self.q_digits))
+        counts = Array(self.counts[field] for field in ("modulus", "exponent", "p", "q"))
         with m.Switch(self.command):
             for command, operands in REQUIRED.items():
                 with m.Case(command):

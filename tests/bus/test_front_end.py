@@ -75,7 +75,7 @@ def test_whole_commands(mock_engine, bench, width, aligned):
             assert await it.get_output(ctx) == (total, size), length
             assert await it.read(ctx, registers.CYCLES) == delay
             assert await it.read(ctx, registers.PRODUCTS) == -(-delay // 2)
-            assert ctx.get(it.engine.modulus_digits) == it.engine.capabilities.digits(length)
+            assert ctx.get(it.engine.counts.modulus) == it.engine.capabilities.digits(length)
             # Words beyond the result.
             for address in (-(-length // 32), 64, 1 << 20, 0xFFFFFFFF):
                 await it.write(ctx, registers.READ_ADDRESS, address)
@@ -114,17 +114,17 @@ def test_each_operand_reaches_the_engine(mock_engine, bench, width, aligned):
                 == value << below
             ), operand
         for own, count in (
-            (Length.MODULUS, engine.modulus_digits),
-            (Length.EXPONENT, engine.exponent_digits),
-            (Length.P, engine.p_digits),
-            (Length.Q, engine.q_digits),
+            (Length.MODULUS, engine.counts.modulus),
+            (Length.EXPONENT, engine.counts.exponent),
+            (Length.P, engine.counts.p),
+            (Length.Q, engine.counts.q),
         ):
             assert ctx.get(count) == engine.capabilities.digits(lengths[own])
         for own, length in (
-            (Length.MODULUS, engine.modulus_length),
-            (Length.EXPONENT, engine.exponent_length),
-            (Length.P, engine.p_length),
-            (Length.Q, engine.q_length),
+            (Length.MODULUS, engine.lengths.modulus),
+            (Length.EXPONENT, engine.lengths.exponent),
+            (Length.P, engine.lengths.p),
+            (Length.Q, engine.lengths.q),
         ):
             assert ctx.get(length) == lengths[own]
         assert await it.refusal(ctx) is Error.NONE

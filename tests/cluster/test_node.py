@@ -29,7 +29,7 @@ NUMBER = 4
 
 
 class SmallEngine(wiring.Component):
-    """Works for `modulus_length` cycles, at least 1, and ends with `exponent_digits` as its error.
+    """Works for `lengths.modulus` cycles, at least 1; its error is then `counts.exponent`.
 
     A digit of the result is X's without its ones. While busy, what is read of it is all ones.
     """
@@ -54,18 +54,18 @@ class SmallEngine(wiring.Component):
             read.addr.eq(Cat(delayed[-1], Const(Operand.X, 5))),
             self.result_digit.eq(Mux(self.busy, 0xFFF, ~read.data)),
         ]
-        left = Signal.like(self.modulus_length)
+        left = Signal.like(self.lengths.modulus)
         m.d.comb += self.done.eq(self.busy & (left <= 1))
         with m.If(self.busy):
             m.d.sync += left.eq(left - 1)
             with m.If(left <= 2):
-                m.d.sync += self.error.eq(self.exponent_digits)
+                m.d.sync += self.error.eq(self.counts.exponent)
             with m.If(self.done):
                 m.d.sync += self.busy.eq(0)
         with m.Elif(self.start):
-            m.d.sync += [self.busy.eq(1), left.eq(self.modulus_length), self.error.eq(0)]
-            with m.If(self.modulus_length <= 1):
-                m.d.sync += self.error.eq(self.exponent_digits)
+            m.d.sync += [self.busy.eq(1), left.eq(self.lengths.modulus), self.error.eq(0)]
+            with m.If(self.lengths.modulus <= 1):
+                m.d.sync += self.error.eq(self.counts.exponent)
         return m
 
 
@@ -146,12 +146,12 @@ class Host:
         return await self.cycle(packet)
 
     async def set(self, name, value, core=NUMBER):
-        return await self.send(Kind.SET, SETTINGS.index(name), value, core=core)
+        return await self.send(Kind.SET, SETTINGS.index(tuple(name.split("."))), value, core=core)
 
     async def prepare(self, cycles, error=Error.NONE, core=NUMBER):
         """What the next command takes, and how it ends."""
-        await self.set("modulus_length", cycles, core)
-        await self.set("exponent_digits", error, core)
+        await self.set("lengths.modulus", cycles, core)
+        await self.set("counts.exponent", error, core)
 
     async def notices(self, cycles=30):
         """The NOTICEs that come in so many cycles, and the cycles in which they come."""
@@ -197,8 +197,8 @@ def test_packets_for_others_pass_unchanged_in_one_cycle():
             packet = foreign(generator)
             assert await host.cycle(packet) == packet
         assert not host.ctx.get(host.engine.busy)
-        for name in SETTINGS:
-            assert host.ctx.get(getattr(host.engine, name)) == 0
+        for port, field in SETTINGS:
+            assert host.ctx.get(getattr(host.engine, port)[field]) == 0
         for word in range(32 * 16):
             assert host.ctx.get(host.engine.memory.data[word]) == 0
 
@@ -229,10 +229,13 @@ def test_settings():
     async def process(host):
         for turn in range(2):
             for place, name in enumerate(SETTINGS):
-                assert (await host.set(name, 5 * turn + place))["kind"] == Kind.EMPTY
+                assert (await host.set(".".join(name), 5 * turn + place))["kind"] == Kind.EMPTY
             await host.cycle()
-            for place, name in enumerate(SETTINGS):
-                assert host.ctx.get(getattr(host.engine, name)) == 5 * turn + place, name
+            for place, (port, field) in enumerate(SETTINGS):
+                assert host.ctx.get(getattr(host.engine, port)[field]) == 5 * turn + place, (
+                    port,
+                    field,
+                )
 
     run(process)
 
@@ -386,7 +389,7 @@ def test_commands_one_after_the_other():
         for turn in range(5):
             while (await host.cycle())["kind"] != Kind.NOTICE:
                 pass
-            await host.set("exponent_digits", Error.MODULUS_ZERO if turn % 2 else 0)
+            await host.set("counts.exponent", Error.MODULUS_ZERO if turn % 2 else 0)
             await host.send(Kind.START, data=Command.WIPE if turn == 2 else Command.MODMUL)
         assert len(await host.notices()) == 1
 
@@ -441,7 +444,7 @@ def test_the_reset_moves_along_the_chain():
                 assert not host.ctx.get(node.engine.busy)
             # All settings are gone, and a command works.
             for node in host.nodes.nodes:
-                assert host.ctx.get(node.engine.modulus_length) == 0
+                assert host.ctx.get(node.engine.lengths.modulus) == 0
             await host.prepare(4, core=2)
             await host.send(Kind.START, data=Command.MODMUL, core=2)
             ((_, notice),) = await host.notices()

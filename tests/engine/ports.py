@@ -24,14 +24,9 @@ class EnginePorts:
                 context.set(engine.digit, digit)
                 await context.tick()
         context.set(engine.write, 0)
-        for name, kind in (
-            ("modulus", Length.MODULUS),
-            ("exponent", Length.EXPONENT),
-            ("p", Length.P),
-            ("q", Length.Q),
-        ):
-            context.set(getattr(engine, f"{name}_digits"), own.digits(lengths.get(kind, 0)))
-            context.set(getattr(engine, f"{name}_length"), lengths.get(kind, 0))
+        kinds = [kind for kind in lengths if kind is not Length.DIGIT]
+        context.set(engine.lengths, {kind.field: lengths[kind] for kind in kinds})
+        context.set(engine.counts, {kind.field: own.digits(lengths[kind]) for kind in kinds})
 
     async def start(self, context, command):
         context.set(self.engine.command, command)

@@ -233,16 +233,16 @@ def test_random_digit():
             valid = generator.randrange(3) > 0
             used = bool(ctx.get(dut.there)) and generator.randrange(2) == 0
             wanted = generator.randrange(4) > 0
-            ctx.set(dut.random, source[taken])
-            ctx.set(dut.random_valid, valid)
+            ctx.set(dut.random.payload, source[taken])
+            ctx.set(dut.random.valid, valid)
             ctx.set(dut.wanted, wanted)
             ctx.set(dut.used, used)
-            assert not ctx.get(dut.random_ready) or wanted
+            assert not ctx.get(dut.random.ready) or wanted
             if ctx.get(dut.there):
                 assert ctx.get(dut.digit) == drawn_digits(bytes(source), digits + 1)[-1]
-                assert not ctx.get(dut.random_ready)
+                assert not ctx.get(dut.random.ready)
             digits += used
-            taken += ctx.get(dut.random_ready) and valid
+            taken += ctx.get(dut.random.ready) and valid
             await ctx.tick()
         assert digits > 50
         ctx.set(dut.clear, 1)

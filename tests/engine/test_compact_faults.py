@@ -12,6 +12,7 @@ from coprime.engine.contract import Command, Error, Operand
 from coprime.exponentiators.steps import Slot
 
 CHOICE = choose("compact", {"max_bits": "64"})
+COUNT_BITS = CHOICE.design.capabilities.count_bits
 CHECKED = Operand.E in CHOICE.design.capabilities.required[Command.RSA_PRIVATE]
 """Whether RSA_PRIVATE looks at its result before it can be read: with the public exponent."""
 
@@ -123,9 +124,9 @@ def test_after_the_check_of_a_last_bit():
         ("front_end.modulus_length", 0),
         ("front_end.p_length", 2),
         ("front_end.exponent_length", 15),
-        ("front_end.engine__p_digits", 1),
-        ("front_end.engine__q_digits", 0),
-        ("front_end.engine__modulus_digits", 1),
+        ("front_end.engine__counts", 2 * COUNT_BITS + 1),  # of P
+        ("front_end.engine__counts", 3 * COUNT_BITS),  # of Q
+        ("front_end.engine__counts", 1),  # of the modulus
         ("front_end.operand", 1),
     ],
 )

@@ -249,9 +249,8 @@ def test_wipe_clears_every_register_and_the_table(which, stages):
             context.set(engine.digit, value)
             await context.tick()
         context.set(engine.write, 0)
-        for name in ("modulus_digits", "exponent_digits"):
-            context.set(getattr(engine, name), 1)
-        context.set(engine.exponent_length, 8)
+        context.set(engine.counts, {"modulus": 1, "exponent": 1})
+        context.set(engine.lengths.exponent, 8)
         for command in (Command.MODEXP, Command.WIPE):
             context.set(engine.command, command)
             context.set(engine.start, 1)

@@ -260,7 +260,7 @@ def test_one_behind_the_other():
     check(cases)
 
 
-def test_unequal_digit_counts():
+def test_unequal_counts():
     """Entering with a message longer than a prime; weighing a residue; leaving with either."""
     generator = random.Random(12)
     cases = []

@@ -161,7 +161,7 @@ def test_longest_carries():
     check([(2 * m - 1, 2 * m - 1, m, digits, digits), (m, full, m, digits, digits)])
 
 
-def test_unequal_digit_counts():
+def test_unequal_counts():
     """A y of more or fewer digits than the modulus: steps 1 and 3 of the CRT decryption."""
     generator = random.Random(12)
     cases = []

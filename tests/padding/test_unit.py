@@ -43,14 +43,14 @@ class Buffers:
             cycles += 1
             assert ctx.get(unit.busy)
             valid = stalls is None or stalls.random() < 0.4
-            ctx.set(unit.random, drawn if valid else 0xAA)
-            ctx.set(unit.random_valid, valid)
+            ctx.set(unit.random.payload, drawn if valid else 0xAA)
+            ctx.set(unit.random.valid, valid)
             done = ctx.get(unit.done)
             address = ctx.get(unit.address)
             source = self.input if ctx.get(unit.from_input) else work
             if ctx.get(unit.store):
                 work[address] = ctx.get(unit.store_data)
-            if ctx.get(unit.random_ready):
+            if ctx.get(unit.random.ready):
                 drawn = self.next() if valid else drawn
                 cycles -= not valid
             first = address & ~3
