@@ -21,8 +21,8 @@ def main() -> None:
     PAGE.write_text(
         f"""# Results
 
-Written by `make bench`; every figure is measured by it, but for what it says to be a paper's.
-Clocks of different devices are not comparable. LUTs count everything that occupies one: logic,
+`make bench` measures every figure on this page and writes it, except those attributed to a paper.
+Clocks of different devices are not comparable. The LUT count includes everything that occupies a LUT: logic,
 inverters, memory, shift registers, and on ecp5 carry chains.
 
 {"".join(parts)}

@@ -142,7 +142,7 @@ def measure() -> str:
     )
     return f"""# montgomery-2csa, montgomery-1csa, interleaved-csa
 
-BITSERIAL stands for the paper (Amanor, Paar, Pelzl, Bunimov, Schimmler 2005), whose figures are for
+BITSERIAL is the paper (Amanor, Paar, Pelzl, Bunimov, Schimmler 2005), whose figures are for
 a Virtex-E XCV2000E-6. What they mean, and the answer to its question: [bitserial.md](bitserial.md).
 
 ## One multiplication
@@ -151,7 +151,7 @@ Words of 32 bits, counted by the accelerator's own registers; the parts are the 
 formulas. Single case: `coprime run montgomery-1csa MODEXP -p max_bits=1024 --bits 1024`.
 
 {products}
-## Area and clock of the multiplier by itself
+## Area and clock of the multiplier alone
 
 `coprime synth FAMILY -p max_bits=BITS --part multiplier --target xc7`, and with
 `--target ecp5 --route --device {DEVICE}`. LUTs, on 7 series (six inputs) / on ECP5 (four inputs):
@@ -180,9 +180,9 @@ The paper's, from its Tables 1 and 2 (its Figure 3 is lost in the scan):
 {area_times(areas, whole=False, on_paper=True)}
 ## RSA-1024, without and with CRT
 
-A real key from a seed. Our clock is that of the multiplier by itself, on {DEVICE}, above; the
+A real key from a seed. Our clock is that of the multiplier alone, on {DEVICE}, above; the
 paper's is that of its Table 2 at 1024 bits, with CRT at 512 bits. It estimates 37.5, 32.2 and
-22.7 ms without CRT on one multiplier (rows of its Table 3 put right), 9.7, 9.1 and 6.1 ms with CRT
+22.7 ms without CRT on one multiplier (rows of its Table 3 corrected), 9.7, 9.1 and 6.1 ms with CRT
 on two.
 
 {decryptions(areas)}

@@ -188,7 +188,7 @@ def measure() -> str:
         one_core = engine_cycles(Cluster(device), WorstCaseNumbers.of_length(1024), 1)
     return f"""# Many engines on a chain
 
-`fdfm` with max_bits=2176 in every core. [cluster.md](cluster.md) tells how it works.
+`fdfm` with max_bits=2176 in every core. [cluster.md](cluster.md) explains how it works.
 
 ## Loading and collecting
 
@@ -214,7 +214,7 @@ FDFM says 14.228 ms and 23.031 Mbit/s for 320 cores.
 
 ## Area by cores
 
-`coprime synth cluster -p cores=320 --target xc7`: the node is mapped once, by itself.
+`coprime synth cluster -p cores=320 --target xc7`: the node is mapped once, separately.
 
 {area}
 ## Clock by cores

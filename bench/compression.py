@@ -171,7 +171,7 @@ def measure() -> str:
     """The components' part of the page."""
     return f"""# compression
 
-COMPRESSION stands for the thesis (Vassoler 2023). Unit gates: an AND or OR is 1, an XOR 2, in area
+COMPRESSION is the thesis (Vassoler 2023). Unit gates: an AND or OR is 1, an XOR 2, in area
 and in delay (`flow/unit_gate.py`); they are counted after abc, which finds what trees have in
 common. The family's engines are measured by `coprime sweep compression`.
 
@@ -183,7 +183,7 @@ Products modulo m, and modulo the multiple c * m of the least estimated cost, in
 The same by the estimate that the choice is made by, the reduction at the end included:
 
 {estimated_multiples()}
-`coprime run compression MODMUL -p modulus=bn254 --explain` tells it for one modulus.
+`coprime run compression MODMUL -p modulus=bn254 --explain` reports it for one modulus.
 
 ## When bits come back
 

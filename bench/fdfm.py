@@ -113,7 +113,7 @@ def measure() -> str:
     )
     return f"""# fdfm
 
-FDFM stands for the paper (Ito, Nakano, Song 2011); its figures are quoted from the paper and are
+FDFM is the paper (Ito, Nakano, Song 2011); its figures are quoted from the paper and are
 for a Virtex-6 XC6VLX240T-1.
 
 ## One Montgomery multiplication

@@ -330,7 +330,7 @@ def measure() -> str:
     names = ", ".join(f"{name}={value}" for name, value in PAPER.items())
     return f"""# karatsuba
 
-KARATSUBA stands for the paper (San, At 2014); its figures are quoted from the paper and are for a
+KARATSUBA is the paper (San, At 2014); its figures are quoted from the paper and are for a
 Virtex-7 7VX330T-3. 'As the paper' means {names}.
 
 ## One multiplication
@@ -347,7 +347,7 @@ choice, the multiplier with `--part multiplier`. The engine has two multipliers.
 Tables 1 and 2 at {AREA_BITS} bits.
 
 {area(areas)}
-## Clock of the multiplier by itself
+## Clock of the multiplier alone
 
 `coprime synth karatsuba --part multiplier --target ecp5 --route --device {DEVICE}`,
 {AREA_BITS} bits, on {clocks[WORDS[0]].device}.
@@ -355,18 +355,18 @@ Tables 1 and 2 at {AREA_BITS} bits.
 {clock(clocks)}
 ## Latency
 
-The multiplier by itself, by bits / word. Where q takes longer than an iteration has words,
-iterations wait for it. No figure stands where a product has no place for so many registers.
+The multiplier alone, by bits / word. If q takes more cycles than an iteration has words,
+iterations wait for it. There is no figure if a product has no room for so many registers.
 
 {by_registers}
 ## RSA with real keys
 
 On two multipliers, all other parameters with their defaults. Without CRT it is MODEXP with the
-private exponent, beside Table 2. Our clock is that of the multiplier by itself on {DEVICE}, above.
+private exponent, beside Table 2. Our clock is that of the multiplier alone on {DEVICE}, above.
 Single case: `coprime run karatsuba RSA_PRIVATE -p word=64 --bits 2048`.
 
 {rsa}
-## Each parameter by itself
+## Each parameter separately
 
 RSA-1024 with a real key; what is not named is as in the paper.
 

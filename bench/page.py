@@ -34,12 +34,12 @@ def area_table(areas: Iterable[Area]) -> str:
 
 
 def replace_part(page: str, name: str, text: str) -> None:
-    """Put what was measured into a page of docs/, in place of what stands there by this name.
+    """Replace the part of this name in a page of docs/ by what was measured.
 
-    It stands between two comments that the page does not show.
+    The part is between two comments that a rendered page does not show.
     """
     path = DOCS / page
-    first, last = f"<!-- make bench: {name} -->\n", "<!-- end of it -->\n"
+    first, last = f"<!-- make bench: {name} -->\n", "<!-- end -->\n"
     before, found, rest = path.read_text("utf-8").partition(first)
     _, closed, after = rest.partition(last)
     if not (found and closed):
