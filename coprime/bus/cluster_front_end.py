@@ -207,13 +207,15 @@ class ClusterFrontEnd(wiring.Component):
         noticed = (came == Kind.NOTICE) & ~clearing
         reports = Signal()  # a command that was refused here ends like any other
         m.d.comb += [
-            collector.reply.eq(replied),
-            collector.reply_digit.eq(reply_digit),
-            *([collector.reply_wrong.eq(reply_wrong)] if own.checked else []),
-            collector.notice.eq(noticed | reports),
-            collector.notice_core.eq(Mux(noticed, arrived.core, core)),
-            collector.notice_error.eq(Mux(noticed, arrived.data[:ERROR_BITS], command_error)),
-            collector.notice_result.eq(noticed & arrived.data[ERROR_BITS]),
+            collector.replies.valid.eq(replied),
+            collector.replies.payload.digit.eq(reply_digit),
+            *([collector.replies.payload.wrong.eq(reply_wrong)] if own.checked else []),
+            collector.notices.valid.eq(noticed | reports),
+            collector.notices.payload.core.eq(Mux(noticed, arrived.core, core)),
+            collector.notices.payload.error.eq(
+                Mux(noticed, arrived.data[:ERROR_BITS], command_error)
+            ),
+            collector.notices.payload.result.eq(noticed & arrived.data[ERROR_BITS]),
         ]
         asked_count, asked_length = (
             held[name].read_port(domain="comb") for name in ("count_0", "length_0")
@@ -232,16 +234,16 @@ class ClusterFrontEnd(wiring.Component):
         packet = Signal(self.layout)  # unless the collector has one
         leaves = Signal()
         m.d.comb += [
-            leaves.eq(~collector.request),
+            leaves.eq(~collector.requests.valid),
             packet.core.eq(core),
             packet.operand.eq(operand),
         ]
         m.d.sync += self.packet_out.eq(packet)
-        with m.If(collector.request):
+        with m.If(collector.requests.valid):
             m.d.sync += [
                 self.packet_out.kind.eq(Kind.RECEIVE),
                 self.packet_out.core.eq(collector.asked_core),
-                self.packet_out.index.eq(collector.request_index),
+                self.packet_out.index.eq(collector.requests.payload),
             ]
 
         # Writes. In the first cycle for which `settled` is 1 the address is decoded and the value
@@ -283,12 +285,12 @@ class ClusterFrontEnd(wiring.Component):
         ]
         m.d.comb += [
             clear_error.eq(writes[registers.ERROR]),
-            loader.word.eq(value),
-            loader.word_valid.eq(writes[registers.KEY_DATA] & loader.busy),
+            loader.words.payload.eq(value),
+            loader.words.valid.eq(writes[registers.KEY_DATA] & loader.busy),
             loader.length.eq(operand_length),
             loader.padded.eq(operand_padded),
-            loader.digit_ready.eq(leaves),
-            collector.remove.eq(writes[registers.NEXT]),
+            loader.digits.ready.eq(leaves),
+            collector.completions.ready.eq(writes[registers.NEXT]),
         ]
         if own.aligned:
             m.d.comb += loader.aligned.eq(operand_aligned)
@@ -351,12 +353,18 @@ class ClusterFrontEnd(wiring.Component):
         occupancy = writes_held["occupied"]
         with m.If(occupies):
             m.d.comb += [occupancy.en.eq(1), occupancy.data.eq(1)]
-        with m.If(writes[registers.NEXT] & collector.valid):
-            m.d.comb += [occupancy.en.eq(1), occupancy.addr.eq(collector.core)]
+        with m.If(writes[registers.NEXT] & collector.completions.valid):
+            m.d.comb += [occupancy.en.eq(1), occupancy.addr.eq(collector.completions.payload.core)]
             if own.checked:
                 # The core has wiped its memory, or was cancelled while E was somewhere else.
-                with m.If(collector.error.matches(Error.FAULT, Error.CANCELLED)):
-                    m.d.comb += [mark.en.eq(1), mark.addr.eq(collector.core), mark.data.eq(0)]
+                with m.If(
+                    collector.completions.payload.error.matches(Error.FAULT, Error.CANCELLED)
+                ):
+                    m.d.comb += [
+                        mark.en.eq(1),
+                        mark.addr.eq(collector.completions.payload.core),
+                        mark.data.eq(0),
+                    ]
 
         m.d.comb += settled.eq(0)
         with m.FSM(init="CLEAR"):
@@ -368,17 +376,17 @@ class ClusterFrontEnd(wiring.Component):
                     m.next = "IDLE"
             with m.State("IDLE"):
                 m.d.comb += [
-                    settled.eq(~loader.busy | loader.word_ready),
+                    settled.eq(~loader.busy | loader.words.ready),
                     counted.eq(loader.done),
                     sets_mark.eq(loader.done & ~loader.excess),
                 ]
                 with m.If(loader.done & loader.excess):
                     m.d.comb += refused.eq(Error.KEY_EXCESS)
-                with m.If(loader.digit_valid):
+                with m.If(loader.digits.valid):
                     m.d.comb += [
                         packet.kind.eq(Kind.SEND),
                         packet.index.eq(loader.digit_index),
-                        packet.data.eq(loader.digit),
+                        packet.data.eq(loader.digits.payload),
                     ]
                 with m.If(writes[registers.KEY_OPERAND]):
                     m.next = "LOOK_UP_OPERAND"
@@ -442,13 +450,13 @@ class ClusterFrontEnd(wiring.Component):
         waiting = Signal()
         answer = Signal(WORD_BITS)
         is_result = port.read_address == number(registers.RESULT)
-        fetched = ~is_result | collector.word_valid | ~collector.word_pending
+        fetched = ~is_result | collector.words.valid | ~collector.word_pending
         takes = Signal()
         spends_word = Signal()
         m.d.comb += [
-            self.irq.eq(interrupt_enable & collector.valid),
+            self.irq.eq(interrupt_enable & collector.completions.valid),
             takes.eq(port.read & ~waiting & ~port.read_ready & settled & fetched),
-            collector.word_ready.eq(waiting & spends_word),
+            collector.words.ready.eq(waiting & spends_word),
         ]
         m.d.sync += [
             waiting.eq(takes),
@@ -470,13 +478,13 @@ class ClusterFrontEnd(wiring.Component):
             "CORE": register_value(registers.CORE, NUMBER=shown_core, OCCUPIED=selected & occupied),
             "COMPLETION": register_value(
                 registers.COMPLETION,
-                CORE=collector.core,
-                ERROR=collector.error,
-                VALID=collector.valid,
+                CORE=collector.completions.payload.core,
+                ERROR=collector.completions.payload.error,
+                VALID=collector.completions.valid,
             ),
-            "RESULT_LENGTH": collector.bytes,
+            "RESULT_LENGTH": collector.completions.payload.bytes,
             "TIME": time,
-            "RESULT": collector.word,
+            "RESULT": collector.words.payload,
         }
         with m.If(takes), m.Switch(port.read_address):
             for register in REGISTERS:

@@ -1,7 +1,7 @@
 """Completions of a cluster's cores, and their results, in the order in which cores have ended."""
 
 from amaranth.hdl import Elaboratable, Module, Mux, ResetInserter, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -16,6 +16,8 @@ __all__ = ["Collector", "distributed"]
 
 SLOTS = 4
 """Results that are here or on their way, so that nobody waits for a whole turn of the chain."""
+POINTER_BITS = bits_for(2 * SLOTS - 1)
+"""A pointer to a slot counts twice around, so that all slots full differs from none."""
 
 
 def distributed(shape: object, depth: int) -> Memory:
@@ -31,16 +33,261 @@ def result_memory(shape: object, depth: int, target: Target) -> Memory:
     return Memory(shape=shape, depth=depth, init=[], attrs={"no_rw_check": 1})
 
 
+class Notice(data.StructLayout):
+    """A command of core `core` has ended with `error`; `result` is 1 if it has a result."""
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        core = PacketLayout(capabilities, cores)["core"].shape
+        super().__init__({"core": core, "error": ERROR_BITS, "result": 1})
+
+
+class Slot(data.StructLayout):
+    """A completion, with the digits and bits of its result; both are 0 if there is none."""
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        super().__init__(
+            {
+                "core": PacketLayout(capabilities, cores)["core"].shape,
+                "error": ERROR_BITS,
+                "digits": bits_for(capabilities.max_digits),
+                "length": bits_for(capabilities.max_length),
+            }
+        )
+
+
+class NoticeQueue(wiring.Component):
+    """First in, first out, with a place for each core, in LUTs.
+
+    The output is not a stream: the notice is there a cycle after `any`, and is removed then.
+
+    Members
+    -------
+    notices: stream of notices, always ready: there is never more than one for each core
+    any: 1 while there is a notice
+    oldest: the oldest notice, from the cycle after `any` became 1 or after `remove`
+    remove: removes it
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        self.notice = Notice(capabilities, cores)
+        self.memory = distributed(self.notice, cores)
+        super().__init__(
+            {
+                "notices": In(stream.Signature(self.notice, always_ready=True)),
+                "any": Out(1),
+                "oldest": Out(self.notice),
+                "remove": In(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        m.submodules.memory = memory = self.memory
+        write, read = memory.write_port(), memory.read_port()
+        written, removed = Signal(range(memory.depth)), Signal(range(memory.depth))
+        waiting = Signal(range(memory.depth + 1))
+        m.d.comb += [
+            write.en.eq(self.notices.valid),
+            write.addr.eq(written),
+            write.data.eq(self.notices.payload),
+            read.addr.eq(removed),
+            self.oldest.eq(read.data),
+            self.any.eq(waiting != 0),
+        ]
+        m.d.sync += waiting.eq(waiting + self.notices.valid - self.remove)
+        for moves, pointer in ((self.notices.valid, written), (self.remove, removed)):
+            with m.If(moves):
+                m.d.sync += pointer.eq(Mux(pointer == memory.depth - 1, 0, pointer + 1))
+        return m
+
+
+class Requester(wiring.Component):
+    """Describes the slot of the oldest notice, and requests the digits of its result.
+
+    A result of d digits takes d + REPLY_OFFSET cycles of `requests`, one more where results are
+    `checked`, and 3 cycles to describe its slot.
+
+    Members
+    -------
+    any, oldest, remove: the queue of notices
+    free: 1 while a slot is free
+    core: whose result is requested next; `digits` and `length` are the digits and bits of that
+        core's modulus, two cycles later
+    requests: stream of the indices of digits, always ready, without a gap in a result
+    describe, slot: write `slot` to the slot at `pointer`
+    pointer: the next slot to be described; moves on when all of its digits are requested
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        self.capabilities = capabilities
+        self.notice = Notice(capabilities, cores)
+        self.slot_layout = Slot(capabilities, cores)
+        packet = PacketLayout(capabilities, cores)
+        super().__init__(
+            {
+                "any": In(1),
+                "oldest": In(self.notice),
+                "remove": Out(1),
+                "free": In(1),
+                "core": Out(packet["core"].shape),
+                "digits": In(self.slot_layout["digits"].shape),
+                "length": In(self.slot_layout["length"].shape),
+                "requests": Out(stream.Signature(packet["index"].shape, always_ready=True)),
+                "describe": Out(1),
+                "slot": Out(self.slot_layout),
+                "pointer": Out(POINTER_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own = self.capabilities
+        notice = Signal(self.notice)
+        m.d.comb += [
+            self.core.eq(notice.core),
+            self.slot.core.eq(notice.core),
+            self.slot.error.eq(notice.error),
+            self.slot.digits.eq(Mux(notice.result, self.digits, 0)),
+            self.slot.length.eq(Mux(notice.result, self.length, 0)),
+        ]
+        # Requests after the present one. After the last digit, `more` of them request nothing: the
+        # index stays there. The last one of a checked result brings whether all digits were right.
+        more = REPLY_OFFSET + own.checked
+        left = Signal(range(own.max_digits + 1 + more))
+        index = self.requests.payload
+        with m.FSM():
+            with m.State("REST"):
+                m.d.sync += index.eq(0)
+                with m.If(self.any & self.free):
+                    m.next = "FETCH"
+            with m.State("FETCH"):
+                m.d.sync += notice.eq(self.oldest)
+                m.d.comb += self.remove.eq(1)
+                m.next = "LOOK_UP"
+            with m.State("LOOK_UP"):
+                m.next = "DESCRIBE"
+            with m.State("DESCRIBE"):
+                m.d.comb += self.describe.eq(1)
+                m.d.sync += left.eq(self.digits + (more - 1))
+                with m.If(notice.result):
+                    m.next = "REQUEST"
+                with m.Else():
+                    m.d.sync += self.pointer.eq(self.pointer + 1)
+                    m.next = "REST"
+            with m.State("REQUEST"):
+                m.d.comb += self.requests.valid.eq(1)
+                m.d.sync += [left.eq(left - 1), index.eq(index + (left >= more))]
+                with m.If(left == 0):
+                    m.d.sync += self.pointer.eq(self.pointer + 1)
+                    m.next = "REST"
+        return m
+
+
+class SlotPointer(wiring.Component):
+    """A pointer to a slot, and the address of the slot's first digit.
+
+    Members
+    -------
+    advance: go to the next slot
+    pointer: the slot, counted twice around
+    base: address of its first digit
+    """
+
+    def __init__(self, max_digits: int):
+        self.max_digits = max_digits
+        super().__init__(
+            {
+                "advance": In(1),
+                "pointer": Out(POINTER_BITS),
+                "base": Out(range(SLOTS * max_digits)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        last = self.pointer[:-1] == SLOTS - 1
+        with m.If(self.advance):
+            m.d.sync += [
+                self.pointer.eq(self.pointer + 1),
+                self.base.eq(Mux(last, 0, self.base + self.max_digits)),
+            ]
+        return m
+
+
+class Filler(wiring.Component):
+    """Counts the digits of the slot that is being filled.
+
+    Members
+    -------
+    replies: stream of what packets have brought, always ready
+    requested: 1 while the slot at the pointer has been described and requested
+    digits: count of digits of that slot
+    place: number of the digit that comes next
+    stores: the digit in `replies` is stored there
+    complete: the slot is full; the pointer moves on
+    wrong: a digit of the slot was wrong, valid with `complete`; only if results are `checked`
+    """
+
+    def __init__(self, capabilities: Capabilities):
+        self.capabilities = capabilities
+        reply = {"digit": capabilities.digit_width}
+        if capabilities.checked:
+            reply["wrong"] = 1
+        self.reply = data.StructLayout(reply)
+        super().__init__(
+            {
+                "replies": In(stream.Signature(self.reply, always_ready=True)),
+                "requested": In(1),
+                "digits": In(bits_for(capabilities.max_digits)),
+                "place": Out(range(capabilities.max_digits + 1 + capabilities.checked)),
+                "stores": Out(1),
+                "complete": Out(1),
+                **({"wrong": Out(1)} if capabilities.checked else {}),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        replies, place = self.replies, self.place
+        # The first REPLY_OFFSET replies are not of this result.
+        early = Signal(range(REPLY_OFFSET + 1), init=REPLY_OFFSET)
+        full = place == self.digits
+        if self.capabilities.checked:  # a reply more
+            found_wrong = Signal()
+            with m.If(replies.valid):
+                m.d.sync += found_wrong.eq(replies.payload.wrong)
+            m.d.comb += [
+                self.stores.eq(replies.valid & (early == 0) & ~full),
+                self.wrong.eq(found_wrong & (place != 0)),
+            ]
+            full = place == self.digits + (self.digits != 0)
+        else:
+            m.d.comb += self.stores.eq(replies.valid & (early == 0))
+        m.d.comb += self.complete.eq(self.requested & full)
+        with m.If(replies.valid):
+            with m.If(early != 0):
+                m.d.sync += early.eq(early - 1)
+            with m.Else():
+                m.d.sync += place.eq(place + 1)
+        with m.If(self.complete):
+            m.d.sync += [place.eq(0), early.eq(REPLY_OFFSET)]
+        return m
+
+
 class Collector(wiring.Component):
     """Keeps who has ended, fetches results, and shows the oldest.
 
-    A core's command ends with a notice, or with one from the front end, which refuses some commands
-    by itself; there is never more than one for each core. As long as one of SLOTS is free, the
-    next result is asked for, in one run of RECEIVE packets that nothing may interrupt, and laid
-    down as digits. Software reads the oldest one as words.
+    A core's command ends with a notice from the core, or with one from the front end, which refuses
+    some commands without asking the core; there is never more than one for each core. As long as
+    one of SLOTS is free, the next result is requested, in one run of RECEIVE packets that nothing
+    may interrupt, and stored as digits. Software reads the oldest one as words.
 
     Where results are `checked`, one of which a digit was found wrong while it was fetched is
-    dropped: its core gives another notice, with the error, when it has wiped its memory.
+    dropped: its core sends another notice, with the error, when it has wiped its memory.
 
     Parameters
     ----------
@@ -51,207 +298,134 @@ class Collector(wiring.Component):
 
     Members
     -------
-    notice : 1 where a command of core `notice_core` has ended with `notice_error`; `notice_result`
-        tells whether there is a result
-    asked_core : whose result is fetched next; `asked_digits` and `asked_length` are the digits and
-        bits of that core's modulus, two cycles later
-    request : 1 where a RECEIVE packet for digit `request_index` of `asked_core` must leave
-    reply : 1 where a packet has brought `reply_digit`
-    reply_wrong : with it: a digit was found wrong; only if results are `checked`
-    valid : whether there is an oldest completion, which the next four tell of, and else are 0
-    core, error, bytes : who, how, and the length of the result
-    word, word_valid, word_ready : its words; one is taken where both are 1
-    word_pending : another word is there, or will be
-    remove : removes it; ignored if there is none
+    notices : stream of notices, always ready
+    asked_core : whose result is requested next; `asked_digits` and `asked_length` are the digits
+        and bits of that core's modulus, two cycles later
+    requests : stream of the indices of digits of `asked_core`, always ready: a RECEIVE packet for
+        each must be sent in the same cycle
+    replies : stream of what packets have brought, always ready: `digit`, and where results are
+        `checked` `wrong`, which is 1 if a digit was found wrong
+    completions : stream of completions, the oldest first: who, how, and `bytes` of the result.
+        Without one the payload is 0. A completion removes what is left of its result's words.
+    words : stream of the words of the oldest completion's result; the payload is 0 without a word
+    word_pending : 1 while `words` has another word or will have one
     """
 
     def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
         self.target = target
         self.capabilities = capabilities
-        self.cores = cores
-        layout = PacketLayout(capabilities, cores)
-        core, index = layout["core"].shape, layout["index"].shape
-        count = bits_for(capabilities.max_digits)
-        length = bits_for(capabilities.max_length)
-        super().__init__(
+        self.queue = NoticeQueue(capabilities, cores)
+        self.requester = Requester(capabilities, cores)
+        self.filler = Filler(capabilities)
+        self.slots = distributed(Slot(capabilities, cores), SLOTS)
+        core = self.requester.signature.members["core"].shape
+        completion = data.StructLayout(
             {
-                "notice": In(1),
-                "notice_core": In(core),
-                "notice_error": In(ERROR_BITS),
-                "notice_result": In(1),
-                "asked_core": Out(core),
-                "asked_digits": In(count),
-                "asked_length": In(length),
-                "request": Out(1),
-                "request_index": Out(index),
-                "reply": In(1),
-                "reply_digit": In(capabilities.digit_width),
-                **({"reply_wrong": In(1)} if capabilities.checked else {}),
-                "valid": Out(1),
-                "core": Out(core),
-                "error": Out(ERROR_BITS),
-                "bytes": Out(bits_for((capabilities.max_length + 7) // 8)),
-                "word": Out(WORD_BITS),
-                "word_valid": Out(1),
-                "word_ready": In(1),
-                "word_pending": Out(1),
-                "remove": In(1),
+                "core": core,
+                "error": ERROR_BITS,
+                "bytes": bits_for((capabilities.max_length + 7) // 8),
             }
         )
-        self.ending = data.StructLayout({"core": core, "error": ERROR_BITS, "result": 1})
-        self.slot = data.StructLayout(
-            {"core": core, "error": ERROR_BITS, "digits": count, "length": length}
+        super().__init__(
+            {
+                "notices": self.queue.signature.members["notices"],
+                "asked_core": Out(core),
+                "asked_digits": self.requester.signature.members["digits"],
+                "asked_length": self.requester.signature.members["length"],
+                "requests": self.requester.signature.members["requests"],
+                "replies": self.filler.signature.members["replies"],
+                "completions": Out(stream.Signature(completion)),
+                "words": Out(stream.Signature(WORD_BITS)),
+                "word_pending": Out(1),
+            }
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
         own = self.capabilities
-
-        # Who has ended: first in, first out, with room for all.
-        m.submodules.endings = endings = distributed(self.ending, self.cores)
-        pushes, pulls = endings.write_port(), endings.read_port()
-        pushed = Signal(range(endings.depth))
-        pulled = Signal(range(endings.depth))
-        waiting = Signal(range(endings.depth + 1))
-        pull = Signal()
-        m.d.comb += [
-            pushes.en.eq(self.notice),
-            pushes.addr.eq(pushed),
-            pushes.data.core.eq(self.notice_core),
-            pushes.data.error.eq(self.notice_error),
-            pushes.data.result.eq(self.notice_result),
-            pulls.addr.eq(pulled),
-        ]
-        m.d.sync += waiting.eq(waiting + self.notice - pull)
-        for moves, pointer in ((self.notice, pushed), (pull, pulled)):
-            with m.If(moves):
-                m.d.sync += pointer.eq(Mux(pointer == endings.depth - 1, 0, pointer + 1))
-
-        # The slots: asked for, then filled, then shown. A pointer counts twice around, so that all
-        # slots full differs from none.
-        m.submodules.slots = slots = distributed(self.slot, SLOTS)
+        m.submodules.queue, m.submodules.requester = queue, requester = self.queue, self.requester
+        m.submodules.filler = filler = self.filler
+        m.submodules.filled = filled = SlotPointer(own.max_digits)
+        m.submodules.shown = shown = SlotPointer(own.max_digits)
+        m.submodules.slots = slots = self.slots
+        describe, filling, showing = (
+            slots.write_port(),
+            slots.read_port(domain="comb"),
+            slots.read_port(domain="comb"),
+        )
         m.submodules.digits = digits = result_memory(
             own.digit_width, SLOTS * own.max_digits, self.target
         )
-        place_bits = bits_for(2 * SLOTS - 1)
-        asked, filled, shown = (Signal(place_bits, name=n) for n in ("asked", "filled", "shown"))
-        describe = slots.write_port()
-        filling = slots.read_port(domain="comb")
-        showing = slots.read_port(domain="comb")
         store, fetch = digits.write_port(), digits.read_port()
-        base = [Signal(range(digits.depth), name=f"{n}_base") for n in ("filled", "shown")]
-
-        def advance(pointer: Signal, start: Signal) -> list[object]:
-            """Move to the next slot, and to the place of its digits."""
-            last = pointer[:-1] == SLOTS - 1
-            return [pointer.eq(pointer + 1), start.eq(Mux(last, 0, start + own.max_digits))]
-
-        # Ask for a result.
-        ending = Signal(self.ending)
-        m.d.comb += [
-            self.asked_core.eq(ending.core),
-            describe.addr.eq(asked),
-            describe.data.core.eq(ending.core),
-            describe.data.error.eq(ending.error),
-            describe.data.digits.eq(Mux(ending.result, self.asked_digits, 0)),
-            describe.data.length.eq(Mux(ending.result, self.asked_length, 0)),
-        ]
-        # Requests after the present one. Behind the last digit, `more` of them ask for nothing: the
-        # index stays there. The last one of a checked result tells whether all digits were right.
-        more = REPLY_OFFSET + own.checked
-        requests = Signal(range(own.max_digits + 1 + more))
-        with m.FSM(name="asking"):
-            with m.State("REST"):
-                m.d.sync += self.request_index.eq(0)
-                with m.If((waiting != 0) & ((asked - shown)[:place_bits] != SLOTS)):
-                    m.next = "FETCH"
-            with m.State("FETCH"):
-                m.d.sync += ending.eq(pulls.data)
-                m.d.comb += pull.eq(1)
-                m.next = "LOOK_UP"
-            with m.State("LOOK_UP"):
-                m.next = "DESCRIBE"
-            with m.State("DESCRIBE"):
-                m.d.comb += describe.en.eq(1)
-                m.d.sync += requests.eq(self.asked_digits + (more - 1))
-                with m.If(ending.result):
-                    m.next = "ASK"
-                with m.Else():
-                    m.d.sync += asked.eq(asked + 1)
-                    m.next = "REST"
-            with m.State("ASK"):
-                m.d.comb += self.request.eq(1)
-                m.d.sync += [
-                    requests.eq(requests - 1),
-                    self.request_index.eq(self.request_index + (requests >= more)),
-                ]
-                with m.If(requests == 0):
-                    m.d.sync += asked.eq(asked + 1)
-                    m.next = "REST"
-
         words = DigitsToWords(own.digit_width, own.headroom, own.max_length, alignable=own.aligned)
         removes = Signal()
         m.submodules.words = ResetInserter(removes)(words)
 
-        # Lay down what comes. The first REPLY_OFFSET digits are not of this result.
-        early = Signal(range(REPLY_OFFSET + 1), init=REPLY_OFFSET)
-        place = Signal(range(own.max_digits + 1 + own.checked))
-        complete = place == filling.data.digits
-        stores = self.reply & (early == 0)
-        wrong = Signal(SLOTS)
-        if own.checked:
-            stores &= ~complete
-            complete = place == filling.data.digits + (filling.data.digits != 0)
-            found_wrong = Signal()
-            with m.If(self.reply):
-                m.d.sync += found_wrong.eq(self.reply_wrong)
-        m.d.comb += filling.addr.eq(filled)
-        # Registers around the memory, so that no path is long.
-        m.d.comb += fetch.addr.eq(base[1] + words.digit_index)
+        # Ask for a result, as long as a slot is free.
+        wiring.connect(m, wiring.flipped(self.notices), queue.notices)
+        wiring.connect(m, wiring.flipped(self.requests), requester.requests)
+        m.d.comb += [
+            requester.any.eq(queue.any),
+            requester.oldest.eq(queue.oldest),
+            queue.remove.eq(requester.remove),
+            requester.free.eq((requester.pointer - shown.pointer)[:POINTER_BITS] != SLOTS),
+            self.asked_core.eq(requester.core),
+            requester.digits.eq(self.asked_digits),
+            requester.length.eq(self.asked_length),
+            describe.en.eq(requester.describe),
+            describe.addr.eq(requester.pointer),
+            describe.data.eq(requester.slot),
+        ]
+
+        # Store its digits. Registers around the memory, so that no path is long.
+        wiring.connect(m, wiring.flipped(self.replies), filler.replies)
+        m.d.comb += [
+            filling.addr.eq(filled.pointer),
+            filler.digits.eq(filling.data.digits),
+            filler.requested.eq(filled.pointer != requester.pointer),
+            filled.advance.eq(filler.complete),
+            fetch.addr.eq(shown.base + words.digit_index),
+        ]
         m.d.sync += [
-            store.en.eq(stores),
-            store.addr.eq(base[0] + place),
-            store.data.eq(self.reply_digit),
+            store.en.eq(filler.stores),
+            store.addr.eq(filled.base + filler.place),
+            store.data.eq(self.replies.payload.digit),
             words.digit.eq(fetch.data),
         ]
-        with m.If(self.reply):
-            with m.If(early != 0):
-                m.d.sync += early.eq(early - 1)
-            with m.Else():
-                m.d.sync += place.eq(place + 1)
-        with m.If((filled != asked) & complete):
-            m.d.sync += [*advance(filled, base[0]), place.eq(0), early.eq(REPLY_OFFSET)]
-            if own.checked:
-                m.d.sync += wrong.bit_select(filled[:-1], 1).eq(found_wrong & (place != 0))
 
         # Show the oldest.
         begun = Signal()  # the words of this one have begun
-        there, dropped = Signal(), Signal()
-        oldest = showing.data
+        dropped = Signal()
         if own.checked:
-            m.d.comb += dropped.eq((shown != filled) & wrong.bit_select(shown[:-1], 1))
+            wrong = Signal(SLOTS)
+            with m.If(filler.complete):
+                m.d.sync += wrong.bit_select(filled.pointer[:-1], 1).eq(filler.wrong)
+            m.d.comb += dropped.eq(
+                (shown.pointer != filled.pointer) & wrong.bit_select(shown.pointer[:-1], 1)
+            )
+        oldest, valid = showing.data, self.completions.valid
         m.d.comb += [
-            showing.addr.eq(shown),
-            there.eq((shown != filled) & ~dropped),
-            self.valid.eq(there),
+            showing.addr.eq(shown.pointer),
+            valid.eq((shown.pointer != filled.pointer) & ~dropped),
+            removes.eq(self.completions.ready & valid),
+            shown.advance.eq(removes | dropped),
             words.digits.eq(oldest.digits),
             words.length.eq(oldest.length),
-            words.start.eq(there & ~begun & (oldest.digits != 0)),
+            words.start.eq(valid & ~begun & (oldest.digits != 0)),
+            words.words.ready.eq(self.words.ready),
             self.word_pending.eq(words.start | words.busy),
-            removes.eq(self.remove & there),
-            self.word.eq(Mux(words.word_valid, words.word, 0)),
-            self.word_valid.eq(words.word_valid),
-            words.word_ready.eq(self.word_ready),
+            self.words.valid.eq(words.words.valid),
+            self.words.payload.eq(Mux(words.words.valid, words.words.payload, 0)),
         ]
-        with m.If(there):
+        with m.If(valid):
             m.d.comb += [
-                self.core.eq(oldest.core),
-                self.error.eq(oldest.error),
-                self.bytes.eq((oldest.length + 7)[3:]),
+                self.completions.payload.core.eq(oldest.core),
+                self.completions.payload.error.eq(oldest.error),
+                self.completions.payload.bytes.eq((oldest.length + 7)[3:]),
             ]
         with m.If(words.start):
             m.d.sync += begun.eq(1)
-        with m.If(removes | dropped):
-            m.d.sync += [*advance(shown, base[1]), begun.eq(0)]
+        with m.If(shown.advance):
+            m.d.sync += begun.eq(0)
         return m

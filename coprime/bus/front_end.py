@@ -289,10 +289,10 @@ class FrontEnd(wiring.Component):
         m.d.comb += [
             gearbox.length.eq(operand_length),
             gearbox.padded.eq(operand_padded),
-            gearbox.word_in.eq(Mux(busy, word, port.write_data)),
+            gearbox.words_in.payload.eq(Mux(busy, word, port.write_data)),
             gearbox.digit_in.eq(engine.result_digit),
-            engine.write.eq(gearbox.digit_write),
-            engine.digit.eq(gearbox.digit),
+            engine.write.eq(gearbox.digits_out.valid),
+            engine.digit.eq(gearbox.digits_out.payload),
             engine.index.eq(gearbox.digit_index),
             engine.operand.eq(operand),
             engine.command.eq(command),
@@ -374,7 +374,7 @@ class FrontEnd(wiring.Component):
             store.en.eq(enable(stores & ~beyond)),
             store.addr.eq(Cat(Mux(stores_directly, store_word, value)[:word_bits], 0)),
             store.data.eq(input_fifo),
-            gearbox.word_valid.eq(writes[registers.KEY_DATA] & gearbox.busy),
+            gearbox.words_in.valid.eq(writes[registers.KEY_DATA] & gearbox.busy),
             clear_error.eq(writes[registers.ERROR]),
         ]
         with m.If(blocked):
@@ -472,7 +472,7 @@ class FrontEnd(wiring.Component):
         with m.FSM(init="CLEAR"):
             with m.State("IDLE"):
                 m.d.comb += [
-                    settled.eq(~converted & (~gearbox.busy | gearbox.word_ready)),
+                    settled.eq(~converted & (~gearbox.busy | gearbox.words_in.ready)),
                     counted.eq(converted),
                 ]
                 with m.If(converted):
@@ -554,8 +554,8 @@ class FrontEnd(wiring.Component):
                         m.next = "ENCODE"
             with m.State("INPUT"):
                 m.d.comb += [
-                    gearbox.word_valid.eq(~advanced.any()),
-                    advance.eq(gearbox.word_ready & gearbox.word_valid),
+                    gearbox.words_in.valid.eq(~advanced.any()),
+                    advance.eq(gearbox.words_in.ready & gearbox.words_in.valid),
                     counted.eq(converted),
                 ]
                 with m.If(converted):
@@ -587,9 +587,9 @@ class FrontEnd(wiring.Component):
                         m.next = "OUTPUT"
             with m.State("OUTPUT"):
                 m.d.comb += [
-                    store.en.eq(enable(gearbox.word_write)),
+                    store.en.eq(enable(gearbox.words_out.valid)),
                     store.addr.eq(Cat(input_index, 1)),
-                    store.data.eq(gearbox.word),
+                    store.data.eq(gearbox.words_out.payload),
                 ]
                 released: Value = converted
                 if own.checked:

@@ -2,8 +2,8 @@
 
 from math import gcd
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, signed
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value, signed
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -14,19 +14,101 @@ __all__ = ["LENGTH_BITS", "Gearbox"]
 LENGTH_BITS = 16
 
 
+class Ring(wiring.Component):
+    """A word register and a digit register that form a ring and move by a few bits a cycle.
+
+    To digits, the lowest unit of the word enters the top of the digit, and the word fills with
+    zeros. To words, the lowest unit of the digit enters the top of the word.
+
+    Parameters
+    ----------
+    digit_width: W, a multiple of `unit`
+    unit: bits by which the ring moves, a divisor of 32
+
+    Members
+    -------
+    to_words: the direction
+    move: both registers move by a unit
+    aligning: with `move`, the unit does not count as one of the word
+    mask: the bits of the unit that count; the others enter as 0
+    load_word, load_digit: take `word_in` or `digit_in`
+    restart: no unit has passed through either register
+    clear: both registers become 0
+    word, digit: the registers
+    word_last, digit_last: the next unit is the last one of the word, or of the digit
+    excess: the unit that moves next has a bit that is 1 and does not count
+    """
+
+    def __init__(self, digit_width: int, unit: int):
+        self.unit = unit
+        self.word_units = WORD_BITS // unit
+        self.digit_units = digit_width // unit
+        super().__init__(
+            {
+                "to_words": In(1),
+                "move": In(1),
+                "aligning": In(1),
+                "mask": In(unit),
+                "load_word": In(1),
+                "word_in": In(WORD_BITS),
+                "load_digit": In(1),
+                "digit_in": In(digit_width),
+                "restart": In(1),
+                "clear": In(1),
+                "word": Out(WORD_BITS),
+                "digit": Out(digit_width),
+                "word_last": Out(1),
+                "digit_last": Out(1),
+                "excess": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        unit = self.unit
+        word_place = Signal(range(max(self.word_units, 2)))
+        digit_place = Signal(range(max(self.digit_units, 2)))
+        taken = Mux(self.to_words, self.digit[:unit], self.word[:unit])
+        moved = taken & self.mask
+        refilled = moved & Mux(self.to_words, (1 << unit) - 1, 0)
+        m.d.comb += [
+            self.word_last.eq(word_place == self.word_units - 1),
+            self.digit_last.eq(digit_place == self.digit_units - 1),
+            self.excess.eq((taken & ~self.mask).any()),
+        ]
+        with m.If(self.restart):
+            m.d.sync += [word_place.eq(0), digit_place.eq(0)]
+        with m.If(self.move):
+            m.d.sync += [
+                self.word.eq(Cat(self.word[unit:], refilled)),
+                self.digit.eq(Cat(self.digit[unit:], moved)),
+                digit_place.eq(Mux(self.digit_last, 0, digit_place + 1)),
+            ]
+            with m.If(~self.aligning):
+                m.d.sync += word_place.eq(Mux(self.word_last, 0, word_place + 1))
+        with m.If(self.load_word):
+            m.d.sync += self.word.eq(self.word_in)
+        with m.If(self.load_digit):
+            m.d.sync += self.digit.eq(self.digit_in)
+        with m.If(self.clear):
+            m.d.sync += [self.word.eq(0), self.digit.eq(0)]
+        return m
+
+
 class Gearbox(wiring.Component):
-    """Turn a number of `length` bits from 32-bit words into W-bit digits, or the other way.
+    """Turn a number of `length` bits from 32-bit words into W-bit digits, or back.
 
     A word and a digit register form a ring that moves by u = gcd(32, W) bits a cycle: slow when W
-    is odd, but as fast as software feeds it, and without the barrel shifter of a faster one.
+    is odd, but as fast as software feeds it, and without the barrel shifter of a faster design.
     Nothing of the number remains in the registers after the end. With `alignable`, u is 1.
 
     To digits, ceil(length / 32) words are taken, and ceil(length / W) digits are written, or
-    ceil((length + headroom) / W) if `padded`; the bits that the words do not have are 0. To words,
+    ceil((length + headroom) / W) if `padded`; bits beyond the words are 0. To words,
     ceil(length / W) digits are read and ceil(length / 32) words are written; bits of the digits
     that are not below `length` are ignored.
 
-    If `aligned`, the number stands at the upper end of its d = ceil(length / W) digits: below it
+    If `aligned`, the number is at the upper end of its d = ceil(length / W) digits: below it
     are s = d*W - length bits, 0 to W - 1, that are 0 in the digits made and ignored in those read.
     It takes d + 1 cycles to find s, by subtracting W from the length until nothing is left, and
     s + 1 cycles to move the digit register by s bits.
@@ -42,16 +124,17 @@ class Gearbox(wiring.Component):
     -------
     start: begins a conversion; ignored while busy
     length: bits of the number, 1 to max_length; sampled with `start`, as are the next three; of an
-        aligned number it must stay while busy
+        aligned number it must not change while busy
     padded: whether to write the digits of the headroom, too
     to_words: 0 is to digits
-    aligned: whether the number stands at the upper end of its digits; only if `alignable`
+    aligned: whether the number is at the upper end of its digits; only if `alignable`
     busy: 1 from the cycle after `start` to the last, in which `done` is 1
     excess: valid with `done` to digits: the words had a bit that is 1 and not below `length`
-    word_in, word_valid, word_ready: the words to convert; one is taken where both are 1
-    digit, digit_write: the digits that are made; `digit_index` tells which
-    digit_in: digit `digit_index`, three cycles after that is set
-    word, word_write: the words that are made; `word_index` tells which
+    words_in: stream of the words to convert
+    digits_out: stream of the digits made, always ready; `digit_index` is the number of each
+    digit_in: digit `digit_index`, three cycles after the index: not a stream, but a read port of a
+        memory with a fixed latency, which cannot wait
+    words_out: stream of the words made, always ready; `word_index` is the number of each
     digit_index: the digit that is read or written next; to digits with `done`, the last one
     word_index: the word that is taken or written next
     """
@@ -88,15 +171,11 @@ class Gearbox(wiring.Component):
                 "busy": Out(1),
                 "done": Out(1),
                 "excess": Out(1),
-                "word_in": In(WORD_BITS),
-                "word_valid": In(1),
-                "word_ready": Out(1),
-                "digit": Out(digit_width),
-                "digit_write": Out(1),
+                "words_in": In(stream.Signature(WORD_BITS)),
+                "digits_out": Out(stream.Signature(digit_width, always_ready=True)),
                 "digit_in": In(digit_width),
                 "digit_index": Out(bits_for(digits + 1)),
-                "word": Out(WORD_BITS),
-                "word_write": Out(1),
+                "words_out": Out(stream.Signature(WORD_BITS, always_ready=True)),
                 "word_index": Out(bits_for(words)),
             }
         )
@@ -119,66 +198,45 @@ class Gearbox(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        unit = self.unit
-        word_units = WORD_BITS // unit
-        digit_units = self.digit_width // unit
+        m.submodules.ring = ring = Ring(self.digit_width, self.unit)
 
-        to_words = Signal()
-        padded = Signal()
+        to_words, padded = Signal(), Signal()
         aligned = Signal()  # and the bits below the number have not moved yet
         # Minus the bits of the number still to come; below 0 as long as there are any. Before that,
         # of an aligned number: the bits below it, less 1.
         place = Signal(signed(self.place_bits))
-        step = Signal.like(place, init=unit)
+        step = Signal.like(place, init=self.unit)
         place_next = Signal.like(place)
-        # Units that have passed through each register since it was loaded, or while it is filled.
-        word_place = Signal(range(max(word_units, 2)))
-        digit_place = Signal(range(max(digit_units, 2)))
-        word_last = word_place == word_units - 1
-        digit_last = digit_place == digit_units - 1
-        empty = Signal()  # the register that is emptied is empty
-        full = Signal()  # the register that is filled is full
+        minus_length = ~Cat(self.length, 0).as_signed()
+        empty, full = Signal(), Signal()  # the register that is emptied, or filled, is so
         excess = Signal()
+        begins, takes = Signal(), Signal()
+        last = Mux(to_words, ring.word_last, ring.digit_last)
 
-        # Of the unit that leaves the source, only the bits below the length count.
-        low_bits = unit.bit_length() - 1
-        many = ~place[low_bits:].all()
-        mask = Cat(place[-1] & (many | (place[:low_bits] < unit - i)) for i in range(unit))
-        taken = Mux(to_words, self.digit[:unit], self.word[:unit])
-        moved = taken & mask
-        refilled = moved & Mux(to_words, (1 << unit) - 1, 0)
         m.d.comb += [
             place_next.eq(place + step),
-            self.digit_write.eq(full & ~to_words),
-            self.word_write.eq(full & to_words),
-            self.excess.eq(excess | self.word.any()),
+            ring.to_words.eq(to_words),
+            ring.mask.eq(self._mask(place)),
+            ring.word_in.eq(self.words_in.payload),
+            ring.digit_in.eq(self.digit_in),
+            ring.clear.eq(self.done),
+            self.digits_out.payload.eq(ring.digit),
+            self.digits_out.valid.eq(full & ~to_words),
+            self.words_out.payload.eq(ring.word),
+            self.words_out.valid.eq(full & to_words),
+            self.excess.eq(excess | ring.word.any()),
+            self.busy.eq(1),
         ]
         m.d.sync += full.eq(0)
-        begins, takes = Signal(), Signal()
-        with m.If(begins):
-            m.d.sync += [self.word_index.eq(0), self.digit_index.eq(0)]
-        with m.Else():
-            with m.If(self.word_write | (takes & ~to_words)):
-                m.d.sync += self.word_index.eq(self.word_index + 1)
-            with m.If(self.digit_write | (takes & to_words)):
-                m.d.sync += self.digit_index.eq(self.digit_index + 1)
+        self._count(m, begins, to_words, takes)
 
-        move = [
-            self.word.eq(Cat(self.word[unit:], refilled)),
-            self.digit.eq(Cat(self.digit[unit:], moved)),
-            digit_place.eq(Mux(digit_last, 0, digit_place + 1)),
-        ]
-
-        m.d.comb += self.busy.eq(1)
         with m.FSM():
             with m.State("IDLE"):
-                m.d.comb += self.busy.eq(0)
+                m.d.comb += [self.busy.eq(0), ring.restart.eq(1)]
                 m.d.sync += [
                     to_words.eq(self.to_words),
                     padded.eq(self.padded & ~self.to_words),
-                    place.eq(~Cat(self.length, 0).as_signed()),
-                    word_place.eq(0),
-                    digit_place.eq(0),
+                    place.eq(minus_length),
                     empty.eq(1),
                     excess.eq(0),
                 ]
@@ -196,8 +254,8 @@ class Gearbox(wiring.Component):
             with m.State("AWAIT"):
                 m.next = "TAKE"
             with m.State("TAKE"):
-                m.d.comb += takes.eq(1)
-                m.d.sync += [self.digit.eq(self.digit_in), empty.eq(0)]
+                m.d.comb += [takes.eq(1), ring.load_digit.eq(1)]
+                m.d.sync += empty.eq(0)
                 m.next = "MOVE"
                 if self.alignable:
                     with m.If(aligned):
@@ -207,43 +265,59 @@ class Gearbox(wiring.Component):
                     m.d.comb += step.eq(self.digit_width)
                     with m.If(place[-1] & ~place.all()):
                         m.d.sync += place.eq(place_next)
-                    with m.Elif(to_words):
-                        m.next = "AWAIT"
                     with m.Else():
                         m.next = "ALIGN"
+                        with m.If(to_words):
+                            m.next = "AWAIT"
                 with m.State("ALIGN"):
                     # Zeros enter the digit, or its lowest bits leave it. The word, which has not
                     # begun to count, is 0, or its bits have left it when it is full.
-                    m.d.comb += step.eq(-1)
+                    m.d.comb += [step.eq(-1), ring.aligning.eq(1)]
                     with m.If(place[-1]):
-                        m.d.sync += [place.eq(~Cat(self.length, 0).as_signed()), aligned.eq(0)]
+                        m.d.sync += [place.eq(minus_length), aligned.eq(0)]
                         m.next = "PREPARE"
                     with m.Else():
-                        m.d.sync += [*move, place.eq(place_next)]
+                        m.d.comb += ring.move.eq(1)
+                        m.d.sync += place.eq(place_next)
             with m.State("MOVE"):
                 with m.If(empty & place[-1]):
                     with m.If(to_words):
                         m.next = "AWAIT"
                     with m.Else():
-                        m.d.comb += self.word_ready.eq(1)
-                        with m.If(self.word_valid):
-                            m.d.comb += takes.eq(1)
-                            m.d.sync += [self.word.eq(self.word_in), empty.eq(0)]
+                        m.d.comb += self.words_in.ready.eq(1)
+                        with m.If(self.words_in.valid):
+                            m.d.comb += [takes.eq(1), ring.load_word.eq(1)]
+                            m.d.sync += empty.eq(0)
                 with m.Else():
+                    m.d.comb += ring.move.eq(1)
                     m.d.sync += [
-                        *move,
                         place.eq(place_next),
-                        word_place.eq(Mux(word_last, 0, word_place + 1)),
-                        empty.eq(empty | Mux(to_words, digit_last, word_last)),
-                        full.eq(Mux(to_words, word_last, digit_last)),
-                        excess.eq(excess | (taken & ~mask).any()),
+                        empty.eq(empty | Mux(to_words, ring.digit_last, ring.word_last)),
+                        full.eq(last),
+                        excess.eq(excess | ring.excess),
                     ]
                     ended = Mux(padded, place_next >= self.headroom, place_next >= 0)
-                    with m.If(ended & Mux(to_words, word_last, digit_last)):
+                    with m.If(ended & last):
                         m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
-        with m.If(self.done):
-            m.d.sync += [self.word.eq(0), self.digit.eq(0)]
         return m
+
+    def _count(self, m: Module, begins: Value, to_words: Value, takes: Value) -> None:
+        """Number the words and the digits, those that are taken and those that are made."""
+        with m.If(begins):
+            m.d.sync += [self.word_index.eq(0), self.digit_index.eq(0)]
+        with m.Else():
+            with m.If(self.words_out.valid | (takes & ~to_words)):
+                m.d.sync += self.word_index.eq(self.word_index + 1)
+            with m.If(self.digits_out.valid | (takes & to_words)):
+                m.d.sync += self.digit_index.eq(self.digit_index + 1)
+
+    def _mask(self, place: Signal) -> Value:
+        """Of the unit that leaves the source, only the bits below the length count."""
+        low_bits = self.unit.bit_length() - 1
+        many = ~place[low_bits:].all()
+        return Cat(
+            place[-1] & (many | (place[:low_bits] < self.unit - i)) for i in range(self.unit)
+        )

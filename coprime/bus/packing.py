@@ -2,10 +2,13 @@
 
 The gearbox of an accelerator moves a few bits a cycle, which is small. A cluster has many engines
 to feed through one bus: here shifters put a word, or a digit, in its place in two cycles.
+
+Words and digits that wait for their receiver are streams. Each stream keeps its payload until that
+is taken, unless the component is reset.
 """
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, signed
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -30,10 +33,12 @@ def shifted_up(m: Module, value: Value, place: Signal) -> Value:
 class WordsToDigits(wiring.Component):
     """Turn a number's words into its digits, the lowest first.
 
-    ceil(length / 32) words are taken, and ceil(length / W) digits are given, or
-    ceil((length + headroom) / W) if `padded`; bits that the words do not have are 0. If `aligned`,
-    the number stands at the upper end of its ceil(length / W) digits, above zeros; to find out how
-    many takes a cycle for each digit. Nothing of the number remains in the registers after the end.
+    ceil(length / 32) words are taken, and ceil(length / W) digits are made, or
+    ceil((length + headroom) / W) if `padded`; bits beyond the words are 0. If `aligned`, the number
+    is at the upper end of its ceil(length / W) digits, above zeros; to count those takes a cycle
+    for each digit. Nothing of the number remains in the registers after the end.
+
+    Apart from that, a word takes 2 cycles and a digit 1, and there is a cycle before and after.
 
     Parameters
     ----------
@@ -46,13 +51,13 @@ class WordsToDigits(wiring.Component):
     -------
     start : begins a number; ignored while busy
     length : bits of the number, 1 to max_length; sampled with `start`, as are the next two; of an
-        aligned number it must stay while busy
-    padded : whether to give the digits of the headroom, too
-    aligned : whether the number stands at the upper end; only if `alignable`
+        aligned number it must not change while busy
+    padded : whether to make the digits of the headroom, too
+    aligned : whether the number is at the upper end; only if `alignable`
     busy : 1 from the cycle after `start` to the last, in which `done` is 1
-    word, word_valid, word_ready : one is taken where both are 1
-    digit, digit_valid, digit_ready : one is given where both are 1; `digit_index` tells which
-    digit_index : with `done`, the count of digits
+    words : stream of the words taken
+    digits : stream of the digits made
+    digit_index : number of the next digit; with `done`, the count of digits
     excess : valid with `done`: the words had a bit that is 1 and not below `length`
     """
 
@@ -73,13 +78,9 @@ class WordsToDigits(wiring.Component):
                 "padded": In(1),
                 **({"aligned": In(1)} if alignable else {}),
                 "busy": Out(1),
-                "word": In(WORD_BITS),
-                "word_valid": In(1),
-                "word_ready": Out(1),
-                "digit": Out(digit_width),
+                "words": In(stream.Signature(WORD_BITS)),
+                "digits": Out(stream.Signature(digit_width)),
                 "digit_index": Out(bits_for(digits + 1)),
-                "digit_valid": Out(1),
-                "digit_ready": In(1),
                 "done": Out(1),
                 "excess": Out(1),
             }
@@ -92,7 +93,7 @@ class WordsToDigits(wiring.Component):
         # Bits that wait to become digits, and how many: fewer than W where a word is taken.
         waiting = Signal(width - 1 + WORD_BITS)
         fill = Signal(range(width + WORD_BITS))
-        taken = shifted_up(m, Mux(self.word_ready & self.word_valid, self.word, 0), fill)
+        taken = shifted_up(m, Mux(self.words.ready & self.words.valid, self.words.payload, 0), fill)
         # Bits of the number that words have not brought yet, and that have not become digits yet;
         # the last word and the last digit may have more, so both end at 0 or below.
         to_come = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))
@@ -103,7 +104,7 @@ class WordsToDigits(wiring.Component):
         m.d.sync += beyond.eq(
             Mux(to_come[WORD_PLACES:].any(), 0, WORD_MASK << to_come[:WORD_PLACES])
         )
-        m.d.comb += [self.digit.eq(waiting), self.busy.eq(1)]
+        m.d.comb += [self.digits.payload.eq(waiting), self.busy.eq(1)]
 
         with m.FSM():
             with m.State("IDLE"):
@@ -125,16 +126,16 @@ class WordsToDigits(wiring.Component):
                 with m.State("DIVIDE"):
                     with m.If(left > 0):
                         m.d.sync += left.eq(left - width)
-                    with m.Else():  # as many zeros stand below the number
+                    with m.Else():  # the zeros below the number
                         m.d.sync += [fill.eq(-left), left.eq(self.length - left)]
                         m.next = "TAKE"
             with m.State("TAKE"):
                 m.d.sync += known.eq(1)
-                m.d.comb += self.word_ready.eq(known)
-                with m.If(self.word_valid & known):
+                m.d.comb += self.words.ready.eq(known)
+                with m.If(self.words.valid & known):
                     m.d.sync += [
                         known.eq(0),
-                        self.excess.eq(self.excess | (self.word & beyond).any()),
+                        self.excess.eq(self.excess | (self.words.payload & beyond).any()),
                     ]
                     m.next = "PUT"
             with m.State("PUT"):
@@ -143,13 +144,13 @@ class WordsToDigits(wiring.Component):
                     fill.eq(fill + WORD_BITS),
                     to_come.eq(to_come - WORD_BITS),
                 ]
-                m.next = "GIVE"
+                m.next = "MAKE"
                 with m.If((fill < width - WORD_BITS) & (to_come > WORD_BITS)):
                     m.next = "TAKE"
-            with m.State("GIVE"):
-                m.d.comb += self.digit_valid.eq(1)
+            with m.State("MAKE"):
+                m.d.comb += self.digits.valid.eq(1)
                 m.d.sync += known.eq(1)
-                with m.If(self.digit_ready):
+                with m.If(self.digits.ready):
                     m.d.sync += [
                         waiting.eq(waiting >> width),
                         fill.eq(Mux(fill >= width, fill - width, 0)),
@@ -170,26 +171,26 @@ class WordsToDigits(wiring.Component):
 class DigitsToWords(wiring.Component):
     """Turn a number's digits into its words, the lowest first.
 
-    ceil(length / 32) words are given, as `WordsToDigits` takes them. A digit takes 3 cycles, a word
-    2, and each bit below an aligned number one.
+    ceil(length / 32) words are made, as `WordsToDigits` takes them. A digit takes 3 cycles, a word
+    2, and each bit below an aligned number 1.
 
     Parameters
     ----------
     digit_width : W, 1 to 255
     headroom : bits of a number beyond its length
     max_length : longest number in bits
-    alignable : whether numbers stand at the upper end of their digits
+    alignable : whether numbers are at the upper end of their digits
 
     Members
     -------
     start : begins a number; ignored while busy
-    digits : count of digits, at least 1, those of the headroom included or not; must stay while
-        busy
+    digits : count of digits, at least 1, those of the headroom included or not; must not change
+        while busy
     length : bits of the number, at least 1; sampled with `start`
     busy : 1 from the cycle after `start` until the last word is taken
-    digit_index : the digit that is asked for
-    digit : it, two cycles later or sooner
-    word, word_valid, word_ready : one is given where both are 1
+    digit_index : the digit that is requested
+    digit : it, two cycles later or sooner: not a stream, but a read port of a memory
+    words : stream of the words made
     """
 
     def __init__(
@@ -209,9 +210,7 @@ class DigitsToWords(wiring.Component):
                 "busy": Out(1),
                 "digit_index": Out(count),
                 "digit": In(digit_width),
-                "word": Out(WORD_BITS),
-                "word_valid": Out(1),
-                "word_ready": In(1),
+                "words": Out(stream.Signature(WORD_BITS)),
             }
         )
 
@@ -224,16 +223,16 @@ class DigitsToWords(wiring.Component):
         fill = Signal(range(WORD_BITS + width))
         takes = Signal()
         taken = shifted_up(m, Mux(takes, self.digit, 0), fill)
-        to_go = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))  # bits not yet given
+        left = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))  # bits not yet made
         below = Signal(range(max(width, 2)))  # zeros below an aligned number
-        m.d.comb += [self.word.eq(waiting), self.busy.eq(1)]
+        m.d.comb += [self.words.payload.eq(waiting), self.busy.eq(1)]
         exhausted = self.digit_index == self.digits
 
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
                 m.d.sync += [
-                    to_go.eq(self.length),
+                    left.eq(self.length),
                     fill.eq(0),
                     waiting.eq(0),
                     self.digit_index.eq(0),
@@ -241,18 +240,18 @@ class DigitsToWords(wiring.Component):
                 if self.alignable:
                     m.d.sync += below.eq(self.digits * width - self.length)
                 with m.If(self.start):
-                    m.next = "ASK"
-            with m.State("ASK"):
+                    m.next = "REQUEST"
+            with m.State("REQUEST"):
                 m.next = "TAKE"
                 with m.If((fill >= WORD_BITS) | exhausted):
-                    m.next = "GIVE"
+                    m.next = "MAKE"
             with m.State("TAKE"):
                 m.d.comb += takes.eq(1)
                 m.d.sync += self.digit_index.eq(self.digit_index + 1)
                 m.next = "PUT"
             with m.State("PUT"):
                 m.d.sync += [waiting.eq(waiting | taken), fill.eq(fill + width)]
-                m.next = "ASK"
+                m.next = "REQUEST"
                 if self.alignable:
                     with m.If(below != 0):
                         m.next = "DROP"
@@ -264,16 +263,16 @@ class DigitsToWords(wiring.Component):
                         below.eq(below - 1),
                     ]
                     with m.If(below == 1):
-                        m.next = "ASK"
-            with m.State("GIVE"):
-                m.d.comb += self.word_valid.eq(1)
-                with m.If(self.word_ready):
+                        m.next = "REQUEST"
+            with m.State("MAKE"):
+                m.d.comb += self.words.valid.eq(1)
+                with m.If(self.words.ready):
                     m.d.sync += [
                         waiting.eq(waiting >> WORD_BITS),
                         fill.eq(Mux(fill >= WORD_BITS, fill - WORD_BITS, 0)),
-                        to_go.eq(to_go - WORD_BITS),
+                        left.eq(left - WORD_BITS),
                     ]
-                    m.next = "ASK"
-                    with m.If(to_go <= WORD_BITS):
+                    m.next = "REQUEST"
+                    with m.If(left <= WORD_BITS):
                         m.next = "IDLE"
         return m

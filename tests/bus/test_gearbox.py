@@ -46,33 +46,35 @@ async def convert(
     while ctx.get(gearbox.busy):
         cycles += 1
         assert cycles < 10_000
-        assert not ctx.get(gearbox.digit_write) or not to_words
-        assert not ctx.get(gearbox.word_write) or to_words
+        assert not ctx.get(gearbox.digits_out.valid) or not to_words
+        assert not ctx.get(gearbox.words_out.valid) or to_words
         if to_words:
             # A memory with three cycles of latency; all ones behind the number.
             digit = source[asked[0]] if asked[0] in range(len(source)) else ~0
             ctx.set(gearbox.digit_in, digit)
             taken = ctx.get(gearbox.digit_index)
             asked = [*asked[1:], taken]
-            if ctx.get(gearbox.word_write):
+            if ctx.get(gearbox.words_out.valid):
                 assert ctx.get(gearbox.word_index) == len(written)
-                written.append(ctx.get(gearbox.word))
+                written.append(ctx.get(gearbox.words_out.payload))
         else:
-            if ctx.get(gearbox.digit_write):
+            if ctx.get(gearbox.digits_out.valid):
                 assert ctx.get(gearbox.digit_index) == len(written)
-                written.append(ctx.get(gearbox.digit))
+                written.append(ctx.get(gearbox.digits_out.payload))
             valid = stalls is None or stalls.random() < 0.3
-            ctx.set(gearbox.word_valid, valid)
-            ctx.set(gearbox.word_in, source[taken] if valid and taken < len(source) else ~0)
+            ctx.set(gearbox.words_in.valid, valid)
+            ctx.set(
+                gearbox.words_in.payload, source[taken] if valid and taken < len(source) else ~0
+            )
             assert ctx.get(gearbox.word_index) == taken
-            taken += valid and ctx.get(gearbox.word_ready)
+            taken += valid and ctx.get(gearbox.words_in.ready)
         done, excess = ctx.get(gearbox.done), ctx.get(gearbox.excess)
         if done and not to_words:
             assert ctx.get(gearbox.digit_index) == len(written) - 1
         await ctx.tick()
         assert done == (not ctx.get(gearbox.busy))
-    assert ctx.get(gearbox.word) == 0
-    assert ctx.get(gearbox.digit) == 0
+    assert ctx.get(gearbox.words_out.payload) == 0
+    assert ctx.get(gearbox.digits_out.payload) == 0
     return written, taken, excess, cycles
 
 

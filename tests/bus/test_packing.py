@@ -72,10 +72,10 @@ async def give_words(ctx, loader, words, length, generator, *, padded=False, ali
     if loader.alignable:
         ctx.set(loader.aligned, aligned)
     # A word that is offered too early is not taken.
-    ctx.set(loader.word_valid, generator.random() < 0.5)
-    ctx.set(loader.word, WORD)
+    ctx.set(loader.words.valid, generator.random() < 0.5)
+    ctx.set(loader.words.payload, WORD)
     assert not ctx.get(loader.busy)
-    assert not ctx.get(loader.word_ready)
+    assert not ctx.get(loader.words.ready)
     await ctx.tick()
     ctx.set(loader.start, generator.random() < 0.5)
     ctx.set(loader.padded, not padded)
@@ -90,15 +90,15 @@ async def give_words(ctx, loader, words, length, generator, *, padded=False, ali
         cycles += 1
         assert cycles < 10_000
         valid, ready = bool(gives), bool(takes)
-        ctx.set(loader.word_valid, valid)
-        ctx.set(loader.word, words[taken] if valid and taken < len(words) else WORD)
-        ctx.set(loader.digit_ready, ready)
-        assert not (ctx.get(loader.word_ready) and taken == len(words))
-        if ctx.get(loader.digit_valid):
+        ctx.set(loader.words.valid, valid)
+        ctx.set(loader.words.payload, words[taken] if valid and taken < len(words) else WORD)
+        ctx.set(loader.digits.ready, ready)
+        assert not (ctx.get(loader.words.ready) and taken == len(words))
+        if ctx.get(loader.digits.valid):
             assert ctx.get(loader.digit_index) == len(digits)
             if ready:
-                digits.append(ctx.get(loader.digit))
-        taken += valid and ctx.get(loader.word_ready)
+                digits.append(ctx.get(loader.digits.payload))
+        taken += valid and ctx.get(loader.words.ready)
         done = ctx.get(loader.done)
         if done:
             ctx.set(loader.start, 0)
@@ -108,8 +108,8 @@ async def give_words(ctx, loader, words, length, generator, *, padded=False, ali
         if done:
             assert not ctx.get(loader.busy)
             assert not ctx.get(loader.done)
-            assert not ctx.get(loader.digit_valid)
-            assert ctx.get(loader.digit) == 0
+            assert not ctx.get(loader.digits.valid)
+            assert ctx.get(loader.digits.payload) == 0
             return digits, excess, taken
 
 
@@ -207,16 +207,16 @@ def test_a_number_that_is_given_up_leaves_nothing(width):
             ctx.set(loader.padded, 1)
             await ctx.tick()
             ctx.set(loader.start, 0)
-            ctx.set(loader.word, WORD)
-            ctx.set(loader.word_valid, 1)
-            ctx.set(loader.digit_ready, cycles % 3 != 0)
+            ctx.set(loader.words.payload, WORD)
+            ctx.set(loader.words.valid, 1)
+            ctx.set(loader.digits.ready, cycles % 3 != 0)
             for _ in range(cycles):
                 await ctx.tick()
             ctx.set(gives_up, 1)
             await ctx.tick()
             ctx.set(gives_up, 0)
             assert not ctx.get(loader.busy)
-            assert ctx.get(loader.digit) == 0
+            assert ctx.get(loader.digits.payload) == 0
             digits, excess, taken = await give_words(
                 ctx, loader, split(number, 32, 5), 150, generator
             )
@@ -252,8 +252,8 @@ def test_as_fast_as_words_come():
         ctx.set(loader.padded, 1)
         await ctx.tick()
         ctx.set(loader.start, 0)
-        ctx.set(loader.word_valid, 1)
-        ctx.set(loader.digit_ready, 1)
+        ctx.set(loader.words.valid, 1)
+        ctx.set(loader.digits.ready, 1)
         cycles = 0
         while ctx.get(loader.busy):
             cycles += 1
@@ -274,7 +274,7 @@ async def ask_for_words(ctx, shower, digits, length, generator):
     ctx.set(shower.length, length)
     # Between numbers the digit that is asked for is the first.
     assert not ctx.get(shower.busy)
-    assert not ctx.get(shower.word_valid)
+    assert not ctx.get(shower.words.valid)
     assert ctx.get(shower.digit_index) == 0
     await ctx.tick()
     ctx.set(shower.start, 0)
@@ -292,18 +292,18 @@ async def ask_for_words(ctx, shower, digits, length, generator):
         ctx.set(shower.digit, found)
         asked.append(ctx.get(shower.digit_index))
         ready = bool(takes)
-        ctx.set(shower.word_ready, ready)
+        ctx.set(shower.words.ready, ready)
         ctx.set(shower.start, generator.random() < 0.5)
-        if ready and ctx.get(shower.word_valid):
-            words.append(ctx.get(shower.word))
+        if ready and ctx.get(shower.words.valid):
+            words.append(ctx.get(shower.words.payload))
             if len(words) == -(-length // 32):
                 ctx.set(shower.start, 0)
         await ctx.tick()
-    ctx.set(shower.word_ready, 1)
+    ctx.set(shower.words.ready, 1)
     for _ in range(generator.randrange(1, 4)):
-        assert not ctx.get(shower.word_valid)
+        assert not ctx.get(shower.words.valid)
         await ctx.tick()
-    assert ctx.get(shower.word) == 0
+    assert ctx.get(shower.words.payload) == 0
     return words, cycles
 
 
@@ -344,7 +344,7 @@ def test_words_that_are_given_up_leave_nothing(width, aligned):
             ctx.set(shower.digits, own.digits(190))
             ctx.set(shower.length, 190)
             ctx.set(shower.digit, (1 << width) - 1)
-            ctx.set(shower.word_ready, cycles % 3 != 0)
+            ctx.set(shower.words.ready, cycles % 3 != 0)
             await ctx.tick()
             ctx.set(shower.start, 0)
             for _ in range(cycles):
@@ -353,7 +353,7 @@ def test_words_that_are_given_up_leave_nothing(width, aligned):
             await ctx.tick()
             ctx.set(gives_up, 0)
             assert not ctx.get(shower.busy)
-            assert ctx.get(shower.word) == 0
+            assert ctx.get(shower.words.payload) == 0
             digits = own.to_digits(Operand.X, number, 150)
             words, _ = await ask_for_words(ctx, shower, digits, 150, generator)
             assert words == split(number, 32, 5)
