@@ -40,7 +40,7 @@ def multiplications() -> str:
                 few, many = (accelerator.modexp(2, 1 << e, m) for e in (20, 21))
             # The step takes one cycle more; one leading zero less takes one less.
             cycles, rounds = many.cycles - few.cycles, many.products - few.products
-            multiplier = choice.design.multiplier
+            multiplier = choice.design.multiplication
             words = choice.design.capabilities.max_digits
             assert cycles == multiplier.cycles(words, bits)
             assert rounds == bits
@@ -86,7 +86,7 @@ def area_times(areas: Areas, *, whole: bool, on_paper: bool = False) -> str:
         if on_paper:
             return paper.area_time(family, bits)
         area = areas[family, bits][1]
-        multiplier = choose(family, bits).design.multiplier
+        multiplier = choose(family, bits).design.multiplication
         cycles = multiplier.cycles(0, bits) if whole else bits
         assert area.fmax_mhz
         return area.lut / area.fmax_mhz * cycles

@@ -8,7 +8,7 @@ from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.explore.measure import WorstCaseNumbers, measure_area, open_simulation
-from coprime.multipliers.fdfm import FdfmMultiplier
+from coprime.multipliers.fdfm import FdfmMultiplication
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys
 
@@ -30,9 +30,9 @@ def one_squaring(accelerator: Accelerator, bits: int) -> Result:
 def multiplications(accelerator: Accelerator) -> str:
     rows = []
     for bits in (32, 64, 128, 256, 512, 1024, 2048, 2176):
-        d = -(-(bits + 2) // FdfmMultiplier.DIGIT_WIDTH)
+        d = -(-(bits + 2) // FdfmMultiplication.digit_width)
         run = one_squaring(accelerator, bits)
-        assert run.cycles == FdfmMultiplier.cycles(d, d)
+        assert run.cycles == FdfmMultiplication().cycles(d, d)
         limit = paper.multiplication_cycles(d)
         rows.append(
             (

@@ -73,7 +73,7 @@ def multiplications() -> str:
     for bits, word in product(SIZES, WORDS):
         progress(f"multiplication, {bits} bits, words of {word}")
         choice = choose_multiplier(max_bits=bits, word=word)
-        latency = choice.design.multiplier.latency
+        latency = choice.design.multiplication.latency
         cycles, products = multiply(choice, bits)
         formula = paper.multiplication_cycles(bits, word, latency)
         published = paper.MULTIPLICATIONS.get((bits, word))
@@ -100,7 +100,7 @@ def latencies(clocks: Mapping[int, Area]) -> str:
             progress(f"latency {latency}, {bits} bits, words of {word}")
             choice = choose_multiplier(max_bits=bits, word=word, latency=latency)
             # A narrow product has fewer places.
-            placed = choice.design.multiplier.latency == latency
+            placed = choice.design.multiplication.latency == latency
             row.append(thousands(multiply(choice, bits)[0]) if placed else "")
         row.append(f"{clocks[latency].fmax_mhz:.1f}" if latency in clocks else "")
         rows.append(row)

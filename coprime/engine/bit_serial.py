@@ -43,13 +43,14 @@ def _design(
         word=(word, range(8, 65)),
         multipliers=(multipliers, range(1, 3)),
     )
-    headroom = multiplier.HEADROOM
+    headroom = multiplier.computes.headroom
     width = min(word, max_bits + headroom)
     whole = -(-(max_bits + headroom) // width)
     least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
     exponentiation = Exponentiation(exponentiator, window)
     if exponentiation.window_bits > width:
         raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
+    multiplication = multiplier.computes(whole, width)
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = Capabilities(
         family=family,
@@ -57,21 +58,21 @@ def _design(
         digit_width=width,
         headroom=headroom,
         round_bits=1,
-        montgomery=multiplier.montgomery,
-        aligned=multiplier.aligned,
+        montgomery=multiplication.montgomery,
+        aligned=multiplication.aligned,
         multipliers=multipliers,
         min_length=1,
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
-        required=required_operands(inverses=False, montgomery=multiplier.montgomery),
+        required=required_operands(inverses=False, montgomery=multiplication.montgomery),
         constant_time=exponentiation.constant_time,
     )
 
-    def make_multiplier(capabilities: Capabilities, target: Target) -> BitSerialMultiplier:
+    def make(target: Target) -> BitSerialMultiplier:
         # The cells are the same on all targets.
-        return multiplier(whole, width, capabilities.count_bits, capabilities.round_count_bits)
+        return multiplier(multiplication, capabilities.count_bits, capabilities.round_count_bits)
 
-    return EngineDesign(capabilities, layout, make_multiplier, exponentiation)
+    return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
 
 
 montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2)

@@ -5,12 +5,12 @@ four digits come in each cycle. On ecp5 each bank is one DP16KD.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
-from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
-from coprime.multipliers.compact import CompactMultiplier
+from coprime.multipliers.compact import CompactMultiplication, CompactMultiplier
 
 from .contract import Capabilities, Command, Operand
 from .design import EngineDesign, check_ranges, required_operands
@@ -43,9 +43,9 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     chosen = Blinding[blinding.upper()]
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 4097)))
-    width = CompactMultiplier.DIGIT_WIDTH
-    headroom = 2 + width  # 2^(17*D) > 4cM with c < 2^17
-    min_length = (CompactMultiplier.MIN_DIGITS - 1) * width - headroom + 1
+    multiplication = CompactMultiplication()
+    width, headroom = multiplication.digit_width, multiplication.headroom
+    min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = Capabilities(
@@ -63,12 +63,10 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         draws=bool(chosen),
     )
 
-    def make_multiplier(capabilities: Capabilities, target: Target) -> CompactMultiplier:
-        return CompactMultiplier(whole, capabilities.count_bits, target)
-
     window = _BLINDED_WINDOW if chosen else _WINDOW
     exponentiation = Exponentiation("fixed-window", window, _WHOLE_WINDOW, chosen)
-    return EngineDesign(capabilities, layout, make_multiplier, exponentiation)
+    make = partial(CompactMultiplier, whole, capabilities.count_bits)
+    return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
 
 
 def _required() -> Mapping[Command, frozenset[Operand]]:

@@ -1,6 +1,6 @@
 """An engine's design: everything that is known of it before there is hardware."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -9,24 +9,15 @@ from amaranth.lib import wiring
 
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.contract import ModularMultiplier
+from coprime.multipliers.contract import ModularMultiplier, Multiplication
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
 from .layout import Layout
-from .operations.common import Arithmetic
 from .prediction import Prediction, predict
 from .program import Program, banked_program, rsa_programs
 
 __all__ = ["Design", "EngineDesign", "check_ranges", "required_operands"]
-
-
-class MakeMultiplier(Protocol):
-    """Makes a family's multiplier."""
-
-    def __call__(self, capabilities: Capabilities, target: Target) -> ModularMultiplier:
-        """Make the hardware for an engine of these capabilities."""
-        ...
 
 
 class Design(Protocol):
@@ -54,18 +45,20 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class EngineDesign:
-    """An engine of lanes: capabilities, layout of the memory, and the multiplier."""
+    """An engine of lanes: capabilities, layout of the memory, and the multiplication."""
 
     capabilities: Capabilities
     layout: Layout
-    make_multiplier: MakeMultiplier
+    multiplication: Multiplication
+    make_multiplier: Callable[[Target], ModularMultiplier]
+    """Makes the multiplication's hardware for a target."""
     exponentiation: Exponentiation
-    """Of a lane by itself."""
+    """Of a lane that works alone."""
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
         multipliers: list[ModularMultiplier | wiring.PureInterface]
-        if self.multiplier.interleaved:
+        if self.multiplication.interleaved:
             shared = self.multiplier_hardware(target)
             multipliers = [shared, shared.other]
         else:
@@ -74,30 +67,16 @@ class EngineDesign:
 
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> ModularMultiplier:
         """Make one multiplier, as the engine has it."""
-        return self.make_multiplier(self.capabilities, target)
-
-    @cached_property
-    def multiplier(self) -> ModularMultiplier:
-        """One to ask what it computes, and in how many cycles."""
-        asked = self.multiplier_hardware()
-        asked._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
-        return asked
+        return self.make_multiplier(target)
 
     @cached_property
     def programs(self) -> list[Program]:
         """The steps of each lane."""
-        own = Arithmetic(
-            montgomery=self.capabilities.montgomery,
-            canonical=self.multiplier.canonical,
-            prepares=self.multiplier.prepares,
-            aligned=self.capabilities.aligned,
-            scaled=self.multiplier.scaled,
-        )
-        if self.multiplier.banked:
-            return [banked_program(own, self.exponentiation)]
-        interleaved = self.multiplier.interleaved
-        lanes = 2 if interleaved else self.capabilities.multipliers
-        return rsa_programs(own, lanes, self.exponentiation, interleaved=interleaved)
+        multiplication = self.multiplication
+        if multiplication.banked:
+            return [banked_program(multiplication, self.exponentiation)]
+        lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
+        return rsa_programs(multiplication, lanes, self.exponentiation)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
@@ -109,7 +88,7 @@ class EngineDesign:
             lengths,
             programs=self.programs,
             capabilities=self.capabilities,
-            multiplier=self.multiplier,
+            multiplication=self.multiplication,
             layout=self.layout,
         )
 

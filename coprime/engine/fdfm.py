@@ -5,9 +5,11 @@ digit is known from its length, held beside the command, not from a flag in the 
 so a memory that holds anything at all cannot keep the engine from ending.
 """
 
-from coprime.cells.target import Target
+from functools import partial
+
 from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
-from coprime.multipliers.fdfm import FdfmMultiplier
+from coprime.model.montgomery import digits
+from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 
 from .contract import Capabilities
 from .design import EngineDesign, check_ranges, required_operands
@@ -18,8 +20,7 @@ __all__ = ["fdfm"]
 
 MEMORY_WORDS = 2048
 """Digits that one RAMB36E1 holds, the paper's block RAM."""
-HEADROOM = 2
-"""2^(17d) > 4M."""
+_MULTIPLICATION = FdfmMultiplication()
 
 
 def fdfm(
@@ -39,7 +40,7 @@ def fdfm(
         max_bits=(max_bits, range(64, 2177)),
         multipliers=(multipliers, range(1, 3)),
     )
-    width, headroom = FdfmMultiplier.DIGIT_WIDTH, HEADROOM
+    width, headroom = _MULTIPLICATION.digit_width, _MULTIPLICATION.headroom
     exponentiation = Exponentiation(exponentiator, window)
     layout, prime = _memory(max_bits, multipliers, exponentiation)
     if layout.depth > MEMORY_WORDS:
@@ -50,20 +51,21 @@ def fdfm(
         digit_width=width,
         headroom=headroom,
         round_bits=width,
-        min_length=(FdfmMultiplier.MIN_DIGITS - 1) * width - headroom + 1,
+        min_length=(_MULTIPLICATION.min_digits - 1) * width - headroom + 1,
         max_length=max_bits,
         max_prime_length=min(prime * width - headroom, max_bits),
         required=required_operands(inverses=True),
         multipliers=multipliers,
         constant_time=exponentiation.constant_time,
     )
-    return EngineDesign(capabilities, layout, _multiplier, exponentiation)
+    make = partial(FdfmMultiplier, capabilities.count_bits)
+    return EngineDesign(capabilities, layout, _MULTIPLICATION, make, exponentiation)
 
 
 def _memory(max_bits: int, multipliers: int, exponentiation: Exponentiation) -> tuple[Layout, int]:
     """The memory, of whatever size; and the digits of the longest prime."""
     whole, half = (
-        -(-(bits + HEADROOM) // FdfmMultiplier.DIGIT_WIDTH)
+        digits(bits, _MULTIPLICATION.digit_width, _MULTIPLICATION.headroom)
         for bits in (max_bits, (max_bits + 1) // 2)
     )
     return Layout.smallest(whole, half, multipliers, exponentiation.table)
@@ -84,7 +86,3 @@ def _what_fits(max_bits: int, multipliers: int, exponentiation: Exponentiation) 
         f" max_bits={max_bits} does not fit into one block RAM beside the operands;"
         f" that of max_bits={longest} does{others}"
     )
-
-
-def _multiplier(capabilities: Capabilities, target: Target) -> FdfmMultiplier:
-    return FdfmMultiplier(capabilities.count_bits, target)

@@ -4,10 +4,12 @@ Source: San, At (2014). The operands lie in a block RAM instead of shift registe
 streams out of it, a word a cycle.
 """
 
+from functools import partial
+
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
-from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba import KaratsubaMultiplier
+from coprime.multipliers.karatsuba_schedule import KaratsubaMultiplication
 
 from .contract import Capabilities
 from .design import EngineDesign, check_ranges, required_operands
@@ -47,8 +49,13 @@ def karatsuba(
     exponentiation = Exponentiation(exponentiator, window)
     if interleaved and (multipliers != 1 or not exponentiation.constant_time):
         raise ValueError("interleaved needs multipliers=1 and exponentiator=fixed-window")
-    stages = min(latency, KaratsubaProduct.most(word))
-    headroom = 2 + word * scaled  # 2^(w*D) > 4M, or 4cM with c < 2^w
+    multiplication = KaratsubaMultiplication(
+        word,
+        min(latency, KaratsubaProduct.most(word)),
+        scaled=bool(scaled),
+        interleaved=bool(interleaved),
+    )
+    headroom = multiplication.headroom
     whole = -(-(max_bits + headroom) // word)
     min_length = 1 if scaled else word - 1  # 2 words
     if max_bits < min_length:
@@ -69,16 +76,5 @@ def karatsuba(
         equal_primes=bool(interleaved),
         constant_time=exponentiation.constant_time,
     )
-
-    def make_multiplier(capabilities: Capabilities, target: Target) -> KaratsubaMultiplier:
-        return KaratsubaMultiplier(
-            word,
-            whole,
-            capabilities.count_bits,
-            stages,
-            scaled=bool(scaled),
-            interleaved=bool(interleaved),
-            target=target,
-        )
-
-    return EngineDesign(capabilities, layout, make_multiplier, exponentiation)
+    make = partial(KaratsubaMultiplier, multiplication, whole, capabilities.count_bits)
+    return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

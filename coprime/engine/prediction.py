@@ -14,7 +14,7 @@ from coprime.exponentiators.steps import (
     StepKind,
     Then,
 )
-from coprime.multipliers.contract import ModularMultiplier
+from coprime.multipliers.contract import Multiplication
 
 from .contract import Capabilities, Command, Error, Length, Operand
 from .layout import Layout
@@ -43,7 +43,7 @@ def predict(
     *,
     programs: Sequence[Program],
     capabilities: Capabilities,
-    multiplier: ModularMultiplier,
+    multiplication: Multiplication,
     layout: Layout,
 ) -> Prediction:
     """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits.
@@ -56,13 +56,13 @@ def predict(
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
     values = {Slot(operand): value for operand, value in operands.items()}
     lanes = [
-        _Lane(command, dict(values), lengths, program, capabilities, multiplier, layout.depth)
+        _Lane(command, dict(values), lengths, program, capabilities, multiplication, layout.depth)
         for program in programs
         if command in program.entries
     ]
     for lane, other in zip(lanes, reversed(lanes), strict=True):
         lane.other = other
-        lane.together = multiplier.interleaved and len(lanes) == 2
+        lane.together = multiplication.interleaved and len(lanes) == 2
     leading = lanes[0]
     while leading.address:
         ready = [lane for lane in lanes if lane.address and not lane.meets]
@@ -101,7 +101,7 @@ class _Lane:
         lengths: Mapping[Length, int],
         program: Program,
         capabilities: Capabilities,
-        multiplier: ModularMultiplier,
+        multiplication: Multiplication,
         depth: int,
     ):
         self.depth = depth
@@ -110,7 +110,7 @@ class _Lane:
         self.lengths = lengths
         self.program = program
         self.capabilities = capabilities
-        self.multiplier = multiplier
+        self.multiplication = multiplication
         self.other = self
         self.together = False
         """Its multiplications take turns with those of the other lane."""
@@ -142,7 +142,7 @@ class _Lane:
         if step.kind is StepKind.MEET:
             self.meets = True
         elif step.kind is StepKind.PREPARE:
-            self.cycles += self.multiplier.prepare_cycles(
+            self.cycles += self.multiplication.prepare_cycles(
                 self._digits(step.modulus), **self._together
             )
             self._window = int(Then.ENTRY in self.program.thens)
@@ -214,13 +214,13 @@ class _Lane:
         rounds = self.capabilities.rounds(self._length(step.outer))
         digits = self._digits(step.modulus)
         leaves = {"leaves": True} if step.leaves else {}
-        self.cycles += self.multiplier.cycles(digits, rounds, **self._together, **leaves)
+        self.cycles += self.multiplication.cycles(digits, rounds, **self._together, **leaves)
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
-            self.products += self.multiplier.products(digits, rounds, **leaves)
+            self.products += self.multiplication.products(digits, rounds, **leaves)
             kept = self.program.in_place and step.y is Slot.WINDOW and not self._window
             if not kept:
-                self.values[self._place(step.destination)] = self.multiplier.product(
+                self.values[self._place(step.destination)] = self.multiplication.product(
                     self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
                 )
         if step.then is Then.COUNTED:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
+from coprime.multipliers.contract import Multiplication
 
 from .contract import Command
 from .operations import banked
-from .operations.common import Arithmetic, canonical
+from .operations.common import canonical
 from .operations.modexp import modexp
 from .operations.modmul import modmul
 from .operations.rsa_private import rsa_private
@@ -137,9 +138,7 @@ def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dic
     return labels
 
 
-def rsa_programs(
-    own: Arithmetic, lanes: int, exponentiation: Exponentiation, *, interleaved: bool = False
-) -> list[Program]:
+def rsa_programs(own: Multiplication, lanes: int, exponentiation: Exponentiation) -> list[Program]:
     """All four operations, on one lane or on two: a program for each lane.
 
     A lane by itself does the `exponentiation`. So does the first of two lanes that are
@@ -149,7 +148,7 @@ def rsa_programs(
     operations = {
         (Command.MODMUL,): [modmul(own)],
         (Command.MODEXP, Command.RSA_PUBLIC): modexp(
-            own, 1 if interleaved else lanes, exponentiation
+            own, 1 if own.interleaved else lanes, exponentiation
         ),
         (Command.RSA_PRIVATE,): rsa_private(own, lanes, exponentiation),
     }
@@ -164,7 +163,7 @@ def rsa_programs(
     ]
 
 
-def banked_program(own: Arithmetic, exponentiation: Exponentiation) -> Program:
+def banked_program(own: Multiplication, exponentiation: Exponentiation) -> Program:
     """All four operations on a lane of two banks; the exponentiation has a fixed window."""
     return Program.assemble(
         {

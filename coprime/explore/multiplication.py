@@ -65,7 +65,7 @@ def predict_multiplication(
     if isinstance(design, FixedModulusDesign):
         return Multiplication(design.exponentiator.each, 1)
     assert isinstance(design, EngineDesign)
-    own = design.multiplier
+    own = design.multiplication
     return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))
 
 
@@ -97,10 +97,9 @@ def simulate_multiplication(
     memory[Role.INVERSE, 0] = -pow(m, -1, 1 << width) % (1 << width)
 
     assert isinstance(design, EngineDesign)
-    multiplier = design.multiplier_hardware()
-    if multiplier.banked:
-        multiplier._MustUse__silence = True
+    if design.multiplication.banked:
         raise ValueError(f"a multiplication of {own.family} is measured in its engine only")
+    multiplier = design.multiplier_hardware()
     bench = _Bench(multiplier, memory, digits, rounds)
     simulator = Simulator(multiplier)
     simulator.add_clock(1e-8)
@@ -109,8 +108,8 @@ def simulate_multiplication(
 
     value = sum(digit << width * index for index, digit in bench.result.items()) >> shift
     expected = x * y * pow(2, -own.radix_bits * rounds, m) % m
-    modulus = memory[Role.INVERSE, 0] * m if multiplier.scaled else m
-    bound = m if multiplier.canonical else 2 * modulus
+    modulus = memory[Role.INVERSE, 0] * m if design.multiplication.scaled else m
+    bound = m if design.multiplication.canonical else 2 * modulus
     right = value < bound and value % m == expected
     return Multiplication(bench.cycles, bench.products, right)
 
@@ -180,7 +179,7 @@ class _Bench:
 
     async def run(self, context: SimulatorContext) -> None:
         """Do it; the outcome stands in the public attributes."""
-        if self._dut.prepares:
+        if self._dut.multiplication.prepares:
             await self._command(context, self._dut.prepare)
         self.cycles, self.products = await self._command(context, self._dut.start)
 

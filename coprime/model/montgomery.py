@@ -6,7 +6,7 @@ that does not exist, since the modulus is 0 or even or the primes share a factor
 hands it to the hardware all the same, which then answers with its own error.
 """
 
-__all__ = ["crt_factor", "digits", "inverse", "modulus_power", "prime_power"]
+__all__ = ["crt_factor", "digits", "inverse", "modulus_power", "prime_power", "reduced"]
 
 
 def digits(length: int, width: int, headroom: int) -> int:
@@ -21,6 +21,16 @@ def inverse(modulus: int, width: int) -> int:
     """-modulus^-1 mod 2^width, in [0, 2^width); 0 if the modulus is even."""
     radix = 1 << width
     return -pow(modulus, -1, radix) % radix if modulus & 1 else 0
+
+
+def reduced(value: int, modulus: int, bits: int) -> int:
+    """(value + q * modulus) / 2^bits with the q below 2^bits that makes it an integer.
+
+    It is value * 2^-bits mod modulus, not fully reduced: below value / 2^bits + modulus. Ranges:
+    value >= 0; modulus odd, above 0; bits >= 0.
+    """
+    q = value * inverse(modulus, bits) & (1 << bits) - 1
+    return (value + q * modulus) >> bits
 
 
 def modulus_power(modulus: int, exponent: int) -> int:

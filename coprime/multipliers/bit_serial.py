@@ -10,6 +10,7 @@ Running, Finished. What differs:
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -17,10 +18,11 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.model.bitserial import COUNTS
 
-from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature, Role
 
 __all__ = [
     "BitSerialControl",
+    "BitSerialMultiplication",
     "BitSerialMultiplier",
     "delays_with_reset",
     "spread",
@@ -63,67 +65,36 @@ def spread(m: Module, following: Value, width: int, *, name: str, clear: Value) 
     return flag.replicate(width)
 
 
-class BitSerialMultiplier(ModularMultiplier):
-    """A multiplier that adds a multiple of Y each round.
+@dataclass(frozen=True)
+class BitSerialMultiplication(Multiplication):
+    """A multiplication in registers of N = `words` * `digit_width` bits, some passes and rounds.
 
-    Its registers have N = `words` * `digit_width` bits. They are passed through word by word: a
-    *pass* takes a word from the low end of a register and enters one at the high end, so that after
-    `words` cycles each word has had its turn. Every pass goes through all words, whatever the
+    A *pass* takes a word from the low end of a register and enters one at the high end, so that
+    after `words` cycles each word has had its turn. Every pass goes through all words, whatever the
     operands' lengths are: words that an operand does not have are zero.
+
+    Where it is `aligned`, operands and result are at the upper end of their digits, with zero bits
+    below. Else they are at the lower end.
 
     Parameters
     ----------
     words : int
-        Digits of the longest operand, at least 1.
+        Digits of the longest operand, 1 to 4096.
     digit_width : int
         Bits of a word, 1 to 128.
-    count_bits : int
-        Bits of a digit count; it holds words + 1.
-    round_bits : int
-        Bits of a count of rounds.
-
-    Attributes
-    ----------
-    montgomery : bool
-        The result is that of X * Y * 2^-rounds modulo M, for odd M. Else of X * Y, for any M.
-    aligned : bool
-        Operands and result stand at the upper end of their digits, with zero bits below, so that
-        the highest bit of M's highest digit is 1. Else they stand at the lower end.
-    s : Signal
-        The register S, for simulations to look into.
-    secrets : list
-        All signals and memory words that hold something of the operands; `wipe` clears them.
     """
 
-    prepares = True
-    HEADROOM = 0
-    """Bits of an operand, and rounds, beyond the modulus's length."""
-    montgomery: bool
-    aligned: bool
+    words: int
+    digit_width: int
 
-    CONSTANT_CYCLES = 1
+    prepares = True
+    headroom = 0
+    constant_cycles = 1
     """Of a multiplication beside its rounds, loading and unloading: STARTING."""
 
-    def __init__(self, words: int, digit_width: int, count_bits: int, round_bits: int):
-        for name, value, least, most in (
-            ("words", words, 1, 4096),
-            ("digit_width", digit_width, 1, 128),
-            ("count_bits", count_bits, 1, 16),
-            ("round_bits", round_bits, 1, 32),
-        ):
-            if not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, not {value!r}")
-            if value not in range(least, most + 1):
-                raise ValueError(f"{name} must be in {least}..{most}, not {value}")
-        if words + 1 >= 1 << count_bits:
-            raise ValueError(f"count_bits must hold words + 1 = {words + 1}, not be {count_bits}")
-        self.words = words
-        self.digit_width = digit_width
-        self.count_bits = count_bits
-        self.round_bits = round_bits
-        self.s = Signal(self.width, reset_less=True)
-        self.secrets: list[Value] = [self.s]
-        super().__init__(MultiplierSignature(digit_width, count_bits, round_bits))
+    def __post_init__(self) -> None:
+        _check_range("words", self.words, 1, 4096)
+        _check_range("digit_width", self.digit_width, 1, 128)
 
     @property
     def width(self) -> int:
@@ -150,7 +121,7 @@ class BitSerialMultiplier(ModularMultiplier):
 
     def cycles(self, inner: int, rounds: int) -> int:
         """Cycles of one multiplication; they depend on the rounds only."""
-        return self.loading_cycles + self.CONSTANT_CYCLES + rounds + self.unloading_cycles
+        return self.loading_cycles + self.constant_cycles + rounds + self.unloading_cycles
 
     def products(self, inner: int, rounds: int) -> int:
         """Cycles in RUNNING."""
@@ -159,6 +130,52 @@ class BitSerialMultiplier(ModularMultiplier):
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of loading the modulus."""
         return self.words + READ_LATENCY + 1
+
+
+class BitSerialMultiplier(ModularMultiplier):
+    """The hardware of a `BitSerialMultiplication`: adds a multiple of Y each round.
+
+    Parameters
+    ----------
+    multiplication : BitSerialMultiplication
+        Of the class `computes`.
+    count_bits : int
+        Bits of a digit count, at most 16; it holds words + 1.
+    round_bits : int
+        Bits of a count of rounds, 1 to 32.
+
+    Attributes
+    ----------
+    s : Signal
+        The register S, for simulations to look into.
+    secrets : list
+        All signals and memory words that hold something of the operands; `wipe` clears them.
+    """
+
+    computes: type[BitSerialMultiplication]
+    multiplication: BitSerialMultiplication
+
+    def __init__(self, multiplication: BitSerialMultiplication, count_bits: int, round_bits: int):
+        _check_range("count_bits", count_bits, 1, 16)
+        _check_range("round_bits", round_bits, 1, 32)
+        self.multiplication = multiplication
+        self.words = words = multiplication.words
+        self.digit_width = multiplication.digit_width
+        self.width = multiplication.width
+        if words + 1 >= 1 << count_bits:
+            raise ValueError(f"count_bits must hold words + 1 = {words + 1}, not be {count_bits}")
+        self.count_bits = count_bits
+        self.round_bits = round_bits
+        self.s = Signal(self.width, reset_less=True)
+        self.secrets: list[Value] = [self.s]
+        super().__init__(MultiplierSignature(self.digit_width, count_bits, round_bits))
+
+
+def _check_range(name: str, value: int, least: int, most: int) -> None:
+    if not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, not {value!r}")
+    if value not in range(least, most + 1):
+        raise ValueError(f"{name} must be in {least}..{most}, not {value}")
 
 
 class BitSerialControl(wiring.Component):
@@ -227,8 +244,8 @@ class BitSerialControl(wiring.Component):
     ):
         self.words = multiplier.words
         self.digit_width = multiplier.digit_width
-        self.aligned = multiplier.aligned
-        self.pass_cycles = multiplier.pass_cycles
+        self.aligned = multiplier.multiplication.aligned
+        self.pass_cycles = multiplier.multiplication.pass_cycles
         self.carry_save = carry_save
         self.tabulates = tabulates
         own = dict(multiplier.signature.members)

@@ -7,6 +7,7 @@ diagonal products in a running sum beside the accumulator, so that no column wai
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
@@ -15,16 +16,104 @@ from coprime.cells.difference_slice import Base, DifferenceSlice
 from coprime.cells.luts import at_least, same
 from coprime.cells.target import Target
 from coprime.model.compact import RADIX_BITS, accumulator_bits, scaling
+from coprime.model.montgomery import reduced
 
-from .contract import READ_LATENCY, BankedMultiplierSignature, ModularMultiplier, Pair
+from .contract import (
+    READ_LATENCY,
+    BankedMultiplierSignature,
+    ModularMultiplier,
+    Multiplication,
+    Pair,
+)
 from .delays import history
 
-__all__ = ["CompactMultiplier"]
+__all__ = ["CompactMultiplication", "CompactMultiplier"]
 
 _ENTERED = READ_LATENCY + 1
 """From asking for digits to the slice, with a register right behind the memory, which is slow."""
 _SUMMED = _ENTERED + DifferenceSlice.LATENCY
 """From asking for digits to their product in P."""
+
+
+@dataclass(frozen=True)
+class CompactMultiplication(Multiplication):
+    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; where it `leaves`, mod M."""
+
+    digit_width = RADIX_BITS
+    headroom = 2 + RADIX_BITS
+    """2^(17*D) > 4cM with c < 2^17."""
+    min_digits = 3
+    """Of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written."""
+    newest_after = 4
+    """Slots of a column before the newest q is there."""
+    canonical = False
+    prepares = True
+    scaled = True
+    banked = True
+
+    def cycles(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+        """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""
+        outer = rounds - leaves
+        total = (
+            sum(self._columns(inner, outer)) + 2 + self._pairs_xy(inner, outer, inner + outer + 1)
+        )
+        return total + (self._line(inner) if leaves else 0)
+
+    def prepare_cycles(self, inner: int) -> int:
+        """Cycles of making M' of a modulus of `inner` digits."""
+        return self._line(inner)
+
+    def _line(self, inner: int) -> int:
+        # Columns -1 and 0, which have DIAGONAL and NEWEST, up to one for the last carry and one
+        # more; as above.
+        return 2 * 6 + 4 * (inner + 1) + 3
+
+    @classmethod
+    @cache
+    def _columns(cls, inner: int, outer: int) -> tuple[int, ...]:
+        """Slots of the columns from column -1."""
+        long = max(inner, outer)
+
+        def slots() -> Iterator[int]:
+            yield from (2, 2)
+            for k in range(1, inner + outer + 1):
+                xy = cls._pairs_xy(inner, outer, k)
+                # Of the column before, but for the pair (0, k - 1) where k <= L.
+                qm = max(1, k // 2 - max(1, k - long))
+                pairs = 1 + xy + (k >= long) + qm
+                yield max(pairs, cls.newest_after) + 2 if k <= long else pairs
+
+        return tuple(slots())
+
+    @staticmethod
+    def _pairs_xy(inner: int, outer: int, k: int) -> int:
+        """Slots of XY in column k: from the outermost pair (i, k - i) to the innermost one."""
+        return max(1, (k + 1) // 2 - max(0, k - max(inner, outer) + 1))
+
+    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+        """Digit products that the algorithm needs, each once: D^2 + D for D of both."""
+        outer = rounds - leaves
+        short, long = min(inner, outer), max(inner, outer)
+        pairs = short * (short - 1) // 2 + short * (long - short)
+        return 2 * (short + pairs) + (1 + inner if leaves else 0)
+
+    def product(
+        self,
+        multiplicand: int,
+        multiplier: int,
+        modulus: int,
+        rounds: int,
+        *,
+        leaves: bool = False,
+    ) -> int:
+        """(X * Y + q * c * M) / R with the q below R = 2^(17*rounds) that makes it an integer.
+
+        Where it `leaves`, the last round is M's.
+        """
+        whole = scaling(modulus) * modulus
+        product = multiplicand * multiplier
+        s = reduced(product, whole, RADIX_BITS * (rounds - leaves))
+        return reduced(s, modulus, RADIX_BITS) if leaves else s
 
 
 class CompactMultiplier(ModularMultiplier):
@@ -109,97 +198,18 @@ class CompactMultiplier(ModularMultiplier):
     target : Target
     """
 
-    DIGIT_WIDTH = RADIX_BITS
-    MIN_DIGITS = 3
-    """Of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written."""
-    NEWEST_AFTER = 4
-    """Slots of a column before the newest q is there."""
-    canonical = False
-    prepares = True
-    scaled = True
-    banked = True
+    multiplication = CompactMultiplication()
 
     def __init__(self, max_digits: int, count_bits: int, target: Target = Target.GENERIC):
         self.max_digits = max_digits
         self.count_bits = count_bits
         self.target = Target(target)
-        super().__init__(BankedMultiplierSignature(self.DIGIT_WIDTH, count_bits))
-
-    # --- Cycles ---------------------------------------------------------------------------------
-
-    @classmethod
-    def cycles(cls, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""
-        outer = rounds - leaves
-        total = sum(cls._columns(inner, outer)) + 2 + cls._pairs_xy(inner, outer, inner + outer + 1)
-        return total + (cls._line(inner) if leaves else 0)
-
-    @classmethod
-    def prepare_cycles(cls, inner: int) -> int:
-        """Cycles of making M' of a modulus of `inner` digits."""
-        return cls._line(inner)
-
-    @classmethod
-    def _line(cls, inner: int) -> int:
-        # Columns -1 and 0, which have DIAGONAL and NEWEST, up to one for the last carry and one
-        # more; as above.
-        return 2 * 6 + 4 * (inner + 1) + 3
-
-    @classmethod
-    @cache
-    def _columns(cls, inner: int, outer: int) -> tuple[int, ...]:
-        """Slots of the columns from column -1."""
-        long = max(inner, outer)
-
-        def slots() -> Iterator[int]:
-            yield from (2, 2)
-            for k in range(1, inner + outer + 1):
-                xy = cls._pairs_xy(inner, outer, k)
-                # Of the column before, but for the pair (0, k - 1) where k <= L.
-                qm = max(1, k // 2 - max(1, k - long))
-                pairs = 1 + xy + (k >= long) + qm
-                yield max(pairs, cls.NEWEST_AFTER) + 2 if k <= long else pairs
-
-        return tuple(slots())
-
-    @staticmethod
-    def _pairs_xy(inner: int, outer: int, k: int) -> int:
-        """Slots of XY in column k: from the outermost pair (i, k - i) to the innermost one."""
-        return max(1, (k + 1) // 2 - max(0, k - max(inner, outer) + 1))
-
-    @staticmethod
-    def products(inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Digit products that the algorithm needs, each once: D^2 + D for D of both."""
-        outer = rounds - leaves
-        short, long = min(inner, outer), max(inner, outer)
-        pairs = short * (short - 1) // 2 + short * (long - short)
-        return 2 * (short + pairs) + (1 + inner if leaves else 0)
-
-    @classmethod
-    def product(
-        cls,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        leaves: bool = False,
-    ) -> int:
-        """(X * Y + q * c * M) / R with the q below R = 2^(17*rounds) that makes it an integer.
-
-        Where it `leaves`, the last round is M's.
-        """
-        whole = scaling(modulus) * modulus
-        product = multiplicand * multiplier
-        s = _divided(product, whole, RADIX_BITS * (rounds - leaves))
-        return _divided(s, modulus, RADIX_BITS) if leaves else s
-
-    # --- Hardware -------------------------------------------------------------------------------
+        super().__init__(BankedMultiplierSignature(RADIX_BITS, count_bits))
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
         m = Module()
-        width, count = self.DIGIT_WIDTH, self.count_bits
+        width, count = RADIX_BITS, self.count_bits
         wide = Signal(accumulator_bits(self.max_digits)).shape()
         m.submodules.slice = dsp = DifferenceSlice(wide.width + 1, self.target)
 
@@ -213,7 +223,7 @@ class CompactMultiplier(ModularMultiplier):
         diagonal = Signal()
         newest = Signal()
         # By how many slots a column has gone past AHEAD: 1, 2 and so on.
-        past = history(m, "past", ahead, self.NEWEST_AFTER - 2, reset=True)
+        past = history(m, "past", ahead, self.multiplication.newest_after - 2, reset=True)
         first = past[1]
         waited = Signal()  # for the newest q
         m.d.sync += waited.eq(~ahead & (waited | past[-1]))
@@ -485,8 +495,3 @@ class CompactMultiplier(ModularMultiplier):
             term = p ^ adds.replicate(len(p))
             m.d.sync += running.eq((Cat(Const(0, 1), running) - Cat(adds, term))[1:])
         return m
-
-
-def _divided(product: int, modulus: int, bits: int) -> int:
-    q: int = -product * pow(modulus, -1, 1 << bits) % (1 << bits)
-    return (product + q * modulus) >> bits

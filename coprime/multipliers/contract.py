@@ -1,7 +1,7 @@
 """What the engine asks of a modular multiplier that works on the operand memory digit by digit."""
 
 import enum
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
@@ -11,6 +11,7 @@ __all__ = [
     "READ_LATENCY",
     "BankedMultiplierSignature",
     "ModularMultiplier",
+    "Multiplication",
     "MultiplierSignature",
     "Pair",
     "Role",
@@ -61,8 +62,8 @@ class MultiplierSignature(wiring.Signature):
     the multiplier's digit instead.
 
     A multiplier that works modulo a `scaled` modulus has the input `leaves`, which holds like the
-    lengths: where it is 1, the result is one of the modulus itself, as `ModularMultiplier.scaled`
-    tells.
+    lengths: where it is 1, the result is one of the modulus itself, as `Multiplication.scaled`
+    says.
     """
 
     def __init__(
@@ -134,31 +135,45 @@ class BankedMultiplierSignature(wiring.Signature):
         )
 
 
-class ModularMultiplier(wiring.Component):
-    """A modular multiplier: its hardware, what it computes, and in how many cycles.
+class Multiplication(ABC):
+    """What a multiplier computes, and in how many cycles: a frozen dataclass, without hardware.
 
     Attributes
     ----------
+    digit_width : int
+        Bits of a digit.
     canonical : bool
-        Factors and result are below the modulus. Else below twice of it.
+        Factors and result are below the modulus. Else below twice the modulus.
     prepares : bool
-        Wants `prepare` before the first multiplication with another modulus.
+        Needs `prepare` before the first multiplication modulo another modulus.
+    montgomery : bool
+        Divides by 2^(bits a round takes * rounds), modulo an odd modulus. Else by nothing.
+    aligned : bool
+        The highest bit of the modulus must be the highest bit of its digits.
     scaled : bool
         Works modulo c * M with c = -M^-1 mod 2^W, so factors and results are below 2 * c * M; but
         where it `leaves`, the result is below 2M if the multiplier is 1, and below 5/2 M if it is
         below 1/2 R / 2^W, with a multiplicand below M * (1 + c).
     interleaved : bool
-        Serves two lanes, which start it in the same cycle, with the same lengths, or the first one
-        alone. The other one's ports are the interface `other`.
+        Serves two lanes, which start it in the same cycle with the same lengths, or the first lane
+        alone. The second lane's ports are the interface `other`.
     banked : bool
-        Works on two banks of memory, with the ports of `BankedMultiplierSignature`.
+        Reads two banks of memory, with the ports of `BankedMultiplierSignature`.
     """
 
+    digit_width: int
     canonical: bool
     prepares: bool
+    montgomery: bool = True
+    aligned: bool = False
     scaled: bool = False
     interleaved: bool = False
     banked: bool = False
+
+    @property
+    @abstractmethod
+    def headroom(self) -> int:
+        """Bits that an operand has beyond the modulus's length."""
 
     @abstractmethod
     def cycles(self, inner: int, rounds: int) -> int:
@@ -175,6 +190,12 @@ class ModularMultiplier(wiring.Component):
     @abstractmethod
     def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
         """The result of one multiplication, in integers."""
+
+
+class ModularMultiplier(wiring.Component):
+    """The hardware of a multiplication."""
+
+    multiplication: Multiplication
 
     @abstractmethod
     def elaborate(self, platform: object) -> Elaboratable:

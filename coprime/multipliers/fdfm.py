@@ -11,24 +11,60 @@ Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-ba
   lie below 2M.
 """
 
+from dataclasses import dataclass
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
 from coprime.model.fdfm import RADIX_BITS
+from coprime.model.montgomery import reduced
 
-from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from .contract import (
+    READ_LATENCY,
+    ModularMultiplier,
+    Multiplication,
+    MultiplierSignature,
+    Role,
+)
 from .delays import delays
 
-__all__ = ["FdfmMultiplier"]
+__all__ = ["FdfmMultiplication", "FdfmMultiplier"]
+
+
+@dataclass(frozen=True)
+class FdfmMultiplication(Multiplication):
+    """X * Y * 2^(-17*outer) mod M, not fully reduced.
+
+    X, the multiplicand, and M have `inner` digits, at least 2; Y, the multiplier, has `outer`. The
+    result is below X*Y / 2^(17*outer) + M, so below 2M where X < 2M, Y < 2M and 2^(17*outer) > 4M;
+    it must fit in `inner` digits. M is odd.
+    """
+
+    digit_width = RADIX_BITS
+    headroom = 2
+    """2^(17d) > 4M."""
+    min_digits = 2
+    """Of X and M: S_0 is the sum of j = 1."""
+    canonical = False
+    prepares = False
+
+    def cycles(self, inner: int, rounds: int) -> int:
+        """Cycles of one multiplication; 2d^2 + 6d + 7 for equal lengths."""
+        # One cycle asks for Y_0 before the iterations; S_(d-1) is finished after them.
+        return 1 + rounds * (2 * inner + 6) + READ_LATENCY + DspSlice.LATENCY
+
+    def products(self, inner: int, rounds: int) -> int:
+        """Products that Algorithm 3 needs (equation 7): X_j * Y_i, q * M_j and one for q."""
+        return rounds * (2 * inner + 1)
+
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^(17*rounds) that makes it an integer."""
+        return reduced(multiplicand * multiplier, modulus, RADIX_BITS * rounds)
 
 
 class FdfmMultiplier(ModularMultiplier):
-    """X * Y * 2^(-17*outer) mod M, not fully reduced.
-
-    X, the multiplicand, and M have `inner` digits; Y, the multiplier, has `outer`. The result is
-    below X*Y / 2^(17*outer) + M, so below 2M where X < 2M, Y < 2M and 2^(17*outer) > 4M; it must
-    fit in `inner` digits. M is odd.
+    """The hardware of an `FdfmMultiplication`.
 
     Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
     asked; the operand enters the DSP slice in c+3 and its sum stands in P in c+6.
@@ -54,35 +90,12 @@ class FdfmMultiplier(ModularMultiplier):
     target : Target
     """
 
-    DIGIT_WIDTH = RADIX_BITS
-    MIN_DIGITS = 2
-    """Of X and M: S_0 is the sum of j = 1."""
-    canonical = False
-    prepares = False
+    multiplication = FdfmMultiplication()
 
     def __init__(self, count_bits: int, target: Target = Target.GENERIC):
         self.count_bits = count_bits
         self.target = Target(target)
-        super().__init__(MultiplierSignature(self.DIGIT_WIDTH, count_bits, count_bits))
-
-    @staticmethod
-    def cycles(inner: int, rounds: int) -> int:
-        """Cycles of one multiplication; 2d^2 + 6d + 7 for equal lengths."""
-        # One cycle asks for Y_0 before the iterations; S_(d-1) is finished after them.
-        return 1 + rounds * (2 * inner + 6) + READ_LATENCY + DspSlice.LATENCY
-
-    @staticmethod
-    def products(inner: int, rounds: int) -> int:
-        """Products that Algorithm 3 needs (equation 7): X_j * Y_i, q * M_j and one for q."""
-        return rounds * (2 * inner + 1)
-
-    @staticmethod
-    def product(multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^(17*rounds) that makes it an integer."""
-        radix = 1 << (RADIX_BITS * rounds)
-        product = multiplicand * multiplier
-        q = -product * pow(modulus, -1, radix) % radix
-        return (product + q * modulus) // radix
+        super().__init__(MultiplierSignature(RADIX_BITS, count_bits, count_bits))
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
@@ -97,7 +110,7 @@ class FdfmMultiplier(ModularMultiplier):
         last_j = Signal()
         m.d.comb += last_j.eq(j + 1 == self.inner_digits)
 
-        s_0 = Signal(self.DIGIT_WIDTH)
+        s_0 = Signal(RADIX_BITS)
         read_y = Signal()
         quotient = Signal()
         x_j = Signal()
@@ -158,12 +171,12 @@ class FdfmMultiplier(ModularMultiplier):
         index = delays(m, j, ready + 2)
 
         # --- The DSP slice -------------------------------------------------------------------
-        y = Signal(self.DIGIT_WIDTH, reset_less=True)
-        q = Signal(self.DIGIT_WIDTH, reset_less=True)
-        s = Signal(self.DIGIT_WIDTH, reset_less=True)
-        p = dsp.p[: self.DIGIT_WIDTH]
+        y = Signal(RADIX_BITS, reset_less=True)
+        q = Signal(RADIX_BITS, reset_less=True)
+        s = Signal(RADIX_BITS, reset_less=True)
+        p = dsp.p[:RADIX_BITS]
         carry = Signal()
-        total = Signal(self.DIGIT_WIDTH + 1)
+        total = Signal(RADIX_BITS + 1)
         select_sum, select_p, select_q = Signal(), Signal(), Signal()
         m.d.comb += total.eq(
             # The lowest position makes the carry an input of one carry chain.
@@ -184,12 +197,12 @@ class FdfmMultiplier(ModularMultiplier):
         ]
         with m.If(select_p):
             m.d.sync += q.eq(p)
-        b = Signal(self.DIGIT_WIDTH)
+        b = Signal(RADIX_BITS)
         m.d.comb += [
             b.eq(
                 Mux(
                     select_sum,
-                    total[: self.DIGIT_WIDTH],
+                    total[:RADIX_BITS],
                     Mux(select_p, p, Mux(select_q, q, y)),
                 )
             ),
@@ -213,15 +226,15 @@ class FdfmMultiplier(ModularMultiplier):
         with m.If(flushes[ready - 2]):
             m.d.sync += first.eq(0)
         with m.If(sum_pair & (sum_index == 1)):
-            m.d.sync += s_0.eq(total[: self.DIGIT_WIDTH])
+            m.d.sync += s_0.eq(total[:RADIX_BITS])
         with m.If(sum_pair):
-            m.d.sync += carry.eq(total[self.DIGIT_WIDTH])
+            m.d.sync += carry.eq(total[RADIX_BITS])
         with m.If(sum_flush):
             m.d.sync += carry.eq(0)
         m.d.comb += [
             # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
             self.b_write.eq((sum_pair & (sum_index != 0)) | sum_flush),
-            self.b_write_data.eq(total[: self.DIGIT_WIDTH]),
+            self.b_write_data.eq(total[:RADIX_BITS]),
             # The sum's j less one: j was that two cycles before it was the sum's.
             self.b_index.eq(Mux(self.b_write, index[ready + 2], index[1])),
             finished.eq(sum_flush & draining),

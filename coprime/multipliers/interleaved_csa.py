@@ -4,16 +4,48 @@ Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005), section 2.1, and Bunimov
 and Time Efficient Modular Multiplication of Large Integers" (2003).
 """
 
+from dataclasses import dataclass
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.memory import Memory
 
 from coprime.model.bitserial import COUNTS
 
 from .bit_serial import BitSerialControl, spread, turned
-from .carry_save import CarrySaveMultiplier, carry_save, word_sum
+from .carry_save import CarrySaveMultiplication, CarrySaveMultiplier, carry_save, word_sum
 from .contract import READ_LATENCY
 
-__all__ = ["InterleavedCsa"]
+__all__ = ["InterleavedCsa", "InterleavedMultiplication"]
+
+
+@dataclass(frozen=True)
+class InterleavedMultiplication(CarrySaveMultiplication):
+    """X * Y mod M, with Y < M < 2^N, X < 2^rounds; the highest bit of M is bit N - 1."""
+
+    montgomery = False
+    aligned = True
+
+    @property
+    def _table_cycles(self) -> int:
+        return COUNTS * self.pass_cycles
+
+    @property
+    def loading_cycles(self) -> int:
+        """Y's way here, and the table."""
+        return 1 + READ_LATENCY + 1 + self._table_cycles
+
+    @property
+    def unloading_cycles(self) -> int:
+        """MOVE, WAIT, SUM, REDUCE, WRITE."""
+        return self.words + max(0, READ_LATENCY - self.words) + 4 * self.pass_cycles
+
+    def prepare_cycles(self, inner: int) -> int:
+        """Cycles of loading the modulus and making the entries without Y."""
+        return 1 + READ_LATENCY + 1 + self.words + self._table_cycles
+
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """X * Y mod M."""
+        return multiplicand * multiplier % modulus
 
 
 class InterleavedCsa(CarrySaveMultiplier):
@@ -50,30 +82,7 @@ class InterleavedCsa(CarrySaveMultiplier):
     Only S can be turned word by word; see `MontgomeryCarrySave`.
     """
 
-    montgomery = False
-    aligned = True
-
-    @property
-    def _table_cycles(self) -> int:
-        return COUNTS * self.pass_cycles
-
-    @property
-    def loading_cycles(self) -> int:
-        """Y's way here, and the table."""
-        return 1 + READ_LATENCY + 1 + self._table_cycles
-
-    @property
-    def unloading_cycles(self) -> int:
-        """MOVE, WAIT, SUM, REDUCE, WRITE."""
-        return self.words + max(0, READ_LATENCY - self.words) + 4 * self.pass_cycles
-
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of loading the modulus and making the entries without Y."""
-        return 1 + READ_LATENCY + 1 + self.words + self._table_cycles
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """X * Y mod M."""
-        return multiplicand * multiplier % modulus
+    computes = InterleavedMultiplication
 
     def elaborate(self, platform: object) -> Module:
         """Registers, table, adder row, word adders."""

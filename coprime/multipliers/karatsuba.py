@@ -26,17 +26,13 @@ from coprime.cells.target import Target
 
 from .contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
 from .delays import history
-from .karatsuba_schedule import ASK, Schedule, Timing
+from .karatsuba_schedule import ASK, KaratsubaMultiplication, Schedule
 
 __all__ = ["KaratsubaMultiplier"]
 
 
 class KaratsubaMultiplier(ModularMultiplier):
-    """X * Y * 2^(-w*rounds) mod M, not fully reduced.
-
-    X, the multiplicand, and M have D = `inner` words of w bits, at least 2; Y, the multiplier, has
-    as many as there are rounds. The result is below X*Y / 2^(w*rounds) + M, so below 2M where
-    X < 2M, Y < 2M and 2^(w*rounds) > 4M; S stays below X + M, and must fit in D words. M is odd.
+    """The hardware of a `KaratsubaMultiplication`, which has the ranges of its operands.
 
     In the slot of word j, in iteration i, X_j and Y_i, and M_j and q_i, enter their multipliers. A
     slot is a cycle; the next iteration begins D slots later, or `period` slots where q_(i+1) needs
@@ -68,100 +64,54 @@ class KaratsubaMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    width : int
-        w, bits of a word: 16, 32, 64 or 128.
+    multiplication : KaratsubaMultiplication
     max_digits : int
         Words of the longest modulus; of its scaled form.
     count_bits : int
         Bits of a digit count.
-    latency : int
-        k, 1 to KaratsubaProduct.most(width).
-    scaled : bool
-    interleaved : bool
     target : Target
     """
 
-    canonical = False
-    prepares = True
+    multiplication: KaratsubaMultiplication
 
     def __init__(
         self,
-        width: int,
+        multiplication: KaratsubaMultiplication,
         max_digits: int,
         count_bits: int,
-        latency: int,
-        *,
-        scaled: bool = False,
-        interleaved: bool = False,
         target: Target = Target.GENERIC,
     ):
-        if latency < 1:
-            raise ValueError(f"latency must be at least 1, not {latency}")
-        self.width = width
+        self.multiplication = multiplication
         self.max_digits = max_digits
         self.count_bits = count_bits
-        self.latency = latency
-        self.scaled = scaled
-        self.interleaved = interleaved
         self.target = Target(target)
-        self.timing = Timing(latency, scaled=scaled, interleaved=interleaved)
-        ports = MultiplierSignature(width, count_bits, count_bits, two_streams=True, scaled=scaled)
+        ports = MultiplierSignature(
+            multiplication.digit_width,
+            count_bits,
+            count_bits,
+            two_streams=True,
+            scaled=multiplication.scaled,
+        )
+        interleaved = multiplication.interleaved
         super().__init__({**ports.members, "other": Out(ports)} if interleaved else ports)
-
-    def cycles(
-        self, inner: int, rounds: int, *, together: bool = False, leaves: bool = False
-    ) -> int:
-        """Cycles of one multiplication: D^2 + 3k + 10 for D words and rounds without a stall.
-
-        Scaled, D^2 + 2k + 9.
-        """
-        return self.timing.multiplication(inner, rounds, together=together, leaves=leaves)
-
-    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Slots in which X_j * Y_i and q_i * M_j enter."""
-        return inner * rounds
-
-    def prepare_cycles(self, inner: int, *, together: bool = False) -> int:
-        """Cycles of reading M' and the words of M, and of scaling these."""
-        return self.timing.prepare(inner, together=together)
 
     @property
     def clear_cycles(self) -> int:
         """Cycles of a wipe: every word of the memories, and all that is on its way to them."""
-        return max(self._depth, self.timing.made + 2)
+        return max(self._depth, self.multiplication.made + 2)
 
     @property
     def _depth(self) -> int:
         """Words of each of the memories."""
-        return 2 << bits_for(self.max_digits - 1) if self.interleaved else self.max_digits
-
-    def product(
-        self,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        leaves: bool = False,
-    ) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
-
-        Scaled, of c * M in the place of M; where it `leaves`, the last round is M's.
-        """
-        product = multiplicand * multiplier
-        if not self.scaled:
-            return _divided(product, modulus, self.width * rounds)
-        c = -pow(modulus, -1, 1 << self.width) % (1 << self.width)
-        if not leaves:
-            return _divided(product, c * modulus, self.width * rounds)
-        s = _divided(product, c * modulus, self.width * (rounds - 1))
-        return _divided(s, modulus, self.width)
+        interleaved: int = 2 << bits_for(self.max_digits - 1)
+        return interleaved if self.multiplication.interleaved else self.max_digits
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
         m = Module()
-        width, k, made = self.width, self.latency, self.timing.made
-        ports = [self, self.other] if self.interleaved else [self]
+        own = self.multiplication
+        width, k, made = own.digit_width, own.latency, own.made
+        ports = [self, self.other] if own.interleaved else [self]
         of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
         m.submodules.product_x, m.submodules.product_m = of_x, of_m
         shape = {"shape": width, "depth": self._depth, "init": []}
@@ -171,7 +121,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         m_write, m_read = modulus.write_port(), modulus.read_port(domain="comb")
         s_write, s_read = sums.write_port(), sums.read_port(domain="comb")
         m.submodules.schedule = asked = Schedule(
-            self.timing, self.max_digits, self.count_bits, self.clear_cycles
+            own, self.max_digits, self.count_bits, self.clear_cycles
         )
         m.d.comb += [
             asked.start.eq(self.start),
@@ -180,11 +130,11 @@ class KaratsubaMultiplier(ModularMultiplier):
             asked.inner_digits.eq(self.inner_digits),
             asked.outer_digits.eq(self.outer_digits),
         ]
-        if self.scaled:
+        if own.scaled:
             m.d.comb += asked.leaves.eq(self.leaves)
-        if self.interleaved:
+        if own.interleaved:
             m.d.comb += asked.together.eq(self.other.start | self.other.prepare)
-        at = _Ages(m, asked, made + 1, interleaved=self.interleaved)
+        at = _Ages(m, asked, made + 1, interleaved=own.interleaved)
 
         # --- Factors -----------------------------------------------------------------------------
         x, y, q, m_j, s_word = (
@@ -217,16 +167,16 @@ class KaratsubaMultiplier(ModularMultiplier):
         remembered += q_waiting
         q_made, is_made, made_turn = Signal(width), Signal(), Signal()
         with m.If(is_made):
-            m.d.sync += q_waiting[made_turn if self.interleaved else 0].eq(q_made)
+            m.d.sync += q_waiting[made_turn if own.interleaved else 0].eq(q_made)
         turn = at.turn[ASK - 1]
         q_next = Mux(is_made & (made_turn == turn), q_made, q_waiting[turn])
         with m.If(at.iterations[ASK - 1]):
             m.d.sync += [q.eq(q_next), y.eq(y_next[turn])]
-            if self.scaled:
+            if own.scaled:
                 with m.If(at.leaving[ASK - 1]):  # the last q meets M's words in the place of X's
                     m.d.sync += [q.eq(0), y.eq(q_next)]
         late, late_turn = at.iterations[made + 1], at.turn[made + 1]  # S_(i+1,0) is there
-        if self.scaled:
+        if own.scaled:
             first, first_turn = at.iterations[ASK], at.turn[ASK]
             y_now, kept = self._each("y_now"), self._each("kept", 2 * width)
             remembered += [*y_now, *kept]
@@ -273,14 +223,14 @@ class KaratsubaMultiplier(ModularMultiplier):
             ):
                 with m.If(now):
                     m.d.comb += q_turn.eq(own_turn)
-            of_turn = q_turn if self.interleaved else 0
+            of_turn = q_turn if own.interleaved else 0
             m.d.comb += [
                 of_q.x.eq(Mux(first, x, Mux(late, s_word, x_0[of_turn]))),
                 of_q.y.eq(Mux(first | late, inverse[of_turn], y_next[of_turn])),
                 is_made.eq(history(m, "made", second | late, k)[-1]),
                 made_turn.eq(history(m, "made_turn", q_turn, k)[-1]),
             ]
-            then = made_turn if self.interleaved else 0
+            then = made_turn if own.interleaved else 0
             m.d.comb += q_made.eq(of_q.product[:width] + ahead_0[then])
             with m.If(history(m, "first", first, k)[-1]):
                 m.d.sync += [x_0[then].eq(of_q.product), ahead_0[then].eq(0)]
@@ -328,18 +278,18 @@ class KaratsubaMultiplier(ModularMultiplier):
             s_write.en.eq(at.slots[made + 1]),
         ]
         # M comes as it is, or multiplied by c, with -1 as its lowest word.
-        load_age = made if self.scaled else ASK
+        load_age = made if own.scaled else ASK
         m.d.comb += [
             m_write.addr.eq(self._address(at.word[load_age], at.turn[load_age])),
-            m_write.data.eq(Mux(at.first_words[made], -1, s_word) if self.scaled else x),
+            m_write.data.eq(Mux(at.first_words[made], -1, s_word) if own.scaled else x),
             m_write.en.eq(at.loads[load_age]),
             asked.finished.eq(
                 Mux(at.loads[load_age], at.ends[load_age], at.ends[made + 1] & at.closes[made + 1])
             ),
         ]
         for stream, port in enumerate(ports):
-            own, done_own = (at.turn[age] == stream for age in (0, made + 1))
-            writes = at.closes[made + 1] & done_own
+            mine, done_mine = (at.turn[age] == stream for age in (0, made + 1))
+            writes = at.closes[made + 1] & done_mine
             m.d.comb += [
                 port.a_role.eq(
                     Mux(
@@ -349,7 +299,7 @@ class KaratsubaMultiplier(ModularMultiplier):
                     )
                 ),
                 port.a_index.eq(asked.word),
-                port.b_multiplier.eq(asked.asks_y & own),
+                port.b_multiplier.eq(asked.asks_y & mine),
                 port.b_write.eq(writes),
                 port.b_write_data.eq(s_word),
                 port.b_index.eq(Mux(writes, at.word[made + 1], asked.y_index)),
@@ -366,13 +316,13 @@ class KaratsubaMultiplier(ModularMultiplier):
 
     def _each(self, name: str, width: int | None = None) -> Array:
         """A register for each multiplication."""
-        shape = self.width if width is None else width
-        names = [name, f"{name}_other"] if self.interleaved else [name]
+        shape = self.multiplication.digit_width if width is None else width
+        names = [name, f"{name}_other"] if self.multiplication.interleaved else [name]
         return Array(Signal(shape, name=each) for each in names)
 
     def _address(self, word: Value, turn: Value | int) -> Value:
         """Of a word in a memory that both multiplications share."""
-        if not self.interleaved:
+        if not self.multiplication.interleaved:
             return word
         return Cat(word[: bits_for(self.max_digits - 1)], turn)
 
@@ -399,10 +349,3 @@ class _Ages:
         self.closes = ages("closes", asked.closes, reset=True)
         self.ends = ages("ends", asked.ends, reset=True)
         self.turn = ages("turn", asked.turn) if interleaved else [0] * (cycles + 1)
-
-
-def _divided(value: int, modulus: int, bits: int) -> int:
-    """(value + q * modulus) / 2^bits with the q below 2^bits that makes it an integer."""
-    radix = 1 << bits
-    q = -value * pow(modulus, -1, radix) % radix
-    return (value + q * modulus) // radix

@@ -6,9 +6,11 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .contract import READ_LATENCY
+from coprime.model.montgomery import inverse, reduced
 
-__all__ = ["ADD", "ASK", "Schedule", "Timing"]
+from .contract import READ_LATENCY, Multiplication
+
+__all__ = ["ADD", "ASK", "KaratsubaMultiplication", "Schedule"]
 
 ASK = READ_LATENCY + 1
 """Cycles from asking for a word to its use as a factor: a register takes what the memory gives."""
@@ -17,19 +19,37 @@ ADD = 3
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Lengths of the schedule's parts, in cycles.
+class KaratsubaMultiplication(Multiplication):
+    """X * Y * 2^(-w*rounds) mod M, not fully reduced; and the schedule's lengths, in cycles.
+
+    X, the multiplicand, and M have D = `inner` words of w bits, at least 2; Y, the multiplier, has
+    as many as there are rounds. The result is below X*Y / 2^(w*rounds) + M, so below 2M where
+    X < 2M, Y < 2M and 2^(w*rounds) > 4M; S stays below X + M, and must fit in D words. M is odd.
 
     Parameters
     ----------
-    latency : k, of a product of two words
+    digit_width : w, bits of a word: 16, 32, 64 or 128
+    latency : k, of a product of two words, 1 to KaratsubaProduct.most(digit_width)
     scaled : the modulus is scaled, q needs no product of its own
     interleaved : there are ports for two multiplications
     """
 
+    digit_width: int
     latency: int
     scaled: bool = False
     interleaved: bool = False
+
+    canonical = False
+    prepares = True
+
+    def __post_init__(self) -> None:
+        if self.latency < 1:
+            raise ValueError(f"latency must be at least 1, not {self.latency}")
+
+    @property
+    def headroom(self) -> int:
+        """2^(w*D) > 4M; or 4cM, where scaled, with c < 2^w."""
+        return 2 + (self.digit_width if self.scaled else 0)
 
     @property
     def made(self) -> int:
@@ -63,18 +83,46 @@ class Timing:
         """Before the last round, if that is modulo M: S_0 is awaited, and then S_0 * c."""
         return self.made + 1 + self.latency + 1
 
-    def prepare(self, inner: int, *, together: bool = False) -> int:
+    def prepare_cycles(self, inner: int, *, together: bool = False) -> int:
         """Reading M' and the words of M; multiplying these by c, where scaled."""
         words = (2 if together else 1) * (1 + inner)
         return words + (self.made if self.scaled else ASK)
 
-    def multiplication(
+    def cycles(
         self, inner: int, rounds: int, *, together: bool = False, leaves: bool = False
     ) -> int:
-        """A whole multiplication, or two together."""
+        """Cycles of one multiplication, or of two together.
+
+        D^2 + 3k + 10 for D words and rounds without a stall; scaled, D^2 + 2k + 9.
+        """
         iterations = 2 * rounds if together else rounds
         slots = (iterations - 1) * self.period(inner, together=together) + inner
         return self.loading + slots + (self.leaving if leaves else 0) + self.made + 1 - ASK
+
+    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+        """Slots in which X_j * Y_i and q_i * M_j enter."""
+        return inner * rounds
+
+    def product(
+        self,
+        multiplicand: int,
+        multiplier: int,
+        modulus: int,
+        rounds: int,
+        *,
+        leaves: bool = False,
+    ) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
+
+        Scaled, of c * M in the place of M; where it `leaves`, the last round is M's.
+        """
+        product, width = multiplicand * multiplier, self.digit_width
+        if not self.scaled:
+            return reduced(product, modulus, width * rounds)
+        c = inverse(modulus, width)
+        if not leaves:
+            return reduced(product, c * modulus, width * rounds)
+        return reduced(reduced(product, c * modulus, width * (rounds - 1)), modulus, width)
 
 
 class Schedule(wiring.Component):
@@ -85,7 +133,7 @@ class Schedule(wiring.Component):
 
     Parameters
     ----------
-    timing : Timing
+    timing : KaratsubaMultiplication
     count_bits : bits of a digit count
     clear_cycles : cycles of a wipe
 
@@ -108,7 +156,9 @@ class Schedule(wiring.Component):
     clears : memories are overwritten at `word`
     """
 
-    def __init__(self, timing: Timing, max_digits: int, count_bits: int, clear_cycles: int):
+    def __init__(
+        self, timing: KaratsubaMultiplication, max_digits: int, count_bits: int, clear_cycles: int
+    ):
         self.timing = timing
         self.clear_cycles = clear_cycles
         longest = max(max_digits, timing.period(2), timing.leaving, clear_cycles)

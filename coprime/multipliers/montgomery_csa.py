@@ -1,13 +1,28 @@
 """What BITSERIAL's two Montgomery multipliers share: all but the row of carry-save adders."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from .bit_serial import BitSerialControl, spread, turned
-from .carry_save import CarrySaveMultiplier, word_sum
+from .carry_save import CarrySaveMultiplication, CarrySaveMultiplier, word_sum
 
-__all__ = ["MontgomeryCarrySave"]
+__all__ = ["MontgomeryCarrySave", "MontgomeryCarrySaveMultiplication"]
+
+
+@dataclass(frozen=True)
+class MontgomeryCarrySaveMultiplication(CarrySaveMultiplication):
+    """X * Y * 2^-rounds mod M, with M odd, Y < M < 2^N, X < 2^rounds."""
+
+    @property
+    def unloading_cycles(self) -> int:
+        """MOVE, SUM and WRITE."""
+        return self.words + 2 * self.pass_cycles
+
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """X * Y * 2^-rounds mod M."""
+        return multiplicand * multiplier * pow(2, -rounds, modulus) % modulus
 
 
 class MontgomeryCarrySave(CarrySaveMultiplier):
@@ -33,17 +48,7 @@ class MontgomeryCarrySave(CarrySaveMultiplier):
     instead, halved as by every round; the words are taken one bit further down to make up for that.
     """
 
-    montgomery = True
-    aligned = False
-
-    @property
-    def unloading_cycles(self) -> int:
-        """MOVE, SUM and WRITE."""
-        return self.words + 2 * self.pass_cycles
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """X * Y * 2^-rounds mod M."""
-        return multiplicand * multiplier * pow(2, -rounds, modulus) % modulus
+    computes = MontgomeryCarrySaveMultiplication
 
     @abstractmethod
     def add_row(

@@ -8,13 +8,39 @@ Source: COMPRESSION, Algorithm 2 and figure 7, the multiplier that it calls MM. 
   flip-flop when it selects.
 """
 
+from dataclasses import dataclass
+
 from amaranth.hdl import Const, Module, Mux, Signal
 
+from coprime.model.montgomery import reduced
 from coprime.model.montgomery_r2 import HEADROOM
 
-from .bit_serial import BitSerialControl, BitSerialMultiplier, spread, turned
+from .bit_serial import (
+    BitSerialControl,
+    BitSerialMultiplication,
+    BitSerialMultiplier,
+    spread,
+    turned,
+)
 
-__all__ = ["MontgomeryRadix2"]
+__all__ = ["MontgomeryRadix2", "MontgomeryRadix2Multiplication"]
+
+
+@dataclass(frozen=True)
+class MontgomeryRadix2Multiplication(BitSerialMultiplication):
+    """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer."""
+
+    canonical = False
+    headroom = HEADROOM
+
+    @property
+    def unloading_cycles(self) -> int:
+        """WRITE."""
+        return self.pass_cycles
+
+    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
+        """(X * Y + q * M) / R with the q below R = 2^rounds that makes it an integer."""
+        return reduced(multiplicand * multiplier, modulus, rounds)
 
 
 class MontgomeryRadix2(BitSerialMultiplier):
@@ -35,22 +61,7 @@ class MontgomeryRadix2(BitSerialMultiplier):
     ========== ================ =================================================================
     """
 
-    canonical = False
-    HEADROOM = HEADROOM
-    montgomery = True
-    aligned = False
-
-    @property
-    def unloading_cycles(self) -> int:
-        """WRITE."""
-        return self.pass_cycles
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^rounds that makes it an integer."""
-        radix = 1 << rounds
-        product = multiplicand * multiplier
-        q = -product * pow(modulus, -1, radix) % radix
-        return (product + q * modulus) // radix
+    computes = MontgomeryRadix2Multiplication
 
     def elaborate(self, platform: object) -> Module:
         """Registers and the two adders."""

@@ -7,7 +7,7 @@ Decryption", International Journal of Networking and Computing, accepted Decembe
 from collections.abc import Callable, Mapping
 
 from coprime.catalog import family_named
-from coprime.multipliers.fdfm import FdfmMultiplier
+from coprime.multipliers.fdfm import FdfmMultiplication
 
 from .published import Column, Computed, Figure, Measured, Paper, Row, Source, Table
 
@@ -482,7 +482,9 @@ def _multiplier_utilization(bits: int, in_the_text: str | None = None) -> Row:
 
     here: list[Source] = [
         Computed(
-            value=lambda: 100 * FdfmMultiplier.products(d, d) / FdfmMultiplier.cycles(d, d),
+            value=lambda: (
+                100 * FdfmMultiplication().products(d, d) / FdfmMultiplication().cycles(d, d)
+            ),
             how="equation 7's products over the cycles of our multiplier, both exact: tests count "
             "them in simulation",
         ),

@@ -344,7 +344,7 @@ def test_private_operations_of_a_size(bench):
     """
     own = bench.design.capabilities
     digits = own.digits(64)
-    product = 1 + bench.design.multiplier.cycles(digits, digits)
+    product = 1 + bench.design.multiplication.cycles(digits, digits)
     # Those for which there is an E for any two exponents.
     pairs = [(p, q) for p, q in primes() if math.gcd((p - 1) // 2, q - 1) == 1][:4]
     assert len(pairs) == 4

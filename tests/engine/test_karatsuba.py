@@ -190,7 +190,7 @@ def test_wipe_after_a_reset_at_any_moment_of_a_multiplication(settings):
     bench = Bench(**settings)
     _, operands, lengths = modexp_operands(bench, 64, 9)
     digits = bench.design.capabilities.digits(64)
-    cycles = bench.design.multiplier.cycles(digits, digits)
+    cycles = bench.design.multiplication.cycles(digits, digits)
 
     async def process(context):
         await bench.load(context, operands, lengths)
@@ -216,7 +216,7 @@ def test_another_command_after_a_reset_at_any_moment(settings):
     bench = Bench(**settings)
     (x, e, m), operands, lengths = modexp_operands(bench, 64, 5)
     own = bench.design.capabilities
-    cycles = bench.design.multiplier.cycles(own.digits(64), own.digits(64))
+    cycles = bench.design.multiplication.cycles(own.digits(64), own.digits(64))
 
     async def process(context):
         await bench.load(context, operands, lengths)

@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from coprime.catalog import FAMILIES, family_named
 from coprime.explore.multiplication import predict_multiplication, simulate_multiplication
 from coprime.multipliers.contract import MultiplierSignature
+from coprime.multipliers.fdfm import FdfmMultiplication
 
 
 def design(family, bits, **settings):
@@ -81,13 +82,12 @@ def test_lengths_out_of_range():
 
 
 class Idler(wiring.Component):
-    """Is always done, and writes nothing."""
+    """An `fdfm` multiplier that is always done, and writes nothing."""
 
-    prepares = canonical = True
-    scaled = interleaved = banked = False
+    multiplication = FdfmMultiplication()
 
-    def __init__(self, capabilities, target):
-        super().__init__(MultiplierSignature(capabilities.digit_width, capabilities.count_bits, 8))
+    def __init__(self, target):
+        super().__init__(MultiplierSignature(self.multiplication.digit_width, 8, 8))
 
     def elaborate(self, platform):
         m = Module()

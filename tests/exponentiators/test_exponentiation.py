@@ -222,7 +222,7 @@ def test_predicted_powers(family, exponentiator, window, multipliers):
     own = design.capabilities
     assert own.constant_time == (exponentiator == "fixed-window")
     m, x = (1 << 67) - 19, 0x123456789ABCDEF
-    one = design.multiplier.products(own.digits(67), own.rounds(67))
+    one = design.multiplication.products(own.digits(67), own.rounds(67))
     for e, length in ((0, 1), (1, 1), (0b1011_0000_1101_1, 13), (0b1110_1111, 20), (257, 9)):
         operands = Radix.of(own).modulus_operands(m, 67) | {Operand.X: x, Operand.E: e}
         lengths = {Length.MODULUS: 67, Length.EXPONENT: length}

@@ -81,7 +81,11 @@ class Bench(wiring.Component):
 
 def placed(value, length, digits, multiplier):
     """The value as it stands in its digits: at the upper end, if the multiplier is `aligned`."""
-    return value << (digits * multiplier.digit_width - length) if multiplier.aligned else value
+    return (
+        value << (digits * multiplier.digit_width - length)
+        if multiplier.multiplication.aligned
+        else value
+    )
 
 
 class Run:
@@ -156,7 +160,7 @@ class Run:
         await self.store(Role.MULTIPLIER, x, case.outer)
         cycles, products, trace = await self.go(dut.start, case)
         result = await self.load(case.inner)
-        if dut.aligned:
+        if dut.multiplication.aligned:
             result, below = divmod(result, 1 << (case.inner * dut.digit_width - length))
             assert below == 0
         return Outcome(result, cycles, products, trace)
@@ -186,7 +190,7 @@ def simulate(multiplier, steps):
 
 def make(family, words, width, round_bits=14):
     """A multiplier of the class `family`."""
-    return family(words, width, bits_for(words + 1), round_bits)
+    return family(family.computes(words, width), bits_for(words + 1), round_bits)
 
 
 def run_cases(multiplier, cases):
@@ -197,7 +201,9 @@ def run_cases(multiplier, cases):
         before = None
         for case in cases:
             if (case.m, case.inner) != before:
-                assert await run.prepare(case) == multiplier.prepare_cycles(case.inner), case
+                assert await run.prepare(case) == multiplier.multiplication.prepare_cycles(
+                    case.inner
+                ), case
                 before = case.m, case.inner
             outcomes.append(await run.multiply(case))
 

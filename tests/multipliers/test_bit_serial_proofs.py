@@ -55,8 +55,12 @@ def bench(multiplier, cycles):
     n, words, width = multiplier.width, multiplier.words, multiplier.digit_width
     counts = multiplier.count_bits
     clock_bits = bits_for(cycles - 1)
-    valid = f"m[{n - 1}]" if multiplier.aligned else f"m[0] && m < {1 << n - multiplier.HEADROOM}"
-    bound = "m" if multiplier.canonical else "2 * m"
+    valid = (
+        f"m[{n - 1}]"
+        if multiplier.multiplication.aligned
+        else f"m[0] && m < {1 << n - multiplier.multiplication.headroom}"
+    )
+    bound = "m" if multiplier.multiplication.canonical else "2 * m"
     latency = READ_LATENCY
     halvings = "value = value[0] ? (value + modulus) >> 1 : value >> 1; " * n
     return f"""
@@ -106,15 +110,22 @@ def plain_expression(multiplier):
     """
     n = multiplier.width
     product = f"({{{n + 1}'d0, x}} * y)"
-    if multiplier.canonical:
+    if multiplier.multiplication.canonical:
         product += " % m"
-    return f"halved({product}, m)" if multiplier.montgomery else product
+    return f"halved({product}, m)" if multiplier.multiplication.montgomery else product
 
 
 def bench_cycles(multiplier):
     """Cycles of the bench: loading, asking for each of both, both, and the one after them."""
-    prepares = multiplier.prepare_cycles(multiplier.words)
-    return 1 + 1 + prepares + 1 + multiplier.cycles(multiplier.words, multiplier.width) + 1
+    prepares = multiplier.multiplication.prepare_cycles(multiplier.words)
+    return (
+        1
+        + 1
+        + prepares
+        + 1
+        + multiplier.multiplication.cycles(multiplier.words, multiplier.width)
+        + 1
+    )
 
 
 def prove(multiplier, cycles):
@@ -138,7 +149,7 @@ def prove(multiplier, cycles):
 
 def make(family, shape):
     words, width = shape
-    return family(words, width, bits_for(words + 1), bits_for(words * width))
+    return family(family.computes(words, width), bits_for(words + 1), bits_for(words * width))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

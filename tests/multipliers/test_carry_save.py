@@ -39,7 +39,7 @@ def expected_trace(multiplier, case):
 
 
 def expected(multiplier, case):
-    power = pow(2, -case.rounds, case.m) if multiplier.montgomery else 1
+    power = pow(2, -case.rounds, case.m) if multiplier.multiplication.montgomery else 1
     return case.x * case.y * power % case.m
 
 
@@ -48,14 +48,18 @@ def check(multiplier, cases):
     for case, outcome in zip(cases, run_cases(multiplier, cases), strict=True):
         assert outcome.result == expected(multiplier, case), case
         assert outcome.trace == expected_trace(multiplier, case), case
-        assert outcome.cycles == multiplier.cycles(case.inner, case.rounds), case
-        assert outcome.products == multiplier.products(case.inner, case.rounds) == case.rounds
+        assert outcome.cycles == multiplier.multiplication.cycles(case.inner, case.rounds), case
+        assert (
+            outcome.products
+            == multiplier.multiplication.products(case.inner, case.rounds)
+            == case.rounds
+        )
 
 
 def all_cases(family, length, width):
     """Every X, Y < M, for every M of this length that the family takes."""
     for m in range(1 << (length - 1), 1 << length):
-        if m % 2 or not family.montgomery:
+        if m % 2 or not family.computes.montgomery:
             for y in range(m):
                 for x in range(m):
                     yield case_of(x, y, m, width)
@@ -87,7 +91,7 @@ def edge_cases(family, length, width):
         for y in values:
             for x in values:
                 yield case_of(x, y, m, width)
-    if not family.montgomery:
+    if not family.computes.montgomery:
         m = 1 << (length - 1)  # 2^N is 0 modulo M
         yield case_of(m - 1, m - 1, m, width)
 
@@ -108,7 +112,7 @@ def test_random_lengths(family, words, width):
     generator = random.Random(words * 100 + width)
     cases = []
     for length in [words * width, *(generator.randrange(1, words * width) for _ in range(6))]:
-        m = generator.getrandbits(length) | 1 << (length - 1) | family.montgomery
+        m = generator.getrandbits(length) | 1 << (length - 1) | family.computes.montgomery
         for rounds in (length, generator.randrange(1, words * width + 1)):
             x, y = generator.getrandbits(rounds), generator.randrange(m)
             cases.append(case_of(x, y, m, width, rounds))
@@ -173,18 +177,22 @@ def test_wipe(family):
 @pytest.mark.parametrize(("words", "width"), [(1, 32), (4, 8), (32, 32), (64, 64)])
 def test_cycles_are_composed(family, words, width):
     """The rounds and a constant of at most 6, beside loading and unloading."""
-    multiplier = make(family, words, width)
-    assert multiplier.CONSTANT_CYCLES <= 6
+    own = family.computes(words, width)
+    assert own.constant_cycles <= 6
     n = words * width
-    parts = (multiplier.loading_cycles, multiplier.CONSTANT_CYCLES, multiplier.unloading_cycles)
-    assert multiplier.cycles(words, n) == n + sum(parts)
+    parts = (
+        own.loading_cycles,
+        own.constant_cycles,
+        own.unloading_cycles,
+    )
+    assert own.cycles(words, n) == n + sum(parts)
     d, late = words, max(0, READ_LATENCY - words)
-    if family.montgomery:
-        assert multiplier.cycles(1, n) == n + 4 * d + 11
-        assert multiplier.prepare_cycles(1) == d + 4
+    if own.montgomery:
+        assert own.cycles(1, n) == n + 4 * d + 11
+        assert own.prepare_cycles(1) == d + 4
     else:
-        assert multiplier.cycles(1, n) == n + 10 * d + 25 + late
-        assert multiplier.prepare_cycles(1) == 6 * d + 15
+        assert own.cycles(1, n) == n + 10 * d + 25 + late
+        assert own.prepare_cycles(1) == 6 * d + 15
 
 
 @each_family
@@ -200,7 +208,8 @@ def test_cycles_are_composed(family, words, width):
 )
 def test_refused_parameters(family, arguments, error, text):
     with pytest.raises(error, match=text):
-        family(*arguments)
+        words, width, *bits = arguments
+        family(family.computes(words, width), *bits)
 
 
 def test_placed():

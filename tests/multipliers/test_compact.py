@@ -15,7 +15,7 @@ from coprime.model.compact import (
     scaling,
     to_digits,
 )
-from coprime.multipliers.compact import CompactMultiplier
+from coprime.multipliers.compact import CompactMultiplication, CompactMultiplier
 from coprime.multipliers.contract import READ_LATENCY, Pair
 
 COUNT_BITS = 7
@@ -171,7 +171,7 @@ def multiply(cases, max_digits=32):
                 await store("left", "modulus", m, inner)
                 await store("right", "inverse", scaling(m), 1)
                 cycles, products = await run("prepare")
-                assert (cycles, products) == (CompactMultiplier.prepare_cycles(inner), 0)
+                assert (cycles, products) == (CompactMultiplication().prepare_cycles(inner), 0)
                 assert await load("scaled", inner) == scaled_modulus(m, inner)
             gap = 3
             if "behind" in options:
@@ -203,9 +203,9 @@ def check(cases, **settings):
             assert result == expected.value, case
             assert products == expected.products, case
         assert result % m == x * y * pow(2, -RADIX_BITS * outer, m) % m, case
-        assert result == CompactMultiplier.product(x, y, m, outer, leaves=leaves), case
-        assert cycles == CompactMultiplier.cycles(inner, outer, leaves=leaves), case
-        assert products == CompactMultiplier.products(inner, outer, leaves=leaves), case
+        assert result == CompactMultiplication().product(x, y, m, outer, leaves=leaves), case
+        assert cycles == CompactMultiplication().cycles(inner, outer, leaves=leaves), case
+        assert products == CompactMultiplication().products(inner, outer, leaves=leaves), case
 
 
 def digits_of(m):
@@ -294,5 +294,5 @@ def test_long_operands(length):
 @pytest.mark.parametrize("digits", range(6, 130))
 def test_distance_to_the_bound(digits):
     """As the docstring's table tells."""
-    assert CompactMultiplier.products(digits, digits) == digits**2 + digits
-    assert CompactMultiplier.cycles(digits, digits) == digits**2 + 3 * digits + 19
+    assert CompactMultiplication().products(digits, digits) == digits**2 + digits
+    assert CompactMultiplication().cycles(digits, digits) == digits**2 + 3 * digits + 19

@@ -9,7 +9,7 @@ from amaranth.sim import Simulator
 from coprime.cells.block_ram import BlockRam
 from coprime.model.fdfm import RADIX_BITS, montgomery, to_digits
 from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.fdfm import FdfmMultiplier
+from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 from coprime.papers import fdfm as paper
 
 COUNT_BITS = 8
@@ -120,8 +120,8 @@ def check(cases):
         x, y, m, inner, outer = case
         assert result == montgomery(x, y, m, inner, outer), case
         assert result % m == x * y * pow(2, -RADIX_BITS * outer, m) % m, case
-        assert cycles == FdfmMultiplier.cycles(inner, outer), case
-        assert products == FdfmMultiplier.products(inner, outer), case
+        assert cycles == FdfmMultiplication().cycles(inner, outer), case
+        assert products == FdfmMultiplication().products(inner, outer), case
 
 
 def edge_moduli(digits):
@@ -183,7 +183,7 @@ def test_long_operands(length):
 
 @pytest.mark.parametrize("digits", range(2, 130))
 def test_no_slower_than_the_paper(digits):
-    cycles = FdfmMultiplier.cycles(digits, digits)
+    cycles = FdfmMultiplication().cycles(digits, digits)
     assert cycles <= paper.multiplication_cycles(digits)
-    assert FdfmMultiplier.products(digits, digits) == paper.products(digits)
-    assert FdfmMultiplier.products(digits, digits) / cycles >= paper.utilization(digits)
+    assert FdfmMultiplication().products(digits, digits) == paper.products(digits)
+    assert FdfmMultiplication().products(digits, digits) / cycles >= paper.utilization(digits)

@@ -20,7 +20,7 @@ from coprime.flow.verilog import to_verilog
 from coprime.flow.xc7 import map_xc7
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.karatsuba import KaratsubaMultiplier
-from coprime.multipliers.karatsuba_schedule import ADD, ASK
+from coprime.multipliers.karatsuba_schedule import ADD, ASK, KaratsubaMultiplication
 from tests.cells.test_product import ecp5_cells
 from tests.netlists import first_difference, xc7_library
 
@@ -100,8 +100,14 @@ class Bench(wiring.Component):
     def __init__(self, multiplier):
         self.multiplier = multiplier
         self.slot_bits = multiplier.count_bits
-        self.ports = [multiplier, multiplier.other] if multiplier.interleaved else [multiplier]
-        self.memories = [BlockRam(multiplier.width, 8 << self.slot_bits) for _ in self.ports]
+        self.ports = (
+            [multiplier, multiplier.other]
+            if multiplier.multiplication.interleaved
+            else [multiplier]
+        )
+        self.memories = [
+            BlockRam(multiplier.multiplication.digit_width, 8 << self.slot_bits) for _ in self.ports
+        ]
         super().__init__({"idle": In(1), "reset": In(1), "blind": In(1)})
 
     def elaborate(self, platform):
@@ -138,7 +144,7 @@ class Run:
 
     def store(self, role, value, count, stream=0):
         """Put the words of an operand into a memory, and junk behind it."""
-        base, width = role << self.bench.slot_bits, self.dut.width
+        base, width = role << self.bench.slot_bits, self.dut.multiplication.digit_width
         words = [value >> (width * k) for k in range(count)]
         words += [JUNK] * ((1 << self.bench.slot_bits) - count)
         for index, word in enumerate(words):
@@ -146,7 +152,7 @@ class Run:
             self.context.set(self.bench.memories[stream].data[base + index], word)
 
     def set_lengths(self, inner, rounds, is_one, leaves=0):
-        if self.dut.scaled:
+        if self.dut.multiplication.scaled:
             self.context.set(self.dut.leaves, leaves)
         for signal, value in (
             (self.dut.inner_digits, inner),
@@ -199,12 +205,14 @@ class Run:
         self.before = moduli
         for stream, case in enumerate(cases):
             self.store(Role.MODULUS, case.m, case.inner, stream)
-            self.store(Role.INVERSE, -pow(case.m, -1, 1 << self.dut.width), 1, stream)
+            self.store(
+                Role.INVERSE, -pow(case.m, -1, 1 << self.dut.multiplication.digit_width), 1, stream
+            )
         together = len(cases) == 2
         await self.begin("prepare", cases[0], together=together)
         trace = await self.finish()
         inner = cases[0].inner
-        assert len(trace) - 1 == self.dut.prepare_cycles(
+        assert len(trace) - 1 == self.dut.multiplication.prepare_cycles(
             inner, **({"together": True} if together else {})
         )
         assert not any(cycle.asks or cycle.writes for cycle in trace)
@@ -224,7 +232,7 @@ class Run:
 
     async def outcome(self, *cases):
         """The rest of a multiplication, with S and q taken out of their registers."""
-        dut, width = self.dut, self.dut.width
+        dut, width = self.dut, self.dut.multiplication.digit_width
         trace = await self.finish()
         asked = [index for index, cycle in enumerate(trace) if cycle.asks]
         written = [index for index, cycle in enumerate(trace) if cycle.writes]
@@ -233,7 +241,7 @@ class Run:
             assert written == list(range(len(trace) - 1 - inner, len(trace) - 1))
         else:
             assert len(written) == 2 * inner
-        made = ASK + dut.latency + ADD + 1
+        made = ASK + dut.multiplication.latency + ADD + 1
         outcomes = []
         for stream in range(len(cases)):
             q, s, slots = [], [], []
@@ -283,7 +291,8 @@ def simulate(multiplier, steps):
 
 
 def make(width, words, latency, **settings):
-    return KaratsubaMultiplier(width, words, bits_for(words + 1), latency, **settings)
+    multiplication = KaratsubaMultiplication(width, latency, **settings)
+    return KaratsubaMultiplier(multiplication, words, bits_for(words + 1))
 
 
 def check(multiplier, cases):
@@ -308,17 +317,19 @@ def check(multiplier, cases):
 
 
 def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
-    width, timing = multiplier.width, multiplier.timing
+    width, timing = multiplier.multiplication.digit_width, multiplier.multiplication
     more = {"leaves": True} if case.leaves else {}
-    model = list(iterations(case, width, scaled=multiplier.scaled))
+    model = list(iterations(case, width, scaled=multiplier.multiplication.scaled))
     assert outcome.q == [q for q, _ in model], case
     assert outcome.s == [s for _, s in model], case
     assert outcome.result == model[-1][1], case
     assert outcome.result % case.m == (
         case.x * case.y * pow(2, -width * case.rounds, case.m) % case.m
     ), case
-    assert outcome.result == multiplier.product(case.x, case.y, case.m, case.rounds, **more), case
-    m = scale(case.m, width) if multiplier.scaled else case.m
+    assert outcome.result == multiplier.multiplication.product(
+        case.x, case.y, case.m, case.rounds, **more
+    ), case
+    m = scale(case.m, width) if multiplier.multiplication.scaled else case.m
     if case.leaves and case.y == 1:
         assert outcome.result < 2 * case.m, case
     elif case.leaves and case.x <= m + case.m and 4 * case.y < 1 << width * (case.rounds - 1):
@@ -327,7 +338,7 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
         assert outcome.result < 2 * m, case
     if together:
         more["together"] = True
-    assert outcome.cycles == multiplier.cycles(case.inner, case.rounds, **more), case
+    assert outcome.cycles == multiplier.multiplication.cycles(case.inner, case.rounds, **more), case
     # `inner` slots in a row in each iteration, and the next one begins `period` slots later.
     period = timing.period(case.inner, together=together)
     streams = 2 if together else 1
@@ -339,7 +350,7 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
         for i in range(case.rounds)
         for j in range(case.inner)
     ], case
-    assert len(outcome.slots) == multiplier.products(case.inner, case.rounds), case
+    assert len(outcome.slots) == multiplier.multiplication.products(case.inner, case.rounds), case
 
 
 # --- Results ------------------------------------------------------------------------------------
@@ -396,10 +407,10 @@ def test_around_the_first_length_without_a_stall(width, latency):
     """One word fewer than q takes, as many, and one more."""
     generator = random.Random(width + latency)
     multiplier = make(width, 2 * latency + 8, latency)
-    fewest = multiplier.timing.period(2)
+    fewest = multiplier.multiplication.period(2)
     cases = []
     for words in (fewest - 1, fewest, fewest + 1):
-        assert (multiplier.timing.period(words) == words) == (words >= fewest)
+        assert (multiplier.multiplication.period(words) == words) == (words >= fewest)
         m = generator.getrandbits(longest(width, words)) | 1 << (longest(width, words) - 1) | 1
         cases.append(Case(2 * m - 1, 2 * m - 1, m, words, words))
         cases.append(Case(generator.randrange(2 * m), generator.randrange(2 * m), m, words, words))
@@ -528,11 +539,13 @@ def test_ways_around_the_first_length_without_a_stall(settings, width, latency):
     generator = random.Random(5)
     together = settings.get("interleaved", False)
     multiplier = make(width, 2 * latency + 8, latency, **settings)
-    fewest = multiplier.timing.period(2, together=together)
+    fewest = multiplier.multiplication.period(2, together=together)
     work = []
     for words in (fewest - 1, fewest, fewest + 1):
         cases = list(way_cases(generator, width, words, settings))
-        assert (multiplier.timing.period(words, together=together) == words) == (words >= fewest)
+        assert (multiplier.multiplication.period(words, together=together) == words) == (
+            words >= fewest
+        )
         for _ in range(3):
             first = generator.choice(cases)
             same = [c for c in cases if (c.is_one, c.leaves) == (first.is_one, first.leaves)]
@@ -604,11 +617,9 @@ def test_no_stall_at_the_papers_sizes(length, width, latency, overhead):
 
 @pytest.mark.parametrize("latency", range(1, 10))
 def test_fewest_words_without_a_stall(latency):
-    multiplier = make(64, 40, latency)
-    multiplier._MustUse__silence = True
-    assert [words for words in range(2, 41) if multiplier.timing.period(words) == words] == [
-        *range(2 * latency + 5, 41)
-    ]
+    own = KaratsubaMultiplication(64, latency)
+    without = [words for words in range(2, 41) if own.period(words) == words]
+    assert without == [*range(2 * latency + 5, 41)]
 
 
 # --- Orders of commands -------------------------------------------------------------------------
@@ -651,7 +662,7 @@ def test_one_multiplication_right_after_the_other(width, latency, inner):
             while not context.get(dut.done):
                 cycles += 1
                 await context.tick()
-            assert cycles == dut.cycles(case.inner, case.rounds)
+            assert cycles == dut.multiplication.cycles(case.inner, case.rounds)
             await context.tick()
         await run.begin("start", case)
         outcome = await run.outcome(case)
@@ -673,7 +684,10 @@ def test_nothing_is_done_after_a_reset(command):
     """What was on its way is neither written nor reported."""
     multiplier = make(16, 5, 3)
     case = random_case(random.Random(2), 16, 5)
-    cycles = {"start": multiplier.cycles(5, 5), "prepare": multiplier.prepare_cycles(5)}[command]
+    cycles = {
+        "start": multiplier.multiplication.cycles(5, 5),
+        "prepare": multiplier.multiplication.prepare_cycles(5),
+    }[command]
 
     async def steps(run):
         context, dut = run.context, run.dut
@@ -697,7 +711,7 @@ def test_reset_in_the_middle(width, latency, inner):
     """Another command as soon as a register's reset lets go, at any moment of a multiplication."""
     generator = random.Random(3)
     multiplier = make(width, inner, latency)
-    cycles = multiplier.cycles(inner, inner)
+    cycles = multiplier.multiplication.cycles(inner, inner)
 
     async def steps(run):
         context = run.context
@@ -744,7 +758,7 @@ async def wiped(run):
     await context.tick().repeat(50)
     assert left_over(run)  # of the memory
     context.set(run.bench.blind, 1)
-    await context.tick().repeat(READ_LATENCY + dut.latency + 5)
+    await context.tick().repeat(READ_LATENCY + dut.multiplication.latency + 5)
     assert left_over(run) == {}
     context.set(run.bench.blind, 0)
     run.before = None
@@ -755,7 +769,10 @@ def test_wipe_of_two_together(settings):
     """Whatever there is a second register of."""
     generator = random.Random(6)
     multiplier = make(16, 4, 3, **settings)
-    cases = [random_case(generator, 16, 3) for _ in range(2 if multiplier.interleaved else 1)]
+    cases = [
+        random_case(generator, 16, 3)
+        for _ in range(2 if multiplier.multiplication.interleaved else 1)
+    ]
     cases = [replace(case, inner=4, rounds=4) for case in cases]
 
     async def steps(run):
@@ -772,8 +789,8 @@ def test_ways_reset_in_the_middle(settings):
     """Another command as soon as a register's reset lets go, at any moment."""
     generator = random.Random(3)
     multiplier = make(16, 3, 2, **settings)
-    together = multiplier.interleaved
-    cycles = multiplier.cycles(3, 3, together=together)
+    together = multiplier.multiplication.interleaved
+    cycles = multiplier.multiplication.cycles(3, 3, together=together)
 
     def some():
         cases = [random_case(generator, 16, 2) for _ in range(1 + together)]
@@ -790,7 +807,7 @@ def test_ways_reset_in_the_middle(settings):
             run.before = None
             outcomes = await run.multiply(*after)  # it begins at once
             for case, outcome in zip(after, outcomes if together else [outcomes], strict=True):
-                model = list(iterations(case, 16, scaled=multiplier.scaled))
+                model = list(iterations(case, 16, scaled=multiplier.multiplication.scaled))
                 assert outcome.result == model[-1][1], pause
 
     simulate(multiplier, steps)
@@ -821,7 +838,7 @@ def test_wipe_after_a_reset_in_the_middle(width, latency, words):
 
     async def steps(run):
         context, dut = run.context, run.dut
-        last = dut.cycles(words, words)
+        last = dut.multiplication.cycles(words, words)
         for pause in range(max(1, last - 40), last + 2):
             case = random_case(generator, width, words)
             await run.prepare(case)
@@ -846,10 +863,9 @@ def test_refused_latency(latency):
 def test_cycles_are_composed():
     for width in WIDTHS:
         for latency in range(1, KaratsubaProduct.most(width) + 1):
-            multiplier = make(width, 40, latency)
-            multiplier._MustUse__silence = True
+            own = KaratsubaMultiplication(width, latency)
             for words in range(2 * latency + 5, 41):
-                assert multiplier.cycles(words, words) == words**2 + 3 * latency + 10
+                assert own.cycles(words, words) == words**2 + 3 * latency + 10
 
 
 # Random words and commands; 3 words, and 4 rounds: the first iterations are those of any length.
@@ -887,7 +903,7 @@ def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
         return GUARD.format(name=name, inner=inner, top=width - 1, leaves=leaves) + text
 
     twin, real = (
-        KaratsubaMultiplier(width, 16, 5, latency, target=one, scaled=scaled)
+        KaratsubaMultiplier(KaratsubaMultiplication(width, latency, scaled), 16, 5, one)
         for one in (Target.GENERIC, target)
     )
     gold = guarded("gold", "coprime_twin", to_verilog(twin, "coprime_twin"))

@@ -27,11 +27,17 @@ def check(multiplier, cases):
         radix = 1 << case.rounds
         assert outcome.result % case.m == case.x * case.y * pow(radix, -1, case.m) % case.m, case
         assert outcome.result * radix < case.x * case.y + radix * case.m, case
-        assert outcome.result == multiplier.product(case.y, case.x, case.m, case.rounds), case
+        assert outcome.result == multiplier.multiplication.product(
+            case.y, case.x, case.m, case.rounds
+        ), case
         trace = multiply_rounds(case.x, case.y, case.m, case.rounds, multiplier.width)
         assert outcome.trace == list(trace), case
-        assert outcome.cycles == multiplier.cycles(case.inner, case.rounds), case
-        assert outcome.products == multiplier.products(case.inner, case.rounds) == case.rounds
+        assert outcome.cycles == multiplier.multiplication.cycles(case.inner, case.rounds), case
+        assert (
+            outcome.products
+            == multiplier.multiplication.products(case.inner, case.rounds)
+            == case.rounds
+        )
 
 
 def all_cases(length, width):
@@ -102,7 +108,7 @@ def test_wipe():
     """It forgets every operand, and works on afterwards."""
     multiplier = make(MontgomeryRadix2, 4, 8)
     case = case_of(0x5EADBEEF, 0x47654321, 0x31234567, 8)
-    expected = multiplier.product(case.y, case.x, case.m, case.rounds)
+    expected = multiplier.multiplication.product(case.y, case.x, case.m, case.rounds)
 
     async def steps(run):
         context = run.context
@@ -128,9 +134,13 @@ def test_wipe():
 @pytest.mark.parametrize(("words", "width"), [(1, 32), (4, 8), (32, 32), (64, 64)])
 def test_cycles_are_composed(words, width):
     """The thesis's n + 2 rounds; beside them STARTING, loading and unloading."""
-    multiplier = make(MontgomeryRadix2, words, width)
+    own = MontgomeryRadix2.computes(words, width)
     n = words * width - HEADROOM
-    parts = (multiplier.loading_cycles, multiplier.CONSTANT_CYCLES, multiplier.unloading_cycles)
-    assert multiplier.cycles(words, n + HEADROOM) == n + 2 + sum(parts)
-    assert multiplier.cycles(1, n + HEADROOM) == n + 2 + 2 * words + 6
-    assert multiplier.prepare_cycles(1) == words + 4
+    parts = (
+        own.loading_cycles,
+        own.constant_cycles,
+        own.unloading_cycles,
+    )
+    assert own.cycles(words, n + HEADROOM) == n + 2 + sum(parts)
+    assert own.cycles(1, n + HEADROOM) == n + 2 + 2 * words + 6
+    assert own.prepare_cycles(1) == words + 4

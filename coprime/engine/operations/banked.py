@@ -28,11 +28,11 @@ from coprime.exponentiators.fixed_window import windows
 from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then, multiply
 from coprime.exponentiators.table import enter
+from coprime.multipliers.contract import Multiplication
 
 from .common import (
     REDUCE,
     REDUCE_BELOW_3M,
-    Arithmetic,
     below_modulus,
     go,
     leave,
@@ -51,7 +51,7 @@ _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
 """Labels."""
 
 
-def operations(own: Arithmetic, blinding: Blinding = Blinding.NONE) -> list[Step]:
+def operations(own: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
     return [
         test_modulus(_WHOLE),
@@ -71,7 +71,7 @@ def operations(own: Arithmetic, blinding: Blinding = Blinding.NONE) -> list[Step
     ]
 
 
-def _half(own: Arithmetic, blinding: Blinding) -> list[Step]:
+def _half(own: Multiplication, blinding: Blinding) -> list[Step]:
     """A prime's half: X ^ D_p modulo p, below 2p. From SCAN on, it is MODEXP modulo M, too.
 
     What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters before
@@ -181,7 +181,7 @@ def _table(context: Context) -> Step:
     return multiply(Slot.ENTRY, _ACC, Slot.WINDOW, context, "T_(k+1) = B * T_k", then=Then.ENTRY)
 
 
-def _recombine(own: Arithmetic, blinding: Blinding) -> list[Step]:
+def _recombine(own: Multiplication, blinding: Blinding) -> list[Step]:
     """S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula with the weight Z_p of S_p.
 
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
@@ -219,7 +219,7 @@ def _canonical() -> list[Step]:
     return [first, *others, _unless_private(last, "")]
 
 
-def _check(own: Arithmetic) -> list[Step]:
+def _check(own: Multiplication) -> list[Step]:
     """S ^ E = X modulo either prime, or everything is wiped.
 
     Square and multiply: E is public. Both sides are made canonical before they are compared.
@@ -244,7 +244,7 @@ def _check(own: Arithmetic) -> list[Step]:
     ]
 
 
-def _not_private(own: Arithmetic) -> list[Step]:
+def _not_private(own: Multiplication) -> list[Step]:
     """X * Y mod M, and X ^ E mod M up to where its exponent is scanned."""
     enters = multiply(
         _ACC, Slot.X, Slot.M_POWER, _WHOLE, "X * R mod M", then=Then.IF_MODMUL, target=_MODMUL
@@ -271,7 +271,7 @@ def _unless_private(step: Step, target: str) -> Step:
     return replace(step, then=Then.UNLESS_PRIVATE, target=target)
 
 
-def _prepare(own: Arithmetic, context: Context) -> list[Step]:
+def _prepare(own: Multiplication, context: Context) -> list[Step]:
     return [replace(step, destination=Slot.SCALED) for step in prepare(own, context)]
 
 

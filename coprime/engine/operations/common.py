@@ -1,14 +1,14 @@
 """Steps that several operations share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
+from coprime.multipliers.contract import Multiplication
 
 __all__ = [
     "REDUCE",
     "REDUCE_BELOW_3M",
     "REDUCE_BELOW_4M",
-    "Arithmetic",
     "below_modulus",
     "canonical",
     "give",
@@ -26,26 +26,6 @@ REDUCE_BELOW_3M = "reduce_below_3m"
 REDUCE_BELOW_4M = "reduce_below_4m"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Arithmetic:
-    """What the operations need to know of a family's multiplication.
-
-    Parameters
-    ----------
-    montgomery : it divides by R; else R is 1
-    canonical : its results are below the modulus; else below twice of it
-    prepares : it keeps the modulus, which is handed to it before
-    aligned : it wants a modulus whose highest bit is 1
-    scaled : it works modulo a multiple of the modulus, and must be told to leave it
-    """
-
-    montgomery: bool
-    canonical: bool
-    prepares: bool
-    aligned: bool
-    scaled: bool
-
-
 def test_modulus(context: Context) -> Step:
     """The context's lengths are allowed, its modulus is above 0, and odd if it must be."""
     return Step(
@@ -61,7 +41,7 @@ def below_modulus(operand: Slot) -> Step:
     return Step(kind=StepKind.BELOW, x=operand, y=Slot.M, note=f"{operand.name} < M?")
 
 
-def normalized(own: Arithmetic, *contexts: Context) -> list[Step]:
+def normalized(own: Multiplication, *contexts: Context) -> list[Step]:
     """Each context's modulus is as long as its length tells, where that matters."""
     return [
         Step(
@@ -75,19 +55,19 @@ def normalized(own: Arithmetic, *contexts: Context) -> list[Step]:
     ]
 
 
-def prepare(own: Arithmetic, context: Context) -> list[Step]:
+def prepare(own: Multiplication, context: Context) -> list[Step]:
     """Hand the context's modulus to the multiplier, if that keeps it."""
     name = Slot.modulus(context).name
     step = Step(kind=StepKind.PREPARE, modulus=context, note=f"modulo {name} from here on")
     return [step] if own.prepares else []
 
 
-def leave(own: Arithmetic, product: Step) -> Step:
+def leave(own: Multiplication, product: Step) -> Step:
     """The multiplication, with a product that is one of the modulus itself."""
     return replace(product, leaves=own.scaled)
 
 
-def give(own: Arithmetic, product: Step, reduce: str = REDUCE) -> Step:
+def give(own: Multiplication, product: Step, reduce: str = REDUCE) -> Step:
     """The multiplication, which ends the operation with its product as the result."""
     if own.canonical:
         return go(replace(product, destination=Slot.RESULT), "")
@@ -118,7 +98,7 @@ def reduced(destination: Slot, x: Slot, context: Context, label: str = "") -> li
     ]
 
 
-def canonical(own: Arithmetic) -> list[Step]:
+def canonical(own: Multiplication) -> list[Step]:
     """RESULT = ACCUMULATOR mod M, where it is below 2M, 3M or 4M, as the labels tell."""
 
     def reduce(destination: Slot, label: str) -> list[Step]:

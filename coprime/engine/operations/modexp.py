@@ -3,13 +3,14 @@
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.right_to_left import right_to_left_on_two
 from coprime.exponentiators.steps import MEET, Context, Slot, Step
+from coprime.multipliers.contract import Multiplication
 
-from .common import Arithmetic, below_modulus, give, go, normalized, prepare, test_modulus
+from .common import below_modulus, give, go, normalized, prepare, test_modulus
 
 __all__ = ["modexp"]
 
 
-def modexp(own: Arithmetic, lanes: int, alone: Exponentiation) -> list[list[Step]]:
+def modexp(own: Multiplication, lanes: int, alone: Exponentiation) -> list[list[Step]]:
     """One exponentiation with the whole modulus, on one lane or on two: a list for each.
 
     `alone` is the exponentiation of a lane by itself.

@@ -1,11 +1,11 @@
 """MODMUL: X * Y mod M."""
 
 from coprime.exponentiators.steps import Context, Slot, Step, multiply
+from coprime.multipliers.contract import Multiplication
 
 from .common import (
     REDUCE,
     REDUCE_BELOW_3M,
-    Arithmetic,
     below_modulus,
     give,
     normalized,
@@ -16,7 +16,7 @@ from .common import (
 __all__ = ["modmul"]
 
 
-def modmul(own: Arithmetic) -> list[Step]:
+def modmul(own: Multiplication) -> list[Step]:
     """Bring X into Montgomery form, if there is one; the product with Y leaves it again."""
     whole = Context.WHOLE
     enter = [multiply(Slot.BASE, Slot.M_POWER, Slot.X, whole, "X * R mod M")]

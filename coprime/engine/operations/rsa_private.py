@@ -11,11 +11,11 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, multiply
+from coprime.multipliers.contract import Multiplication
 
 from .common import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
-    Arithmetic,
     below_modulus,
     go,
     leave,
@@ -27,7 +27,7 @@ from .common import (
 __all__ = ["rsa_private"]
 
 
-def rsa_private(own: Arithmetic, lanes: int, power: Exponentiation) -> list[list[Step]]:
+def rsa_private(own: Multiplication, lanes: int, power: Exponentiation) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     contexts = (Context.WHOLE, Context.P, Context.Q)
     checks = [
@@ -46,7 +46,9 @@ def rsa_private(own: Arithmetic, lanes: int, power: Exponentiation) -> list[list
     ]
 
 
-def share(own: Arithmetic, prime: Context, destination: Slot, power: Exponentiation) -> list[Step]:
+def share(
+    own: Multiplication, prime: Context, destination: Slot, power: Exponentiation
+) -> list[Step]:
     """A prime's share of the result."""
     return [
         *prepare(own, prime),
@@ -56,7 +58,7 @@ def share(own: Arithmetic, prime: Context, destination: Slot, power: Exponentiat
     ]
 
 
-def steps_1_and_2_residue(own: Arithmetic, prime: Context, power: Exponentiation) -> list[Step]:
+def steps_1_and_2_residue(own: Multiplication, prime: Context, power: Exponentiation) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
     *steps, last = power.steps(prime)
     return [*steps, leave(own, last)]
@@ -77,7 +79,7 @@ def step_3_weigh(prime: Context, destination: Slot) -> Step:
     )
 
 
-def step_4_add(own: Arithmetic, part: Slot) -> list[Step]:
+def step_4_add(own: Multiplication, part: Slot) -> list[Step]:
     """Step 4: P = S_p + S_q; below 3M or 4M and to be made canonical, or canonical at once."""
     if not own.canonical:
         total = Step(
