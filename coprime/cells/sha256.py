@@ -1,8 +1,8 @@
 """SHA-256, one round a cycle.
 
 Source: FIPS 180-4, "Secure Hash Standard" (2015), section 6.2, with the padding of section 5.1.1.
-The eight words of H stand in a ring, as do a to h in rounds, so that one adder adds them word by
-word, and the digest leaves in the same cycles.
+What differs: the eight words of H are in a ring, as a to h are in rounds, so that a single adder
+adds them word by word, and the digest is output in the same cycles.
 """
 
 from itertools import pairwise
@@ -14,19 +14,209 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.tables import look_up
 from coprime.model import sha256
 
-__all__ = ["Sha256"]
+__all__ = ["Compression", "MessagePadding", "MessageSchedule", "Sha256"]
 
 WORD_BITS = 32
 WORDS = sha256.DIGEST_BYTES * 8 // WORD_BITS
 
 
+class MessageSchedule(wiring.Component):
+    """W_0 to W_63 of a block: 16 words from the message's bytes, the others from the last 16.
+
+    Members
+    -------
+    byte, take : a byte of the message, the first byte first, and whether it enters
+    extend : a computed word enters; not together with `take`
+    position : of the next byte in its block
+    index : of the word that enters next
+    word, entered : the newest word, and whether it entered in the cycle before
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "byte": In(8),
+                "take": In(1),
+                "extend": In(1),
+                "position": Out(6),
+                "index": Out(6),
+                "word": Out(WORD_BITS),
+                "entered": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Bytes become words, and words the schedule."""
+        m = Module()
+        gathered = Signal(24)
+        # The newest word is the last.
+        words = [Signal(WORD_BITS, name=f"word_{k}", reset_less=True) for k in range(16)]
+        enters = Signal()
+        m.d.comb += [
+            enters.eq(self.extend | (self.take & self.position[:2].all())),
+            self.word.eq(words[-1]),
+        ]
+        m.d.sync += self.entered.eq(enters)
+        with m.If(self.take):
+            m.d.sync += [
+                self.position.eq(self.position + 1),
+                gathered.eq(Cat(self.byte, gathered)),
+            ]
+        with m.If(enters):
+            m.d.sync += [
+                *(old.eq(new) for old, new in pairwise(words)),
+                words[-1].eq(Mux(self.extend, _next_word(words), Cat(self.byte, gathered))),
+                self.index.eq(self.index + 1),
+            ]
+        return m
+
+
+def _next_word(words: list[Signal]) -> Value:
+    """The word after the 16 words, the oldest first."""
+    w15, w2 = words[1], words[14]
+    small_0 = w15.rotate_right(7) ^ w15.rotate_right(18) ^ (w15 >> 3)
+    small_1 = w2.rotate_right(17) ^ w2.rotate_right(19) ^ (w2 >> 10)
+    return words[0] + small_0 + words[9] + small_1
+
+
+class Compression(wiring.Component):
+    """The working variables a to h, and H: a round for each word, then the sums of the block's end.
+
+    A round takes place two cycles after its word has entered the schedule. Its h is known a cycle
+    before, and is added then, which removes an adder from the longest path.
+
+    Members
+    -------
+    word, entered, index : as in MessageSchedule
+    start : H becomes the initial one, in WORDS cycles
+    add : a to h are added to H, in WORDS cycles after the last round
+    total, place : in these cycles word `place` of the new H; word 0 is the least significant
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "word": In(WORD_BITS),
+                "entered": In(1),
+                "index": In(6),
+                "start": In(1),
+                "add": In(1),
+                "total": Out(WORD_BITS),
+                "place": Out(range(WORDS)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Round, sums and the first H."""
+        m = Module()
+        state = [Signal(WORD_BITS, name=name, reset_less=True) for name in "abcdefgh"]
+        hashed = [Signal(WORD_BITS, name=f"hash_{k}", reset_less=True) for k in range(WORDS)]
+        a, b, c, d, e, f, g, h = state
+
+        # The word with its constant and the h of its round, and what enters a and e.
+        constant = Signal(WORD_BITS, reset_less=True)
+        word_sum = Signal(WORD_BITS, reset_less=True)
+        summed, moves = Signal(), Signal()
+        first, entering = Signal(WORD_BITS), Signal(WORD_BITS)
+        big_0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)
+        big_1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25)
+        m.d.sync += [
+            summed.eq(self.entered),
+            constant.eq(look_up(sha256.ROUND_CONSTANTS, self.index, WORD_BITS)),
+            word_sum.eq(self.word + constant + Mux(moves, g, h)),
+        ]
+        m.d.comb += [
+            moves.eq(summed | self.add | self.start),
+            first.eq(big_1 + (g ^ (e & (f ^ g))) + word_sum),
+            entering.eq(first + big_0 + ((a & b) | (c & (a | b)))),
+        ]
+
+        # The sums and the first H, word by word from the last one on.
+        initial = look_up(tuple(reversed(sha256.INITIAL)), self.place, WORD_BITS)
+        m.d.comb += self.total.eq(Mux(self.start, initial, hashed[-1] + h))
+        with m.If(moves):
+            m.d.sync += [
+                *(new.eq(old) for old, new in pairwise(state)),
+                a.eq(Mux(summed, entering, self.total)),
+                e.eq(d + Mux(summed, first, 0)),
+            ]
+        with m.If(self.add | self.start):
+            m.d.sync += [
+                *(new.eq(old) for old, new in pairwise(hashed)),
+                hashed[0].eq(self.total),
+                self.place.eq(self.place + 1),
+            ]
+        return m
+
+
+class MessagePadding(wiring.Component):
+    """The end of a message: a byte that begins with a 1, zeros, and the length in eight bytes.
+
+    Parameters
+    ----------
+    count_bits : int
+        The longest message has 2**count_bits - 1 bytes; 1 to 61.
+
+    Members
+    -------
+    start : begin a message
+    count : a byte of the message is taken
+    finish : there are no more bytes
+    take : a byte of the padding is taken
+    next_block : the padding goes on in another block
+    position : of the next byte in its block
+    byte : the padding's next byte
+    begun : the padding has begun
+    last : it ends in this block
+    """
+
+    def __init__(self, count_bits: int):
+        self.count_bits = count_bits
+        super().__init__(
+            {
+                "start": In(1),
+                "count": In(1),
+                "finish": In(1),
+                "take": In(1),
+                "next_block": In(1),
+                "position": In(6),
+                "byte": Out(8),
+                "begun": Out(1),
+                "last": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Count the message's bytes, and select the padding's."""
+        m = Module()
+        length = Signal(self.count_bits)  # bytes of the message
+        marks = Signal()  # the byte with the 1 comes next
+        bits = Cat(Const(0, 3), length, Const(0, 61 - self.count_bits))
+        ends = self.position[3:].all()  # the last eight bytes of a block
+        m.d.comb += self.byte.eq(
+            Mux(marks, 0x80, Mux(self.last & ends, bits.word_select(~self.position[:3], 8), 0))
+        )
+        with m.If(self.start):
+            m.d.sync += [length.eq(0), self.last.eq(0), self.begun.eq(0)]
+        with m.If(self.count):
+            m.d.sync += length.eq(length + 1)
+        with m.If(self.finish):
+            # The length has room if the byte with the 1 is not among the last eight.
+            m.d.sync += [self.begun.eq(1), marks.eq(1), self.last.eq(~ends)]
+        with m.If(self.take):
+            m.d.sync += marks.eq(0)
+        with m.If(self.next_block):
+            m.d.sync += self.last.eq(1)
+        return m
+
+
 class Sha256(wiring.Component):
     """The digest of a message that comes byte by byte.
 
-    A message begins with `start`; then its bytes are taken, one a cycle, but for BLOCK_CYCLES
-    behind each 64; then `finish` adds padding, and the digest's words leave one a cycle, the least
-    significant first, as the last block ends. Cycles depend on the message's length only. H, a to h
-    and the words of the last block stay in the registers until others take their place.
+    A message begins with `start`; then its bytes are taken, one a cycle, with a pause of
+    BLOCK_CYCLES after each 64; then `finish` adds the padding, and the digest is output in the last
+    block's sums, a word a cycle, the least significant first. Cycles depend on the message's length
+    only. H, a to h and the words of the last block stay in the registers until they are replaced.
 
     Parameters
     ----------
@@ -45,8 +235,8 @@ class Sha256(wiring.Component):
     """
 
     BLOCK_CYCLES = sha256.ROUNDS - 16 + 2 + WORDS
-    """From the last byte of a block to the next byte: the rounds that no new byte feeds, two to
-    empty the pipeline, the sums."""
+    """From the last byte of a block to the next byte: the rounds of computed words, two to empty
+    the pipeline, the sums."""
     START_CYCLES = WORDS
     """From `start` to the first byte."""
 
@@ -78,149 +268,61 @@ class Sha256(wiring.Component):
         return cls.START_CYCLES + 1 + blocks * (sha256.BLOCK_BYTES + cls.BLOCK_CYCLES)
 
     def elaborate(self, platform: object) -> Module:
-        """Message schedule, rounds, sums, and the padding that ends a message."""
+        """Connect the parts, and step through the blocks of a message."""
         m = Module()
-
-        # Bytes become words, words the schedule. The newest word is the last of `words`.
-        position = Signal(6)  # of the next byte in its block
-        count = Signal(self.count_bits)  # bytes of the message
-        gathered = Signal(24)
-        taken = Signal(8)  # the byte that enters
-        takes = Signal()
-        words = [Signal(WORD_BITS, name=f"word_{k}", reset_less=True) for k in range(16)]
-        generated = _schedule(words)
-        generates = Signal()
-        enters = Signal()
-        entered, summed = Signal(), Signal()
-        index = Signal(6)  # of the word that enters next
-        m.d.comb += enters.eq(generates | (takes & position[:2].all()))
-        m.d.sync += [entered.eq(enters), summed.eq(entered)]
-        with m.If(takes):
-            m.d.sync += [position.eq(position + 1), gathered.eq(Cat(taken, gathered))]
-        with m.If(enters):
-            m.d.sync += [
-                *(old.eq(new) for old, new in pairwise(words)),
-                words[-1].eq(Mux(generates, generated, Cat(taken, gathered))),
-                index.eq(index + 1),
-            ]
-
-        # A round, two cycles after its word has entered. Its h is known a cycle before and added
-        # then, which takes an adder from the longest way.
-        constant = Signal(WORD_BITS, reset_less=True)
-        word_sum = Signal(WORD_BITS, reset_less=True)
-        moves = Signal()
-        state = [Signal(WORD_BITS, name=name, reset_less=True) for name in "abcdefgh"]
-        hashed = [Signal(WORD_BITS, name=f"hash_{k}", reset_less=True) for k in range(WORDS)]
-        a, b, c, d, e, f, g, h = state
-        m.d.sync += [
-            constant.eq(look_up(sha256.ROUND_CONSTANTS, index, WORD_BITS)),
-            word_sum.eq(words[-1] + constant + Mux(moves, g, h)),
-        ]
-        first, entering = Signal(WORD_BITS), Signal(WORD_BITS)
-        big_0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)
-        big_1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25)
+        m.submodules.schedule = schedule = MessageSchedule()
+        m.submodules.compression = compression = Compression()
+        m.submodules.padding = padding = MessagePadding(self.count_bits)
+        ends_block = schedule.take & schedule.position.all()
         m.d.comb += [
-            first.eq(big_1 + (g ^ (e & (f ^ g))) + word_sum),
-            entering.eq(first + big_0 + ((a & b) | (c & (a | b)))),
-        ]
-
-        # The sums of a block's end, and the first H, word by word from the last one on.
-        sums, starts = Signal(), Signal()
-        place = Signal(range(WORDS))
-        total = Signal(WORD_BITS)
-        initial = look_up(tuple(reversed(sha256.INITIAL)), place, WORD_BITS)
-        m.d.comb += [
-            total.eq(Mux(starts, initial, hashed[-1] + h)),
-            moves.eq(summed | sums | starts),
-        ]
-        with m.If(moves):
-            m.d.sync += [
-                *(new.eq(old) for old, new in pairwise(state)),
-                a.eq(Mux(summed, entering, total)),
-                e.eq(d + Mux(summed, first, 0)),
-            ]
-        with m.If(sums | starts):
-            m.d.sync += [
-                *(new.eq(old) for old, new in pairwise(hashed)),
-                hashed[0].eq(total),
-                place.eq(place + 1),
-            ]
-
-        # The padding: a byte that begins with a 1, zeros, and the count of bits in eight bytes.
-        pads = Signal()
-        padding = Signal()  # it has begun
-        marks = Signal()  # the byte with the 1 comes next
-        last = Signal()  # the padding ends in this block
-        length = Cat(Const(0, 3), count, Const(0, 61 - self.count_bits))
-        m.d.comb += taken.eq(self.byte)
-        with m.If(pads):
-            m.d.comb += taken.eq(
-                Mux(
-                    marks,
-                    0x80,
-                    Mux(last & position[3:].all(), length.word_select(~position[:3], 8), 0),
-                )
-            )
-        m.d.comb += [
-            takes.eq(pads | (self.ready & self.valid)),
+            schedule.byte.eq(Mux(padding.take, padding.byte, self.byte)),
+            schedule.take.eq(padding.take | padding.count),
+            compression.word.eq(schedule.word),
+            compression.entered.eq(schedule.entered),
+            compression.index.eq(schedule.index),
+            padding.position.eq(schedule.position),
+            padding.count.eq(self.ready & self.valid),
             self.busy.eq(1),
-            self.digest_word.eq(total),
-            self.digest_index.eq(place),
-            self.digest_write.eq(sums & last),
+            self.digest_word.eq(compression.total),
+            self.digest_index.eq(compression.place),
+            self.digest_write.eq(compression.add & padding.last),
         ]
-        ends_block = takes & position.all()
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
                 with m.If(self.start):
-                    m.d.sync += [position.eq(0), count.eq(0), last.eq(0), padding.eq(0)]
+                    m.d.comb += padding.start.eq(1)
                     m.next = "START"
             with m.State("START"):
-                m.d.comb += starts.eq(1)
-                with m.If(place.all()):
+                m.d.comb += compression.start.eq(1)
+                with m.If(compression.place.all()):
                     m.next = "TAKE"
             with m.State("TAKE"):
                 m.d.comb += self.ready.eq(1)
-                with m.If(self.valid):
-                    m.d.sync += count.eq(count + 1)
-                    with m.If(ends_block):
-                        m.next = "ROUNDS"
-                with m.Elif(self.finish):
-                    # The length has room if the byte with the 1 is not among the last eight.
-                    m.d.sync += [
-                        padding.eq(1),
-                        marks.eq(1),
-                        last.eq(~position[3:].all()),
-                    ]
+                with m.If(ends_block):
+                    m.next = "ROUNDS"
+                with m.If(self.finish & ~self.valid):
+                    m.d.comb += padding.finish.eq(1)
                     m.next = "PAD"
             with m.State("PAD"):
-                m.d.comb += pads.eq(1)
-                m.d.sync += marks.eq(0)
+                m.d.comb += padding.take.eq(1)
                 with m.If(ends_block):
                     m.next = "ROUNDS"
             with m.State("ROUNDS"):
-                m.d.comb += generates.eq(1)
-                with m.If(index.all()):
+                m.d.comb += schedule.extend.eq(1)
+                with m.If(schedule.index.all()):
                     m.next = "EMPTY"
-            with m.State("EMPTY"), m.If(~entered):
+            with m.State("EMPTY"), m.If(~schedule.entered):
                 m.next = "SUMS"
             with m.State("SUMS"):
-                m.d.comb += sums.eq(1)
-                with m.If(place.all()):
-                    with m.If(last):
+                m.d.comb += compression.add.eq(1)
+                with m.If(compression.place.all()):
+                    with m.If(padding.last):
                         m.d.comb += self.done.eq(1)
                         m.next = "IDLE"
-                    with m.Elif(padding):
-                        m.d.sync += last.eq(1)
+                    with m.Elif(padding.begun):
+                        m.d.comb += padding.next_block.eq(1)
                         m.next = "PAD"
                     with m.Else():
                         m.next = "TAKE"
         return m
-
-
-def _schedule(words: list[Signal]) -> Value:
-    """The word behind the 16 words, the oldest first."""
-    w15, w2 = words[1], words[14]
-    small_0 = w15.rotate_right(7) ^ w15.rotate_right(18) ^ (w15 >> 3)
-    small_1 = w2.rotate_right(17) ^ w2.rotate_right(19) ^ (w2 >> 10)
-    return words[0] + small_0 + words[9] + small_1

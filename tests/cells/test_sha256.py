@@ -2,8 +2,10 @@ import hashlib
 import random
 
 import pytest
+from amaranth.sim import Simulator
 
-from coprime.cells.sha256 import Sha256
+from coprime.cells.sha256 import MessagePadding, MessageSchedule, Sha256
+from coprime.model import sha256
 from tests.combinational import Bench
 
 SEED = 2
@@ -70,3 +72,75 @@ def test_digests_and_cycles_are_as_told(count_bits):
 def test_wrong_counts_are_refused(count_bits):
     with pytest.raises((TypeError, ValueError), match="count_bits must be"):
         Sha256(count_bits)
+
+
+def simulate(component, process):
+    simulator = Simulator(component)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(process)
+    simulator.run()
+
+
+def test_the_schedule_has_the_words_of_the_model():
+    schedule = MessageSchedule()
+    block = random.Random(SEED).randbytes(64)
+    expected = [int.from_bytes(block[k : k + 4]) for k in range(0, 64, 4)]
+    for k in range(48):
+        expected.append(sha256.next_word(expected[k : k + 16]))
+    words = []
+
+    async def process(ctx):
+        async def tick():
+            await ctx.tick()
+            if ctx.get(schedule.entered):
+                words.append(ctx.get(schedule.word))
+
+        ctx.set(schedule.take, 1)
+        for byte in block:
+            ctx.set(schedule.byte, byte)
+            await tick()
+        ctx.set(schedule.take, 0)
+        ctx.set(schedule.extend, 1)
+        for _ in range(48):
+            await tick()
+        assert ctx.get(schedule.index) == 0
+
+    simulate(schedule, process)
+    assert words == expected
+
+
+@pytest.mark.parametrize("length", [0, 1, 55, 56, 63, 64])
+def test_the_padding_is_the_model_s(length):
+    padding = MessagePadding(16)
+    expected = sha256.padded(bytes(length))[length:]
+    found = []
+
+    async def process(ctx):
+        ctx.set(padding.start, 1)
+        await ctx.tick()
+        ctx.set(padding.start, 0)
+        ctx.set(padding.count, 1)
+        for _ in range(length):
+            await ctx.tick()
+        ctx.set(padding.count, 0)
+        position = length
+        ctx.set(padding.position, position % 64)
+        ctx.set(padding.finish, 1)
+        await ctx.tick()
+        ctx.set(padding.finish, 0)
+        ended = False
+        while not ended:
+            ctx.set(padding.position, position % 64)
+            found.append(ctx.get(padding.byte))
+            ctx.set(padding.take, 1)
+            position += 1
+            ended = position % 64 == 0 and ctx.get(padding.last)
+            await ctx.tick()
+            ctx.set(padding.take, 0)
+            if position % 64 == 0:
+                ctx.set(padding.next_block, 1)
+                await ctx.tick()
+                ctx.set(padding.next_block, 0)
+
+    simulate(padding, process)
+    assert bytes(found) == expected
