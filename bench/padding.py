@@ -9,9 +9,11 @@ from coprime.explore.measure import Area, measure_area
 from coprime.flow.ecp5 import map_ecp5
 from coprime.flow.verilog import to_verilog
 from coprime.flow.xc7 import map_xc7
-from coprime.model.padding import Option, Slot, Task, bytes_of
+from coprime.model.padding import bytes_of
+from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding
-from coprime.padding.unit import PaddingUnit, machine
+from coprime.padding.tasks import Option, Task
+from coprime.padding.unit import Machine, PaddingUnit
 
 from .page import replace_part, table, thousands
 
@@ -79,7 +81,7 @@ def cycles_of(task: Task, bits: int) -> int:
     generator = random.Random(1)
     size = bytes_of(bits)
     length = size if task.decodes else 32
-    own = machine(
+    own = Machine(
         bits,
         length,
         salt_length=32,

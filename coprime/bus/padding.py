@@ -11,15 +11,9 @@ from coprime.bus.common import register_value
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
 from coprime.engine.contract import ERROR_BITS, Error
-from coprime.model.padding import (
-    DIGEST_BYTES,
-    Option,
-    Task,
-    is_digest,
-    least_bytes,
-    overhead,
-)
+from coprime.model.padding import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme, task_of
+from coprime.padding.tasks import Option, Task, is_digest, min_bytes, overhead
 from coprime.padding.unit import PaddingUnit
 
 __all__ = ["LONGEST_BYPASSED", "PaddingControl"]
@@ -143,7 +137,7 @@ class PaddingControl(wiring.Component):
                     chosen = frozenset(option for option in _FORMS if form >> option & 1)
                     with m.Case(work << len(_FORMS) | form):
                         m.d.comb += [
-                            least.eq(least_bytes(work, chosen)),
+                            least.eq(min_bytes(work, chosen)),
                             less.eq(overhead(work, chosen)),
                             of_digest.eq(is_digest(work, chosen)),
                         ]

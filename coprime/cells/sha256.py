@@ -5,6 +5,7 @@ What differs: the eight words of H are in a ring, as a to h are in rounds, so th
 adds them word by word, and the digest is output in the same cycles.
 """
 
+import hashlib
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -14,7 +15,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.tables import look_up
 from coprime.model import sha256
 
-__all__ = ["Compression", "MessagePadding", "MessageSchedule", "Sha256"]
+__all__ = ["Compression", "MessagePadding", "MessageSchedule", "Sha256", "Sha256Twin"]
 
 WORD_BITS = 32
 WORDS = sha256.DIGEST_BYTES * 8 // WORD_BITS
@@ -326,3 +327,37 @@ class Sha256(wiring.Component):
                     with m.Else():
                         m.next = "TAKE"
         return m
+
+
+class Sha256Twin:
+    """What Sha256 does, in integers: the digest, and in which cycles.
+
+    Attributes
+    ----------
+    digest : bytes, after `finish`
+    """
+
+    digest = b""
+
+    def start(self, cycle: int) -> None:
+        """Begin a message with `start` in this cycle."""
+        self._message = bytearray()
+        self._ready = cycle + 1 + Sha256.START_CYCLES
+
+    def take(self, byte: int, cycle: int) -> int:
+        """Offer a byte from a cycle on; in which cycle it is taken."""
+        cycle = max(cycle, self._ready)
+        self._message.append(byte)
+        self._ready = cycle + 1
+        if len(self._message) % sha256.BLOCK_BYTES == 0:
+            self._ready += Sha256.BLOCK_CYCLES
+        return cycle
+
+    def finish(self, cycle: int) -> int:
+        """Set `finish` from a cycle on; in which cycle it is `done`."""
+        length = len(self._message)
+        rest = length % sha256.BLOCK_BYTES
+        blocks = sha256.blocks(rest)
+        self.digest = hashlib.sha256(self._message).digest()
+        padding = sha256.BLOCK_BYTES * blocks - rest
+        return max(cycle, self._ready) + padding + blocks * Sha256.BLOCK_CYCLES

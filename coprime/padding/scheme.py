@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Iterable
 
-from coprime.model.padding import Task
+from .tasks import Task
 
 __all__ = ["Padding", "Scheme", "mask_of", "parse_paddings", "task_of"]
 

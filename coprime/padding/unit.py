@@ -1,130 +1,65 @@
-"""The padding unit: makes and removes paddings of RFC 8017 in a buffer, byte by byte.
+"""The padding unit: adds and removes the paddings of RFC 8017 in a buffer, byte by byte.
 
-What it does stands in `coprime.model.padding`, whose lists of steps are its program memory: a
-handful of loops over bytes, with a hash unit, for all of PKCS #1 v1.5, OAEP and PSS. A state
-machine for each padding would repeat those loops; a processor would be larger than all of this.
+Its program memory holds the steps of all its tasks (`programs.py`): a handful of loops over bytes,
+with a hash unit, for all of PKCS #1 v1.5, OAEP and PSS. A state machine for each padding would
+repeat those loops; a processor would be larger than all of this.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import bits_for
 
-from coprime.cells.sha256 import Sha256
-from coprime.model.padding import (
-    DIGEST_BYTES,
-    PKCS1_BYTES,
-    PROGRAMS,
-    Base,
-    Check,
-    Kind,
-    Literal,
-    Machine,
-    Option,
-    Random,
-    Slot,
-    Step,
-    Task,
-    Trim,
-    bytes_of,
-)
+from coprime.cells.sha256 import Sha256, Sha256Twin
+from coprime.model.padding import DIGEST_BYTES, bytes_of
 
-__all__ = ["LENGTH_BITS", "SLOT_WORDS", "PaddingUnit", "machine"]
+from .addressing import LENGTH_BITS, SALT_BITS, Addressing, AddressingTwin
+from .byte_path import BytePath, BytePathTwin
+from .checks import Checks, ChecksTwin
+from .control import Control, ControlTwin
+from .instructions import Kind, Slot, Step
+from .programs import PROGRAMS
+from .slots import SLOT_WORDS, WRITABLE_SLOTS, Slots
+from .tasks import Option, Task
 
-LENGTH_BITS = 16
-SALT_BITS = bits_for(DIGEST_BYTES)
-SLOT_WORDS = DIGEST_BYTES // 4
+__all__ = ["LENGTH_BITS", "SLOT_WORDS", "Machine", "PaddingUnit"]
+
 MAX_BITS = 8 * DIGEST_BYTES * 255
 """The counter of MGF1's blocks has one byte."""
 
-STEP = data.StructLayout(
-    {
-        "kind": Kind,
-        "count": bits_for(DIGEST_BYTES),
-        "literal": 8,
-        "literal_kind": Literal,
-        "base": Base,
-        "blocks": 1,
-        "buffer": 1,
-        "input": 1,
-        "uses_slot": 1,
-        "slot": Slot,
-        "random": Random,
-        "trim": Trim,
-        "check": Check,
-        "store": 1,
-        "keeps": 1,
-        "keep": Slot,
-        "hash": 1,
-        "release": 1,
-        "moves": 1,
-        "bounded": 1,
-        "option": Option,
-        "sense": 1,
-        "target": bits_for(sum(map(len, PROGRAMS.values()))),
-    }
-)
-
-
-def _encode(step: Step, place: int) -> int:
-    """A step at a place of the program memory as a word of it."""
-    fields = {name: getattr(step, name) for name in step.__dataclass_fields__}
-    fields |= {
-        "literal": step.literal & 0xFF,
-        "uses_slot": step.slot is not None,
-        "slot": step.slot or Slot(0),
-        "keeps": step.keep is not None,
-        "keep": step.keep or Slot(0),
-        "target": place + 1 + step.target,
-    }
-    encoded = STEP.const(fields)
-    assert encoded.target == fields["target"] and encoded.count == step.count
-    return int(encoded.as_bits())
-
-
-def machine(bits: int, input_length: int, **settings: object) -> Machine:
-    """The model with the unit's cycles, as `Machine`."""
-    return Machine(
-        bits,
-        input_length,
-        hash_start=Sha256.START_CYCLES,
-        hash_block=Sha256.BLOCK_CYCLES,
-        **settings,  # type: ignore[arg-type]
-    )
-
 
 class PaddingUnit(wiring.Component):
-    """Do a task on a buffer of bytes; which cycles it takes, depends on no byte but random ones.
+    """Execute a task on a buffer of bytes, in cycles that depend on no byte but random ones.
 
-    A step takes three cycles, as does a byte of a STREAM: the memories are read, the sources are
-    put together, the sinks take the byte. `Machine.cycles` tells the sum: a zero that is drawn
-    again takes one more, and so does each cycle without a random byte.
+    `Machine.cycles` is the exact number: a zero that is discarded takes one more, and so does each
+    cycle without a random byte.
 
     After a reset, and with `wipe`, all slots are cleared, a word a cycle.
 
     Parameters
     ----------
     tasks : collection of Task
-        Those that there are; at least one.
+        Those that are built in; at least one.
     max_length : int
         Longest modulus in bits, 65 to MAX_BITS.
 
     Members
     -------
     start : begin `task`; only while `busy` is 0, as `wipe` and `slot_write`
-    task, options, modulus_length, input_length, salt_length : sampled with `start`, or stay while
-        busy; bit k of `options` is option k; the length of the modulus in bits, the others in bytes
+    task, options, modulus_length, input_length, salt_length : `task` and `input_length` are sampled
+        with `start`, the others stay while busy; bit k of `options` is option k; the length of the
+        modulus is in bits, the others are in bytes
     busy : 1 from the cycle after `start` to the last one, in which `done` is 1
     bad, length : valid from there on until the next start: whether anything was wrong, and bytes of
         the message found
     wipe : clear all slots
     slot_write, slot_address, slot_data : words of the first four slots, 8 each, the least
         significant first
-    address, from_input, read_data : word of the buffer that `address[2:]` names, a cycle later; it
-        must be software's input where `from_input` is 1, else the buffer in which the task works
+    address, from_input, read_data : word of the buffer that `address[2:]` selects, a cycle later;
+        of software's input where `from_input` is 1, otherwise of the buffer that the task works in
     store, store_data : write a byte at `address`
     random : stream of random bytes
     """
@@ -142,8 +77,7 @@ class PaddingUnit(wiring.Component):
         self.max_length = max_length
         self.address_bits = bits_for(4 * -(-max_length // 32) - 1)
         self.count_bits = bits_for(bytes_of(max_length) + 1)
-        # No word counts that is read in the cycle in which it is written.
-        self.slots = Memory(shape=32, depth=8 * SLOT_WORDS, init=[], attrs={"no_rw_check": 1})
+        self.slots = Slots()
         super().__init__(
             {
                 "start": In(1),
@@ -158,7 +92,7 @@ class PaddingUnit(wiring.Component):
                 "length": Out(self.count_bits),
                 "wipe": In(1),
                 "slot_write": In(1),
-                "slot_address": In(range(4 * SLOT_WORDS)),
+                "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
                 "slot_data": In(32),
                 "address": Out(self.address_bits),
                 "from_input": Out(1),
@@ -170,241 +104,158 @@ class PaddingUnit(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Program memory, slots, the way of a byte, checks, and the state machine."""
+        """Connect the parts."""
         m = Module()
-        m.submodules.sha256 = sha256 = Sha256(bits_for(bytes_of(self.max_length) + 128))
-
-        # Program memory.
-        words: list[int] = []
-        entries: dict[Task, int] = {}
-        for task in sorted(self.tasks):
-            entries[task] = first = len(words)
-            words += [_encode(step, first + k) for k, step in enumerate(PROGRAMS[task])]
-        counter = Signal(range(len(words)))
-        m.submodules.program = program = Memory(shape=STEP.size, depth=len(words), init=words)
-        fetch_step = program.read_port()
-        # A register of its own: block RAM is slow, and the way of a byte is long.
-        step = Signal(STEP)
-        fetches = Signal()
-        m.d.comb += [fetch_step.addr.eq(counter), fetch_step.en.eq(fetches)]
-
-        # Lengths, pointer, bound and block.
-        size, encoded_size = Signal(self.count_bits), Signal(self.count_bits)
-        input_length = Signal(self.count_bits)
-        pointer, bound = Signal(self.count_bits), Signal(self.count_bits)
-        block = Signal(8)
-        base = Signal(self.count_bits)
-        target = Signal(self.count_bits)
-        below = Signal(self.count_bits)
-        at_bound = Signal()
-        with m.Switch(step.base):
-            for name, value in (
-                (Base.MODULUS, size),
-                (Base.ENCODED, encoded_size),
-                (Base.INPUT, input_length),
-                (Base.SALT, self.salt_length),
-            ):
-                with m.Case(name):
-                    m.d.comb += base.eq(value)
-        blocks = Cat(Const(0, 5), Mux(step.blocks, block, 0))
-        m.d.comb += [
-            target.eq(base + step.literal.as_signed() - blocks),
-            below.eq(pointer - 1),
-            at_bound.eq(pointer == bound),
-            self.address.eq(below),
-            self.from_input.eq(step.input),
-        ]
-        m.d.sync += [
-            size.eq((self.modulus_length + 7) >> 3),
-            encoded_size.eq((self.modulus_length + 6) >> 3),
-        ]
-
-        # Slots: words, of which a byte is written, or the whole by software and the hash unit.
+        programs = {task: PROGRAMS[task] for task in sorted(self.tasks)}
+        m.submodules.control = control = Control(programs)
+        m.submodules.addressing = addressing = Addressing(self.count_bits)
         m.submodules.slots = slots = self.slots
-        fetch, put = slots.read_port(), slots.write_port(granularity=8)
-        place = Signal(range(DIGEST_BYTES))
-        clears = Signal()
-        clear_address = Signal(range(8 * SLOT_WORDS))
-        m.d.comb += fetch.addr.eq(Cat(place[2:], step.slot))
-
-        # The way of a byte.
-        found = Signal(8)  # in the buffer
-        beyond = Signal()
-        value, stays = Signal(8, reset_less=True), Signal(8, reset_less=True)
-        literal = Signal(8)
-        trim = Signal(8)
-        top = (self.modulus_length - 2)[:3]  # the highest bit of PSS's encoded message
-        kept = Cat(bit <= top for bit in range(8))
+        m.submodules.byte_path = path = BytePath(self.count_bits)
+        m.submodules.checks = checks = Checks(self.count_bits)
+        m.submodules.sha256 = sha256 = Sha256(bits_for(bytes_of(self.max_length) + 128))
+        starts = self.start & ~self.busy
+        step, act = control.step, control.act
+        for part in (addressing, slots, checks):
+            m.d.comb += [part.step.eq(step), part.execute.eq(control.execute), part.act.eq(act)]
+        connect(m, flipped(self.random), path.random)
         m.d.comb += [
-            beyond.eq(step.input & (below >= input_length)),
-            found.eq(Mux(beyond, 0, self.read_data.word_select(below[:2], 8))),
-            literal.eq(step.literal),
+            control.start.eq(self.start),
+            control.task.eq(self.task),
+            control.options.eq(self.options),
+            control.wipe.eq(self.wipe),
+            control.combined.eq(path.combined),
+            control.at_bound.eq(addressing.at_bound),
+            control.repeat.eq(addressing.repeat),
+            control.hash_ready.eq(sha256.ready),
+            control.hash_done.eq(sha256.done),
+            control.cleared.eq(slots.cleared),
+            self.busy.eq(control.busy),
+            self.done.eq(control.done),
+            addressing.start.eq(starts),
+            addressing.modulus_length.eq(self.modulus_length),
+            addressing.given_length.eq(self.input_length),
+            addressing.salt_length.eq(self.salt_length),
+            self.address.eq(addressing.address),
+            self.from_input.eq(step.input),
+            slots.value.eq(path.value),
+            slots.digest_write.eq(sha256.digest_write),
+            slots.digest_index.eq(sha256.digest_index),
+            slots.digest_word.eq(sha256.digest_word),
+            slots.write.eq(self.slot_write),
+            slots.write_address.eq(self.slot_address),
+            slots.write_data.eq(self.slot_data),
+            slots.clear.eq(control.clear),
+            path.step.eq(step),
+            path.combine.eq(control.combine),
+            path.modulus_length.eq(self.modulus_length),
+            path.size.eq(addressing.size),
+            path.input_length.eq(addressing.input_length),
+            path.address.eq(addressing.address),
+            path.block.eq(addressing.block),
+            path.read_data.eq(self.read_data),
+            path.slot_byte.eq(slots.byte),
+            path.bad.eq(checks.bad),
+            path.length.eq(checks.length),
+            self.store.eq(act & step.store),
+            self.store_data.eq(path.store_data),
+            checks.start.eq(starts),
+            checks.size.eq(addressing.size),
+            checks.address.eq(addressing.address),
+            checks.value.eq(path.value),
+            checks.upper.eq(slots.place[0]),
+            self.bad.eq(checks.bad),
+            self.length.eq(checks.length),
+            sha256.start.eq(control.hash_start),
+            sha256.finish.eq(control.hash_finish),
+            sha256.valid.eq(control.hash_valid),
+            sha256.byte.eq(path.value),
         ]
-        with m.Switch(step.literal_kind):
-            with m.Case(Literal.BLOCK):
-                m.d.comb += literal.eq(block)
-            with m.Case(Literal.SIZE_HIGH):
-                m.d.comb += literal.eq(size >> 5)
-            with m.Case(Literal.SIZE_LOW):
-                m.d.comb += literal.eq(size << 3)
-        with m.Switch(step.trim):
-            with m.Case(Trim.KEEP):
-                m.d.comb += trim.eq(kept)
-            with m.Case(Trim.EXCESS):
-                m.d.comb += trim.eq(~kept)
-            with m.Default():
-                m.d.comb += trim.eq(~0)
-        combined = (
-            literal
-            ^ Mux(step.buffer, found, 0)
-            ^ Mux(step.uses_slot, fetch.data.word_select(place[:2], 8), 0)
-            ^ Mux(step.random != Random.NONE, self.random.payload, 0)
-        )
-
-        # What the bytes have told.
-        separated = Signal()
-        alternative = Signal(self.count_bits)
-        upper = Signal(8)
-        limit = Signal(self.count_bits)
-        is_zero = value == 0
-        candidate = Cat(value, upper)[: self.count_bits] & _ones_up_to(limit)
-        acts = Signal()
-        checks = Signal(Check)
-        m.d.comb += [
-            limit.eq(size - (PKCS1_BYTES - 1)),
-            checks.eq(Mux(acts, step.check, Check.NONE)),
-        ]
-        searches = checks.matches(Check.FIND, Check.FIND_STRICTLY) & ~separated
-        wrong = (
-            ((checks == Check.ZERO) & ~is_zero)
-            | ((checks == Check.NONZERO) & is_zero)
-            | (searches & (checks == Check.FIND_STRICTLY) & (value[1:] != 0))
-        )
-        with m.If(wrong):
-            m.d.sync += self.bad.eq(1)
-        with m.If(searches & is_zero):
-            m.d.sync += [separated.eq(1), self.length.eq(below)]
-        with m.If(checks == Check.CANDIDATE):
-            with m.If(place[0]):
-                m.d.sync += upper.eq(value)
-            with m.Elif(candidate < limit):
-                m.d.sync += alternative.eq(candidate)
-
-        # The sinks.
-        left = Signal(STEP["count"].shape)
-        released = Mux(below < self.length, Mux(self.bad, value, stays), 0)
-        m.d.comb += [
-            self.store.eq(acts & step.store),
-            self.store_data.eq(Mux(step.release, released, value)),
-            sha256.byte.eq(value),
-            put.addr.eq(Cat(place[2:], step.keep)),
-            put.data.eq(value.replicate(4)),
-            put.en.eq(Mux(acts & step.keeps, Const(1) << place[:2], 0)),
-        ]
-        with m.If(sha256.digest_write):
-            m.d.comb += [
-                put.addr.eq(Cat(sha256.digest_index, Const(Slot.DIGEST, 3))),
-                put.data.eq(sha256.digest_word),
-                put.en.eq(~0),
-            ]
-        with m.If(self.slot_write):
-            m.d.comb += [
-                put.addr.eq(self.slot_address),
-                put.data.eq(self.slot_data),
-                put.en.eq(~0),
-            ]
-        with m.If(clears):
-            m.d.comb += [put.addr.eq(clear_address), put.data.eq(0), put.en.eq(~0)]
-            m.d.sync += clear_address.eq(clear_address + 1)
-        with m.If(acts):
-            m.d.sync += [place.eq(place - 1), left.eq(left - 1)]
-            with m.If(step.moves):
-                m.d.sync += pointer.eq(below)
-
-        m.d.comb += self.busy.eq(1)
-        with m.FSM(init="CLEAR"):
-            with m.State("IDLE"):
-                m.d.comb += self.busy.eq(0)
-                with m.If(self.start):
-                    m.d.sync += [
-                        input_length.eq(self.input_length),
-                        block.eq(0),
-                        self.bad.eq(0),
-                        self.length.eq(0),
-                        separated.eq(0),
-                        alternative.eq(0),
-                    ]
-                    with m.Switch(self.task):
-                        for task, entry in entries.items():
-                            with m.Case(task):
-                                m.d.sync += counter.eq(entry)
-                    m.next = "FETCH"
-                with m.Elif(self.wipe):
-                    m.next = "CLEAR"
-            with m.State("CLEAR"):
-                m.d.comb += clears.eq(1)
-                with m.If(clear_address.all()):
-                    m.next = "IDLE"
-            with m.State("FETCH"):
-                m.d.comb += fetches.eq(1)
-                m.d.sync += counter.eq(counter + 1)
-                m.next = "TAKE"
-            with m.State("TAKE"):
-                m.d.sync += step.eq(fetch_step.data)
-                m.next = "DECODE"
-            with m.State("DECODE"):
-                m.next = "FETCH"
-                with m.Switch(step.kind):
-                    with m.Case(Kind.END):
-                        m.d.comb += self.done.eq(1)
-                        m.next = "IDLE"
-                    with m.Case(Kind.STREAM):
-                        m.d.sync += [left.eq(step.count), place.eq(~0)]
-                        m.next = "READ"
-                    with m.Case(Kind.POINT):
-                        m.d.sync += pointer.eq(target)
-                    with m.Case(Kind.BOUND):
-                        m.d.sync += bound.eq(target)
-                    with m.Case(Kind.HASH_START):
-                        m.d.comb += sha256.start.eq(1)
-                    with m.Case(Kind.HASH_END):
-                        m.d.comb += sha256.finish.eq(1)
-                        m.next = "DECODE"
-                        with m.If(sha256.ready):
-                            m.next = "HASH"
-                    with m.Case(Kind.LOOP):
-                        with m.If(Mux(step.bounded, at_bound, (block + 1) == step.count)):
-                            m.d.sync += block.eq(0)
-                        with m.Else():
-                            m.d.sync += [block.eq(block + 1), counter.eq(step.target)]
-                    with m.Case(Kind.SKIP):
-                        option = self.options.bit_select(step.option, 1)
-                        with m.If(option == step.sense):
-                            m.d.sync += counter.eq(step.target)
-                    with m.Case(Kind.LENGTH):
-                        m.d.sync += input_length.eq(step.literal)
-                    with m.Case(Kind.JUDGE), m.If(self.bad | ~separated):
-                        m.d.sync += [self.bad.eq(1), self.length.eq(alternative)]
-            with m.State("HASH"), m.If(sha256.done):
-                m.next = "FETCH"
-            with m.State("READ"):
-                m.next = "COMBINE"
-                with m.If((step.bounded & at_bound) | (step.count.any() & (left == 0))):
-                    m.next = "FETCH"
-            with m.State("COMBINE"):
-                m.d.comb += self.random.ready.eq(step.random != Random.NONE)
-                m.d.sync += [value.eq(combined & trim), stays.eq(found)]
-                again = (step.random == Random.NONZERO) & (self.random.payload == 0)
-                with m.If((step.random == Random.NONE) | (self.random.valid & ~again)):
-                    m.next = "ACT"
-            with m.State("ACT"):
-                m.d.comb += sha256.valid.eq(step.hash)
-                with m.If(~step.hash | sha256.ready):
-                    m.d.comb += acts.eq(1)
-                    m.next = "READ"
         return m
 
 
-def _ones_up_to(limit: Value) -> Value:
-    """Ones up to the highest 1."""
-    return Cat(limit[place:].any() for place in range(len(limit)))
+@dataclass
+class Machine:
+    """The unit in integers: the steps on bytes, with the cycles that the unit takes.
+
+    Parameters
+    ----------
+    bits : length of the modulus in bits
+    input_length, salt_length : bytes
+    options : those that are set
+    random : the next byte of the random source
+
+    Attributes
+    ----------
+    input, output : bytes of the two buffers, byte 0 the least significant; encoding works in the
+        first one, decoding in the second one
+    slots : 32 bytes each
+    bad : whether something was wrong
+    length : bytes of the message that was found
+    cycles : in which the unit is busy
+    """
+
+    bits: int
+    input_length: int
+    salt_length: int = 0
+    options: frozenset[Option] = frozenset()
+    random: Callable[[], int] = lambda: 0
+    input: bytearray = field(default_factory=bytearray)
+    output: bytearray = field(default_factory=bytearray)
+    slots: dict[Slot, bytearray] = field(
+        default_factory=lambda: {slot: bytearray(DIGEST_BYTES) for slot in Slot}
+    )
+    bad: bool = False
+    length: int = 0
+    cycles: int = 0
+
+    def run(self, task: Task) -> None:
+        """Execute a task's program."""
+        self._work = self.output if task.decodes else self.input
+        self._control = control = ControlTwin(PROGRAMS[task], self.options)
+        self._addressing = AddressingTwin(self.bits, self.input_length, self.salt_length)
+        self._path = BytePathTwin(self.bits, self.random)
+        self._checks = ChecksTwin(self._addressing.size)
+        self._hash = Sha256Twin()
+        for step in control.steps():
+            match step.kind:
+                case Kind.STREAM:
+                    for number in control.bytes(step, self._addressing.at_bound):
+                        self._move(step, number)
+                case Kind.HASH_START:
+                    self._hash.start(control.cycles)
+                case Kind.HASH_END:
+                    control.cycles = self._hash.finish(control.cycles)
+                    self.slots[Slot.DIGEST][:] = self._hash.digest
+                case Kind.LOOP:
+                    control.jump(step, self._addressing.repeat(step))
+            self._addressing.execute(step)
+            self._checks.execute(step)
+        self.bad, self.length = self._checks.bad, self._checks.length
+        self.cycles = control.cycles
+
+    def _move(self, step: Step, number: int) -> None:
+        """One byte of a STREAM, counted from 0."""
+        addressing, checks, place = self._addressing, self._checks, number % DIGEST_BYTES
+        address = addressing.address
+        found = 0
+        if step.buffer or step.release:
+            source = self.input if step.input else self._work
+            beyond = step.input and address >= addressing.input_length
+            found = 0 if beyond else source[address]
+        slot_byte = self.slots[step.slot][place] if step.slot is not None else 0
+        random, discarded = self._path.draw(step)
+        self._control.cycles += discarded
+        value = self._path.combine(
+            step, found=found, block=addressing.block, slot_byte=slot_byte, random=random
+        )
+        inside = address < checks.length
+        if step.store:
+            self._work[address] = self._path.stored(
+                step, value, found=found, bad=checks.bad, inside=inside
+            )
+        checks.act(step, value, address, upper=place % 2 == 0)
+        if step.save is not None:
+            self.slots[step.save][place] = value
+        if step.hash:
+            self._control.cycles = self._hash.take(value, self._control.cycles)
+        addressing.act(step)

@@ -11,7 +11,8 @@ from coprime.bus.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.verilog import to_verilog
-from coprime.model.padding import Slot
+from coprime.model.padding import rejection_message
+from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding, Scheme, parse_paddings, task_of
 from coprime.rsa.padding import (
     DecryptionError,
@@ -22,7 +23,6 @@ from coprime.rsa.padding import (
     mgf1,
 )
 from tests.bus.conftest import MockEngine
-from tests.rejection import synthetic
 
 SEED = 6
 BITS = 1023
@@ -190,7 +190,7 @@ def test_pkcs1_never_tells_that_a_padding_was_wrong(copying):
         seen.add(copying.go(private=1))
         message = decode(Pkcs1Encryption(), data)
         bad.append(message is None)
-        assert copying.result() == (synthetic(SECRET, data) if message is None else message)
+        assert copying.result() == (rejection_message(SECRET, data) if message is None else message)
     assert bad.count(False) > 100  # zeros in the message, or behind eight bytes that are not
     assert bad.count(True) > 30
     ((_, shown),) = seen  # cycles and registers are equal
@@ -253,7 +253,7 @@ def test_zeros_above_a_short_ciphertext_count(copying):
         copying.put(b"\xff" * SIZE)
         copying.put(given)
         copying.go(private=1)
-        assert copying.result() == synthetic(SECRET, wrong)
+        assert copying.result() == rejection_message(SECRET, wrong)
 
 
 def test_random_bytes_are_those_of_the_source_without_zeros(copying):

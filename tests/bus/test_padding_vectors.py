@@ -5,10 +5,10 @@ import hashlib
 import pytest
 
 from coprime.engine.contract import Error
-from coprime.model.padding import Slot
+from coprime.model.padding import rejection_message
+from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding, Scheme
 from tests.bus.test_padding import Copying
-from tests.rejection import synthetic
 from tests.wycheproof import FILES, LONGER, vectors
 
 
@@ -53,7 +53,7 @@ def test_wycheproof(copying, scheme, file):
         code = copying.go(private=int(not scheme.signs))[1][0]
         if scheme is Scheme.PKCS1:
             # The ciphertext is the encoded message here.
-            expected = vector.message if vector.valid else synthetic(secret, encoded)
+            expected = vector.message if vector.valid else rejection_message(secret, encoded)
             assert (code, copying.result()) == (Error.NONE, expected), vector.name
         else:
             assert code == (Error.NONE if vector.valid else Error.PADDING), vector.name

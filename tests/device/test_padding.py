@@ -14,10 +14,10 @@ from coprime.catalog import family_named
 from coprime.device.padding import PaddedAccelerator
 from coprime.engine.contract import Error
 from coprime.explore.measure import open_simulation
+from coprime.model.padding import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from coprime.rsa.padding import Pkcs1Encryption, Pkcs1Signature
-from tests.rejection import synthetic
 
 BITS = 1024
 SIZE = BITS // 8
@@ -96,7 +96,7 @@ def test_a_wrong_padding_decrypts_to_what_openssl_makes_of_it(padded):
     secret = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()
     for first in range(3, 50):
         ciphertext = first.to_bytes(SIZE)
-        expected = synthetic(secret, ciphertext)
+        expected = rejection_message(secret, ciphertext)
         assert THEIRS.decrypt(ciphertext, reference.PKCS1v15()) == expected
     assert padded.decrypt(ciphertext, Scheme.PKCS1) == expected
 

@@ -7,12 +7,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.engine.contract import Error
+from coprime.model.padding import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, oaep, pss
 from tests.drivers.harness import octets
 from tests.drivers.test_driver import load_private, start
-from tests.rejection import synthetic
 
 SIZE_ERROR = 260
 SECRET = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()
@@ -60,7 +60,7 @@ def test_decryption(padded):
     ciphertext = public.encrypt(b"abcde", reference.PKCS1v15())
     assert go(padded, 1, Scheme.PKCS1, ciphertext, secret=SECRET) == b"abcde"
     wrong = (3).to_bytes(SIZE)
-    assert go(padded, 1, Scheme.PKCS1, wrong, secret=SECRET) == synthetic(SECRET, wrong)
+    assert go(padded, 1, Scheme.PKCS1, wrong, secret=SECRET) == rejection_message(SECRET, wrong)
     label = hashlib.sha256(b"label").digest()
     ciphertext = public.encrypt(b"m", oaep(b"label"))
     assert go(padded, 1, Scheme.OAEP, ciphertext, label=label) == b"m"

@@ -5,8 +5,10 @@ import random
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.model.padding import PROGRAMS, Option, Slot, Task
-from coprime.padding.unit import PaddingUnit, machine
+from coprime.padding.instructions import Slot
+from coprime.padding.programs import PROGRAMS
+from coprime.padding.tasks import Option, Task
+from coprime.padding.unit import Machine, PaddingUnit
 
 SEED = 5
 WORKING = {Task.PKCS1_ENCRYPT: 88, Task.PKCS1_DECRYPT: 88, Task.PKCS1_VERIFY: 62 * 8 + 1}
@@ -95,7 +97,7 @@ def test_each_task_is_its_model(task):
             await ctx.tick()
         for bits, length, salt, options in runs:
             buffers = Buffers(unit, generator.randbytes(76), generator.randbytes(76), bits)
-            model = machine(
+            model = Machine(
                 bits,
                 length,
                 salt_length=salt,
@@ -135,13 +137,13 @@ def test_wiping_clears_the_slots():
         ctx.set(unit.wipe, 1)
         await ctx.tick()
         ctx.set(unit.wipe, 0)
-        assert ctx.get(unit.slots.data[8 * Slot.MESSAGE]) == 0xFFFFFFFF
+        assert ctx.get(unit.slots.memory.data[8 * Slot.MESSAGE]) == 0xFFFFFFFF
         cycles = 0
         while ctx.get(unit.busy):
             await ctx.tick()
             cycles += 1
         assert cycles == 64
-        assert not any(ctx.get(word) for word in unit.slots.data)
+        assert not any(ctx.get(word) for word in unit.slots.memory.data)
 
     simulate(unit, process)
 

@@ -1,0 +1,148 @@
+"""The path of a byte, from the sources of a STREAM to its sinks, in hardware and integers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.model.padding import bytes_of
+
+from .addressing import LENGTH_BITS
+from .instructions import STEP, Literal, Random, Step, Trim
+
+__all__ = ["BytePath", "BytePathTwin"]
+
+
+class BytePath(wiring.Component):
+    """The exclusive or of all sources, and what of it is stored.
+
+    Parameters
+    ----------
+    count_bits : bits of a length in bytes, and of an address
+
+    Members
+    -------
+    step, combine, combined : as in Control; one is the other unless a random byte is missing
+    modulus_length : as in PaddingUnit
+    size, input_length, address, block : as in Addressing
+    read_data : the word of the buffer at `address[2:]`
+    slot_byte : the byte of the slot
+    random : stream of random bytes
+    bad, length : as in Checks
+    value : the byte, from the cycle after `combined`
+    store_data : what of it is stored
+    """
+
+    def __init__(self, count_bits: int):
+        super().__init__(
+            {
+                "step": In(STEP),
+                "combine": In(1),
+                "combined": Out(1),
+                "modulus_length": In(LENGTH_BITS),
+                "size": In(count_bits),
+                "input_length": In(count_bits),
+                "address": In(count_bits),
+                "block": In(8),
+                "read_data": In(32),
+                "slot_byte": In(8),
+                "random": In(stream.Signature(8)),
+                "bad": In(1),
+                "length": In(count_bits),
+                "value": Out(8),
+                "store_data": Out(8),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Sources, trimming, the register, and the release of a message."""
+        m = Module()
+        step, random = self.step, self.random
+        found = Signal(8)  # in the buffer
+        value, old = Signal(8, reset_less=True), Signal(8, reset_less=True)
+        beyond = Signal()
+        literal = Signal(8)
+        trim = Signal(8)
+        top = (self.modulus_length - 2)[:3]  # the highest bit of PSS's encoded message
+        kept = Cat(bit <= top for bit in range(8))
+        m.d.comb += [
+            beyond.eq(step.input & (self.address >= self.input_length)),
+            found.eq(Mux(beyond, 0, self.read_data.word_select(self.address[:2], 8))),
+            literal.eq(step.literal),
+        ]
+        with m.Switch(step.literal_kind):
+            with m.Case(Literal.BLOCK):
+                m.d.comb += literal.eq(self.block)
+            with m.Case(Literal.SIZE_HIGH):
+                m.d.comb += literal.eq(self.size >> 5)
+            with m.Case(Literal.SIZE_LOW):
+                m.d.comb += literal.eq(self.size << 3)
+        with m.Switch(step.trim):
+            with m.Case(Trim.KEEP):
+                m.d.comb += trim.eq(kept)
+            with m.Case(Trim.EXCESS):
+                m.d.comb += trim.eq(~kept)
+            with m.Default():
+                m.d.comb += trim.eq(~0)
+        sources = (
+            literal
+            ^ Mux(step.buffer, found, 0)
+            ^ Mux(step.uses_slot, self.slot_byte, 0)
+            ^ Mux(step.random != Random.NONE, random.payload, 0)
+        )
+        again = (step.random == Random.NONZERO) & (random.payload == 0)
+        m.d.comb += [
+            random.ready.eq(self.combine & (step.random != Random.NONE)),
+            self.combined.eq(
+                self.combine & ((step.random == Random.NONE) | (random.valid & ~again))
+            ),
+        ]
+        with m.If(self.combine):
+            m.d.sync += [value.eq(sources & trim), old.eq(found)]
+        released = Mux(self.address < self.length, Mux(self.bad, value, old), 0)
+        m.d.comb += [
+            self.value.eq(value),
+            self.store_data.eq(Mux(step.release, released, value)),
+        ]
+        return m
+
+
+@dataclass
+class BytePathTwin:
+    """What BytePath does, in integers.
+
+    Parameters
+    ----------
+    bits : length of the modulus in bits
+    random : the next byte of the random source
+    """
+
+    bits: int
+    random: Callable[[], int]
+
+    def draw(self, step: Step) -> tuple[int, int]:
+        """The byte of the random source, and the number of discarded ones."""
+        discarded = 0
+        while (value := self.random() if step.random else 0) == 0 and step.random is Random.NONZERO:
+            discarded += 1
+        return value, discarded
+
+    def combine(self, step: Step, *, found: int, block: int, slot_byte: int, random: int) -> int:
+        """The value of a byte."""
+        literal = {
+            Literal.VALUE: step.literal,
+            Literal.BLOCK: block,
+            Literal.SIZE_HIGH: bytes_of(self.bits) >> 5 & 0xFF,
+            Literal.SIZE_LOW: bytes_of(self.bits) << 3 & 0xFF,
+        }[step.literal_kind]
+        kept = 0xFF >> 8 * bytes_of(self.bits - 1) - (self.bits - 1)
+        trim = {Trim.NONE: 0xFF, Trim.KEEP: kept, Trim.EXCESS: ~kept}[step.trim]
+        return (literal ^ (found if step.buffer else 0) ^ slot_byte ^ random) & trim
+
+    def stored(self, step: Step, value: int, *, found: int, bad: bool, inside: bool) -> int:
+        """What is stored of it; `inside` is whether its address is below the message's length."""
+        if not step.release:
+            return value
+        return (value if bad else found) if inside else 0

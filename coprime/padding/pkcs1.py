@@ -1,0 +1,112 @@
+"""PKCS #1 v1.5 as steps: encryption with implicit rejection, and signatures.
+
+Source: RFC 8017, sections 7.2 and 9.2; for a wrong padding as in `coprime.model.padding`. What
+differs: a message is in the buffer with its last byte at address 0, so that it is in its place
+before and after, and nothing is ever shifted by a secret length.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from coprime.model.padding import CANDIDATES, DIGEST_BYTES, DIGEST_INFO, MIN_FILLER_BYTES
+
+from .assembler import (
+    ALL,
+    BYTE,
+    BYTES,
+    TO_BOTTOM,
+    bound,
+    expect,
+    hash_input,
+    hash_text,
+    hashed,
+    hmac,
+    loop,
+    point,
+    read,
+    skip,
+    when,
+    write,
+)
+from .instructions import Base, Check, Kind, Literal, Random, Slot, Step
+from .tasks import Option
+
+__all__ = ["decrypt", "encrypt", "sign", "verify"]
+
+_SIGNED_BYTES = len(DIGEST_INFO) + DIGEST_BYTES
+
+
+def _frame(kind: int, **filler: object) -> list[Step]:
+    """00, the type, the filler, 00 before a message that is in its place."""
+    return [
+        *(point(Base.INPUT, 1), write(BYTE)),
+        *(point(Base.MODULUS), write(BYTE), write(BYTE, literal=kind)),
+        *(bound(Base.INPUT, 1), write(ALL, **filler)),
+    ]
+
+
+def encrypt() -> list[Step]:
+    """Type 2: random bytes."""
+    return _frame(2, random=Random.NONZERO)
+
+
+def sign() -> list[Step]:
+    """Type 1: ones, before the input or its digest, with or without the identifier."""
+    digest = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, slot=Slot.DIGEST)]
+    given = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, buffer=True, input=True)]
+    return [
+        *when(Option.HASH, [*hash_input(), *digest, Step(Kind.SET_LENGTH, literal=DIGEST_BYTES)]),
+        *when(
+            Option.DIGEST_INFO,
+            [
+                *skip(Option.HASH, True, given),
+                point(Base.ZERO, _SIGNED_BYTES),
+                *(write(BYTE, literal=byte) for byte in DIGEST_INFO),
+                Step(Kind.SET_LENGTH, literal=_SIGNED_BYTES),
+            ],
+        ),
+        *_frame(1, literal=0xFF),
+    ]
+
+
+def verify() -> list[Step]:
+    """Compare with the encoded message of the digest in its slot."""
+    return [
+        *(point(Base.MODULUS), expect(BYTE), expect(BYTE, 1)),
+        *(bound(Base.ZERO, _SIGNED_BYTES + 1), expect(ALL, 0xFF), expect(BYTE)),
+        *(expect(BYTE, byte) for byte in DIGEST_INFO),
+        expect(BYTES, slot=Slot.MESSAGE),
+    ]
+
+
+def decrypt() -> list[Step]:
+    """The message, or, if the padding is wrong, one that only the key can predict."""
+
+    def derived(label: bytes, size: Iterable[Step]) -> list[Step]:
+        block = [hashed(BYTE), hashed(BYTE, literal_kind=Literal.BLOCK)]
+        return hmac(Slot.KDK, [*block, *hash_text(label), *size])
+
+    of_candidates = (16 * CANDIDATES).to_bytes(2)
+    of_message = [hashed(BYTE, literal_kind=k) for k in (Literal.SIZE_HIGH, Literal.SIZE_LOW)]
+    ciphertext = hashed(read(ALL, input=True))
+    release = write(BYTES, slot=Slot.DIGEST, release=True, bounded=True)
+    return [
+        *hmac(Slot.SECRET, [point(Base.MODULUS), TO_BOTTOM, ciphertext]),
+        replace(BYTES, slot=Slot.DIGEST, save=Slot.KDK),
+        *loop(
+            [
+                *derived(b"length", hash_text(of_candidates)),
+                replace(BYTES, slot=Slot.DIGEST, check=Check.CANDIDATE),
+            ],
+            2 * CANDIDATES // DIGEST_BYTES,
+        ),
+        *(point(Base.MODULUS), expect(BYTE), expect(BYTE, 2)),
+        read(replace(BYTE, count=MIN_FILLER_BYTES), check=Check.NONZERO),
+        *(TO_BOTTOM, read(ALL, check=Check.FIND), Step(Kind.DECIDE)),
+        *loop(
+            [
+                *derived(b"message", of_message),
+                *(point(Base.MODULUS, minus_blocks=True), TO_BOTTOM, release),
+            ]
+        ),
+    ]
