@@ -22,6 +22,7 @@ LAYERS = [
     "padding",
     "engine",
     "exponentiators",
+    "program",
     "multipliers",
     "cells",
     "model",

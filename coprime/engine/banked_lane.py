@@ -1,6 +1,6 @@
 """A lane of two banks of memory, for a multiplier that reads four digits in a cycle."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -11,22 +11,24 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.luts import at_least
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
-from coprime.exponentiators.names import Blinding
-from coprime.exponentiators.steps import MODULI, Context, Slot, Step, StepKind
 from coprime.multipliers.contract import ModularMultiplier, Pair
 from coprime.multipliers.delays import history
+from coprime.program.assembler import Program
+from coprime.program.operands import MODULI, Context, Mode, Operand, Scratch
+from coprime.program.steps import Step, StepKind
 
-from .contract import RESULT_LATENCY, Capabilities, Command, Error, Operand
+from .contract import RESULT_LATENCY, Capabilities, Command, Error
 from .lane import LINEAR_OPERATIONS, Lane, stage
 from .layout import BankedLayout, Layout
 from .linear import LinearUnit
-from .program import Program
 from .random_digit import RandomDigit
 from .sequencer import Sequencer
 
 __all__ = ["BankedLane"]
 
-_INVERSES = tuple(map(Slot.inverse, MODULI))
+_MODULUS_OPERANDS = tuple(context.modulus for context in MODULI)
+_EXPONENTS = tuple(context.exponent for context in MODULI)
+_INVERSES = tuple(context.inverse for context in MODULI)
 
 
 class BankedLane(Lane):
@@ -73,9 +75,6 @@ class BankedLane(Lane):
             target=self.target,
         )
 
-    def _place(self, slot: Slot) -> Const:
-        return Const(self.layout.numbers[slot], self.layout.NUMBER_BITS)
-
     def elaborate(self, platform: object) -> Module:
         """Connect the parts; turn slots and indices into addresses."""
         m = Module()
@@ -93,26 +92,26 @@ class BankedLane(Lane):
         x, y, destination = sequencer.x, sequencer.y, sequencer.destination
         modulus = sequencer.modulus
         # E lies right, the exponents modulo the primes left, but for blinded ones.
-        exponent, exponent_right = left.a_data, place(Slot.E)
-        if self.program.blinds(Blinding.EXPONENT):
+        exponent, exponent_right = left.a_data, place(Operand.E)
+        if self.program.blinds_exponents:
             exponent = right.a_data
             is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
-            exponent_right = Mux(is_e, place(Slot.E), place(Slot.BLINDED))
+            exponent_right = Mux(is_e, place(Operand.E), place(Scratch.BLINDED))
         m.d.comb += sequencer.exponent_other.eq(right.a_data)
         a_data = Signal.like(left.a_data)
         linear = self._connect(m, a_data, left.b_data, exponent, factors)
         m.d.comb += a_data.eq(left.a_data)
-        if StepKind.EVEN in self.program.kinds:
-            evens = (sequencer.operation == StepKind.EVEN) & (linear.index == 0)
+        if StepKind.MAKE_EVEN in self.program.kinds:
+            evens = (sequencer.operation == StepKind.MAKE_EVEN) & (linear.index == 0)
             m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
         a_other, keeps = self._draw(m, linear)
 
         # --- Slots -----------------------------------------------------------------------------
         # A bank's port needs a slot's block. Its bit above, the bank, only tells which bank is
         # written, and which one x and y are in.
-        def of_context(slot: Callable[[Context], Slot]) -> Value:
-            """The slot of the step's modulus."""
-            numbers = [self.layout.numbers[slot(context)] for context in MODULI]
+        def of_context(operands: Sequence[Operand]) -> Value:
+            """The operand of the step's modulus."""
+            numbers = [self.layout.numbers[operand] for operand in operands]
             return look_up(numbers, modulus, blocks)
 
         multiplies = Signal()
@@ -128,32 +127,33 @@ class BankedLane(Lane):
         m.d.comb += [a_left.eq(x), a_right.eq(Mux(multiplies, y, x))]
         with m.If(sequencer.exponent_read):
             m.d.comb += [
-                a_left.eq(of_context(Slot.exponent)),
+                a_left.eq(of_context(_EXPONENTS)),
                 a_right.eq(exponent_right),
             ]
         with m.Elif(multiplies), m.Switch(multiplier.a_role):
             with m.Case(Pair.QUOTIENT):
-                m.d.comb += [a_left.eq(place(Slot.SCALED)), a_right.eq(place(Slot.QUOTIENT))]
+                m.d.comb += [a_left.eq(place(Scratch.SCALED)), a_right.eq(place(Scratch.QUOTIENT))]
             with m.Case(Pair.MODULUS):
                 m.d.comb += [
-                    a_left.eq(of_context(Slot.modulus)),
-                    a_right.eq(of_context(Slot.inverse)),
+                    a_left.eq(of_context(_MODULUS_OPERANDS)),
+                    a_right.eq(of_context(_INVERSES)),
                 ]
             with m.Case(Pair.RESULT):
-                m.d.comb += [a_left.eq(destination), a_right.eq(of_context(Slot.inverse))]
+                m.d.comb += [
+                    a_left.eq(destination),
+                    a_right.eq(of_context(_INVERSES)),
+                ]
 
         # Port B reads a pair of a product, with port A. What else it reads or writes has the same
         # block in both banks, but for the quotient; the bank that it is not in does nothing.
-        operand = look_up(
-            [self.layout.numbers.get(Slot(k), 0) for k in range(len(Operand))], self.operand, bits
-        )
+        operand = look_up([self.layout.numbers.get(one, 0) for one in Operand], self.operand, bits)
         given = Signal(blocks)
         reads_pair, writes, of_right = Signal(), Signal(), Signal()
         write_quotient, write_left, write_right = Signal(), Signal(), Signal()
-        assert self.layout.block_of(Slot.RESULT) == self.layout.block_of(Slot.SUM)
+        assert self.layout.block_of(Scratch.RESULT) == self.layout.block_of(Scratch.SUM)
         with m.If(~self.busy):
             m.d.comb += [
-                given.eq(Mux(self.write, operand, place(Slot.RESULT))),
+                given.eq(Mux(self.write, operand, place(Scratch.RESULT))),
                 writes.eq(self.write),
                 of_right.eq(_is_right(operand)),
             ]
@@ -164,7 +164,7 @@ class BankedLane(Lane):
                 writes.eq(
                     Mux(
                         multiplies,
-                        multiplier.b_write & ~multiplier.b_quotient & ~sequencer.keeps,
+                        multiplier.b_write & ~multiplier.b_quotient & ~sequencer.suppress_write,
                         linear.b_write & ~keeps,
                     )
                 ),
@@ -174,7 +174,9 @@ class BankedLane(Lane):
         b_left, b_right = Signal(blocks), Signal(blocks)
         m.d.comb += [
             b_left.eq(Mux(reads_pair, a_left, given)),
-            b_right.eq(Mux(reads_pair, a_right, Mux(write_quotient, place(Slot.QUOTIENT), given))),
+            b_right.eq(
+                Mux(reads_pair, a_right, Mux(write_quotient, place(Scratch.QUOTIENT), given))
+            ),
             write_left.eq(writes & (~of_right | sequencer.clearing)),
             write_right.eq((writes & (of_right | sequencer.clearing)) | write_quotient),
         ]
@@ -202,7 +204,7 @@ class BankedLane(Lane):
 
         # --- Addresses -------------------------------------------------------------------------
         # Two stages before the memory, so that no path is long.
-        entries = {Slot.WINDOW: stage(m, self._entry(0)), Slot.ENTRY: stage(m, self._entry(1))}
+        entries = {Mode.WINDOW: stage(m, self._entry(0)), Mode.ENTRY: stage(m, self._entry(1))}
         for port, slot, index, address in (
             ("a_left", a_left, a_index, left.a_address),
             ("b_left", b_left, b_index_or_wipe, left.b_address),
@@ -214,7 +216,7 @@ class BankedLane(Lane):
             m.d.comb += block.eq(asked)
             # That slot may be one of the left bank, for which nothing is read or written here.
             for named, entry in entries.items():
-                if port == "b_right" or (port, named) == ("a_right", Slot.WINDOW):
+                if port == "b_right" or (port, named) == ("a_right", Mode.WINDOW):
                     with m.If(asked == self.layout.block_of(named)):
                         m.d.comb += block.eq(entry)
             # A number of two blocks has a 0 where its index has its highest bit; a wipe counts
@@ -284,13 +286,13 @@ class BankedLane(Lane):
             linear.hold.eq(draws & ~drawn.there),
         ]
         keeps = Signal()
-        if StepKind.ADD_DRAWN in self.program.kinds:
+        if StepKind.ADD_IF_DRAWN in self.program.kinds:
             bit = (drawn.digit >> sequencer.drawn_bit)[0]
             m.d.comb += [
                 drawn.wanted.eq((draws & linear.begins) | sequencer.draws),
                 drawn.used.eq((draws & linear.b_write) | sequencer.spends),
                 sequencer.drawn.eq(drawn.there),
-                keeps.eq((sequencer.operation == StepKind.ADD_DRAWN) & ~bit),
+                keeps.eq((sequencer.operation == StepKind.ADD_IF_DRAWN) & ~bit),
             ]
         return Mux(draws, drawn.digit, right.a_data), keeps
 
@@ -312,11 +314,11 @@ def _is_right(number: Value) -> Value:
 def _keeps_to_banks(step: Step, layout: BankedLayout) -> bool:
     right = {slot for slot in layout.numbers if layout.lies_right(slot)}
     if step.kind in LINEAR_OPERATIONS:
-        return step.y not in right and (step.kind is not StepKind.EVEN or step.x not in right)
+        return step.y not in right and (step.kind is not StepKind.MAKE_EVEN or step.x not in right)
     if step.kind is StepKind.PREPARE:
         return step.destination not in right
     if step.kind is not StepKind.MULTIPLY:
         return True
-    if step.leaves and step.destination in right:
+    if step.descale and step.destination in right:
         return False
     return step.x not in right and (step.y in right or step.y is step.x)

@@ -12,8 +12,8 @@ Protocol
 * X must be written before each command, which may use it up; the other operands stay, but for what
   RSA_PRIVATE uses up where it is `checked`.
 * `start` is sampled while `busy` is 0 and takes `command`, the `counts` of digits and the
-  `lengths` in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from the
-  next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
+  `lengths` in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from
+  the next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
   cycle on, until the next `start`. The cycles of an operation are the cycles in which `busy` is 1.
 * While `busy` is 0, `result_digit` is digit `index` of the result, RESULT_LATENCY cycles later,
   whatever `operand` is; beyond the result's digits it is anything. The result is the only operand
@@ -36,6 +36,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model import montgomery
+from coprime.program.operands import Command, Length, Operand
 
 __all__ = [
     "COMMAND_BITS",
@@ -58,21 +59,6 @@ OPERAND_BITS = 5
 RESULT_LATENCY = 3
 """Cycles from the index of a result's digit to the digit."""
 ERROR_BITS = 5
-
-
-class Command(enum.IntEnum):
-    """What an engine can be told to do. Results are canonical: in [0, modulus)."""
-
-    MODMUL = 1
-    """X * Y mod M."""
-    MODEXP = 2
-    """X ** E mod M."""
-    RSA_PUBLIC = 3
-    """X ** E mod M, with the public exponent."""
-    RSA_PRIVATE = 4
-    """X ** D mod M from the Chinese Remainder Theorem's half-length exponents."""
-    WIPE = 5
-    """Overwrite every word of the operand memory with zero."""
 
 
 class Error(enum.IntEnum):
@@ -124,22 +110,6 @@ class Error(enum.IntEnum):
     a key whose numbers do not belong together. The engine's memory was wiped."""
 
 
-class Length(enum.IntEnum):
-    """The length classes of operands; each has a length in bits, and from it a count of digits."""
-
-    MODULUS = 0
-    EXPONENT = 1
-    P = 2
-    Q = 3
-    DIGIT = 4
-    """Exactly one digit."""
-
-    @property
-    def field(self) -> str:
-        """The class's field of a `PerLength`; DIGIT has none."""
-        return self.name.lower()
-
-
 class PerLength(data.StructLayout):
     """A number of `width` bits for each length class but DIGIT.
 
@@ -150,62 +120,8 @@ class PerLength(data.StructLayout):
         super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
 
 
-class Operand(enum.IntEnum):
-    """What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width."""
-
-    X = 0
-    """Message, base or first factor; below M."""
-    Y = 1
-    """Second factor; below M."""
-    E = 2
-    """Exponent."""
-    M = 3
-    """Modulus: odd, unless DIGITS.RADIX is 0."""
-    P = 4
-    Q = 5
-    DP = 6
-    """D mod (P - 1)."""
-    DQ = 7
-    M_INVERSE = 8
-    """-M^-1 mod 2^W."""
-    P_INVERSE = 9
-    Q_INVERSE = 10
-    M_POWER = 11
-    """R^2 mod M; R is as DIGITS.RADIX tells, 2^(W*d) where a round takes a digit."""
-    P_POWER = 12
-    """R * R_p mod P: brings X, which has as many rounds as M, into Montgomery form modulo P."""
-    Q_POWER = 13
-    CRT_P = 14
-    """(Q^-1 mod P) * Q * R_p mod M."""
-    CRT_Q = 15
-    """(P^-1 mod Q) * P * R_q mod M."""
-
-    @property
-    def length(self) -> Length:
-        """The operand's length class."""
-        return _LENGTHS.get(self, Length.MODULUS)
-
-    @property
-    def is_exponent(self) -> bool:
-        """Whether it is scanned for its bits, and never aligned."""
-        return self in (Operand.E, Operand.DP, Operand.DQ)
-
-
 USED_UP = (Operand.Y, Operand.M_POWER)
 """What RSA_PRIVATE uses up where it is `checked`."""
-
-_LENGTHS = {
-    Operand.E: Length.EXPONENT,
-    Operand.P: Length.P,
-    Operand.DP: Length.P,
-    Operand.P_POWER: Length.P,
-    Operand.Q: Length.Q,
-    Operand.DQ: Length.Q,
-    Operand.Q_POWER: Length.Q,
-    Operand.M_INVERSE: Length.DIGIT,
-    Operand.P_INVERSE: Length.DIGIT,
-    Operand.Q_INVERSE: Length.DIGIT,
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,13 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
 from .layout import Layout
+from .operations.programs import banked_program, rsa_programs
 from .prediction import Prediction, predict
-from .program import Program, banked_program, rsa_programs
 
 __all__ = ["Design", "EngineDesign", "check_ranges", "required_operands"]
 

@@ -8,12 +8,12 @@ from amaranth.lib.wiring import In, connect, flipped
 
 from coprime.cells.target import Target
 from coprime.multipliers.contract import ModularMultiplier
+from coprime.program.assembler import Program
 
 from .banked_lane import BankedLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
 from .layout import BankedLayout, Layout
-from .program import Program
 
 __all__ = ["Engine"]
 
@@ -71,7 +71,7 @@ class Engine(wiring.Component):
         if len(self.lanes) == 2:
             for lane, other in (self.lanes, reversed(self.lanes)):
                 m.d.comb += [
-                    lane.other_meets.eq(other.meets),
+                    lane.other_at_barrier.eq(other.at_barrier),
                     lane.other_ends.eq(other.done),
                     lane.other_a_slot.eq(other.a_slot),
                     lane.other_a_index.eq(other.a_index),

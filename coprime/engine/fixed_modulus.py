@@ -19,7 +19,6 @@ from coprime.exponentiators.registers import (
     check_multipliers,
     register_exponentiator,
 )
-from coprime.exponentiators.steps import COUNTER_BITS
 from coprime.model.moduli import modulus_of
 from coprime.multipliers.fixed_modulus import (
     EXTRA_BITS,
@@ -28,6 +27,7 @@ from coprime.multipliers.fixed_modulus import (
     RegisteredProduct,
     RegisteredReduction,
 )
+from coprime.program.steps import COUNTER_BITS
 
 from .contract import (
     ERROR_BITS,

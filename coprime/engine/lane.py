@@ -11,29 +11,30 @@ from amaranth.utils import bits_for
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
-from coprime.exponentiators.steps import MODULI, Slot, StepKind
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
+from coprime.program.assembler import Program
+from coprime.program.operands import MODULI, Mode, Operand, Reference, Scratch
+from coprime.program.steps import StepKind
 
 from .contract import Capabilities, EngineSignature
 from .layout import Layout
 from .linear import LinearOperation, LinearUnit
-from .program import Program
 from .sequencer import Sequencer
 
 __all__ = ["Lane"]
 
 LINEAR_OPERATIONS = {
-    StepKind.TEST: LinearOperation.COMPARE,
-    StepKind.BELOW: LinearOperation.COMPARE,
+    StepKind.CHECK_MODULUS: LinearOperation.COMPARE,
+    StepKind.CHECK_BELOW: LinearOperation.COMPARE,
     StepKind.SUBTRACT: LinearOperation.SUBTRACT,
     StepKind.ADD: LinearOperation.ADD,
     StepKind.RESTORE: LinearOperation.RESTORE,
-    StepKind.NORMALIZED: LinearOperation.COMPARE,
+    StepKind.CHECK_NORMALIZED: LinearOperation.COMPARE,
     StepKind.MOVE: LinearOperation.MOVE,
-    StepKind.ZERO: LinearOperation.COMPARE,
+    StepKind.CHECK_ZERO: LinearOperation.COMPARE,
     StepKind.DRAW: LinearOperation.MOVE,
-    StepKind.ADD_DRAWN: LinearOperation.ADD,
-    StepKind.EVEN: LinearOperation.MOVE,
+    StepKind.ADD_IF_DRAWN: LinearOperation.ADD,
+    StepKind.MAKE_EVEN: LinearOperation.MOVE,
 }
 """What each linear step asks of the linear unit."""
 
@@ -47,8 +48,8 @@ class LaneSignature(wiring.Signature):
         super().__init__(
             engine
             | {
-                "meets": Out(1),
-                "other_meets": In(1),
+                "at_barrier": Out(1),
+                "other_at_barrier": In(1),
                 "other_ends": In(1),
                 # Which slot and index port A is asked for, and its data.
                 "a_slot": Out(slot_bits),
@@ -98,17 +99,23 @@ class Lane(wiring.Component):
         self.leads = leads
         self.memories = self._memories(target)
         self.sequencer = self._sequencer()
-        super().__init__(LaneSignature(capabilities, layout.slot_bits, bits_for(layout.depth - 1)))
+        super().__init__(
+            LaneSignature(capabilities, layout.number_bits, bits_for(layout.depth - 1))
+        )
 
     def _memories(self, target: Target) -> list[BlockRam]:
         return [BlockRam(self.capabilities.digit_width, self.layout.depth, target=target)]
 
     def _sequencer(self) -> Sequencer:
-        return Sequencer(self.program, self.capabilities, leads=self.leads)
+        return Sequencer(
+            self.program,
+            self.capabilities,
+            numbers=self.layout.numbers,
+            leads=self.leads,
+        )
 
-    def _place(self, slot: Slot) -> Const:
-        # An enumeration's own width is that of all slots.
-        return Const(int(slot), self.layout.slot_bits)
+    def _place(self, reference: Reference) -> Const:
+        return Const(self.layout.numbers[reference], self.layout.number_bits)
 
     def _connect(
         self,
@@ -142,16 +149,16 @@ class Lane(wiring.Component):
             sequencer.counts.eq(self.counts),
             sequencer.lengths.eq(self.lengths),
             sequencer.exponent_data.eq(exponent_data),
-            sequencer.other_meets.eq(self.other_meets),
+            sequencer.other_at_barrier.eq(self.other_at_barrier),
             sequencer.other_ends.eq(self.other_ends),
-            self.meets.eq(sequencer.meets),
+            self.at_barrier.eq(sequencer.at_barrier),
             multiplier.start.eq(sequencer.multiply),
             multiplier.prepare.eq(sequencer.prepare),
             multiplier.wipe.eq(sequencer.clear),
             multiplier.inner_digits.eq(sequencer.inner_digits),
             multiplier.outer_digits.eq(sequencer.outer_digits),
             multiplier.rounds.eq(sequencer.rounds),
-            multiplier.multiplier_is_one.eq(sequencer.y == place(Slot.ONE)),
+            multiplier.multiplier_is_one.eq(sequencer.y == place(Mode.ONE)),
             *factors,
             sequencer.multiplied.eq(multiplier.done),
             linear.start.eq(sequencer.linear),
@@ -166,7 +173,7 @@ class Lane(wiring.Component):
             sequencer.z_is_normalized.eq(linear.z_is_normalized),
         ]
         if "leaves" in multiplier.signature.members:
-            m.d.comb += multiplier.leaves.eq(sequencer.leaves)
+            m.d.comb += multiplier.leaves.eq(sequencer.descale)
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
                 if kind in self.program.kinds:
@@ -178,7 +185,7 @@ class Lane(wiring.Component):
         """Connect the parts; turn slots and indices into addresses."""
         m = Module()
         width = self.capabilities.digit_width
-        slot_bits = self.layout.slot_bits
+        slot_bits = self.layout.number_bits
         place = self._place
         (memory,) = self.memories
         m.submodules.memory = memory
@@ -199,7 +206,7 @@ class Lane(wiring.Component):
             with m.Switch(sequencer.modulus):
                 for context in MODULI:
                     with m.Case(context):
-                        m.d.comb += a_slot.eq(place(Slot.exponent(context)))
+                        m.d.comb += a_slot.eq(place(context.exponent))
             m.d.comb += a_index.eq(sequencer.exponent_index)
         with m.Elif(multiplies):
             m.d.comb += a_index.eq(multiplier.a_index)
@@ -209,9 +216,9 @@ class Lane(wiring.Component):
                 with m.Case(Role.MULTIPLIER):
                     m.d.comb += a_slot.eq(sequencer.y)
                 with m.Case(Role.MODULUS):
-                    m.d.comb += a_slot.eq(place(Slot.M) + sequencer.modulus)
+                    m.d.comb += a_slot.eq(place(Operand.M) + sequencer.modulus)
                 with m.Case(Role.INVERSE):
-                    m.d.comb += a_slot.eq(place(Slot.M_INVERSE) + sequencer.modulus)
+                    m.d.comb += a_slot.eq(place(Operand.M_INVERSE) + sequencer.modulus)
         with m.Else():
             m.d.comb += [a_slot.eq(sequencer.x), a_index.eq(linear.index)]
 
@@ -219,7 +226,7 @@ class Lane(wiring.Component):
         write_data = Signal(width)
         with m.If(~self.busy):
             m.d.comb += [
-                b_slot.eq(Mux(self.write, self.operand, place(Slot.RESULT))),
+                b_slot.eq(Mux(self.write, self.operand, place(Scratch.RESULT))),
                 b_index.eq(self.index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
@@ -248,11 +255,11 @@ class Lane(wiring.Component):
             self.a_data.eq(memory.a_data),
         ]
         m.d.comb += a_data.eq(memory.a_data)
-        others = {Slot.OTHER_ACCUMULATOR, Slot.OTHER_PART} & {step.x for step in self.program.steps}
+        others = {Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART} & {step.x for step in self.program.steps}
         if others:
             # What was asked of the other lane comes from its memory, as late as from the own one.
             asks_other = Signal()
-            m.d.comb += asks_other.eq(a_slot.matches(*others))
+            m.d.comb += asks_other.eq(a_slot.matches(*(place(other) for other in others)))
             for _ in range(READ_LATENCY):
                 asks_other = stage(m, asks_other)
             with m.If(asks_other):
@@ -261,7 +268,7 @@ class Lane(wiring.Component):
             with m.If(~self.busy):
                 m.d.comb += [a_slot.eq(self.other_a_slot), a_index.eq(self.other_a_index)]
 
-        bases = [self.layout.base(k) for k in range(1 << slot_bits)]
+        bases = self.layout.bases_by_number
         # Two stages before the memory, so that no path is long: what is asked for, its address.
         for slot, index, address in (
             (a_slot, a_index, memory.a_address),
@@ -270,17 +277,17 @@ class Lane(wiring.Component):
             current = Signal.like(slot)
             m.d.comb += current.eq(slot)
             if sequencer.places is None:
-                with m.If(slot[1:] == Slot.ACCUMULATOR >> 1):
+                with m.If(slot[1:] == Scratch.ACCUMULATOR >> 1):
                     # ACCUMULATOR and NEXT change places.
                     m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
             else:
                 for own, is_at in sequencer.places.items():
-                    names = (own, Slot.NEXT_BASE) if own is Slot.NEXT else (own,)
-                    with m.If(slot.matches(*map(int, names))):
-                        m.d.comb += current.eq(place(Slot.ACCUMULATOR) | is_at)
+                    names = (own, Mode.NEXT_BASE) if own is Scratch.SPARE else (own,)
+                    with m.If(slot.matches(*(self.layout.numbers[name] for name in names))):
+                        m.d.comb += current.eq(place(Scratch.ACCUMULATOR) | is_at)
             if sequencer.window is not None:
-                with m.If(slot == place(Slot.WINDOW)):
-                    m.d.comb += current.eq(place(Slot.T_0) | sequencer.window)
+                with m.If(slot == place(Mode.WINDOW)):
+                    m.d.comb += current.eq(place(Scratch.T_0) | sequencer.window)
             found = Signal.like(address)
             m.d.comb += found.eq(look_up(bases, stage(m, current), len(found)) + stage(m, index))
             m.d.comb += address.eq(stage(m, found))

@@ -6,48 +6,63 @@ from typing import Self
 
 from amaranth.utils import bits_for
 
-from coprime.exponentiators.steps import Slot
+from coprime.program.operands import Location, Mode, Operand, Reference, Scratch
 
 __all__ = ["BankedLayout", "Layout"]
 
-_SINGLE = (Slot.M_INVERSE, Slot.P_INVERSE, Slot.Q_INVERSE)
-_PRIME = (Slot.P, Slot.Q, Slot.DP, Slot.DQ, Slot.P_POWER, Slot.Q_POWER)
+_SINGLE = (Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE)
+_PRIME = (Operand.P, Operand.Q, Operand.DP, Operand.DQ, Operand.P_POWER, Operand.Q_POWER)
 _WHOLE = (
-    Slot.X,
-    Slot.Y,
-    Slot.E,
-    Slot.M,
-    Slot.M_POWER,
-    Slot.CRT_P,
-    Slot.CRT_Q,
-    Slot.ACCUMULATOR,
-    Slot.NEXT,
-    Slot.BASE,
-    Slot.RESULT,
-    Slot.PART,
+    Operand.X,
+    Operand.Y,
+    Operand.E,
+    Operand.M,
+    Operand.M_POWER,
+    Operand.CRT_P,
+    Operand.CRT_Q,
+    Scratch.ACCUMULATOR,
+    Scratch.SPARE,
+    Scratch.BASE,
+    Scratch.RESULT,
+    Scratch.PART,
 )
+_MODES: Mapping[Reference, int] = {
+    Mode.NEXT: int(Scratch.SPARE),
+    Mode.OTHER_ACCUMULATOR: 21,
+    Mode.OTHER_PART: 22,
+    Mode.NEXT_BASE: 23,
+    Mode.ONE: 31,
+}
+"""Numbers of addressing modes that fit beside those of the locations into 5 bits."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """Word addresses of the slots in a memory of `depth` digits."""
 
-    bases: Mapping[Slot, int]
+    bases: Mapping[Location, int]
     depth: int
-
-    def base(self, slot: int) -> int:
-        """Address of a slot's digit 0, of a slot of the other lane in its memory; else 0."""
-        own = Slot.PART if slot == Slot.OTHER_PART else slot
-        return self.bases.get(Slot(own), 0) if own in set(Slot) else 0
+    numbers: Mapping[Reference, int]
+    """What the program memory has for a reference."""
 
     @property
-    def slot_bits(self) -> int:
-        """Width of a slot's number: 5, or 6 with a table."""
-        return int(bits_for(max(Slot.ONE, *self.bases)))
+    def number_bits(self) -> int:
+        """Width of a reference's number: 5, or 6 with a table."""
+        return int(bits_for(max(self.numbers.values())))
+
+    @property
+    def bases_by_number(self) -> list[int]:
+        """Address of digit 0 of each number's location; 0 where a number is of none."""
+        bases = [0] * (1 << self.number_bits)
+        for location, base in self.bases.items():
+            bases[self.numbers[location]] = base
+        if Mode.OTHER_PART in self.numbers:  # as it lies in the other lane's memory
+            bases[self.numbers[Mode.OTHER_PART]] = self.bases[Scratch.PART]
+        return bases
 
     @classmethod
     def smallest(
-        cls, whole: int, prime: int, multipliers: int, table: Sequence[Slot] = ()
+        cls, whole: int, prime: int, multipliers: int, table: Sequence[Scratch] = ()
     ) -> tuple[Self, int]:
         """In the smallest memory, of a power of two words, that all of it fits into.
 
@@ -55,9 +70,9 @@ class Layout:
         ----------
         whole, prime : digits of the longest modulus, and of the longest prime at the least
         multipliers : 1 or 2; with 1 there are powers modulo M, too
-        table : slots of a table of powers
+        table : locations of a table of powers
 
-        Gives the digits of the longest prime that there is room for, too.
+        Returns the digits of the longest prime that there is room for, too.
         """
         alone = multipliers == 1
         entries = len(table) * (whole if alone else prime)
@@ -72,66 +87,73 @@ class Layout:
         return cls._pack(depth, whole, longest, table, entry), longest
 
     @classmethod
-    def _pack(cls, depth: int, whole: int, prime: int, table: Sequence[Slot], entry: int) -> Self:
-        """One slot behind the other, the long ones first, then a table of `entry` digits each."""
-        bases: dict[Slot, int] = {}
+    def _pack(
+        cls, depth: int, whole: int, prime: int, table: Sequence[Scratch], entry: int
+    ) -> Self:
+        """The long locations first, then the others, then a table of `entry` digits each."""
+        bases: dict[Location, int] = {}
         used = 0
         for slots, digits in ((_WHOLE, whole), (_PRIME, prime), (_SINGLE, 1), (table, entry)):
             for slot in slots:
                 bases[slot] = used
                 used += digits
         assert used <= depth
-        return cls(bases, depth)
+        numbers: dict[Reference, int] = {location: int(location) for location in bases}
+        numbers |= _MODES
+        if table:
+            numbers |= {Scratch.table(entry): Scratch.table(entry) for entry in range(16)}
+            numbers[Mode.WINDOW] = 63
+        return cls(bases, depth, numbers)
 
 
-_LEFT = {
-    Slot.DP: 0,
-    Slot.DQ: 1,
+_LEFT: Mapping[Reference, int] = {
+    Operand.DP: 0,
+    Operand.DQ: 1,
     # Modulo the whole modulus ACCUMULATOR and SCALED have two blocks.
-    Slot.SCALED: 2,
-    Slot.KEPT_E: 3,  # as long as M: beyond the block it is moved to SCALED's, and lost
-    Slot.X: 4,
-    Slot.CRT_P: 6,
+    Scratch.SCALED: 2,
+    Scratch.KEPT_E: 3,  # as long as M: beyond the block it is moved to SCALED's, and lost
+    Operand.X: 4,
+    Operand.CRT_P: 6,
     # RESULT has the blocks of SUM, with which it is compared.
-    Slot.ACCUMULATOR: 8,
-    Slot.RESULT: 8,
-    Slot.PART: 9,
-    Slot.P_POWER: 10,
-    Slot.Q_POWER: 11,
-    Slot.M: 12,
-    Slot.P: 14,
-    Slot.Q: 15,
+    Scratch.ACCUMULATOR: 8,
+    Scratch.RESULT: 8,
+    Scratch.PART: 9,
+    Operand.P_POWER: 10,
+    Operand.Q_POWER: 11,
+    Operand.M: 12,
+    Operand.P: 14,
+    Operand.Q: 15,
     # No place of its own.
-    Slot.HALF: 13,
+    Mode.HALF: 13,
     # With blinding, which leaves E where it is.
-    Slot.MULTIPLE: 2,
-    Slot.UNBLINDING: 3,
+    Scratch.MULTIPLE: 2,
+    Scratch.UNBLINDING: 3,
 }
 """Blocks of the left bank. Those of Q, DQ and Q_POWER are P's, DP's and P_POWER's, with a lowest
 bit."""
-_RIGHT = {
-    Slot.QUOTIENT: 0,
+_RIGHT: Mapping[Reference, int] = {
+    Scratch.QUOTIENT: 0,
     # Used up by the table of a private operation, but for E, which is kept.
-    Slot.M_POWER: 8,
-    Slot.Y: 10,
-    Slot.E: 12,
+    Operand.M_POWER: 8,
+    Operand.Y: 10,
+    Operand.E: 12,
     # Of a private operation. FACTOR is used before the table and after it.
-    Slot.FACTOR: 4,
-    Slot.TERM: 6,
-    Slot.SUM: 8,
-    Slot.SUM_COPY: 10,
-    Slot.T_15: 15,
+    Scratch.FACTOR: 4,
+    Scratch.TERM: 6,
+    Scratch.SUM: 8,
+    Scratch.SUM_COPY: 10,
+    Scratch.T_15: 15,
     # With blinding, where the table has seven entries.
-    Slot.BLINDED: 8,
-    Slot.RANDOM: 14,
+    Scratch.BLINDED: 8,
+    Scratch.RANDOM: 14,
     # At the upper end of their blocks, where no other number is as long.
-    Slot.M_INVERSE: 1,
-    Slot.P_INVERSE: 3,
-    Slot.Q_INVERSE: 5,
+    Operand.M_INVERSE: 1,
+    Operand.P_INVERSE: 3,
+    Operand.Q_INVERSE: 5,
     # No places of their own.
-    Slot.ENTRY: 7,
-    Slot.WINDOW: 9,
-    Slot.ONE: 11,
+    Mode.ENTRY: 7,
+    Mode.WINDOW: 9,
+    Mode.ONE: 11,
 }
 """Blocks of the right bank. The table has entry k in block k, or in block 2k and the one after."""
 _BLOCKS = 16
@@ -144,12 +166,11 @@ class BankedLayout(Layout):
     Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
     and the table. A bank has 16 blocks. A number as long as a prime takes one, less a digit at the
     least, and one as long as the whole modulus takes two, the first of them even, less a digit: an
-    address is a slot's block beside an index, and no sum. Where two slots have the same place they
-    are not needed at the same time.
-    """
+    address is a location's block beside an index, and no sum. Where two locations share a place,
+    they are not needed at the same time.
 
-    numbers: Mapping[Slot, int]
-    """Bit 4: whether it is in the right bank; bits 3 to 0: the block."""
+    A reference's number has the bank in bit 4, 1 for right, and the block in bits 3 to 0.
+    """
 
     NUMBER_BITS = 5
     BLOCK_BITS = 4
@@ -158,10 +179,15 @@ class BankedLayout(Layout):
     def of(cls, whole: int, prime: int) -> "BankedLayout":
         """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime."""
         block = 1 << max(prime.bit_length(), whole.bit_length() - 1)
-        numbers = {**_LEFT, **{slot: _BLOCKS + number for slot, number in _RIGHT.items()}}
-        bases = {slot: number % _BLOCKS * block for slot, number in numbers.items()}
-        for slot in _SINGLE:
-            bases[slot] += block - 1
+        right = {location: _BLOCKS + number for location, number in _RIGHT.items()}
+        numbers: dict[Reference, int] = {**_LEFT, **right}
+        bases: dict[Location, int] = {
+            location: number % _BLOCKS * block
+            for location, number in numbers.items()
+            if not isinstance(location, Mode)
+        }
+        for location in _SINGLE:
+            bases[location] += block - 1
         return cls(bases, _BLOCKS * block, numbers)
 
     @property
@@ -174,13 +200,13 @@ class BankedLayout(Layout):
         """Digits of the longest prime that there is room for."""
         return self.block - 1
 
-    def block_of(self, slot: Slot) -> int:
-        """The first block of a slot."""
-        return self.numbers[slot] % _BLOCKS
+    def block_of(self, reference: Reference) -> int:
+        """The first block of a location."""
+        return self.numbers[reference] % _BLOCKS
 
-    def lies_right(self, slot: Slot) -> bool:
-        """Whether a slot is in the right bank."""
-        return self.numbers[slot] >= _BLOCKS
+    def lies_right(self, reference: Reference) -> bool:
+        """Whether a location is in the right bank."""
+        return self.numbers[reference] >= _BLOCKS
 
 
 def _words(whole: int, prime: int) -> int:

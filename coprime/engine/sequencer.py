@@ -11,41 +11,37 @@ from coprime.cells.luts import select_bit
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
-from coprime.exponentiators.names import Blinding
-from coprime.exponentiators.steps import (
+from coprime.multipliers.contract import READ_LATENCY
+from coprime.program.assembler import Program
+from coprime.program.operands import Context, Mode, Reference, Scratch
+from coprime.program.steps import (
     COUNTER_BITS,
     EXPONENT_BLINDING_BITS,
-    Context,
-    Slot,
+    Next,
     StepKind,
-    Then,
 )
-from coprime.multipliers.contract import READ_LATENCY
 
 from .contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error, PerLength
-from .program import Program
 
 __all__ = ["Sequencer", "divides_evenly"]
 
 
-def step_layout(program: Program, numbers: Mapping[Slot, int] | None = None) -> data.StructLayout:
-    """A step as it lies in the program memory; `numbers` are the slots', if not their own."""
-    slot = bits_for(max(Slot.ONE, *(max(s.destination, s.x, s.y) for s in program.steps)))
-    if numbers is not None:
-        slot = bits_for(max(numbers.values()))
+def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.StructLayout:
+    """A step as it lies in the program memory; `numbers` are those of its operands."""
+    reference = bits_for(max(numbers.values()))
     return data.StructLayout(
         {
             "kind": bits_for(max(program.kinds)),
-            "then": bits_for(max(Then.MULTIPLIED, *(step.then for step in program.steps))),
-            "destination": slot,
-            "x": slot,
-            "y": slot,
+            "next": bits_for(max(Next.NEXT_BIT, *program.nexts)),
+            "destination": reference,
+            "x": reference,
+            "y": reference,
             "modulus": 2,
             "outer": 2,
             "conditional": int(any(step.conditional for step in program.steps)),
             "target": bits_for(len(program.steps)),
-            **({"leaves": 1} if _any_leaves(program) else {}),
-            **({"drops_last": 1} if program.drops_last else {}),
+            **({"descale": 1} if program.descales else {}),
+            **({"even_exponent": 1} if program.evens_exponents else {}),
         }
     )
 
@@ -60,13 +56,9 @@ def _less_one(value: Value) -> Value:
     return Cat(bit ^ ~value[:k].any() for k, bit in enumerate(value))
 
 
-def _any_leaves(program: Program) -> bool:
-    return any(step.leaves for step in program.steps)
-
-
-TRIO = (Slot.ACCUMULATOR, Slot.NEXT, Slot.BASE)
-CHANGES = {Slot.NEXT: Slot.ACCUMULATOR, Slot.NEXT_BASE: Slot.BASE}
-"""What NEXT becomes, by the destination of a multiplication."""
+TRIO = (Scratch.ACCUMULATOR, Scratch.SPARE, Scratch.BASE)
+CHANGES = {Mode.NEXT: Scratch.ACCUMULATOR, Mode.NEXT_BASE: Scratch.BASE}
+"""What SPARE becomes, by the destination of a multiplication."""
 
 
 class Sequencer(wiring.Component):
@@ -85,21 +77,21 @@ class Sequencer(wiring.Component):
     leads : bool
         Of two lanes, the one that ends the operation. The other has no part in a command that its
         program has no entry for.
-    numbers : mapping of Slot to int
-        What `x`, `y` and `destination` call the slots, if not by their own numbers.
+    numbers : mapping of Reference to int
+        What `x`, `y` and `destination` call the operands.
     target : Target
         With XC7 the program memory and the choice of the exponent's bit are of explicit LUTs.
 
     Members
     -------
-    meets : the lane waits at a MEET
-    other_meets : the other lane does
+    at_barrier : the lane waits at a BARRIER
+    other_at_barrier : the other lane does
     other_ends : the other lane ends the operation
-    keeps : the product under way is not written, since the window is 0; only if `in_place`
+    suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     public : it is E that is scanned, whatever the modulus; only if any step does
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
         `in_place`
-    leaves : the step under way leaves a scaled modulus; only if any step does
+    descale : the product under way is to be descaled; only if any step does
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     draws, drawn : a random digit is asked for before an ADD_DRAWN, and there; these and the next
@@ -118,14 +110,14 @@ class Sequencer(wiring.Component):
         program: Program,
         capabilities: Capabilities,
         *,
+        numbers: Mapping[Reference, int],
         leads: bool = True,
-        numbers: Mapping[Slot, int] | None = None,
         target: Target = Target.GENERIC,
     ):
         self.program = program
         self.target = target
         self._layout = step_layout(program, numbers)
-        self._numbers = numbers or {slot: int(slot) for slot in Slot}
+        self._numbers = numbers
         self.capabilities = capabilities
         self.leads = leads
         self.exponent = Signal(capabilities.digit_width, reset_less=True)
@@ -134,7 +126,10 @@ class Sequencer(wiring.Component):
         self.window = Signal(bits, reset_less=True) if bits else None
         """The bits of the exponent that name an entry of the table; 0 while idle."""
         self.places = (
-            {slot: Signal(2, init=slot - Slot.ACCUMULATOR, name=slot.name.lower()) for slot in TRIO}
+            {
+                slot: Signal(2, init=slot - Scratch.ACCUMULATOR, name=slot.name.lower())
+                for slot in TRIO
+            }
             if program.rotates
             else None
         )
@@ -178,13 +173,13 @@ class Sequencer(wiring.Component):
                 "exponent_index": Out(count),
                 "exponent_data": In(capabilities.digit_width),
                 # The other lane.
-                "meets": Out(1),
-                "other_meets": In(1),
+                "at_barrier": Out(1),
+                "other_at_barrier": In(1),
                 "other_ends": In(1),
             }
-            | ({"leaves": Out(1)} if _any_leaves(program) else {})
+            | ({"descale": Out(1)} if program.descales else {})
             | (
-                {"keeps": Out(1), "exponent_other": In(capabilities.digit_width)}
+                {"suppress_write": Out(1), "exponent_other": In(capabilities.digit_width)}
                 if program.in_place
                 else {}
             )
@@ -197,7 +192,7 @@ class Sequencer(wiring.Component):
                     "drawn_bit": Out(range(self.DRAWN_BITS)),
                     "spends": Out(1),
                 }
-                if StepKind.ADD_DRAWN in program.kinds
+                if StepKind.ADD_IF_DRAWN in program.kinds
                 else {}
             )
         )
@@ -210,7 +205,7 @@ class Sequencer(wiring.Component):
             layout.const(
                 {
                     "kind": step.kind,
-                    "then": step.then,
+                    "next": step.next,
                     "destination": numbers[step.destination],
                     "x": numbers[step.x],
                     "y": numbers[step.y],
@@ -218,16 +213,25 @@ class Sequencer(wiring.Component):
                     "outer": step.outer,
                     "conditional": step.conditional,
                     "target": target,
-                    **({"leaves": step.leaves} if _any_leaves(self.program) else {}),
-                    **({"drops_last": step.drops_last} if self.program.drops_last else {}),
+                    **({"descale": step.descale} if self.program.descales else {}),
+                    **(
+                        {"even_exponent": step.even_exponent}
+                        if self.program.evens_exponents
+                        else {}
+                    ),
                 }
             )
             for step, target in zip(self.program.steps, self.program.targets, strict=True)
         ]
-        kinds, thens = self.program.kinds, self.program.thens
+        kinds, nexts = self.program.kinds, self.program.nexts
         multiplies = {StepKind.MULTIPLY, StepKind.PREPARE} & kinds
         finds = [kind for kind in (StepKind.SCAN, StepKind.SCAN_PUBLIC) if kind in kinds]
-        scans = {*finds, StepKind.SCAN_UP, StepKind.SCAN_WINDOWS, StepKind.COUNT} & kinds
+        scans = {
+            *finds,
+            StepKind.SCAN_UPWARDS,
+            StepKind.SCAN_WINDOWS,
+            StepKind.LOAD_COUNTER,
+        } & kinds
         pc = Signal(range(len(words)))
         fetched = Signal(layout)
         step = Signal(layout)
@@ -237,35 +241,30 @@ class Sequencer(wiring.Component):
         )
 
         digits = Array(
-            [
-                self.counts.modulus,
-                self.counts.p,
-                self.counts.q,
-                Const(0, len(self.counts.p)),
-            ]
+            [self.counts.modulus, self.counts.p, self.counts.q, Const(0, len(self.counts.p))]
         )
         exponent_digits = Signal.like(self.counts.exponent)
         # The step with what depends on whose turn it is; known before it is under way.
         turn = Signal(Context)
         resolved = Signal(layout)
         m.d.comb += resolved.eq(fetched)
-        if self.program.has_turns:
+        if self.program.alternates:
             of_q = turn == Context.Q
-            has_turn = fetched.modulus == Context.TURN
+            has_turn = fetched.modulus == Context.CURRENT
             of_p, of_own_q = (
-                {numbers[slot(context)] for slot in (Slot.modulus, Slot.power, Slot.exponent)}
+                {numbers[one] for one in (context.modulus, context.power, context.exponent)}
                 for context in (Context.P, Context.Q)
             )
             assert {number | 1 for number in of_p} == of_own_q
             for named, slot in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
                 with m.If(has_turn & of_q & named.matches(*of_p)):
                     m.d.comb += slot[0].eq(1)
-            with m.If(fetched.destination == numbers[Slot.HALF]):
-                half = Mux(of_q, numbers[Slot.PART], numbers[Slot.ACCUMULATOR])
+            with m.If(fetched.destination == numbers[Mode.HALF]):
+                half = Mux(of_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
                 m.d.comb += resolved.destination.eq(half)
             with m.If(has_turn):
                 m.d.comb += resolved.modulus.eq(turn)
-            with m.If(fetched.outer == Context.TURN):
+            with m.If(fetched.outer == Context.CURRENT):
                 m.d.comb += resolved.outer.eq(turn)
         scans_e: Value = step.modulus == Context.WHOLE
         if StepKind.SCAN_PUBLIC in kinds:
@@ -280,8 +279,8 @@ class Sequencer(wiring.Component):
             self.outer_digits.eq(digits[step.outer]),
             exponent_digits.eq(Mux(scans_e, self.counts.exponent, self.inner_digits)),
         ]
-        if _any_leaves(self.program):
-            m.d.comb += self.leaves.eq(step.leaves)
+        if self.program.descales:
+            m.d.comb += self.descale.eq(step.descale)
         lengths = Array(
             [self.lengths.modulus, self.lengths.p, self.lengths.q, Const(0, len(self.lengths.p))]
         )
@@ -315,7 +314,7 @@ class Sequencer(wiring.Component):
         exponent_length = Mux(
             step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus]
         )
-        if StepKind.SCAN_UP in kinds:
+        if StepKind.SCAN_UPWARDS in kinds:
             m.d.comb += [
                 edge_bit.eq(bit_index == Mux(upwards, width - 1, 0)),
                 last_bit.eq(Mux(upwards, ahead == 1, edge_bit & (self.exponent_index == 0))),
@@ -326,7 +325,7 @@ class Sequencer(wiring.Component):
                 last_bit.eq(edge_bit & (self.exponent_index == 0)),
             ]
         # Nothing of a private digit is left when idle, nor where a public one is scanned.
-        if self.program.in_place and not self.program.blinds(Blinding.EXPONENT):
+        if self.program.in_place and not self.program.blinds_exponents:
             # A register for each memory, so that nothing is between: one of them is 0.
             exponent_of_e = Signal.like(exponent)
             is_e = (step.modulus == Context.WHOLE) | self.public
@@ -345,11 +344,11 @@ class Sequencer(wiring.Component):
                 m.d.sync += exponent.eq(0)
             with m.Elif(take_digit):
                 m.d.sync += exponent.eq(self.exponent_data)
-        if self.program.drops_last:
-            with m.If(step.drops_last & last_bit & (self.command == Command.RSA_PRIVATE)):
+        if self.program.evens_exponents:
+            with m.If(step.even_exponent & last_bit & (self.command == Command.RSA_PRIVATE)):
                 m.d.comb += bit.eq(0)
         with m.If(next_bit):
-            if StepKind.SCAN_UP in kinds:
+            if StepKind.SCAN_UPWARDS in kinds:
                 m.d.sync += bit_index.eq(bit_index + Mux(upwards, 1, -1))
             else:
                 m.d.sync += bit_index.eq(_less_one(bit_index))
@@ -369,7 +368,7 @@ class Sequencer(wiring.Component):
         enters = Signal()
         empties = Signal()
         full: Value = Const(0)
-        counts_entries = Then.ENTRY in thens
+        counts_entries = Next.EACH_ENTRY in nexts
         next_entry = Signal()
         before_last: Value = Const(0)  # the last but one entry of the table
         if window is not None:
@@ -397,7 +396,9 @@ class Sequencer(wiring.Component):
             elif whole_bits != len(window):
                 shorter = ~position[: (whole_bits - 1).bit_length()].any()
                 full = Mux(step.modulus == Context.WHOLE, shorter, full)
-            forgets = ~self.busy | empties if Then.SLIDE in thens or not even else ~self.busy
+            forgets = (
+                ~self.busy | empties if Next.IF_SLIDING_WINDOW in nexts or not even else ~self.busy
+            )
             with m.If(forgets):
                 m.d.sync += window.eq(0)
             if counts_entries:
@@ -411,16 +412,16 @@ class Sequencer(wiring.Component):
                 before_last = Mux(
                     step.modulus == Context.WHOLE,
                     window[:whole_bits] == (1 << whole_bits) - 2,
-                    window == self.program.entries_by_loop - 1,
+                    window == self.program.last_entry_of(Context.P) - 1,
                 )
             if self.program.in_place:
                 empty = ~window[:whole_bits].any()
                 if whole_bits != len(window):
                     above_whole = window[whole_bits:].any() & (step.modulus != Context.WHOLE)
                     empty &= ~above_whole
-                m.d.comb += self.keeps.eq((step.y == numbers[Slot.WINDOW]) & empty)
+                m.d.comb += self.suppress_write.eq((step.y == numbers[Mode.WINDOW]) & empty)
         counter = Signal(COUNTER_BITS, reset_less=True)
-        if StepKind.COUNT in kinds:
+        if StepKind.LOAD_COUNTER in kinds:
             with m.If(~self.busy):
                 m.d.sync += counter.eq(0)
 
@@ -435,7 +436,7 @@ class Sequencer(wiring.Component):
                 self.inner_digits > capabilities.max_prime_digits,
             )
         )
-        if self.program.blinds(Blinding.EXPONENT):
+        if self.program.blinds_exponents:
             # A blinded exponent is no longer than the modulus.
             longest = self.inner_digits + EXPONENT_BLINDING_BITS // capabilities.digit_width
             with m.If((step.modulus != Context.WHOLE) & (longest > self.counts.modulus)):
@@ -469,7 +470,7 @@ class Sequencer(wiring.Component):
         # Bits of an exponent's blinding that have been drawn.
         blinded = Signal(range(EXPONENT_BLINDING_BITS))
         blinds = blinded != EXPONENT_BLINDING_BITS - 1
-        if StepKind.ADD_DRAWN in kinds:
+        if StepKind.ADD_IF_DRAWN in kinds:
             m.d.comb += self.drawn_bit.eq(blinded)
 
         # An operation that ends without its last check, by whatever fault, has the error FAULT.
@@ -481,26 +482,26 @@ class Sequencer(wiring.Component):
                 m.d.comb += self.error.eq(Error.FAULT)
 
         # What comes after a step that has no part in a scan: whether it is the target.
-        takes: dict[Then, ValueLike] = {
-            Then.NEXT: 0,
-            Then.GO: 1,
-            Then.NEXT_TURN: turn == Context.Q,
-            Then.UNLESS_PRIVATE: self.command != Command.RSA_PRIVATE,
-            Then.IF_MODMUL: self.command == Command.MODMUL,
-            Then.DRAWN: blinds,
+        takes: dict[Next, ValueLike] = {
+            Next.FOLLOWING: 0,
+            Next.JUMP: 1,
+            Next.OTHER_PRIME: turn == Context.Q,
+            Next.JUMP_UNLESS_PRIVATE: self.command != Command.RSA_PRIVATE,
+            Next.JUMP_IF_MODMUL: self.command == Command.MODMUL,
+            Next.EACH_BLINDING_BIT: blinds,
         }
-        plain = [then for then in takes if then in thens or then is Then.NEXT]
+        plain = [rule for rule in takes if rule in nexts or rule is Next.FOLLOWING]
 
-        def proceed(then: Then) -> None:
-            if then is not Then.GO:
+        def proceed(rule: Next) -> None:
+            if rule is not Next.JUMP:
                 m.d.comb += forward.eq(1)
-            if then is not Then.NEXT:
-                m.d.comb += jump.eq(takes[then])
-                with m.If(Value.cast(takes[then]) & (step.target == 0)):
+            if rule is not Next.FOLLOWING:
+                m.d.comb += jump.eq(takes[rule])
+                with m.If(Value.cast(takes[rule]) & (step.target == 0)):
                     m.next = "END"
-            if then is Then.NEXT_TURN:
+            if rule is Next.OTHER_PRIME:
                 m.d.sync += turn.eq(Cat(turn[1], turn[0]))  # P <-> Q
-            if then is Then.DRAWN:
+            if rule is Next.EACH_BLINDING_BIT:
                 m.d.sync += blinded.eq(Mux(blinds, blinded + 1, 0))
                 m.d.comb += self.spends.eq(self.drawn_bit.all() | ~blinds)
 
@@ -517,7 +518,7 @@ class Sequencer(wiring.Component):
                     private = self.command == Command.RSA_PRIVATE
                     if self.program.checks:
                         m.d.sync += unchecked.eq(private)
-                    if self.program.has_turns:
+                    if self.program.alternates:
                         m.d.sync += turn.eq(Mux(private, Context.Q, Context.WHOLE))
                     m.next = "FETCH"
                     with m.Switch(self.command):
@@ -547,21 +548,21 @@ class Sequencer(wiring.Component):
                         m.next = "MULTIPLY"
                     with m.Case(*scans):
                         m.next = "SCAN_START"
-                    if StepKind.MEET in kinds:
-                        with m.Case(StepKind.MEET):
-                            m.next = "MEET"
+                    if StepKind.BARRIER in kinds:
+                        with m.Case(StepKind.BARRIER):
+                            m.next = "BARRIER"
                     if StepKind.BRANCH in kinds:
                         with m.Case(StepKind.BRANCH):
                             m.next = "BRANCH"
                     with m.Default():
                         m.next = "LINEAR_START"
-            if StepKind.MEET in kinds:
-                with m.State("MEET"):
-                    m.d.comb += self.meets.eq(1)
-                    with m.If(self.other_meets):
-                        m.d.comb += [jump.eq(step.then == Then.GO), forward.eq(1)]
+            if StepKind.BARRIER in kinds:
+                with m.State("BARRIER"):
+                    m.d.comb += self.at_barrier.eq(1)
+                    with m.If(self.other_at_barrier):
+                        m.d.comb += [jump.eq(step.next == Next.JUMP), forward.eq(1)]
                         m.next = "FETCH"
-                        with m.If((step.then == Then.GO) & (step.target == 0)):
+                        with m.If((step.next == Next.JUMP) & (step.target == 0)):
                             m.next = "IDLE"
                     with m.Elif(self.other_ends):
                         m.next = "IDLE"
@@ -574,39 +575,39 @@ class Sequencer(wiring.Component):
                 if self.program.in_place:
                     pass
                 elif self.places is None:
-                    with m.If((step.destination == numbers[Slot.NEXT]) & ~self.discards):
+                    with m.If((step.destination == numbers[Mode.NEXT]) & ~self.discards):
                         m.d.sync += self.parity.eq(~self.parity)
                 else:
-                    free = self.places[Slot.NEXT]
+                    free = self.places[Scratch.SPARE]
                     for destination, slot in CHANGES.items():
-                        with m.If((step.destination == int(destination)) & ~self.discards):
+                        with m.If((step.destination == numbers[destination]) & ~self.discards):
                             m.d.sync += [
                                 self.places[slot].eq(free),
                                 free.eq(self.places[slot]),
                             ]
-                with m.Switch(step.then):
-                    for then in plain:
-                        with m.Case(then):
-                            proceed(then)
-                    with m.Case(Then.SQUARED):
+                with m.Switch(step.next):
+                    for rule in plain:
+                        with m.Case(rule):
+                            proceed(rule)
+                    with m.Case(Next.IF_BIT):
                         m.d.comb += [forward.eq(bit), jump.eq(~bit & last_bit)]
                         m.d.comb += next_bit.eq(~bit & ~last_bit)
-                    with m.Case(Then.MULTIPLIED):
+                    with m.Case(Next.NEXT_BIT):
                         m.d.comb += [forward.eq(last_bit), jump.eq(~last_bit)]
                         m.d.comb += next_bit.eq(~last_bit)
-                        if Then.SLIDE in thens or from_the_top:
+                        if Next.IF_SLIDING_WINDOW in nexts or from_the_top:
                             # Another product, of a public scan, comes before the table.
-                            m.d.comb += empties.eq(step.y == numbers[Slot.WINDOW])
+                            m.d.comb += empties.eq(step.y == numbers[Mode.WINDOW])
                     if window is not None:
-                        with m.Case(Then.WINDOW):
+                        with m.Case(Next.IF_WINDOW):
                             m.d.comb += [enters.eq(1), forward.eq(full), next_bit.eq(~full)]
                         few = (self.exponent_index == 0) & (bit_index < len(window) - 1)
-                        for then, complete in (
-                            (Then.NONZERO, full & entered.any()),
-                            (Then.SLIDE, entered[-1] | (bit & few & ~window.any())),
+                        for rule, complete in (
+                            (Next.IF_NONZERO_WINDOW, full & entered.any()),
+                            (Next.IF_SLIDING_WINDOW, entered[-1] | (bit & few & ~window.any())),
                         ):
-                            if then in thens:
-                                with m.Case(then):
+                            if rule in nexts:
+                                with m.Case(rule):
                                     m.d.comb += [
                                         enters.eq(1),
                                         forward.eq(complete),
@@ -614,10 +615,10 @@ class Sequencer(wiring.Component):
                                         next_bit.eq(~complete & ~last_bit),
                                     ]
                     if counts_entries:
-                        with m.Case(Then.ENTRY):
+                        with m.Case(Next.EACH_ENTRY):
                             m.d.comb += [next_entry.eq(1), forward.eq(before_last)]
-                    if Then.COUNTED in thens:
-                        with m.Case(Then.COUNTED):
+                    if Next.COUNT_DOWN in nexts:
+                        with m.Case(Next.COUNT_DOWN):
                             m.d.sync += counter.eq(counter - 1)
                             m.d.comb += [forward.eq(counter == 1), jump.eq(counter != 1)]
                 with m.If(next_bit & edge_bit):
@@ -625,24 +626,24 @@ class Sequencer(wiring.Component):
             with m.State("SCAN_START"):
                 m.d.comb += before_first.eq(exponent_digits)
                 m.d.sync += index_inverted.eq(~before_first)
-                if self.program.blinds(Blinding.EXPONENT):
+                if self.program.blinds_exponents:
                     longer = EXPONENT_BLINDING_BITS // width
                     with m.If(~scans_e):
                         m.d.comb += before_first.eq(exponent_digits + longer)
                 if StepKind.SCAN_PUBLIC in kinds:
                     m.d.sync += self.public.eq(step.kind == StepKind.SCAN_PUBLIC)
                     m.d.comb += clears_digit.eq(1)  # a public scan sees no private digit
-                if StepKind.COUNT in kinds:
+                if StepKind.LOAD_COUNTER in kinds:
                     m.d.sync += counter.eq(0)
                 if StepKind.SCAN_WINDOWS in kinds and even:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
                         m.d.comb += before_first.eq(highest[bits_for(width - 1) :] + 1)
-                if StepKind.SCAN_UP in kinds:
+                if StepKind.SCAN_UPWARDS in kinds:
                     m.d.sync += [
-                        upwards.eq(step.kind == StepKind.SCAN_UP),
+                        upwards.eq(step.kind == StepKind.SCAN_UPWARDS),
                         ahead.eq(exponent_length),
                     ]
-                    with m.If(step.kind == StepKind.SCAN_UP):
+                    with m.If(step.kind == StepKind.SCAN_UPWARDS):
                         m.d.comb += before_first.eq(~0)
                 m.next = "NEXT_DIGIT"
             with m.State("NEXT_DIGIT"):
@@ -665,8 +666,8 @@ class Sequencer(wiring.Component):
                 if finds:
                     with m.If(step.kind.matches(*finds)):
                         m.next = "SCAN"
-                if StepKind.COUNT in kinds:
-                    with m.If(step.kind == StepKind.COUNT):
+                if StepKind.LOAD_COUNTER in kinds:
+                    with m.If(step.kind == StepKind.LOAD_COUNTER):
                         m.next = "COUNT"
                 if StepKind.SCAN_WINDOWS in kinds:
                     with m.If(step.kind == StepKind.SCAN_WINDOWS):
@@ -678,8 +679,8 @@ class Sequencer(wiring.Component):
                                 m.d.sync += position.eq(exponent_length - 1)
                             m.d.comb += empties.eq(1)
                         m.d.comb += forward.eq(1)
-                if StepKind.SCAN_UP in kinds:
-                    with m.If(step.kind == StepKind.SCAN_UP):
+                if StepKind.SCAN_UPWARDS in kinds:
+                    with m.If(step.kind == StepKind.SCAN_UPWARDS):
                         m.d.comb += forward.eq(1)
             if finds:
                 with m.State("SCAN"):
@@ -689,7 +690,7 @@ class Sequencer(wiring.Component):
                         m.next = "FETCH"
                     with m.Elif(edge_bit):
                         m.next = "NEXT_DIGIT"
-            if StepKind.COUNT in kinds:
+            if StepKind.LOAD_COUNTER in kinds:
                 with m.State("COUNT"):
                     counted = Cat(bit, counter)
                     m.d.sync += counter.eq(counted)
@@ -705,12 +706,12 @@ class Sequencer(wiring.Component):
             with m.State("LINEAR_START"):
                 m.d.comb += self.linear.eq(1)
                 m.next = "LINEAR"
-                with m.If((step.kind == StepKind.TEST) & (length_error != Error.NONE)):
+                with m.If((step.kind == StepKind.CHECK_MODULUS) & (length_error != Error.NONE)):
                     m.d.comb += self.linear.eq(0)
                     end(length_error)
-                if StepKind.ADD_DRAWN in kinds:
+                if StepKind.ADD_IF_DRAWN in kinds:
                     first_of_digit = self.drawn_bit == 0
-                    m.d.comb += self.draws.eq((step.kind == StepKind.ADD_DRAWN) & first_of_digit)
+                    m.d.comb += self.draws.eq((step.kind == StepKind.ADD_IF_DRAWN) & first_of_digit)
                     with m.If(self.draws & ~self.drawn):
                         m.d.comb += self.linear.eq(0)
                         m.next = "LINEAR_START"
@@ -718,25 +719,25 @@ class Sequencer(wiring.Component):
                 m.next = "JUDGE"
             with m.State("JUDGE"):
                 m.next = "FETCH"
-                with m.Switch(step.then):
-                    for then in plain:
-                        with m.Case(then):
-                            proceed(then)
-                with m.If((step.kind == StepKind.TEST) & self.z_is_zero):
+                with m.Switch(step.next):
+                    for rule in plain:
+                        with m.Case(rule):
+                            proceed(rule)
+                with m.If((step.kind == StepKind.CHECK_MODULUS) & self.z_is_zero):
                     end(Error.MODULUS_ZERO)
                 if self.capabilities.montgomery:
-                    with m.Elif((step.kind == StepKind.TEST) & ~self.z_is_odd):
+                    with m.Elif((step.kind == StepKind.CHECK_MODULUS) & ~self.z_is_odd):
                         end(Error.MODULUS_EVEN)
-                with m.Elif((step.kind == StepKind.BELOW) & ~self.borrow):
+                with m.Elif((step.kind == StepKind.CHECK_BELOW) & ~self.borrow):
                     end(Error.OPERAND_RANGE)
                 if self.program.checks:
-                    with m.Elif((step.kind == StepKind.ZERO) & ~self.z_is_zero):
+                    with m.Elif((step.kind == StepKind.CHECK_ZERO) & ~self.z_is_zero):
                         m.d.sync += code.eq(Error.FAULT)
                         m.next = "FAULT"
-                    with m.Elif((step.kind == StepKind.ZERO) & (step.modulus == Context.P)):
+                    with m.Elif((step.kind == StepKind.CHECK_ZERO) & (step.modulus == Context.P)):
                         m.d.sync += unchecked.eq(0)
-                if StepKind.NORMALIZED in kinds:
-                    with m.Elif((step.kind == StepKind.NORMALIZED) & ~self.z_is_normalized):
+                if StepKind.CHECK_NORMALIZED in kinds:
+                    with m.Elif((step.kind == StepKind.CHECK_NORMALIZED) & ~self.z_is_normalized):
                         end(Error.MODULUS_SHORT)
             if self.program.checks:
                 with m.State("FAULT"):

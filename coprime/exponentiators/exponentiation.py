@@ -1,7 +1,10 @@
-"""How a lane by itself exponentiates: which algorithm, with windows of how many bits."""
+"""The exponentiation algorithm of a lane that works alone, and the size of its windows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from coprime.program.operands import Context, Scratch
+from coprime.program.steps import Step
 
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
@@ -10,7 +13,6 @@ from .names import Blinding, Exponentiator
 from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
-from .steps import Context, Slot, Step
 
 __all__ = ["EXPONENTIATORS", "WINDOWS", "Exponentiation"]
 
@@ -65,14 +67,14 @@ class Exponentiation:
         return self.whole_window or self.window_bits
 
     @property
-    def table(self) -> tuple[Slot, ...]:
-        """Slots of the powers of the base that it keeps."""
+    def table(self) -> tuple[Scratch, ...]:
+        """Where it keeps powers of the base."""
         entries = {
             "fixed-window": range(1 << self.window),
             "m-ary": range(1, 1 << self.window),
             "sliding-window": sliding_table(self.window),
         }
-        return tuple(map(Slot.table, entries.get(self.name, ())))
+        return tuple(map(Scratch.table, entries.get(self.name, ())))
 
     @property
     def constant_time(self) -> bool:

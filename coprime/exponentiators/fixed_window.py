@@ -5,7 +5,9 @@ table entry is read in the same cycles, so that the cycles tell the exponent's l
 else.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, times
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.steps import Next, Step, StepKind, scan, times
+
 from .table import enter, more
 
 __all__ = ["fixed_window", "windows"]
@@ -17,39 +19,37 @@ def fixed_window(context: Context, bits: int) -> list[Step]:
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
     return [
-        enter(context, Slot.T_0, Slot.ONE),
-        enter(context, Slot.T_1, Slot.X),
+        enter(context, Scratch.T_0, Mode.ONE),
+        enter(context, Scratch.T_1, Operand.X),
         *more(context, 2, (1 << bits) - 1),
-        enter(context, Slot.NEXT, Slot.ONE),
-        *windows(context, Slot.NEXT),
+        enter(context, Mode.NEXT, Mode.ONE),
+        *windows(context, Mode.NEXT),
     ]
 
 
-def windows(context: Context, product: Slot) -> list[Step]:
+def windows(context: Context, product: Reference) -> list[Step]:
     """ACCUMULATOR = T_1 ^ exponent, from 1 in Montgomery form; the last step leaves that form.
 
-    `product` is the slot that a product with ACCUMULATOR becomes the new one in: NEXT, or itself.
+    `product` is where a product with ACCUMULATOR is written: NEXT, or ACCUMULATOR itself.
     """
     square = f"square_{context.name}"
     return [
-        Step(
-            kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
-        ),
+        scan(StepKind.SCAN_WINDOWS, context, "from the highest window of E, of any"),
         times(
-            Slot.ACCUMULATOR,
+            Scratch.ACCUMULATOR,
             context,
             "C = C * C, once for each bit of the window",
             into=product,
-            then=Then.WINDOW,
+            next=Next.IF_WINDOW,
             label=square,
         ),
         times(
-            Slot.WINDOW,
+            Mode.WINDOW,
             context,
             "C = C * T_window",
             into=product,
-            then=Then.MULTIPLIED,
+            next=Next.NEXT_BIT,
             target=square,
         ),
-        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", into=product),
+        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", into=product),
     ]

@@ -5,7 +5,8 @@ and line 2 reduces its operand at the same time, so that it may have more digits
 Not constant time: the cycles tell the exponent's length and number of ones.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply, times
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import Next, Step, StepKind, multiply, scan, times
 
 __all__ = ["left_to_right"]
 
@@ -17,34 +18,34 @@ def left_to_right(context: Context) -> list[Step]:
     leaves their results in Montgomery form. Where the multiplier knows no such form, R is 1.
     """
     square, leave = f"square_{context.name}", f"leave_{context.name}"
-    power = Slot.power(context)
+    power = context.power
     return [
         multiply(
-            Slot.NEXT, power, Slot.ONE, context, "line 1: C = 2^dr mod M", outer=Context.WHOLE
+            Mode.NEXT, power, Mode.ONE, context, "line 1: C = 2^dr mod M", outer=Context.WHOLE
         ),
         multiply(
-            Slot.BASE, power, Slot.X, context, "line 2: P = P * 2^dr mod M", outer=Context.WHOLE
+            Scratch.BASE,
+            power,
+            Operand.X,
+            context,
+            "line 2: P = P * 2^dr mod M",
+            outer=Context.WHOLE,
         ),
-        Step(
-            kind=StepKind.SCAN,
-            modulus=context,
-            target=leave,
-            note="line 3: from the highest 1 of E",
-        ),
+        scan(StepKind.SCAN, context, "line 3: from the highest 1 of E", target=leave),
         times(
-            Slot.ACCUMULATOR,
+            Scratch.ACCUMULATOR,
             context,
             "line 4: C = C * C",
-            then=Then.SQUARED,
+            next=Next.IF_BIT,
             target=leave,
             label=square,
         ),
         times(
-            Slot.BASE,
+            Scratch.BASE,
             context,
             "line 5: C = C * P, where E_i = 1",
-            then=Then.MULTIPLIED,
+            next=Next.NEXT_BIT,
             target=square,
         ),
-        times(Slot.ONE, context, "line 7: C = C * 1, out of Montgomery form", label=leave),
+        times(Mode.ONE, context, "line 7: C = C * 1, out of Montgomery form", label=leave),
     ]

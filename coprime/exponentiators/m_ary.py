@@ -5,7 +5,9 @@ lowest bit is the lowest one of a window, so that the highest may be shorter. No
 cycles tell the exponent's length and the number of windows that are not zero.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, times
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import Next, Step, StepKind, scan, times
+
 from .table import enter, more
 
 __all__ = ["m_ary"]
@@ -18,26 +20,24 @@ def m_ary(context: Context, bits: int) -> list[Step]:
     """
     power, leave = f"power_{context.name}", f"leave_{context.name}"
     return [
-        enter(context, Slot.T_1, Slot.X),
+        enter(context, Scratch.T_1, Operand.X),
         *more(context, 2, (1 << bits) - 1),
-        enter(context, Slot.NEXT, Slot.ONE),
-        Step(
-            kind=StepKind.SCAN_WINDOWS, modulus=context, note="from the highest window of E, of any"
-        ),
+        enter(context, Mode.NEXT, Mode.ONE),
+        scan(StepKind.SCAN_WINDOWS, context, "from the highest window of E, of any"),
         times(
-            Slot.ACCUMULATOR,
+            Scratch.ACCUMULATOR,
             context,
             "line 4: C = C ^ m, a squaring for each bit of the window",
-            then=Then.NONZERO,
+            next=Next.IF_NONZERO_WINDOW,
             target=leave,
             label=power,
         ),
         times(
-            Slot.WINDOW,
+            Mode.WINDOW,
             context,
             "line 6: C = C * T_window, where that is not 0",
-            then=Then.MULTIPLIED,
+            next=Next.NEXT_BIT,
             target=power,
         ),
-        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
+        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

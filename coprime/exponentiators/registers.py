@@ -20,9 +20,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.multipliers.fixed_modulus import FixedModulus
+from coprime.program.steps import COUNTER_BITS
 
 from .names import Exponentiator
-from .steps import COUNTER_BITS
 
 __all__ = ["RegisterExponentiator", "check_multipliers", "register_exponentiator"]
 

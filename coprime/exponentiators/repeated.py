@@ -1,11 +1,13 @@
-"""Repeated multiplication: the base as often as the exponent tells.
+"""Repeated multiplication: as many products by the base as the exponent says.
 
 Source: COMPRESSION, Algorithm 3. What differs: the exponent is counted down in a register, so it
-may have COUNTER_BITS bits at the most; a longer one is an error. For short exponents, and to teach:
+may have at most COUNTER_BITS bits; a longer one is an error. For short exponents, and to teach:
 65537 takes as many multiplications. Not constant time: the cycles tell the exponent.
 """
 
-from .steps import COUNTER_BITS, Context, Slot, Step, StepKind, Then, times
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import COUNTER_BITS, Next, Step, StepKind, scan, times
+
 from .table import enter
 
 __all__ = ["repeated", "short"]
@@ -13,11 +15,7 @@ __all__ = ["repeated", "short"]
 
 def short(context: Context) -> Step:
     """Refuse an exponent that is too long, before anything is done."""
-    return Step(
-        kind=StepKind.COUNT,
-        modulus=context,
-        note=f"{Slot.exponent(context).name} < 2^{COUNTER_BITS}?",
-    )
+    return scan(StepKind.LOAD_COUNTER, context, f"{context.exponent.name} < 2^{COUNTER_BITS}?")
 
 
 def repeated(context: Context) -> list[Step]:
@@ -27,13 +25,16 @@ def repeated(context: Context) -> list[Step]:
     """
     again, leave = f"again_{context.name}", f"leave_{context.name}"
     return [
-        enter(context, Slot.NEXT, Slot.ONE),
-        enter(context, Slot.BASE, Slot.X),
-        Step(
-            kind=StepKind.COUNT, modulus=context, target=leave, note="line 2: as often as E tells"
-        ),
+        enter(context, Mode.NEXT, Mode.ONE),
+        enter(context, Scratch.BASE, Operand.X),
+        scan(StepKind.LOAD_COUNTER, context, "line 2: E times", target=leave),
         times(
-            Slot.BASE, context, "line 3: C = C * X", then=Then.COUNTED, target=again, label=again
+            Scratch.BASE,
+            context,
+            "line 3: C = C * X",
+            next=Next.COUNT_DOWN,
+            target=again,
+            label=again,
         ),
-        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
+        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

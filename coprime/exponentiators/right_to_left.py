@@ -8,7 +8,11 @@ of the exponent takes the time of one multiplication, whatever it is: the produc
 discarded.
 """
 
-from .steps import MEET, Context, Slot, Step, StepKind, Then, multiply, times
+from dataclasses import replace
+
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import BARRIER, Next, Step, StepKind, multiply, scan, times
+
 from .table import enter
 
 __all__ = ["right_to_left", "right_to_left_on_two"]
@@ -23,28 +27,22 @@ def right_to_left(context: Context) -> list[Step]:
     """
     bit, square = f"bit_{context.name}", f"square_{context.name}"
     return [
-        enter(context, Slot.NEXT, Slot.ONE),
-        enter(context, Slot.BASE, Slot.X),
-        Step(kind=StepKind.SCAN_UP, modulus=context, note="line 2: from the lowest bit of E"),
-        Step(
-            kind=StepKind.BRANCH,
-            modulus=context,
-            target=square,
-            note="line 3: where E_i = 1",
-            label=bit,
-        ),
-        times(Slot.BASE, context, "line 4: S = S * B"),
+        enter(context, Mode.NEXT, Mode.ONE),
+        enter(context, Scratch.BASE, Operand.X),
+        scan(StepKind.SCAN_UPWARDS, context, "line 2: from the lowest bit of E"),
+        replace(scan(StepKind.BRANCH, context, "line 3: where E_i = 1", target=square), label=bit),
+        times(Scratch.BASE, context, "line 4: S = S * B"),
         multiply(
-            Slot.NEXT_BASE,
-            Slot.BASE,
-            Slot.BASE,
+            Mode.NEXT_BASE,
+            Scratch.BASE,
+            Scratch.BASE,
             context,
             "line 6: B = B * B",
-            then=Then.MULTIPLIED,
+            next=Next.NEXT_BIT,
             target=bit,
             label=square,
         ),
-        times(Slot.ONE, context, "S = S * 1, out of Montgomery form"),
+        times(Mode.ONE, context, "S = S * 1, out of Montgomery form"),
     ]
 
 
@@ -54,35 +52,35 @@ def right_to_left_on_two(context: Context) -> tuple[list[Step], list[Step]]:
     The lanes start in the same cycle and take the same steps, so that in each round the
     multiplicand B, which both need, leaves the second lane's memory once.
     """
-    power = Slot.power(context)
-    scan = Step(kind=StepKind.SCAN_UP, modulus=context, note="from the lowest bit of E")
+    power = context.power
+    from_lowest = scan(StepKind.SCAN_UPWARDS, context, "from the lowest bit of E")
     multiplies = [
         multiply(
-            Slot.NEXT, power, Slot.ONE, context, "S = 1 in Montgomery form", outer=Context.WHOLE
+            Mode.NEXT, power, Mode.ONE, context, "S = 1 in Montgomery form", outer=Context.WHOLE
         ),
-        scan,
+        from_lowest,
         multiply(
-            Slot.NEXT,
-            Slot.OTHER_ACCUMULATOR,
-            Slot.ACCUMULATOR,
+            Mode.NEXT,
+            Mode.OTHER_ACCUMULATOR,
+            Scratch.ACCUMULATOR,
             context,
             "S = S * B, where E_i = 1",
-            then=Then.MULTIPLIED,
+            next=Next.NEXT_BIT,
             target=ROUND,
             label=ROUND,
             conditional=True,
         ),
-        MEET,
-        times(Slot.ONE, context, "S = S * 1, out of that form"),
+        BARRIER,
+        times(Mode.ONE, context, "S = S * 1, out of that form"),
     ]
     squares = [
         multiply(
-            Slot.NEXT, power, Slot.X, context, "B = X in Montgomery form", outer=Context.WHOLE
+            Mode.NEXT, power, Operand.X, context, "B = X in Montgomery form", outer=Context.WHOLE
         ),
-        scan,
+        from_lowest,
         times(
-            Slot.ACCUMULATOR, context, "B = B * B", then=Then.MULTIPLIED, target=ROUND, label=ROUND
+            Scratch.ACCUMULATOR, context, "B = B * B", next=Next.NEXT_BIT, target=ROUND, label=ROUND
         ),
-        MEET,
+        BARRIER,
     ]
     return multiplies, squares

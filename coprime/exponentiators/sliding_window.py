@@ -8,7 +8,9 @@ Where fewer than w bits are left, each 1 is a window by itself. Not constant tim
 the exponent's length without leading zeros, and the number of windows.
 """
 
-from .steps import Context, Slot, Step, StepKind, Then, multiply, times
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import Next, Step, StepKind, multiply, scan, times
+
 from .table import enter, more
 
 __all__ = ["sliding_table", "sliding_window"]
@@ -28,35 +30,28 @@ def sliding_window(context: Context, bits: int) -> list[Step]:
     highest = 1 << (bits - 1)
     doubled = [1 << k for k in range(1, bits)]
     return [
-        enter(context, Slot.T_1, Slot.X),
+        enter(context, Scratch.T_1, Operand.X),
         *(
             multiply(
-                Slot.table(k) if k == highest else Slot.NEXT,
-                Slot.T_1 if k == 2 else Slot.ACCUMULATOR,
-                Slot.T_1 if k == 2 else Slot.ACCUMULATOR,
+                Scratch.table(k) if k == highest else Mode.NEXT,
+                Scratch.T_1 if k == 2 else Scratch.ACCUMULATOR,
+                Scratch.T_1 if k == 2 else Scratch.ACCUMULATOR,
                 context,
                 f"X ^ {k} = X ^ {k // 2} * X ^ {k // 2}",
             )
             for k in doubled
         ),
         *more(context, highest + 1, 2 * highest - 1),
-        enter(context, Slot.NEXT, Slot.ONE),
-        Step(
-            kind=StepKind.SCAN,
-            modulus=context,
-            target=leave,
-            note="line 3: from the highest 1 of E",
-        ),
+        enter(context, Mode.NEXT, Mode.ONE),
+        scan(StepKind.SCAN, context, "line 3: from the highest 1 of E", target=leave),
         times(
-            Slot.ACCUMULATOR,
+            Scratch.ACCUMULATOR,
             context,
             "lines 5 and 12: C = C * C",
-            then=Then.SLIDE,
+            next=Next.IF_SLIDING_WINDOW,
             target=leave,
             label=square,
         ),
-        times(
-            Slot.WINDOW, context, "line 15: C = C * T_window", then=Then.MULTIPLIED, target=square
-        ),
-        times(Slot.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
+        times(Mode.WINDOW, context, "line 15: C = C * T_window", next=Next.NEXT_BIT, target=square),
+        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

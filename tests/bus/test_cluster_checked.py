@@ -5,8 +5,8 @@ import pytest
 from coprime.bus import cluster_registers as r
 from coprime.device.faulty import FaultyDevice
 from coprime.engine.contract import Command, Error, Operand
-from coprime.exponentiators.steps import Slot
 from coprime.flow.package import cluster_verilog
+from coprime.program.operands import Scratch
 from tests.cluster.bench import Bench, cluster_choice
 
 BITS = 64
@@ -27,7 +27,7 @@ def memories(bench, core):
     ]
 
 
-@pytest.mark.parametrize("slot", [Slot.RESULT, Slot.SUM])
+@pytest.mark.parametrize("slot", [Scratch.RESULT, Scratch.SUM])
 def test_a_digit_that_changes_before_it_is_read(bench, slot):
     """What is read and what it is compared with: neither gives a wrong result, at any moment."""
     device, layout = bench.device, bench.choice.core.design.layout

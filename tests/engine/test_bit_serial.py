@@ -131,7 +131,7 @@ def test_operands_fit_the_memory(family):
             spans = sorted(
                 (base, base + digits.get(kind, own.max_digits))
                 for slot, base in design.layout.bases.items()
-                for kind in [Operand(slot).length if slot < len(Operand) else Length.MODULUS]
+                for kind in [slot.length if isinstance(slot, Operand) else Length.MODULUS]
             )
             assert spans[0][0] == 0
             assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

@@ -16,10 +16,11 @@ from coprime.device.scheduler import Scheduler
 from coprime.engine.banked_lane import BankedLane
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.layout import BankedLayout, Layout
+from coprime.engine.layout import Layout
 from coprime.engine.precomputation import Radix
 from coprime.explore.cluster import open_cluster
-from coprime.exponentiators.steps import Slot, Then
+from coprime.program.operands import Scratch
+from coprime.program.steps import Next
 from coprime.rsa import operations
 from coprime.rsa.keys import RsaPrivateKey, generate, parse_private
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Signature
@@ -95,8 +96,8 @@ def test_cycles_tell_only_the_lengths(bench):
 def unchecked(design):
     """The design without the steps from the check on, to count their cycles."""
     (program,) = design.programs
-    first = next(k for k, step in enumerate(program.steps) if step.destination is Slot.SUM)
-    last = dataclasses.replace(program.steps[first - 1], destination=Slot.RESULT, then=Then.GO)
+    first = next(k for k, step in enumerate(program.steps) if step.destination is Scratch.SUM)
+    last = dataclasses.replace(program.steps[first - 1], destination=Scratch.RESULT, next=Next.JUMP)
     steps = (*program.steps[: first - 1], last, *program.steps[first:])
     targets = (*program.targets[: first - 1], 0, *program.targets[first:])
     short = dataclasses.replace(design)
@@ -125,10 +126,10 @@ def test_operands_fit_the_memory():
             # What the host writes, and what it reads: these stay until a command uses them up.
             spans = []
             for slot, base in layout.bases.items():
-                held = slot is Slot.RESULT or (slot < len(Operand) and slot in own.operands)
+                held = slot is Scratch.RESULT or slot in own.operands
                 if not held or layout.lies_right(slot) is not right:
                     continue
-                kind = Operand(slot).length if slot < len(Operand) else Length.MODULUS
+                kind = slot.length if isinstance(slot, Operand) else Length.MODULUS
                 digits = {
                     Length.P: own.max_prime_digits,
                     Length.Q: own.max_prime_digits,
@@ -152,13 +153,13 @@ def test_memory_of_the_sizes_that_are_told():
 
 def test_banks_are_kept_to():
     design = compact(64)
-    numbers = {**design.layout.numbers, Slot.P_POWER: design.layout.numbers[Slot.Y]}
-    wrong = BankedLayout(design.layout.bases, design.layout.depth, numbers)
+    numbers = {**design.layout.numbers, Operand.P_POWER: design.layout.numbers[Operand.Y]}
+    wrong = dataclasses.replace(design.layout, numbers=numbers)
     multiplier = design.multiplier_hardware()
     multiplier._MustUse__silence = True
     with pytest.raises(ValueError, match="are in the wrong banks"):
         BankedLane(design.capabilities, multiplier, design.programs[0], wrong)
-    plain = Layout(design.layout.bases, design.layout.depth)
+    plain = Layout(design.layout.bases, design.layout.depth, design.layout.numbers)
     with pytest.raises(TypeError, match="layout must be a BankedLayout"):
         BankedLane(design.capabilities, multiplier, design.programs[0], plain)
 

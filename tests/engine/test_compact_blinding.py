@@ -20,10 +20,11 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
 from coprime.explore.measure import open_simulation
-from coprime.exponentiators.steps import EXPONENT_BLINDING_BITS, Slot, StepKind
 from coprime.flow.board import BOARDS
 from coprime.flow.description import describe
 from coprime.flow.package import accelerator_verilog
+from coprime.program.operands import Scratch
+from coprime.program.steps import EXPONENT_BLINDING_BITS, StepKind
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.riscv import system_verilog
 from coprime.soc.self_test import build_board
@@ -181,7 +182,7 @@ def test_the_exponent(blinding):
             for place, digit in enumerate(drawn_digits(source, count))
         ) % (1 << EXPONENT_BLINDING_BITS)
         assert k.bit_length() > EXPONENT_BLINDING_BITS - 8
-        assert half.value(Slot.BLINDED, own.digits(BITS)) == half.key.dq + k * (q - 1)
+        assert half.value(Scratch.BLINDED, own.digits(BITS)) == half.key.dq + k * (q - 1)
         half.finish()
 
 
@@ -200,8 +201,8 @@ def test_the_base(blinding):
         # The table has T_1 in the right bank's block 1.
         table = half.words("right", half.design.layout.block, digits)
         for found, value in (
-            (half.value(Slot.RANDOM, digits), r),
-            (half.value(Slot.UNBLINDING, digits), pow(r, key.e - 1, q) * half.x),
+            (half.value(Scratch.RANDOM, digits), r),
+            (half.value(Scratch.UNBLINDING, digits), pow(r, key.e - 1, q) * half.x),
             (table, pow(r, key.e, q) * half.x),
         ):
             assert found % q == value * radix_q % q

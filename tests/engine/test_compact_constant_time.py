@@ -2,7 +2,7 @@
 
 Two copies of the engine get the same public inputs: command, lengths, what is written where and
 when. Their operands differ: every word that is read from a memory may be any word, another one in
-each copy, but for digits of the public exponent. Then `busy`, `done` and `multiplying` are the same
+each copy, but for digits of the public exponent. Next `busy`, `done` and `multiplying` are the same
 in every cycle, as long as no check ends one copy's command with an error and not the other's. That
 is shown in two steps:
 
@@ -46,7 +46,7 @@ SECRET_INPUTS = {
 SECRET_REGISTERS = re.compile(r"exponent|exponent_of_e|window|\\?\$signal.*")
 """Of the sequencer: the digit of the exponent that is scanned, and the window, which may have no
 name of its own."""
-SECRET_OUTPUTS = {"keeps"}
+SECRET_OUTPUTS = {"suppress_write"}
 """Of the sequencer, beside these: a window of 0 has a product that is not written."""
 GIVEN = {"busy", "done", "multiplying"}
 """Of the engine: what can be measured outside."""

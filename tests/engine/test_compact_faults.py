@@ -9,7 +9,7 @@ from coprime.catalog import choose
 from coprime.device.accelerator import Accelerator
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error, Operand
-from coprime.exponentiators.steps import Slot
+from coprime.program.operands import Scratch
 
 CHOICE = choose("compact", {"max_bits": "64"})
 COUNT_BITS = CHOICE.design.capabilities.count_bits
@@ -93,7 +93,7 @@ def layout_word(slot, digit, choice=CHOICE):
     return f"engine.lane.{side}.memory", layout.bases[slot] + digit
 
 
-@pytest.mark.parametrize("slot", [Slot.RESULT, Slot.SUM])
+@pytest.mark.parametrize("slot", [Scratch.RESULT, Scratch.SUM])
 @pytest.mark.parametrize("digit", [0, 3])
 def test_after_the_check(private, slot, digit):
     """The result or what was checked, in the engine's last cycle: seen as the result is read."""
@@ -112,7 +112,7 @@ def test_after_the_check_of_a_last_bit():
     choice = choose("compact", {"max_bits": "256"})
     campaign = Campaign.of_private(choice, 256, seed=2)
     with campaign.device:
-        for slot in (Slot.RESULT, Slot.SUM):
+        for slot in (Scratch.RESULT, Scratch.SUM):
             name, word = layout_word(slot, 15, choice)
             (run,) = campaign.run([Flip(campaign.cycles - 1, name, word, 0)])
             assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)

@@ -15,16 +15,8 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix
-from coprime.exponentiators.steps import Slot
 from coprime.rsa.keys import generate
 from tests.engine.ports import EnginePorts
-
-
-def test_slots_are_the_operands_numbers():
-    assert {slot.name: slot.value for slot in Slot if slot < len(Operand)} == {
-        operand.name: operand.value for operand in Operand
-    }
-
 
 DESIGNS = {
     "fdfm": lambda: fdfm(64),
@@ -175,7 +167,7 @@ def test_lanes_take_the_same_writes():
         await bench.finish(context)
         await context.tick().repeat(3)
         for lane in bench.engine.lanes:
-            word = lane.memories[0].data[bench.design.layout.base(Operand.Q)]
+            word = lane.memories[0].data[bench.design.layout.bases[Operand.Q]]
             assert context.get(word) == operands[Operand.Q] & 0x1FFFF
 
     bench.run(process)

@@ -183,7 +183,7 @@ def test_operands_fit_the_memory():
         digits = {Length.P: own.max_prime_digits, Length.Q: own.max_prime_digits, Length.DIGIT: 1}
         spans = []
         for slot, base in design.layout.bases.items():
-            kind = Operand(slot).length if slot < len(Operand) else Length.MODULUS
+            kind = slot.length if isinstance(slot, Operand) else Length.MODULUS
             spans.append((base, base + digits.get(kind, own.max_digits)))
         spans.sort()
         assert spans[0][0] == 0

@@ -11,9 +11,9 @@ from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.explore.explain import explain
 from coprime.exponentiators.names import Exponentiator
-from coprime.exponentiators.steps import COUNTER_BITS
 from coprime.model.moduli import MODULI, modulus_of
 from coprime.model.pseudo_moduli import search
+from coprime.program.steps import COUNTER_BITS
 from coprime.rsa.keys import generate
 from tests.benches import grouped, open_bench
 

@@ -15,7 +15,8 @@ from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import EXPONENTIATORS, WINDOWS, Exponentiation
-from coprime.exponentiators.steps import COUNTER_BITS, Context, Slot, StepKind
+from coprime.program.operands import Context, Scratch
+from coprime.program.steps import COUNTER_BITS, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 
@@ -265,14 +266,15 @@ def sliding(window, e):
 
 def test_tables():
     """Every entry that a list reads is made; and every one that is made has its place."""
+    table = {Scratch.table(entry) for entry in range(16)}
     for name in EXPONENTIATORS:
         for window in WINDOWS:
             own = Exponentiation(name, window)
             steps = own.steps(Context.P)
-            made = {step.destination for step in steps if step.destination >= Slot.T_0}
+            made = {step.destination for step in steps} & table
             assert made == set(own.table)
             read = {step.y for step in steps} | {step.x for step in steps}
-            assert {slot for slot in read if Slot.T_0 <= slot <= Slot.T_15} <= made
+            assert read & table <= made
 
 
 @pytest.mark.parametrize("exponentiator", EXPONENTIATORS)
@@ -283,7 +285,7 @@ def test_no_factor_is_overwritten_while_it_is_read(family, exponentiator):
         for program in design_of(family, exponentiator, window, multipliers).programs:
             for step in program.steps:
                 if step.kind is StepKind.MULTIPLY:
-                    assert step.destination not in (step.x, step.y, Slot.ACCUMULATOR), step
+                    assert step.destination not in (step.x, step.y, Scratch.ACCUMULATOR), step
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,23 @@
 
 from dataclasses import replace
 
-from coprime.exponentiators.steps import Context, Slot, Step, StepKind, Then
 from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Operand, Reference, Scratch
+from coprime.program.steps import Next, Step, StepKind, linear
 
 __all__ = [
     "REDUCE",
     "REDUCE_BELOW_3M",
     "REDUCE_BELOW_4M",
-    "below_modulus",
     "canonical",
-    "give",
-    "go",
-    "leave",
-    "normalized",
+    "check_below_modulus",
+    "check_modulus",
+    "check_normalized",
+    "descale",
+    "finish_with",
+    "jump",
     "prepare",
     "reduced",
-    "test_modulus",
 ]
 
 REDUCE = "reduce"
@@ -26,91 +27,79 @@ REDUCE_BELOW_3M = "reduce_below_3m"
 REDUCE_BELOW_4M = "reduce_below_4m"
 
 
-def test_modulus(context: Context) -> Step:
+def check_modulus(context: Context) -> Step:
     """The context's lengths are allowed, its modulus is above 0, and odd if it must be."""
     return Step(
-        kind=StepKind.TEST,
-        y=Slot.modulus(context),
+        kind=StepKind.CHECK_MODULUS,
+        y=context.modulus,
         modulus=context,
-        note=f"{Slot.modulus(context).name} > 0, and odd for Montgomery?",
+        note=f"{context.modulus.name} > 0, and odd for Montgomery?",
     )
 
 
-def below_modulus(operand: Slot) -> Step:
+def check_below_modulus(operand: Operand) -> Step:
     """The operand is below M."""
-    return Step(kind=StepKind.BELOW, x=operand, y=Slot.M, note=f"{operand.name} < M?")
+    return Step(kind=StepKind.CHECK_BELOW, x=operand, y=Operand.M, note=f"{operand.name} < M?")
 
 
-def normalized(own: Multiplication, *contexts: Context) -> list[Step]:
-    """Each context's modulus is as long as its length tells, where that matters."""
+def check_normalized(multiplication: Multiplication, *contexts: Context) -> list[Step]:
+    """Each context's modulus has as many bits as its length says, where that matters."""
     return [
         Step(
-            kind=StepKind.NORMALIZED,
-            y=Slot.modulus(context),
+            kind=StepKind.CHECK_NORMALIZED,
+            y=context.modulus,
             modulus=context,
-            note=f"highest bit of {Slot.modulus(context).name} = 1?",
+            note=f"highest bit of {context.modulus.name} = 1?",
         )
         for context in contexts
-        if own.aligned
+        if multiplication.aligned
     ]
 
 
-def prepare(own: Multiplication, context: Context) -> list[Step]:
+def prepare(multiplication: Multiplication, context: Context) -> list[Step]:
     """Hand the context's modulus to the multiplier, if that keeps it."""
-    name = Slot.modulus(context).name
+    name = context.modulus.name
     step = Step(kind=StepKind.PREPARE, modulus=context, note=f"modulo {name} from here on")
-    return [step] if own.prepares else []
+    return [step] if multiplication.prepares else []
 
 
-def leave(own: Multiplication, product: Step) -> Step:
-    """The multiplication, with a product that is one of the modulus itself."""
-    return replace(product, leaves=own.scaled)
+def descale(multiplication: Multiplication, product: Step) -> Step:
+    """The multiplication, with a product modulo the modulus itself."""
+    return replace(product, descale=multiplication.scaled)
 
 
-def give(own: Multiplication, product: Step, reduce: str = REDUCE) -> Step:
+def finish_with(multiplication: Multiplication, product: Step, reduce: str = REDUCE) -> Step:
     """The multiplication, which ends the operation with its product as the result."""
-    if own.canonical:
-        return go(replace(product, destination=Slot.RESULT), "")
-    return go(leave(own, product), reduce)
+    if multiplication.canonical:
+        return jump(replace(product, destination=Scratch.RESULT), "")
+    return jump(descale(multiplication, product), reduce)
 
 
-def reduced(destination: Slot, x: Slot, context: Context, label: str = "") -> list[Step]:
+def reduced(destination: Reference, x: Reference, context: Context, label: str = "") -> list[Step]:
     """x - M, or x where that is below 0, with the context's modulus M: the same cycles in both."""
-    modulus = Slot.modulus(context)
+    modulus = context.modulus
+    name = modulus.name
+    restored = f"... + {name}, where it was below 0"
+    difference = linear(StepKind.SUBTRACT, destination, x, modulus, context, f"S - {name}")
     return [
-        Step(
-            kind=StepKind.SUBTRACT,
-            destination=destination,
-            x=x,
-            y=modulus,
-            modulus=context,
-            note=f"S - {modulus.name}",
-            label=label,
-        ),
-        Step(
-            kind=StepKind.RESTORE,
-            destination=destination,
-            x=destination,
-            y=modulus,
-            modulus=context,
-            note=f"... + {modulus.name}, where it was below 0",
-        ),
+        replace(difference, label=label),
+        linear(StepKind.RESTORE, destination, destination, modulus, context, restored),
     ]
 
 
-def canonical(own: Multiplication) -> list[Step]:
-    """RESULT = ACCUMULATOR mod M, where it is below 2M, 3M or 4M, as the labels tell."""
+def canonical(multiplication: Multiplication) -> list[Step]:
+    """RESULT = ACCUMULATOR mod M, where that is below 2M, 3M or 4M, as the labels say."""
 
-    def reduce(destination: Slot, label: str) -> list[Step]:
-        return reduced(destination, Slot.ACCUMULATOR, Context.WHOLE, label)
+    def reduce(destination: Scratch, label: str) -> list[Step]:
+        return reduced(destination, Scratch.ACCUMULATOR, Context.WHOLE, label)
 
-    last = reduce(Slot.RESULT, REDUCE)
-    last[1] = go(last[1], "")
-    below_3m = reduce(Slot.ACCUMULATOR, REDUCE_BELOW_3M)
-    below_4m = reduce(Slot.ACCUMULATOR, REDUCE_BELOW_4M) if own.scaled else []
+    last = reduce(Scratch.RESULT, REDUCE)
+    last[1] = jump(last[1], "")
+    below_3m = reduce(Scratch.ACCUMULATOR, REDUCE_BELOW_3M)
+    below_4m = reduce(Scratch.ACCUMULATOR, REDUCE_BELOW_4M) if multiplication.scaled else []
     return [*below_4m, *below_3m, *last]
 
 
-def go(step: Step, target: str) -> Step:
+def jump(step: Step, target: str) -> Step:
     """The step, followed by the one with that label; the empty label ends the operation."""
-    return replace(step, then=Then.GO, target=target)
+    return replace(step, next=Next.JUMP, target=target)

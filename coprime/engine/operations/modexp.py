@@ -2,27 +2,39 @@
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.right_to_left import right_to_left_on_two
-from coprime.exponentiators.steps import MEET, Context, Slot, Step
 from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Operand
+from coprime.program.steps import BARRIER, Step
 
-from .common import below_modulus, give, go, normalized, prepare, test_modulus
+from .common import (
+    check_below_modulus,
+    check_modulus,
+    check_normalized,
+    finish_with,
+    jump,
+    prepare,
+)
 
 __all__ = ["modexp"]
 
 
-def modexp(own: Multiplication, lanes: int, alone: Exponentiation) -> list[list[Step]]:
+def modexp(multiplication: Multiplication, lanes: int, alone: Exponentiation) -> list[list[Step]]:
     """One exponentiation with the whole modulus, on one lane or on two: a list for each.
 
     `alone` is the exponentiation of a lane by itself.
     """
     whole = Context.WHOLE
-    checks = [test_modulus(whole), below_modulus(Slot.X), *normalized(own, whole)]
-    ready = prepare(own, whole)
+    checks = [
+        check_modulus(whole),
+        check_below_modulus(Operand.X),
+        *check_normalized(multiplication, whole),
+    ]
+    ready = prepare(multiplication, whole)
     if lanes == 1:
         *power, last = alone.steps(whole)
-        return [[*checks, *alone.checks(whole), *ready, *power, give(own, last)]]
+        return [[*checks, *alone.checks(whole), *ready, *power, finish_with(multiplication, last)]]
     (*power, last), (*squares, met) = right_to_left_on_two(whole)
     return [
-        [*checks, MEET, *ready, *power, give(own, last)],
-        [MEET, *ready, *squares, go(met, "")],
+        [*checks, BARRIER, *ready, *power, finish_with(multiplication, last)],
+        [BARRIER, *ready, *squares, jump(met, "")],
     ]

@@ -1,36 +1,37 @@
 """MODMUL: X * Y mod M."""
 
-from coprime.exponentiators.steps import Context, Slot, Step, multiply
 from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import Step, multiply
 
 from .common import (
     REDUCE,
     REDUCE_BELOW_3M,
-    below_modulus,
-    give,
-    normalized,
+    check_below_modulus,
+    check_modulus,
+    check_normalized,
+    finish_with,
     prepare,
-    test_modulus,
 )
 
 __all__ = ["modmul"]
 
 
-def modmul(own: Multiplication) -> list[Step]:
+def modmul(multiplication: Multiplication) -> list[Step]:
     """Bring X into Montgomery form, if there is one; the product with Y leaves it again."""
     whole = Context.WHOLE
-    enter = [multiply(Slot.BASE, Slot.M_POWER, Slot.X, whole, "X * R mod M")]
-    factor = Slot.BASE if own.montgomery else Slot.X
+    enter = [multiply(Scratch.BASE, Operand.M_POWER, Operand.X, whole, "X * R mod M")]
+    factor = Scratch.BASE if multiplication.montgomery else Operand.X
     return [
-        test_modulus(whole),
-        below_modulus(Slot.X),
-        below_modulus(Slot.Y),
-        *normalized(own, whole),
-        *prepare(own, whole),
-        *(enter if own.montgomery else []),
-        give(
-            own,
-            multiply(Slot.NEXT, factor, Slot.Y, whole, "X * Y mod M"),
-            REDUCE_BELOW_3M if own.scaled else REDUCE,
+        check_modulus(whole),
+        check_below_modulus(Operand.X),
+        check_below_modulus(Operand.Y),
+        *check_normalized(multiplication, whole),
+        *prepare(multiplication, whole),
+        *(enter if multiplication.montgomery else []),
+        finish_with(
+            multiplication,
+            multiply(Mode.NEXT, factor, Operand.Y, whole, "X * Y mod M"),
+            REDUCE_BELOW_3M if multiplication.scaled else REDUCE,
         ),
     ]

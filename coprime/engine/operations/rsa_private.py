@@ -10,110 +10,93 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 """
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.steps import MEET, Context, Slot, Step, StepKind, multiply
 from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 
 from .common import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
-    below_modulus,
-    go,
-    leave,
-    normalized,
+    check_below_modulus,
+    check_modulus,
+    check_normalized,
+    descale,
+    jump,
     prepare,
-    test_modulus,
 )
 
 __all__ = ["rsa_private"]
 
 
-def rsa_private(own: Multiplication, lanes: int, power: Exponentiation) -> list[list[Step]]:
+def rsa_private(
+    multiplication: Multiplication, lanes: int, power: Exponentiation
+) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     contexts = (Context.WHOLE, Context.P, Context.Q)
     checks = [
-        *map(test_modulus, contexts),
-        below_modulus(Slot.X),
-        *normalized(own, *contexts),
+        *map(check_modulus, contexts),
+        check_below_modulus(Operand.X),
+        *check_normalized(multiplication, *contexts),
         *power.checks(Context.P, Context.Q),
     ]
-    p_share = share(own, Context.P, Slot.BASE, power)
-    q_share = share(own, Context.Q, Slot.PART, power)
+    p_share = share(multiplication, Context.P, Scratch.BASE, power)
+    q_share = share(multiplication, Context.Q, Scratch.PART, power)
     if lanes == 1:
-        return [[*checks, *q_share, *p_share, *step_4_add(own, Slot.PART)]]
+        return [[*checks, *q_share, *p_share, *step_4_add(multiplication, Scratch.PART)]]
     return [
-        [*checks, MEET, *p_share, MEET, *step_4_add(own, Slot.OTHER_PART)],
-        [MEET, *q_share, go(MEET, "")],
+        [*checks, BARRIER, *p_share, BARRIER, *step_4_add(multiplication, Mode.OTHER_PART)],
+        [BARRIER, *q_share, jump(BARRIER, "")],
     ]
 
 
 def share(
-    own: Multiplication, prime: Context, destination: Slot, power: Exponentiation
+    multiplication: Multiplication, prime: Context, destination: Scratch, power: Exponentiation
 ) -> list[Step]:
     """A prime's share of the result."""
     return [
-        *prepare(own, prime),
-        *steps_1_and_2_residue(own, prime, power),
-        *prepare(own, Context.WHOLE),
-        leave(own, step_3_weigh(prime, destination)),
+        *prepare(multiplication, prime),
+        *steps_1_and_2_residue(multiplication, prime, power),
+        *prepare(multiplication, Context.WHOLE),
+        descale(multiplication, step_3_weigh(prime, destination)),
     ]
 
 
-def steps_1_and_2_residue(own: Multiplication, prime: Context, power: Exponentiation) -> list[Step]:
+def steps_1_and_2_residue(
+    multiplication: Multiplication, prime: Context, power: Exponentiation
+) -> list[Step]:
     """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
     *steps, last = power.steps(prime)
-    return [*steps, leave(own, last)]
+    return [*steps, descale(multiplication, last)]
 
 
-def step_3_weigh(prime: Context, destination: Slot) -> Step:
+def step_3_weigh(prime: Context, destination: Scratch) -> Step:
     """Step 3: S_p = P_p * Z_p mod M.
 
-    If not canonical, below 5/4 M since P_p * 4 < R_p; below 2M where it left a scaled modulus.
+    If not canonical, below 5/4 M since P_p * 4 < R_p; below 2M where it was descaled.
     """
     return multiply(
         destination,
-        Slot.crt(prime),
-        Slot.ACCUMULATOR,
+        prime.weight,
+        Scratch.ACCUMULATOR,
         Context.WHOLE,
         f"step 3: S_{prime.name.lower()} = P_{prime.name.lower()} * Z_{prime.name.lower()} mod M",
         outer=prime,
     )
 
 
-def step_4_add(own: Multiplication, part: Slot) -> list[Step]:
+def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
     """Step 4: P = S_p + S_q; below 3M or 4M and to be made canonical, or canonical at once."""
-    if not own.canonical:
-        total = Step(
-            kind=StepKind.ADD,
-            destination=Slot.ACCUMULATOR,
-            x=part,
-            y=Slot.BASE,
-            note="step 4: P = S_p + S_q",
+    whole = Context.WHOLE
+    if not multiplication.canonical:
+        total = linear(
+            StepKind.ADD, Scratch.ACCUMULATOR, part, Scratch.BASE, whole, "step 4: P = S_p + S_q"
         )
-        return [go(total, REDUCE_BELOW_4M if own.scaled else REDUCE_BELOW_3M)]
+        return [jump(total, REDUCE_BELOW_4M if multiplication.scaled else REDUCE_BELOW_3M)]
     # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
+    base, result = Scratch.BASE, Scratch.RESULT
+    restored = "... + M, where it was below 0"
     return [
-        Step(
-            kind=StepKind.SUBTRACT,
-            destination=Slot.BASE,
-            x=Slot.M,
-            y=Slot.BASE,
-            note="M - S_p",
-        ),
-        Step(
-            kind=StepKind.SUBTRACT,
-            destination=Slot.RESULT,
-            x=part,
-            y=Slot.BASE,
-            note="step 4: P = S_q - (M - S_p)",
-        ),
-        go(
-            Step(
-                kind=StepKind.RESTORE,
-                destination=Slot.RESULT,
-                x=Slot.RESULT,
-                y=Slot.M,
-                note="... + M, where it was below 0",
-            ),
-            "",
-        ),
+        linear(StepKind.SUBTRACT, base, Operand.M, base, whole, "M - S_p"),
+        linear(StepKind.SUBTRACT, result, part, base, whole, "step 4: P = S_q - (M - S_p)"),
+        jump(linear(StepKind.RESTORE, result, result, Operand.M, whole, restored), ""),
     ]

@@ -1,0 +1,136 @@
+"""The program of a lane: the steps of all its operations, at addresses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .operands import Command, Context, Mode
+from .steps import Next, Step, StepKind
+
+__all__ = ["Program"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Steps at addresses 1 and up; address 0 is the end of every operation.
+
+    Its properties say which hardware a sequencer for it needs.
+    """
+
+    steps: tuple[Step, ...]
+    targets: tuple[int, ...]
+    """The address of each step's target."""
+    entries: Mapping[Command, int]
+    """The address of each command's first step; a lane without one has no part in the command."""
+
+    window_bits: int = 0
+    """Bits of a window of the exponent; 0 if there are none."""
+    whole_window_bits: int = 0
+    """The same of the whole modulus's exponent."""
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds of steps that occur."""
+        return frozenset(step.kind for step in self.steps)
+
+    @property
+    def nexts(self) -> frozenset[Next]:
+        """The rules for the next step that occur."""
+        return frozenset(step.next for step in self.steps)
+
+    @property
+    def in_place(self) -> bool:
+        """Products are written over ACCUMULATOR, and the one of a window of 0 is not written."""
+        return not any(step.destination in (Mode.NEXT, Mode.NEXT_BASE) for step in self.steps)
+
+    @property
+    def rotates(self) -> bool:
+        """Whether ACCUMULATOR, SPARE and BASE change places, not only the first two."""
+        return any(step.destination is Mode.NEXT_BASE for step in self.steps)
+
+    @property
+    def alternates(self) -> bool:
+        """Whether steps are modulo the current prime."""
+        return any(step.modulus is Context.CURRENT for step in self.steps)
+
+    @property
+    def checks(self) -> bool:
+        """A private operation has a result only after a last CHECK_ZERO."""
+        return StepKind.CHECK_ZERO in self.kinds
+
+    @property
+    def descales(self) -> bool:
+        """Whether any product descales."""
+        return any(step.descale for step in self.steps)
+
+    @property
+    def evens_exponents(self) -> bool:
+        """Whether any scan counts the exponent's lowest bit as 0."""
+        return any(step.even_exponent for step in self.steps)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes random digits."""
+        return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})
+
+    @property
+    def blinds_exponents(self) -> bool:
+        """Whether random numbers hide the exponents modulo the primes."""
+        return StepKind.ADD_IF_DRAWN in self.kinds
+
+    def window_bits_of(self, context: Context) -> int:
+        """Bits of a window of a context's exponent."""
+        return self.whole_window_bits if context is Context.WHOLE else self.window_bits
+
+    def last_entry_of(self, context: Context) -> int:
+        """The last table entry that EACH_ENTRY makes; T_15 modulo a prime is made apart."""
+        if context is Context.WHOLE:
+            return (1 << self.whole_window_bits) - 1
+        return min((1 << self.window_bits) - 1, 14)
+
+    @classmethod
+    def assemble(
+        cls,
+        operations: Mapping[tuple[Command, ...], Sequence[Step]],
+        shared: Sequence[Step] = (),
+        *,
+        window_bits: int = 0,
+        whole_window_bits: int = 0,
+    ) -> "Program":
+        """Lay out each operation, with the commands that it serves, and `shared` after them.
+
+        A label is visible within its own operation; those of `shared` are visible everywhere.
+
+        Raises
+        ------
+        ValueError
+            Two steps have one label where it is visible, or no step has a target's label.
+        """
+        listings = [*operations.values(), shared]
+        starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
+        everywhere = _labels(shared, starts[-1], {})
+        targets: list[int] = []
+        for listing, start in zip(listings, starts, strict=True):
+            labels = _labels(listing, start, {} if listing is shared else everywhere)
+            for step in listing:
+                if step.target not in labels and step.target:
+                    raise ValueError(f"no step has the label {step.target!r}")
+                targets.append(labels.get(step.target, 0))
+        entries = {
+            command: start
+            for commands, start in zip(operations, starts, strict=False)
+            for command in commands
+        }
+        steps = tuple(step for listing in listings for step in listing)
+        windows = any(step.y is Mode.WINDOW for step in steps)
+        bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
+        return cls(steps, tuple(targets), entries, *bits)
+
+
+def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:
+    labels = dict(seen)
+    for address, step in enumerate(listing, start):
+        if step.label in labels:
+            raise ValueError(f"two steps have the label {step.label!r}")
+        if step.label:
+            labels[step.label] = address
+    return labels

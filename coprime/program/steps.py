@@ -1,0 +1,210 @@
+"""The steps of a program: what a step does, on what, and which step comes next.
+
+An operation of the engine (modular exponentiation, RSA private, ...) is a list of steps for each
+lane, where a lane is an operand memory with a multiplier of its own. The same list becomes the
+sequencer's program memory (engine/sequencer.py) and is executed on integers to predict result and
+cycles (engine/prediction.py).
+"""
+
+import enum
+from dataclasses import dataclass
+
+from .operands import Context, Mode, Operand, Reference, Scratch
+
+__all__ = [
+    "BARRIER",
+    "COUNTER_BITS",
+    "EXPONENT_BLINDING_BITS",
+    "Next",
+    "Step",
+    "StepKind",
+    "linear",
+    "multiply",
+    "scan",
+    "times",
+]
+
+COUNTER_BITS = 17
+"""Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
+
+EXPONENT_BLINDING_BITS = 68
+"""Bits of the random k of D_p + k (P - 1): four digits of 17 bits."""
+
+
+class StepKind(enum.IntEnum):
+    """What a step does."""
+
+    MULTIPLY = 0
+    """destination = x * y / R modulo the modulus: x is the multiplicand, y the multiplier, and R is
+    that of the outer context."""
+    SCAN = 1
+    """Find the exponent's highest 1; go to the target if it has none."""
+    CHECK_MODULUS = 2
+    """End with an error unless the lengths are allowed and the modulus y is above 0, and odd if the
+    multiplier needs that."""
+    CHECK_BELOW = 3
+    """End with an error unless x < y."""
+    SUBTRACT = 4
+    """destination = x - y; remembers a borrow."""
+    ADD = 5
+    """destination = x + y."""
+    RESTORE = 6
+    """destination = x + y if the last subtraction borrowed, else x."""
+    PREPARE = 7
+    """Hand the modulus to a multiplier that keeps it."""
+    SCAN_UPWARDS = 8
+    """Start at the exponent's lowest bit; from there on, the next bit is the next higher one."""
+    BARRIER = 9
+    """Wait until the other lane is at a BARRIER, too; both continue in the same cycle."""
+    CHECK_NORMALIZED = 10
+    """End with an error unless the highest bit of the modulus y's highest digit is 1."""
+    SCAN_WINDOWS = 11
+    """Start at the highest bit of the exponent's highest window, as its length specifies."""
+    BRANCH = 12
+    """The following step if the exponent's bit is 1, else the target."""
+    SCAN_PUBLIC = 13
+    """SCAN of E, whatever the modulus."""
+    MOVE = 14
+    """destination = x."""
+    CHECK_ZERO = 15
+    """End with the error FAULT and wipe the memory, unless y = 0. After the one modulo P, which is
+    the last one, there is a result that may be read."""
+    LOAD_COUNTER = 16
+    """Load the exponent into the counter; go to the target, if there is one, where it is 0. End
+    with an error if it has more bits than COUNTER_BITS."""
+    DRAW = 17
+    """destination = random digits. x is in the other bank, and not read."""
+    ADD_IF_DRAWN = 18
+    """destination = x + y, not written where a random bit is 0."""
+    MAKE_EVEN = 19
+    """destination = x with a lowest bit of 0: an odd x less 1."""
+
+
+class Next(enum.IntEnum):
+    """Which step comes next."""
+
+    FOLLOWING = 0
+    """The following one."""
+    JUMP = 1
+    """The target; address 0 ends the operation."""
+    IF_BIT = 2
+    """The following one if the exponent's bit is 1. Else on to the next bit and the same step
+    again, or the target if that was the last bit."""
+    NEXT_BIT = 3
+    """On to the next bit and the target, or the following step if that was the last bit."""
+    IF_WINDOW = 4
+    """The bit goes into the window. The following step if the window is full; else on to the next
+    bit and the same step again."""
+    IF_NONZERO_WINDOW = 5
+    """The bit goes into the window. The following step if the window is full and not zero; else on
+    to the next bit and the same step again, or the target if that was the last bit."""
+    IF_SLIDING_WINDOW = 6
+    """The bit goes into the window, which is full when its highest bit is 1; where fewer bits are
+    left than it has, a 1 fills it. The following step if it is full, and NEXT_BIT empties it; else
+    on to the next bit and the same step again, or the target if that was the last bit."""
+    COUNT_DOWN = 7
+    """The counter decrements. The target, or the following step if it is 0 then."""
+    EACH_ENTRY = 8
+    """The window, which a PREPARE has set to 1, selects the next entry of the table. The following
+    step if that is the last one, or modulo a prime the last but one; else the same step again."""
+    OTHER_PRIME = 9
+    """Where the current context is Q it becomes P, and the target comes. Where it is P it becomes
+    Q, and the following step; where it is WHOLE it stays, and the following step."""
+    JUMP_UNLESS_PRIVATE = 10
+    """The target, but the following step in a private operation."""
+    JUMP_IF_MODMUL = 11
+    """The target if the command is MODMUL, else the following step."""
+    EACH_BLINDING_BIT = 12
+    """The target, EXPONENT_BLINDING_BITS - 1 times, and then the following step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step. Linear steps (the checks, SUBTRACT to RESTORE, MOVE, DRAW, ADD_IF_DRAWN, MAKE_EVEN)
+    work on as many digits as their modulus has."""
+
+    kind: StepKind
+    note: str
+    """What it computes, in the paper's terms."""
+    destination: Reference = Operand.X
+    x: Reference = Operand.X
+    y: Reference = Operand.X
+    modulus: Context = Context.WHOLE
+    """Modulus, and digit count of x."""
+    outer: Context = Context.WHOLE
+    """Length of y, and so the R that a MULTIPLY divides by."""
+    conditional: bool = False
+    """NEXT becomes ACCUMULATOR only where the exponent's bit is 1; the product of a 0 is discarded,
+    in the same cycles."""
+    descale: bool = False
+    """Where the multiplier works modulo a scaled modulus: the product is one of the modulus."""
+    even_exponent: bool = False
+    """In a private operation the exponent's lowest bit counts as 0: an odd exponent less 1."""
+    next: Next = Next.FOLLOWING
+    target: str = ""
+    """Label of a step; empty: the end of the operation."""
+    label: str = ""
+
+
+BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")
+
+
+def multiply(
+    destination: Reference,
+    x: Reference,
+    y: Reference,
+    modulus: Context,
+    note: str,
+    *,
+    outer: Context | None = None,
+    next: Next = Next.FOLLOWING,
+    target: str = "",
+    label: str = "",
+    conditional: bool = False,
+) -> Step:
+    """A modular multiplication; y has the modulus's length unless `outer` specifies another."""
+    return Step(
+        kind=StepKind.MULTIPLY,
+        destination=destination,
+        x=x,
+        y=y,
+        modulus=modulus,
+        outer=modulus if outer is None else outer,
+        note=note,
+        next=next,
+        target=target,
+        label=label,
+        conditional=conditional,
+    )
+
+
+def times(
+    factor: Reference,
+    modulus: Context,
+    note: str,
+    *,
+    into: Reference = Mode.NEXT,
+    next: Next = Next.FOLLOWING,
+    target: str = "",
+    label: str = "",
+) -> Step:
+    """C = C * factor, where C is the intermediate result: ACCUMULATOR, and `into` from then on."""
+    product = (into, Scratch.ACCUMULATOR, factor, modulus, note)
+    return multiply(*product, next=next, target=target, label=label)
+
+
+def linear(
+    kind: StepKind,
+    destination: Reference,
+    x: Reference,
+    y: Reference,
+    modulus: Context,
+    note: str,
+) -> Step:
+    """A linear step: a check, sum, difference or move."""
+    return Step(kind=kind, destination=destination, x=x, y=y, modulus=modulus, note=note)
+
+
+def scan(kind: StepKind, modulus: Context, note: str, *, target: str = "") -> Step:
+    """A step of a kind that reads the bits of the context's exponent."""
+    return Step(kind=kind, modulus=modulus, note=note, target=target)
