@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from coprime.explore import measurement
+from coprime.flow.tools import cache_folder
 from tests.benches import Bench, open_bench
 
 
@@ -29,3 +31,16 @@ def compact() -> Iterator[Bench]:
     bench = open_bench("compact", max_bits=2048)
     yield bench
     bench.device.close()
+
+
+@pytest.fixture
+def no_measurements(tmp_path, monkeypatch):
+    """A cache without measurements, in which what the tools built is still there."""
+    built, fresh = cache_folder(), tmp_path / "cache"
+    fresh.mkdir()
+    for kind in ("mapping", "routing", "simulation", "unit_gate", "verilated"):
+        (built / kind).mkdir(parents=True, exist_ok=True)
+        (fresh / kind).symlink_to(built / kind)
+    monkeypatch.setenv("COPRIME_CACHE", str(fresh))
+    # Workers start anew in each test; the sources may have been edited since the last one.
+    measurement.sources.cache_clear()

@@ -11,7 +11,6 @@ from distributed import LocalCluster
 from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
 from coprime.explore import measurement
-from coprime.explore.commands import add_choose, add_sweep, run_choose, run_sweep
 from coprime.explore.measurement import Measurement, measure, recall, remember
 from coprime.explore.multiplication import Multiplication
 from coprime.explore.points import read_points
@@ -34,18 +33,7 @@ MEASUREMENTS = 4 + 6
 FAILED = "a length is over the accelerator's greatest"
 """What 160 bits on the design of 96 bits are refused with."""
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    """A cache without measurements, in which what the tools built is still there."""
-    built, fresh = cache_folder(), tmp_path / "cache"
-    fresh.mkdir()
-    for kind in ("mapping", "routing", "simulation", "unit_gate", "verilated"):
-        (built / kind).mkdir(parents=True, exist_ok=True)
-        (fresh / kind).symlink_to(built / kind)
-    monkeypatch.setenv("COPRIME_CACHE", str(fresh))
-    # Workers start anew in each test; the sources may have been edited since the last one.
-    measurement.sources.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_measurements")
 
 
 class Interrupter:
@@ -403,51 +391,6 @@ def test_only_what_succeeded_is_kept(monkeypatch):
     assert recall(task(operand_seed=9)) is None
     monkeypatch.setattr(measurement, "sources", lambda: "changed")
     assert recall(own) is None
-
-
-# --- Command line -------------------------------------------------------------------------------
-
-
-def options(add, *arguments):
-    parser = argparse.ArgumentParser()
-    add(parser)
-    return parser.parse_args([str(argument) for argument in arguments])
-
-
-def test_commands(tmp_path, capsys):
-    specification, results = tmp_path / "small.toml", tmp_path / "new" / "results.parquet"
-    specification.write_text(SMALL)
-    assert run_sweep(options(add_sweep, specification, "-o", results, "--workers", 2)) == 0
-    captured = capsys.readouterr()
-    assert captured.out == (
-        f"{results}: 12 points, 4 of them failed; 10 measurements done, 0 known before\n"
-    )
-    assert captured.err.count(f"160 bits: {FAILED}\n") == len(captured.err.splitlines()) == 4
-    wanted = ("--bits", 96, "--target", "ecp5", "--results", results)
-    assert run_choose(options(add_choose, *wanted)) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(
-        "fdfm exponentiator=left-to-right max_bits=96 multipliers=1 window=4: "
-    )
-    assert lines[1] == (
-        "    coprime build fdfm -p max_bits=96 -p multipliers=1"
-        " -p exponentiator=left-to-right -p window=4 --target ecp5 -o DIR"
-    )
-    with pytest.raises(ValueError, match="within 0 DSP; the nearest is fdfm exponentiator="):
-        run_choose(options(add_choose, *wanted, "--max-dsp", 0))
-
-
-def test_all_points_failed(tmp_path):
-    specification = tmp_path / "small.toml"
-    specification.write_text(SMALL.replace("[96, 160]", "160").replace('"bits", ', ""))
-    output = tmp_path / "results.parquet"
-    assert run_sweep(options(add_sweep, specification, "-o", output, "--workers", 1)) == 1
-
-
-def test_choosing_without_results(tmp_path):
-    path = tmp_path / "none.parquet"
-    with pytest.raises(ValueError, match=r"there is no file .*none\.parquet; make it: coprime"):
-        run_choose(options(add_choose, "--bits", 96, "--target", "ecp5", "--results", path))
 
 
 def test_no_scheduler(tmp_path):

@@ -1,36 +1,40 @@
-"""`coprime report`: its options, and what it prints."""
+"""`coprime report`: a page of what was measured, beside the papers' figures."""
 
 import argparse
 from pathlib import Path
 
 from rich.console import Console
 
-from .commands import RESULTS
+from .options import RESULTS, check_results
 
-__all__ = ["add_report", "run_report"]
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Write the report of what was measured."
 
 
-def add_report(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `coprime report`."""
     parser.add_argument(
         "--results",
         type=Path,
         metavar="RESULTS.parquet",
-        help=f"of a sweep ({RESULTS} if it exists, else the papers' figures alone)",
+        help=f"results of a sweep ({RESULTS} if it exists, else only the papers' figures)",
     )
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write to"
+    )
 
 
-def run_report(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Write the report and print the paths of its files, the page first."""
     # Arrow and Vega take a second to import: only this command waits for them.
-    from .report import write_report
+    from coprime.explore.report import write_report
 
     results = options.results
-    if results is None and RESULTS.is_file():
+    if results is not None:
+        check_results(results)
+    elif RESULTS.is_file():
         results = RESULTS
-    elif results is not None and not results.is_file():
-        raise ValueError(f"there is no file {results}; make it: coprime sweep all -o {results}")
     console = Console(stderr=True)
     with console.status("writing") as status:
         paths = write_report(
@@ -38,4 +42,3 @@ def run_report(options: argparse.Namespace) -> int:
         )
     for path in paths:
         print(path)
-    return 0

@@ -1,0 +1,89 @@
+"""The command line `coprime`: one file a command, and `main`, which runs the one that is asked for.
+
+Each command's file has SUMMARY, the line that `--help` prints for it; `add_options`, which adds its
+options to a parser; and `run`, which takes the parsed options and returns an exit status (None is
+0). Options that several commands share are in options.py, printing and progress in output.py, keys
+and passphrases in key_files.py, and `--device` in devices.py. A new command is a new file and its
+line in COMMANDS.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from coprime import __version__
+from coprime.device.accelerator import EngineError
+from coprime.device.base import DeviceError
+from coprime.engine.contract import Error
+from coprime.flow.tools import ToolError
+from coprime.rsa import keys, operations
+from coprime.rsa.padding import DecryptionError
+
+from . import build, choose, demo, report, rsa, run, soc, sweep, synth
+from . import list as list_families
+from .options import BAD_INPUT, FAILED, Parser
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "list": list_families,
+    "build": build,
+    "run": run,
+    "synth": synth,
+    "sweep": sweep,
+    "report": report,
+    "choose": choose,
+    "rsa": rsa,
+    "soc": soc,
+    "demo": demo,
+}
+
+_BAD_FILE = (
+    *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
+)
+_BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
+_FAILED = (
+    *(ToolError, DeviceError, DecryptionError, OSError),
+    *(operations.InvalidSignatureError, operations.FaultError),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        status = int(options.run(options) or 0)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader of the output has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except _BAD_INPUT as error:
+        busy = isinstance(error, EngineError) and error.code is Error.BUSY
+        return _complain(error, FAILED if busy else BAD_INPUT)
+    except _FAILED as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _complain(error: Exception, status: int) -> int:
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename or 'output'}: {error.strerror}"
+    print(f"coprime: {text}", file=sys.stderr)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="coprime", description="Generate, simulate and measure public-key coprocessors."
+    )
+    parser.add_argument("--version", action="version", version=f"coprime {__version__}")
+    verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        added = verbs.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
+        added.set_defaults(run=command.run)
+        command.add_options(added)
+    return parser

@@ -1,0 +1,90 @@
+"""`coprime list`: the families with parameters and operations."""
+
+import argparse
+from typing import Any
+
+from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES, AnyParameter
+
+from .options import add_json
+from .output import print_json
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "List the families with parameters and operations."
+
+_NOT_INHERITED = {"name", "paper", "summary", "parameters"}
+"""Keys of a family's record that a cluster has values of its own for."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime list`."""
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the families."""
+    records = _records()
+    if options.json:
+        print_json(records)
+        return
+    for record in records:
+        print(f"{record['name']}  ({record['paper'] or 'our own'}): {record['summary']}")
+        for parameter in record["parameters"]:
+            summary, value = parameter["summary"], parameter["default"]
+            print(f"    -p {parameter['name']}=  {summary} ({_span(parameter)}, default {value})")
+        print(f"    {', '.join(record['operations'])}")
+
+
+def _records() -> list[dict[str, Any]]:
+    """A record of each family, and of the cluster."""
+    records: list[dict[str, Any]] = [
+        {
+            "name": family.name,
+            "paper": family.paper,
+            "summary": family.summary,
+            "parameters": [_parameter(parameter) for parameter in family.parameters],
+            "operations": [command.name for command in sorted(capabilities.required)],
+            "constant_time": capabilities.constant_time,
+            "max_length": capabilities.max_length,
+            "max_prime_length": capabilities.max_prime_length,
+        }
+        for family in FAMILIES.values()
+        for capabilities in [family.choose({}).design.capabilities]
+    ]
+    default = next(iter(FAMILIES))
+    cluster = {
+        "name": CLUSTER,
+        "paper": "FDFM",
+        "summary": "many engines on a chain of shift registers, behind one bus",
+        "parameters": [
+            {
+                "name": "engine",
+                "type": "family",
+                "choices": list(FAMILIES),
+                "default": default,
+                "summary": "family of the cores, whose parameters follow",
+            },
+            *(_parameter(parameter) for parameter in CLUSTER_PARAMETERS),
+            *(_parameter(parameter) for parameter in FAMILIES[default].parameters),
+        ],
+        **{key: value for key, value in records[0].items() if key not in _NOT_INHERITED},
+    }
+    return [*records, cluster]
+
+
+def _parameter(parameter: AnyParameter) -> dict[str, object]:
+    return {
+        "name": parameter.name,
+        **parameter.record,
+        "default": parameter.default,
+        "summary": parameter.summary,
+    }
+
+
+def _span(parameter: dict[str, Any]) -> str:
+    """The values that a parameter can have."""
+    if parameter["type"] == "int":
+        return f"{parameter['minimum']}..{parameter['maximum']}"
+    if parameter["type"] == "modulus":
+        return "p-256, curve25519, ..."
+    return ", ".join(parameter["choices"])

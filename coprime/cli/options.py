@@ -1,0 +1,149 @@
+"""Options that several commands share, and what their values mean."""
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
+from coprime.cells.target import Target
+from coprime.padding.scheme import Padding, parse_paddings
+
+__all__ = [
+    "BAD_INPUT",
+    "FAILED",
+    "RESULTS",
+    "Parser",
+    "add_design",
+    "add_json",
+    "add_paddings",
+    "add_target",
+    "check_results",
+    "chosen_design",
+    "chosen_paddings",
+    "chosen_settings",
+    "hexadecimal",
+    "hexadecimal_bytes",
+    "modulus",
+]
+
+BAD_INPUT, FAILED = 2, 1
+"""Exit statuses other than 0."""
+
+RESULTS = Path("results.parquet")
+"""The results file of a sweep if none is named."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports an error in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and one sentence on standard error."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
+
+
+# --- The design ---------------------------------------------------------------------------------
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    """Add FAMILY and its `-p NAME=VALUE`."""
+    parser.add_argument(
+        "family", metavar="FAMILY", help=f"one of: {', '.join([*FAMILIES, CLUSTER])}"
+    )
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a parameter; `coprime list` shows the parameters of each family",
+    )
+
+
+def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
+    """The parameters set with -p. ValueError if one is set twice or has no value."""
+    settings: dict[str, str] = {}
+    for text in options.parameters:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"-p needs NAME=VALUE, not {text!r}")
+        if name in settings:
+            raise ValueError(f"-p sets {name} twice")
+        settings[name] = value
+    return settings
+
+
+def chosen_design(options: argparse.Namespace) -> Choice | ClusterChoice:
+    """The design that FAMILY and -p name. ValueError as `coprime.catalog.choose`."""
+    return choose(options.family, chosen_settings(options))
+
+
+def add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add --target; without a default it is required and has an area, so it is not generic."""
+    names = [target.value for target in Target if default or target is not Target.GENERIC]
+    shown = f"FPGA family ({default})" if default else "FPGA family"
+    parser.add_argument(
+        "--target", choices=names, default=default, required=not default, help=shown
+    )
+
+
+def add_paddings(parser: argparse.ArgumentParser) -> None:
+    """Add --padding, the paddings of the accelerator's padding unit."""
+    known = ",".join(padding.value for padding in Padding)
+    parser.add_argument(
+        "--padding",
+        default="none",
+        metavar="LIST",
+        help=f"paddings in hardware: any of {known} (none)",
+    )
+
+
+def chosen_paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
+    """The paddings of --padding. ValueError for an unknown one."""
+    names = [name.strip() for name in options.padding.split(",")]
+    return () if names == ["none"] else parse_paddings(names)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+# --- Results ------------------------------------------------------------------------------------
+
+
+def check_results(path: Path) -> None:
+    """Raise ValueError, with the command that makes it, if there is no such results file."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
+
+
+# --- Types of values ----------------------------------------------------------------------------
+
+
+def hexadecimal(text: str) -> int:
+    """A number of 0 or more in hexadecimal, with or without 0x."""
+    try:
+        value = int(text, 16)
+    except ValueError:
+        value = -1
+    if value < 0:
+        # The text may be a secret: it is not repeated.
+        raise argparse.ArgumentTypeError("not a hexadecimal number")
+    return value
+
+
+def modulus(text: str) -> int:
+    """A modulus in hexadecimal; the error names the parameter that takes names and decimals."""
+    try:
+        return hexadecimal(text)
+    except argparse.ArgumentTypeError as error:
+        message = f"{error}; a name or a decimal goes to -p {MODULUS}="
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def hexadecimal_bytes(text: str) -> bytes:
+    """Bytes as pairs of hexadecimal digits."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("not hexadecimal bytes") from None

@@ -1,0 +1,56 @@
+"""What commands print: JSON, tables, progress."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from coprime.catalog import Choice, ClusterChoice
+from coprime.explore.explain import tree_gates
+
+__all__ = ["announce", "print_json", "print_table", "progress"]
+
+_MANY_GATES = 300_000
+"""Unit gates of compressor trees that take more than half a minute to build."""
+
+
+def print_json(value: object) -> None:
+    """Print a record."""
+    print(json.dumps(value, indent=2))
+
+
+def print_table(rows: Sequence[tuple[str, object]]) -> None:
+    """Print names and values in two columns."""
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {value}")
+
+
+@contextmanager
+def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show progress on a terminal, and nothing in a pipe.
+
+    Gives a function to call with what has passed since the last call: parts of `total`, or without
+    a total anything, such as clock cycles.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda passed: bar.update(task, advance=passed)
+
+
+def announce(choice: Choice | ClusterChoice) -> None:
+    """Warn before work if building the hardware takes minutes."""
+    gates = tree_gates(choice.core if isinstance(choice, ClusterChoice) else choice)
+    if gates > _MANY_GATES:
+        print(
+            f"coprime: building compressor trees of about {gates:,} unit gates, which takes"
+            " minutes",
+            file=sys.stderr,
+        )

@@ -1,0 +1,196 @@
+"""`coprime rsa`: keys, encryption and signatures on any device."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coprime.rsa import keys, operations
+from coprime.rsa.padding import (
+    HASHES,
+    EncryptionPadding,
+    Oaep,
+    Pkcs1Encryption,
+    Pkcs1Signature,
+    Pss,
+    SignaturePadding,
+)
+
+from .devices import add_device, open_accelerator
+from .key_files import add_key, add_passphrase, load_private, load_public, passphrase
+from .options import hexadecimal_bytes
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Keys, encryption and signatures on any device."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of `coprime rsa` with their options."""
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(
+        name: str, run: Callable[[argparse.Namespace], None], text: str
+    ) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=text, description=text)
+        added.set_defaults(run=run)
+        return added
+
+    _add_keygen_options(verb("keygen", _keygen, "Make a key pair."))
+    for name, run, text in (
+        ("encrypt", _encrypt, "Encrypt a message with a public key."),
+        ("decrypt", _decrypt, "Decrypt a ciphertext with a private key."),
+        ("sign", _sign, "Sign a message with a private key."),
+        ("verify", _verify, "Check a signature with a public key."),
+    ):
+        added = verb(name, run, text)
+        add_key(added, "PEM or DER", required=True)
+        add_passphrase(added)
+        added.add_argument(
+            "--in", dest="source", default="-", metavar="FILE", help="input (-: standard input)"
+        )
+        _add_padding(added, "oaep" if name in ("encrypt", "decrypt") else "pss")
+        if name == "verify":
+            added.add_argument("--signature", type=Path, required=True, metavar="FILE")
+        else:
+            added.add_argument(
+                *("-o", "--output"),
+                default="-",
+                metavar="FILE",
+                help="output (-: standard output)",
+            )
+        add_device(added)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Refuse: the verbs have functions of their own."""
+    raise ValueError("coprime rsa needs a verb")
+
+
+# --- Options ------------------------------------------------------------------------------------
+
+
+def _add_keygen_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bits", type=int, default=2048, help="length of the modulus (2048)")
+    parser.add_argument(
+        "--exponent", type=int, default=65537, metavar="E", help="public exponent (65537)"
+    )
+    parser.add_argument("--p-bits", type=int, metavar="N", help="length of p (half of --bits)")
+    parser.add_argument("--seed", type=int, help="the same key every time: for tests only")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--public", type=Path, metavar="FILE", help="write the public key too")
+    add_passphrase(parser)
+
+
+def _add_padding(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--padding", choices=[default, "pkcs1"], default=default, help=f"({default})"
+    )
+    parser.add_argument("--hash", choices=list(HASHES), help="hash function (sha256)")
+    parser.add_argument(
+        "--mgf-hash", choices=list(HASHES), help="hash function of the mask (that of --hash)"
+    )
+    if default == "oaep":
+        parser.add_argument("--label", type=hexadecimal_bytes, metavar="HEX", help="(empty)")
+
+
+def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
+    if options.padding == "pkcs1":
+        _refuse(options, "hash", "mgf_hash", "label")
+        return Pkcs1Encryption()
+    return Oaep(
+        hash=options.hash or "sha256", mgf_hash=options.mgf_hash, label=options.label or b""
+    )
+
+
+def _signature_padding(options: argparse.Namespace) -> SignaturePadding:
+    if options.padding == "pkcs1":
+        _refuse(options, "mgf_hash")
+        return Pkcs1Signature(hash=options.hash or "sha256")
+    return Pss(hash=options.hash or "sha256", mgf_hash=options.mgf_hash)
+
+
+def _refuse(options: argparse.Namespace, *names: str) -> None:
+    """Refuse options that PKCS #1 v1.5 has no use for."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ValueError(f"--padding pkcs1 takes no --{name.replace('_', '-')}")
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def _read(options: argparse.Namespace) -> bytes:
+    if options.source == "-":
+        return sys.stdin.buffer.read()
+    return Path(options.source).read_bytes()
+
+
+def _write(options: argparse.Namespace, data: bytes, mode: int = 0o644) -> None:
+    if options.output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(options.output, flags, mode), "wb") as file:
+        file.write(data)
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    """Write a file that must not exist yet."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(data)
+
+
+# --- Verbs --------------------------------------------------------------------------------------
+
+
+def _keygen(options: argparse.Namespace) -> None:
+    if options.public is not None and options.public.absolute() == options.output.absolute():
+        raise ValueError("--public and -o must name two files")
+    for path in (options.output, options.public):
+        if path is not None and path.exists():
+            raise ValueError(f"{path} exists, and a key is never overwritten")
+    key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
+    if options.public is not None:
+        _write_new(options.public, keys.public_pem(key.public), 0o644)
+    _write_new(options.output, keys.private_pem(key, passphrase(options)), 0o600)
+
+
+def _transform(
+    options: argparse.Namespace,
+    padding_of: Callable[[argparse.Namespace], Any],
+    load: Callable[[argparse.Namespace], Any],
+    operation: Callable[..., bytes],
+    mode: int = 0o644,
+) -> None:
+    """Check the options, then do an operation on the input and write what it returns."""
+    padding = padding_of(options)
+    key, data = load(options), _read(options)
+    with open_accelerator(options) as accelerator:
+        result = operation(accelerator, key, data, padding)
+    _write(options, result, mode)
+
+
+def _encrypt(options: argparse.Namespace) -> None:
+    _transform(options, _encryption_padding, load_public, operations.encrypt)
+
+
+def _decrypt(options: argparse.Namespace) -> None:
+    # A message is readable by its owner only, as keys are.
+    _transform(options, _encryption_padding, load_private, operations.decrypt, 0o600)
+
+
+def _sign(options: argparse.Namespace) -> None:
+    _transform(options, _signature_padding, load_private, operations.sign)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    padding = _signature_padding(options)
+    key, message = load_public(options), _read(options)
+    signature = options.signature.read_bytes()
+    with open_accelerator(options) as accelerator:
+        operations.verify(accelerator, key, message, signature, padding)
+    print("the signature is valid", file=sys.stderr)

@@ -1,0 +1,214 @@
+"""`coprime run`: one operation in simulation, compared with Python's integers."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
+from coprime.engine.contract import Command
+from coprime.explore.cluster import run_cluster
+from coprime.explore.explain import explain
+from coprime.explore.measure import Operands, random_operands, run_operation
+
+from .key_files import add_key, add_passphrase, load_private, load_public
+from .options import (
+    FAILED,
+    add_design,
+    add_json,
+    add_paddings,
+    chosen_design,
+    chosen_paddings,
+    chosen_settings,
+    hexadecimal,
+    modulus,
+)
+from .output import announce, print_json, print_table, progress
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Simulate one operation and compare it with Python's integers."
+
+_EXPLAINS = "--explain is for compression, which is made for one modulus"
+_RAW = {
+    "x": "first factor, base or message",
+    "y": "second factor",
+    "e": "exponent",
+    "m": "modulus",
+}
+"""Options that give an operand, with its meaning."""
+_NEEDED = {
+    Command.MODMUL: ["x", "y", "m"],
+    Command.MODEXP: ["x", "e", "m"],
+    Command.RSA_PUBLIC: ["x", "e", "m"],
+}
+"""Operands of each operation that takes raw integers."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime run`."""
+    add_design(parser)
+    parser.add_argument(
+        "operation", choices=[command.name for command in Command if command is not Command.WIPE]
+    )
+    parser.add_argument("--bits", type=int, help="length of random operands, or of a random key")
+    for name, text in (_RAW | {"input": "message of an RSA operation"}).items():
+        kind = modulus if name == "m" else hexadecimal
+        parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
+    add_key(parser)
+    add_passphrase(parser)
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="seed of random operands (1)"
+    )
+    parser.add_argument(
+        "--requests",
+        type=int,
+        metavar="N",
+        help="number of operations for a cluster (one for each core)",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="for a fixed modulus: which multiple products are reduced by, and why; with --m alone,"
+        " nothing is simulated",
+    )
+    add_paddings(parser)
+    parser.add_argument("--trace", type=Path, metavar="FST", help="file to write waveforms to")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the operation; 1 if its result or its cycles are wrong."""
+    choice, command = chosen_design(options), Command[options.operation]
+    if isinstance(choice, ClusterChoice):
+        if options.explain:
+            raise ValueError(_EXPLAINS)
+        if chosen_paddings(options):
+            raise ValueError("a cluster has no padding in hardware")
+        announce(choice)
+        return _run_cluster(options, choice, command)
+    if options.requests is not None:
+        raise ValueError("--requests is for a cluster")
+    if MODULUS in choice.values:
+        return _run_fixed(options, choice, command)
+    if options.explain:
+        raise ValueError(_EXPLAINS)
+    return _run_one(options, choice, command, _operands(options, command, options.seed))
+
+
+def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) -> int:
+    """Run an operation on a family that is made for one modulus: that of the operands, unless
+    -p names one."""
+    settings = chosen_settings(options)
+    fixed = None
+    if MODULUS in settings:
+        fixed = choice.design.capabilities.fixed_modulus
+        if options.m not in (None, fixed):
+            raise ValueError(
+                f"-p {MODULUS}={settings[MODULUS]} is {fixed:x} in hexadecimal digits, and --m is"
+                f" {options.m:x}: leave one of them out"
+            )
+        options.m = fixed if options.m is None and options.bits is None else options.m
+    given = (options.x, options.y, options.e, options.key, options.input, options.bits)
+    if options.explain and all(one is None for one in given):
+        if options.m is None:
+            raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
+        explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))
+        if options.json:
+            print_json(explained.record())
+        else:
+            print(explained.text)
+        return 0
+    operands = _operands(options, command, options.seed, fixed)
+    if fixed is None:
+        m = operands.m if operands.key is None else operands.key.n
+        choice = choice.family.choose(settings | {MODULUS: f"{m:#x}"})
+    if options.explain:
+        print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
+    announce(choice)
+    return _run_one(options, choice, command, operands)
+
+
+def _run_one(
+    options: argparse.Namespace, choice: Choice, command: Command, operands: Operands
+) -> int:
+    with progress(f"{choice.family.name} {command.name}") as passed:
+        done = run_operation(
+            choice,
+            command,
+            operands,
+            trace=options.trace,
+            progress=passed,
+            paddings=chosen_paddings(options),
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print_table(
+            [
+                ("result", f"{done.result:x}"),
+                ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
+                ("cycles", f"{done.cycles:,}"),
+                ("predicted", f"{done.predicted_cycles:,}"),
+                ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
+                ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
+            ]
+        )
+    return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
+
+
+def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Command) -> int:
+    count = choice.cores if options.requests is None else options.requests
+    if count < 1:
+        raise ValueError(f"--requests must be 1 or more, not {count}")
+    seeds = range(options.seed, options.seed + count)
+    fixed = choice.core.design.capabilities.fixed_modulus
+    if options.bits is None:
+        work = [_operands(options, command, options.seed, fixed)] * count
+    else:
+        work = [_operands(options, command, seed, fixed) for seed in seeds]
+    with progress(f"{CLUSTER} {command.name}", count) as passed:
+        done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
+    if options.json:
+        print_json(done.record())
+    else:
+        print_table(
+            [
+                ("requests", f"{done.requests:,} on {choice.cores:,} cores"),
+                ("results", "all equal to Python's" if done.ok else "WRONG: differ from Python's"),
+                ("cycles", f"{done.cycles:,}"),
+                ("engines", f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them"),
+                ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
+                ("simulation", f"{done.cycles_per_second / 1e3:.1f} thousand cycles a second"),
+            ]
+        )
+    return 0 if done.ok else FAILED
+
+
+def _operands(
+    options: argparse.Namespace, command: Command, seed: int, fixed: int | None = None
+) -> Operands:
+    """The operands of the command: from a key, from a seed, or raw; modulo `fixed` if not None."""
+    raw = {name: getattr(options, name) for name in _RAW}
+    given = [f"--{name}" for name, value in raw.items() if value is not None]
+    if options.key is not None or options.input is not None:
+        if command not in (Command.RSA_PUBLIC, Command.RSA_PRIVATE):
+            raise ValueError(f"--key and --input are for RSA operations, not for {command.name}")
+        if options.key is None or options.input is None or given or options.bits is not None:
+            raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
+        load = load_private if command is Command.RSA_PRIVATE else load_public
+        return Operands(options.input, key=load(options))
+    if options.bits is not None:
+        if given:
+            raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
+        return random_operands(command, options.bits, seed, modulus=fixed)
+    needed = _NEEDED.get(command)
+    if needed is None:
+        raise ValueError("RSA_PRIVATE takes --key and --input, or --bits")
+    missing = [f"--{name}" for name in needed if raw[name] is None]
+    if missing:
+        wanted = " ".join(f"--{name}" for name in needed)
+        raise ValueError(f"{command.name} needs {wanted} (or --bits); {missing[0]} is missing")
+    surplus = [name for name in given if name.removeprefix("--") not in needed]
+    if surplus:
+        raise ValueError(f"{command.name} takes no {surplus[0]}")
+    return Operands(**{name: raw[name] for name in needed})

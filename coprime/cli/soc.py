@@ -1,0 +1,55 @@
+"""`coprime soc`: a RISC-V system in simulation that decrypts on an accelerator."""
+
+import argparse
+from pathlib import Path
+
+from coprime.catalog import ClusterChoice
+from coprime.rsa import keys
+from coprime.soc import decryption
+
+from .key_files import add_passphrase, load_private
+from .options import FAILED, add_design, add_json, chosen_design
+from .output import print_json, progress
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Simulate a RISC-V system that decrypts on an accelerator."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime soc`."""
+    add_design(parser)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--bits", type=int, metavar="N", help="length of a test key")
+    source.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
+    add_passphrase(parser)
+    parser.add_argument("--message", default=decryption.MESSAGE, help="message to encrypt for it")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the test key (1)")
+    parser.add_argument(
+        "--no-software", action="store_true", help="leave out the comparison with software"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate the system; 1 if a message or the cycles are wrong."""
+    choice = chosen_design(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError("the system is for one engine: name its family")
+    if options.key is None:
+        key = keys.generate(options.bits, seed=options.seed)
+    else:
+        key = load_private(options)
+    ciphertext = decryption.encrypt(key, options.message)
+    with progress("simulating") as passed:
+        done = decryption.run_system(
+            choice, key, ciphertext, software=not options.no_software, progress=passed
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print(done.transcript)
+        print(done.table())
+    ways = 1 if options.no_software else 2
+    right = done.messages == [options.message] * ways
+    return 0 if right and done.engine == done.predicted else FAILED

@@ -1,0 +1,70 @@
+"""`coprime sweep`: many points of the design space, measured into a results file."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from .options import FAILED
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Measure many points of the design space."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime sweep`."""
+    parser.add_argument(
+        "specification",
+        metavar="SPEC.toml",
+        help="what to measure; all: what the report needs; full: whole engines of all families too",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="RESULTS.parquet", help="results file"
+    )
+    cluster = parser.add_mutually_exclusive_group()
+    cluster.add_argument(
+        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
+    )
+    cluster.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure what a specification asks for; 1 if every point failed."""
+    # Dask and Arrow take a second to import: only the commands that need them wait for them.
+    from coprime.explore.specification import read_specification
+    from coprime.explore.sweep import sweep
+
+    planned = read_specification(options.specification)
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        shown = bar.add_task("measuring", total=None)
+
+        def progress(done: int, total: int, failed: int) -> None:
+            what = f"measuring ({failed} failed)" if failed else "measuring"
+            bar.update(shown, completed=done, total=total, description=what)
+
+        summary = sweep(
+            planned,
+            options.output,
+            workers=options.workers,
+            scheduler=options.scheduler,
+            progress=progress,
+        )
+    failed = summary.failed
+    print(
+        f"{options.output}: {len(summary.points)} points, {len(failed)} of them failed;"
+        f" {summary.measured} measurements done, {summary.kept} known before"
+    )
+    for point in failed:
+        what = f"{point.command.removesuffix(' -o DIR')}, {point.operation} at {point.bits} bits"
+        print(f"failed: {what}: {point.reason}", file=sys.stderr)
+    return FAILED if len(failed) == len(summary.points) else 0

@@ -1,0 +1,98 @@
+"""`coprime synth`: the area and clock of a design, or a bitstream for a board."""
+
+import argparse
+from pathlib import Path
+
+from coprime.catalog import Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.explore.measure import measure_area
+from coprime.flow.board import BOARDS, board_named
+from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
+from coprime.flow.package import PARTS
+from coprime.soc.self_test import build_board
+
+from .options import add_design, add_json, add_paddings, add_target, chosen_design, chosen_paddings
+from .output import announce, print_json, print_table, progress
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Map a design to a device and count what it uses."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime synth`."""
+    add_design(parser)
+    add_target(parser)
+    add_paddings(parser)
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        help="engine (default); accelerator: with its registers and AXI4-Lite slave; multiplier:"
+        " one of the engine's; reduction or word-multiplier: for one modulus, what reduces a word"
+        " or the product of two words",
+    )
+    parser.add_argument("--route", action="store_true", help="place and route (ecp5)")
+    parser.add_argument(
+        "--device", choices=list(DEVICES), help=f"device to place and route on ({DEFAULT_DEVICE})"
+    )
+    parser.add_argument(
+        "--board", choices=list(BOARDS), help="write a bitstream with a self-test of the engine"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the bitstream")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what the design uses."""
+    choice = chosen_design(options)
+    if options.board is not None:
+        if isinstance(choice, ClusterChoice):
+            raise ValueError("a board's self-test is for one engine: name its family")
+        _build_board(options, choice)
+        return
+    if options.output is not None:
+        raise ValueError("-o is for the bitstream of a board: name one with --board")
+    if options.device is not None and not options.route:
+        raise ValueError("--device is what to place and route on: add --route")
+    announce(choice)
+    with progress(f"mapping {options.family}"):
+        area = measure_area(
+            choice,
+            Target(options.target),
+            part=options.part,
+            route=options.route,
+            device=options.device or DEFAULT_DEVICE,
+            paddings=chosen_paddings(options),
+        )
+    if options.json:
+        print_json(area.record())
+        return
+    rows: list[tuple[str, object]] = [
+        ("device", area.device),
+        ("LUTs", f"{area.lut} ({area.lutram} of them as memory)"),
+        ("flip-flops", area.ff),
+        ("carry cells", area.carry),
+        ("DSP", area.dsp),
+        ("block RAM", f"{area.bram:g}"),
+        ("slices", f"at least {area.slices_estimate}"),
+    ]
+    if area.fmax_mhz is not None:
+        rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
+    print_table([*rows, ("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items()))])
+
+
+def _build_board(options: argparse.Namespace, choice: Choice) -> None:
+    if options.device is not None:
+        raise ValueError(f"the board {options.board} has its own device: leave --device out")
+    if Target(options.target) is not Target.ECP5:
+        raise ValueError(f"the board {options.board} has an ecp5, not {options.target}")
+    if options.output is None:
+        raise ValueError("--board needs -o DIR, the folder for the bitstream")
+    if chosen_paddings(options):
+        raise ValueError("a board's self-test is for an engine without padding")
+    with progress(f"placing {choice.family.name} on {options.board}"):
+        result = build_board(choice, board_named(options.board), options.output)
+    if options.json:
+        print_json(result.record())
+    else:
+        print_table(list(result.record().items()))

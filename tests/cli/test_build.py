@@ -1,0 +1,78 @@
+"""`coprime build`."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from coprime import __version__
+from tests.cli.command import PROJECT_FILES, run
+
+
+def test_build_is_reproducible(capsys, tmp_path):
+    texts = []
+    for folder in ("one", "two"):
+        status, out, _ = run(capsys, "build", "fdfm", "-p", "max_bits=512", "-o", tmp_path / folder)
+        assert status == 0
+        assert out.splitlines() == [
+            str(tmp_path / folder / name)
+            for name in ("coprime_fdfm.v", "coprime_registers.h", *PROJECT_FILES["fdfm"])
+        ]
+        texts.append((tmp_path / folder / "coprime_fdfm.v").read_text())
+    assert texts[0] == texts[1]
+    # Another process, hash seed and folder: the same bytes.
+    program = "from coprime.cli import main; raise SystemExit(main())"
+    subprocess.run(
+        [sys.executable, "-c", program, "build", "fdfm", "-p", "max_bits=512", "-o", "three"],
+        env=os.environ | {"PYTHONHASHSEED": "12345"},
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    for path in (tmp_path / "three").iterdir():
+        assert path.read_bytes() == (tmp_path / "one" / path.name).read_bytes()
+        assert str(tmp_path) not in path.read_text()
+    made_by = (
+        "// Made by: coprime build fdfm -p max_bits=512 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4 --target generic"
+    )
+    assert made_by in texts[0]
+    assert f"Coprime {__version__}" in texts[0]
+    modules = [line.split()[1] for line in texts[0].splitlines() if line.startswith("module ")]
+    assert modules
+    assert all(name.startswith("coprime_") for name in modules)
+
+
+@pytest.mark.parametrize(
+    ("target", "cell"), [("xc7", "DSP48E1"), ("ecp5", "MULT18X18D"), ("generic", "module")]
+)
+def test_build_targets(capsys, tmp_path, target, cell):
+    assert run(capsys, "build", "fdfm", "--target", target, "-o", tmp_path)[0] == 0
+    assert cell in (tmp_path / "coprime_fdfm.v").read_text()
+
+
+def test_build_with_bursts(capsys, tmp_path):
+    """The command in the header makes the same file again."""
+    chosen = ("build", "fdfm", "-p", "max_bits=64", "--bus", "axi4", "-o")
+    assert run(capsys, *chosen, tmp_path / "one")[0] == 0
+    verilog = (tmp_path / "one" / "coprime_fdfm.v").read_text()
+    assert "input [7:0] s_axi_awlen;" in verilog
+    (made_by,) = (line for line in verilog.splitlines() if line.startswith("// Made by: coprime "))
+    command = made_by.removeprefix("// Made by: coprime ").replace("DIR", str(tmp_path / "two"))
+    assert run(capsys, *command.split())[0] == 0
+    assert (tmp_path / "two" / "coprime_fdfm.v").read_text() == verilog
+
+
+def test_long_trees_are_announced(capsys, tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        "coprime.cli.build.write_package", lambda choice, *_: made.append(choice) or []
+    )
+    for name, announced in (("goldilocks", False), ("curve25519", True)):
+        status, out, err = run(
+            capsys, "build", "compression", "-p", f"modulus={name}", "-o", tmp_path
+        )
+        assert (status, out) == (0, "")
+        assert ("unit gates, which takes minutes" in err) == announced
+    assert len(made) == 2

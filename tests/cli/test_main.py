@@ -1,0 +1,141 @@
+"""What all commands share: the version, one sentence where input is bad, pipes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from coprime import __version__
+from tests.cli.command import run
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"coprime {__version__}\n", "")
+
+
+BAD = [
+    (["frobnicate"], "invalid choice: 'frobnicate'"),
+    (["list", "--nonsense"], "unrecognized arguments: --nonsense"),
+    (["build", "fdmf", "-o", "x"], "no family is called 'fdmf'; did you mean fdfm?"),
+    (["build", "fdfm"], "the following arguments are required: -o/--output"),
+    (["build", "fdfm", "-p", "max_bits", "-o", "x"], "-p needs NAME=VALUE, not 'max_bits'"),
+    (["build", "fdfm", "-p", "size=1", "-o", "x"], "fdfm has no parameter 'size'"),
+    (
+        ["build", "fdfm", "-p", "max_bits=9", "-o", "x"],
+        "max_bits must be an integer in 64..2176, not '9'",
+    ),
+    (
+        ["build", "fdfm", "-p", "exponentiator=windows", "-o", "x"],
+        "exponentiator must be one of left-to-right, right-to-left, m-ary, fixed-window,"
+        " sliding-window, repeated, not 'windows'",
+    ),
+    (
+        ["build", "fdfm", "-p", "exponentiator=m-ary", "-o", "x"],
+        "does not fit into one block RAM beside the operands; that of max_bits=",
+    ),
+    (["run", "fdfm", "MODMUL"], "MODMUL needs --x --y --m (or --bits); --x is missing"),
+    (["run", "fdfm", "MODMUL", "--x", "g"], "argument --x: not a hexadecimal number"),
+    (["run", "fdfm", "MODMUL", "--x", "-1"], "argument --x"),
+    (
+        ["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--m", "0"],
+        "the modulus or a prime is zero",
+    ),
+    (
+        ["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--m", "8"],
+        "the modulus or a prime is even",
+    ),
+    (["run", "fdfm", "MODMUL", "--x", "9", "--y", "1", "--m", "7"], "an operand is not below"),
+    (["run", "fdfm", "MODMUL", "--bits", "64", "--x", "1"], "--bits makes all operands"),
+    (["run", "fdfm", "MODMUL", "--bits", "2177"], "a length is over the accelerator's greatest"),
+    (["run", "fdfm", "MODMUL", "--bits", "1"], "bits must be in 2..65535, not 1"),
+    (["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--e", "1", "--m", "7"], "takes no --e"),
+    (["run", "fdfm", "RSA_PRIVATE"], "RSA_PRIVATE takes --key and --input, or --bits"),
+    (["run", "fdfm", "RSA_PRIVATE", "--bits", "20"], "bits must be in 64..65535, not 20"),
+    (["run", "fdfm", "RSA_PRIVATE", "--key", "none.pem"], "takes --key and --input together"),
+    (["run", "fdfm", "RSA_PRIVATE", "--key", "none.pem", "--input", "5"], "none.pem"),
+    (["run", "fdfm", "MODEXP", "--key", "none.pem", "--input", "5"], "are for RSA operations"),
+    (["run", "fdfm", "MODMUL", "--bits", "99999999999"], "bits must be in 2..65535"),
+    (["run", "fdfm", "RSA_PRIVATE", "--bits", "99999999999"], "bits must be in 64..65535"),
+    (["run", "fdfm", "MODMUL", "-p", "max_bits=64", "-p", "max_bits=65"], "-p sets max_bits twice"),
+    (["run", "fdfm", "RSA_PRIVATE", "-p", "max_bits=512", "--bits", "600"], "512 bits for modulus"),
+    (["rsa", "keygen", "--bits", "99999999999", "-o", "k"], "bits must be in 64..65535"),
+    (["rsa", "keygen", "--bits", "64", "--exponent", "1125899906842625", "-o", "k"], "118 bits"),
+    (["rsa", "keygen", "-o", "k", "--public", "k"], "--public and -o must name two files"),
+    (["rsa", "encrypt", "--key", "k", "--padding", "pkcs1", "--label", "00"], "takes no --label"),
+    (["rsa", "sign", "--key", "k", "--padding", "pkcs1", "--mgf-hash", "sha1"], "no --mgf-hash"),
+    (["rsa", "encrypt", "--key", "k", "--label", "zz"], "argument --label: not hexadecimal bytes"),
+    (["demo", "--bits", "512"], "needs a key of 952 bits or more, not 512"),
+    (["synth", "fdfm", "--target", "ecp5", "-o", "x"], "name one with --board"),
+    (["synth", "fdfm", "--target", "ecp5", "--board", "ulx3s"], "--board needs -o DIR"),
+    (["synth", "fdfm", "--target", "xc7", "--board", "ulx3s", "-o", "x"], "has an ecp5, not xc7"),
+    (["synth", "fdfm", "--target", "xc7", "--route"], "place and route knows ecp5 only, not xc7"),
+    (["rsa", "decrypt", "--key", "none.pem"], "none.pem"),
+    (["build", "clustr", "-o", "x"], "no family is called 'clustr'; did you mean cluster?"),
+    (["build", "cluster", "-p", "cores=1024", "-o", "x"], "cores must be an integer in 1..1023"),
+    (["build", "cluster", "-p", "engine=cluster", "-o", "x"], "no family is called 'cluster'"),
+    (["build", "cluster", "-p", "word=8", "-o", "x"], "fdfm has no parameter 'word'"),
+    (
+        ["build", "cluster", "--bus", "axi4", "-o", "x"],
+        "a cluster has the bus axi4-lite only, not axi4",
+    ),
+    (["build", "fdfm", "--bus", "ahb", "-o", "x"], "argument --bus: invalid choice: 'ahb'"),
+    (["run", "cluster", "MODMUL", "--bits", "64", "--requests", "0"], "must be 1 or more, not 0"),
+    (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),
+    (["synth", "cluster", "--target", "xc7", "--part", "engine"], "measured as a whole"),
+    (["synth", "cluster", "--target", "ecp5", "--board", "ulx3s"], "is for one engine"),
+    (["run", "compression", "MODMUL", "--m", "kyber"], "decimal goes to -p modulus="),
+    (["run", "compression", "MODMUL", "--m", "d01", "--x", "1"], "--y is missing"),
+    (["run", "compression", "MODMUL", "--m", "d01", "--e", "1", "--explain"], "--x is missing"),
+    (["run", "compression", "MODMUL", "--explain"], "--explain needs the modulus: --m HEX"),
+    (["run", "compression", "MODMUL", "--m", "2", "--explain"], "must be 3 or more"),
+    (
+        ["run", "compression", "MODMUL", "-p", "modulus=kyber", "--m", "5", "--explain"],
+        "-p modulus=kyber is d01 in hexadecimal digits, and --m is 5: leave one of them out",
+    ),
+    (["run", "compression", "MODMUL", "-p", "modulus=kybr", "--explain"], "did you mean kyber?"),
+    (
+        ["build", "compression", "-p", "modulus=5", "-p", "stages=9", "-o", "x"],
+        "for this modulus, not 9",
+    ),
+    (
+        ["build", "compression", "-p", "exponentiator=m-ary", "-o", "x"],
+        "two multipliers work right to left only, not m-ary: set multipliers=1",
+    ),
+    (["run", "direct", "MODMUL", "--m", "d01", "--explain"], "leaves its product to synthesis"),
+    (["run", "fdfm", "MODMUL", "--m", "d01", "--explain"], "--explain is for compression"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD)
+def test_bad_input(capsys, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_relative_cache_folder(tmp_path):
+    program = "from coprime.cli import main; raise SystemExit(main())"
+    subprocess.run(
+        [sys.executable, "-c", program, "run", "fdfm", "MODMUL", "--bits", "64"],
+        env=os.environ | {"COPRIME_CACHE": "cache"},
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    assert (tmp_path / "cache" / "simulation").is_dir()
+
+
+def test_runs_as_a_module_without_a_terminal():
+    program = "from coprime.cli import main; raise SystemExit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "fdfm", "MODMUL", "--bits", "64"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""

@@ -1,0 +1,105 @@
+"""`coprime rsa`: what it writes, beside `cryptography`."""
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding
+
+from coprime.rsa import keys
+from tests.cli.command import run
+
+
+def test_rsa_round_trips(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, *"rsa keygen --bits 1024 -o key.pem --public pub.pem".split())[0] == 0
+    assert (tmp_path / "key.pem").stat().st_mode & 0o777 == 0o600
+    status, _, err = run(capsys, *"rsa keygen --bits 1024 -o key.pem".split())
+    assert (status, err) == (2, "coprime: key.pem exists, and a key is never overwritten\n")
+    (tmp_path / "message").write_bytes(b"hello")
+    for pad in ("oaep", "pkcs1"):
+        command = f"rsa encrypt --key pub.pem --in message -o c --padding {pad}"
+        assert run(capsys, *command.split())[0] == 0
+        command = f"rsa decrypt --key key.pem --in c -o m --padding {pad}"
+        assert run(capsys, *command.split()) == (0, "", "")
+        assert (tmp_path / "m").read_bytes() == b"hello"
+    for pad in ("pss", "pkcs1"):
+        command = f"rsa sign --key key.pem --in message -o s --padding {pad} --hash sha512"
+        if pad == "pss":  # 64 + 64 + 2 bytes do not fit in 1024 bits
+            status, _, err = run(capsys, *command.split())
+            assert status == 2
+            assert err.count("\n") == 1
+            command = command.replace("sha512", "sha256")
+        assert run(capsys, *command.split())[0] == 0
+        command = command.replace("sign", "verify").replace("-o", "--signature")
+        command = command.replace("key.pem", "pub.pem")
+        assert run(capsys, *command.split()) == (0, "", "the signature is valid\n")
+        spoiled = bytearray((tmp_path / "s").read_bytes())
+        spoiled[-1] ^= 1
+        (tmp_path / "s").write_bytes(spoiled)
+        status, _, err = run(capsys, *command.split())
+        assert status == 1
+        assert err.count("\n") == 1
+
+
+def test_rsa_agrees_with_cryptography(capsys, tmp_path, monkeypatch, key_file):
+    monkeypatch.chdir(tmp_path)
+    other = serialization.load_pem_private_key(key_file.read_bytes(), None)
+    pad = padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA256(), b"\x01\x02")
+    (tmp_path / "c").write_bytes(other.public_key().encrypt(b"message", pad))
+    command = "rsa decrypt --key key.pem --in c -o m --hash sha256 --mgf-hash sha1 --label 0102"
+    assert run(capsys, *command.split())[0] == 0
+    assert (tmp_path / "m").read_bytes() == b"message"
+    assert run(capsys, *"rsa sign --key key.pem --in m -o s".split())[0] == 0
+    pss = padding.PSS(padding.MGF1(hashes.SHA256()), 32)
+    other.public_key().verify((tmp_path / "s").read_bytes(), b"message", pss, hashes.SHA256())
+
+
+def test_decryption_failures_are_all_alike(capsys, tmp_path, monkeypatch, key_file):
+    monkeypatch.chdir(tmp_path)
+    key = keys.load_private(key_file)
+    seen = set()
+    for data in (bytes(128), b"\1" * 127 + b"\7", b"\xff" * 128, bytes(5)):
+        (tmp_path / "c").write_bytes(data)
+        for pad in ("oaep", "pkcs1"):
+            command = f"rsa decrypt --key {key_file} --in c --padding {pad}"
+            seen.add(run(capsys, *command.split()))
+    assert seen == {(1, "", "coprime: decryption failed\n")}
+    assert key.bits == 1024
+
+
+@pytest.mark.parametrize(
+    ("device", "code", "sentence"),
+    [
+        ("sim", 2, "a device is sim:FAMILY or uio:/dev/uioN, not 'sim'"),
+        ("tape:0", 2, "a device is sim:FAMILY or uio:/dev/uioN, not 'tape:0'"),
+        ("sim:fdmf", 2, "no family is called 'fdmf'; did you mean fdfm?"),
+        ("uio:none", 1, "'none' is no UIO device: No such file or directory"),
+        ("uio:/dev/null", 1, "'/dev/null' is no UIO device: No such device"),
+    ],
+)
+def test_bad_devices(capsys, tmp_path, monkeypatch, key_file, device, code, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "message").write_bytes(b"hello")
+    status, out, err = run(
+        capsys,
+        *("rsa", "sign", "--key", key_file, "--in", "message", "--device", device),
+    )
+    assert (status, out, err) == (code, "", f"coprime: {sentence}\n")
+
+
+def test_message_too_long(capsys, tmp_path, key_file):
+    (tmp_path / "message").write_bytes(bytes(100))
+    status, out, err = run(
+        capsys, "rsa", "encrypt", "--key", key_file, "--in", tmp_path / "message"
+    )
+    assert (status, out) == (2, "")
+    assert "62" in err  # 128 - 2 * 32 - 2 bytes
+
+
+def test_keys_are_not_overwritten(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old").write_bytes(b"precious")
+    for command in ("-o old", "-o new --public old"):
+        status, _, err = run(capsys, *f"rsa keygen --bits 64 --seed 1 {command}".split())
+        assert (status, err) == (2, "coprime: old exists, and a key is never overwritten\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_bytes() == b"precious"

@@ -1,0 +1,47 @@
+"""`coprime sweep`, and `coprime choose` from what it wrote."""
+
+import pytest
+
+from tests.cli.command import run
+from tests.explore.test_sweep import FAILED, SMALL
+
+
+@pytest.mark.usefixtures("no_measurements")
+def test_sweep_and_choose(tmp_path, capsys):
+    specification, results = tmp_path / "small.toml", tmp_path / "new" / "results.parquet"
+    specification.write_text(SMALL)
+    status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 2)
+    assert (status, out) == (
+        0,
+        f"{results}: 12 points, 4 of them failed; 10 measurements done, 0 known before\n",
+    )
+    assert err.count(f"160 bits: {FAILED}\n") == len(err.splitlines()) == 4
+    wanted = ("choose", "--bits", 96, "--target", "ecp5", "--results", results)
+    status, out, err = run(capsys, *wanted)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith(
+        "fdfm exponentiator=left-to-right max_bits=96 multipliers=1 window=4: "
+    )
+    assert lines[1] == (
+        "    coprime build fdfm -p max_bits=96 -p multipliers=1"
+        " -p exponentiator=left-to-right -p window=4 --target ecp5 -o DIR"
+    )
+    status, out, err = run(capsys, *wanted, "--max-dsp", 0)
+    assert (status, out) == (2, "")
+    assert "within 0 DSP; the nearest is fdfm exponentiator=" in err
+
+
+@pytest.mark.usefixtures("no_measurements")
+def test_all_points_failed(tmp_path, capsys):
+    specification = tmp_path / "small.toml"
+    specification.write_text(SMALL.replace("[96, 160]", "160").replace('"bits", ', ""))
+    output = tmp_path / "results.parquet"
+    assert run(capsys, "sweep", specification, "-o", output, "--workers", 1)[0] == 1
+
+
+def test_choosing_without_results(tmp_path, capsys):
+    path = tmp_path / "none.parquet"
+    status, _, err = run(capsys, "choose", "--bits", 96, "--target", "ecp5", "--results", path)
+    assert status == 2
+    assert f"there is no file {path}; make it: coprime sweep all" in err
