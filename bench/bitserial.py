@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from coprime.catalog import Choice, family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
-from coprime.explore.measure import Area, measure_area, open_simulation
+from coprime.device.simulated import open_simulation
+from coprime.explore.measure import Area, measure_area
 from coprime.papers import bitserial as paper
 from coprime.rsa import keys
 

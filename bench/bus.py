@@ -9,7 +9,8 @@ from coprime.catalog import Choice, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.explore.workload import Workload
+from coprime.explore.operands import expected_result, random_operands
+from coprime.explore.runs import execute
 from coprime.flow.package import accelerator_verilog
 from coprime.papers.karatsuba import transfer_cycles
 
@@ -105,20 +106,20 @@ class Costs:
 
 def costs(choice: Choice, bus: Bus, command: Command, bits: int) -> Costs:
     """Measure an operation with operands, or a key, from a seed."""
-    workload = Workload.make(command, bits, "random", seed=1)
+    operands = random_operands(command, bits, seed=1)
     words = -(-bits // 32)
     verilog = accelerator_verilog(choice, bus=bus)
     with SimulatedDevice(verilog, choice.module_name) as device:
         meter = Meter(device)
         accelerator = Accelerator(meter, predict=choice.design.predict)
         meter.passed.clear()
-        run = workload.run(accelerator)
+        run = execute(accelerator, command, operands)
         passed = dict(meter.passed)
         one_by_one = (
             _cycles(device, [(r.INPUT_FIFO, 0), (r.WRITE_ADDRESS, 1)] * words),
             _cycles(device, [(r.READ_ADDRESS, 0), (r.OUTPUT_FIFO, None)] * words),
         )
-    assert run.value == workload.expected
+    assert run.value == expected_result(command, operands)[0]
     assert run.cycles == run.predicted_cycles
     assert passed["input"] + passed["result"] == transfer_cycles(bus, words, words)
     return Costs(

@@ -11,10 +11,10 @@ from coprime.cells.target import Target
 from coprime.device.cluster import Cluster
 from coprime.device.jobs import PrivateNumbers
 from coprime.device.scheduler import Scheduler
-from coprime.device.simulated import SimulatedDevice
+from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Operand
-from coprime.explore.cluster import open_cluster
-from coprime.explore.measure import Area, WorstCaseNumbers, measure_area
+from coprime.explore.measure import Area, measure_area
+from coprime.explore.operands import WorstCaseNumbers
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys
 

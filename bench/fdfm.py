@@ -7,7 +7,9 @@ import time
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
-from coprime.explore.measure import WorstCaseNumbers, measure_area, open_simulation
+from coprime.device.simulated import open_simulation
+from coprime.explore.measure import measure_area
+from coprime.explore.operands import WorstCaseNumbers
 from coprime.multipliers.fdfm import FdfmMultiplication
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys

@@ -6,8 +6,8 @@ import pytest
 
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
+from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
-from coprime.explore.measure import open_simulation
 
 
 class CheckedPrediction:

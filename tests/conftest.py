@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coprime.explore import measurement
+from coprime.explore import worker
 from coprime.flow.tools import cache_folder
 from tests.benches import Bench, open_bench
 
@@ -43,4 +43,4 @@ def no_measurements(tmp_path, monkeypatch):
         (fresh / kind).symlink_to(built / kind)
     monkeypatch.setenv("COPRIME_CACHE", str(fresh))
     # Workers start anew in each test; the sources may have been edited since the last one.
-    measurement.sources.cache_clear()
+    worker.sources.cache_clear()

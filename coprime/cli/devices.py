@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
+from coprime.device.simulated import open_simulation
 from coprime.device.uio import UioDevice
-from coprime.explore.measure import open_simulation
 
 from .output import progress
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
-from coprime.explore.cluster import run_cluster
 from coprime.explore.explain import explain
-from coprime.explore.measure import Operands, random_operands, run_operation
+from coprime.explore.operands import Operands, random_operands
+from coprime.explore.runs import run_cluster, run_operation
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (

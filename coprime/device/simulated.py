@@ -2,10 +2,14 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from coprime.catalog import Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.flow.package import FRONT_END, NODE, accelerator_verilog, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
+from coprime.padding.scheme import Padding
 
 from .base import (
     BusError,
@@ -18,7 +22,7 @@ from .base import (
     check_value,
 )
 
-__all__ = ["SimulatedDevice"]
+__all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 
 # Waiting returns to Python this often, so that Ctrl-C works: about ten times a second. Cycles of
 # the one module there is; each node of a chain takes its part of them.
@@ -171,6 +175,30 @@ class SimulatedDevice(Closing):
         if self._handle is None:
             raise DeviceError("the simulated device is closed")
         return self._handle
+
+
+def open_simulation(
+    choice: Choice,
+    *,
+    target: Target = Target.GENERIC,
+    trace: Path | None = None,
+    paddings: Collection[Padding] = (),
+) -> SimulatedDevice:
+    """Simulate the accelerator that `coprime build` writes. Raises as SimulatedDevice."""
+    verilog = accelerator_verilog(choice, target, paddings=paddings)
+    return SimulatedDevice(verilog, choice.module_name, trace=trace)
+
+
+def open_cluster(
+    choice: ClusterChoice, *, trace: Path | None = None, cycle_limit: int = 4_000_000_000
+) -> SimulatedDevice:
+    """Simulate the cluster that `coprime build cluster` writes: its two modules, as a chain.
+
+    A wait lasts at most `cycle_limit` cycles; a scheduler checks its own limits that often. Raises
+    as SimulatedDevice.
+    """
+    chain = Chain(FRONT_END, NODE, choice.cores)
+    return SimulatedDevice(cluster_verilog(choice), chain, trace=trace, cycle_limit=cycle_limit)
 
 
 def _check_response(response: int, address: int, *, write: bool) -> None:

@@ -1,1 +1,25 @@
-"""Measuring points of the design space."""
+"""Measuring points of the design space, choosing among them, and reporting them.
+
+How one design is measured:
+
+- `operands`: what an operation works on, from the user or from a seed
+- `runs`: one operation, or many on a cluster, simulated and compared with Python, or predicted
+- `multiplication`: the same for one multiplier, or another part of an engine, alone
+- `measure`: area and clock: a design mapped, placed and routed
+- `explain`: which multiple a design for one modulus works with, and its compressor tree
+- `demo`: a decryption and a signature, with all of these figures
+
+How the design space is swept:
+
+- `specification`: a TOML file becomes the points to measure, with their tasks
+- `worker`: a task becomes a measurement, kept by its content
+- `sweep`: tasks on a Dask cluster, measurements into a results file
+- `points`: a measured point as data, and results files
+
+What results are used for:
+
+- `choose`: the best designs under a budget
+- `rebuild`: the commands that measure a point again
+- `side_by_side`: the papers' figures beside measured ones
+- `figures`, `report`: charts and the page
+"""

@@ -10,10 +10,11 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
+from coprime.device.simulated import open_simulation
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import Oaep, Pss
 
-from .measure import measure_area, open_simulation
+from .measure import measure_area
 
 __all__ = ["demonstrate"]
 

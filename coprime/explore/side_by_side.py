@@ -8,7 +8,7 @@ from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
 from coprime.papers.published import Combined, Computed, Measured, Source, Table
 
-__all__ = ["Comparison", "Measurement", "compare"]
+__all__ = ["Comparison", "Counterpart", "compare"]
 
 _SIMULATED = ("cycles", "predicted_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
@@ -22,7 +22,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
+class Counterpart:
     """What stands beside one published figure."""
 
     where: str
@@ -45,7 +45,7 @@ class Comparison:
     quantity: str
     unit: str
     published: int | float | str
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[Counterpart, ...]
 
 
 def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
@@ -58,7 +58,7 @@ def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
             unit=column.unit,
             published=row.published[column.name],
             measurements=tuple(
-                _measurement(source, row.published[column.name], points)
+                _counterpart(source, row.published[column.name], points)
                 for source in row.here.get(column.name, ())
             ),
         )
@@ -68,9 +68,9 @@ def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
     ]
 
 
-def _measurement(
+def _counterpart(
     source: Source, published: int | float | str, points: Sequence[Point]
-) -> Measurement:
+) -> Counterpart:
     if isinstance(source, Computed):
         value: float | None = source.value()
         where, how, command = source.where, source.how, ""
@@ -93,7 +93,7 @@ def _measurement(
         value = _figure(source, point)
     numbers = value is not None and not isinstance(published, str) and published != 0
     ratio = value / published if numbers else None  # type: ignore[operator]
-    return Measurement(where=where, value=value, ratio=ratio, how=how, command=command)
+    return Counterpart(where=where, value=value, ratio=ratio, how=how, command=command)
 
 
 def _find(source: Measured, points: Sequence[Point]) -> Point | None:

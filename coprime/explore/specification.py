@@ -29,7 +29,7 @@ from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.package import PARTS, check_part
 
 from .multiplication import ALONE
-from .workload import EXPONENTS, has_exponent
+from .operands import EXPONENTS, has_exponent
 
 __all__ = [
     "TARGETS",

@@ -13,9 +13,9 @@ from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
 
-from .measurement import Measurement, Task, measure, recall, remember, sources
 from .points import Point, write_points
 from .specification import PlannedPoint
+from .worker import Measurement, Task, measure, recall, remember, sources
 
 __all__ = ["Progress", "Summary", "sweep"]
 

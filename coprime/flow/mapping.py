@@ -2,31 +2,28 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from amaranth.lib import wiring
 
 from .tools import cached, run_yosys, tool_version
 from .verilog import to_verilog
 
-__all__ = ["MappedDesign", "map_cells", "verilog_of"]
+__all__ = ["MappedDesign", "Resources", "map_cells", "verilog_of"]
 
 _RECIPE = Path(__file__).read_text("utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MappedDesign:
-    """A design in the cells of a device family, before placement.
+class Resources:
+    """What a mapped design occupies.
 
     `lut` counts each LUT that is occupied: as logic, as inverter, as memory or shift register
     (`lutram` of them) and, on ecp5, in carry chains.
     """
 
-    target: str
-    """"xc7" or "ecp5"."""
-    device: str
-    """The device family, in words."""
     lut: int
     lutram: int
     ff: int
@@ -38,6 +35,21 @@ class MappedDesign:
     """RAMB36E1 on xc7, where a RAMB18E1 is half of one; DP16KD on ecp5."""
     slices_estimate: int
     """Slices if all were filled: the larger of what LUTs and what flip-flops need."""
+
+    @property
+    def resources(self) -> dict[str, Any]:
+        """These figures by their names."""
+        return {field.name: getattr(self, field.name) for field in fields(Resources)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappedDesign(Resources):
+    """A design in the cells of a device family, before placement."""
+
+    target: str
+    """"xc7" or "ecp5"."""
+    device: str
+    """The device family, in words."""
     cells: Mapping[str, int]
     """Count of each cell type."""
     tools: Mapping[str, str]

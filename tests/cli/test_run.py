@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.device.accelerator import Result
-from coprime.explore.measure import Operands
+from coprime.explore.operands import Operands
 from coprime.rsa import keys
 from tests.cli.command import RUN_FIELDS, run, run_json
 

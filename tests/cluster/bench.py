@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from coprime.bus import cluster_registers as r
 from coprime.catalog import choose
-from coprime.device.simulated import SimulatedDevice
+from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix, private_operation
-from coprime.explore.cluster import open_cluster
 from coprime.flow.package import cluster_verilog
 from coprime.rsa import keys
 

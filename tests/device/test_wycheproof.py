@@ -6,8 +6,8 @@ from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.catalog import family_named
 from coprime.device.padding import PaddedAccelerator
+from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
-from coprime.explore.measure import open_simulation
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from tests.wycheproof import FILES, vectors

@@ -13,12 +13,12 @@ from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.device.cluster import Cluster
 from coprime.device.scheduler import Scheduler
+from coprime.device.simulated import open_cluster
 from coprime.engine.banked_lane import BankedLane
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import Layout
 from coprime.engine.precomputation import Radix
-from coprime.explore.cluster import open_cluster
 from coprime.program.operands import Scratch
 from coprime.program.steps import Next
 from coprime.rsa import operations

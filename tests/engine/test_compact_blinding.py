@@ -15,11 +15,11 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import read_block, write_block
 from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineError, value_of, words_of
+from coprime.device.simulated import open_simulation
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
-from coprime.explore.measure import open_simulation
 from coprime.flow.board import BOARDS
 from coprime.flow.description import describe
 from coprime.flow.package import accelerator_verilog

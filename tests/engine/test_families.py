@@ -10,7 +10,7 @@ import pytest
 from coprime.bus import registers
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error
-from coprime.explore.measure import WorstCaseNumbers
+from coprime.explore.operands import WorstCaseNumbers
 from coprime.rsa.keys import generate
 from tests.benches import grouped, open_bench
 

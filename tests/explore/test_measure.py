@@ -1,54 +1,21 @@
-"""Operands, and area and clock of a design's parts, from Python and from the command line."""
+"""Area and clock of a design's parts, from Python and from the command line."""
 
 import json
-from functools import partial
 
 import pytest
 
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main
-from coprime.engine.contract import Command
-from coprime.explore.measure import Operands, expected_result, measure_area
+from coprime.explore.measure import measure_area
 from coprime.flow.ecp5 import map_ecp5, route_ecp5
 from coprime.flow.package import multiplier_verilog, part_verilog
-from coprime.rsa import keys
 
 SMALL = {"max_bits": "64"}
 
 
 def small(family="fdfm"):
     return family_named(family).choose(SMALL)
-
-
-def test_operands_reach_their_place():
-    def told(*call):
-        return call
-
-    functions = {name: partial(told, name) for name in ("private", "public", "modexp", "modmul")}
-    key = keys.generate(64, seed=1)
-    plain, private, public = (
-        Operands(2, 3, 5, 7, key=one) for one in (None, key, keys.RsaPublicKey(key.n, key.e))
-    )
-    for command, own, call in (
-        (Command.MODMUL, plain, ("modmul", 2, 3, 7)),
-        (Command.MODEXP, plain, ("modexp", 2, 5, 7)),
-        (Command.RSA_PUBLIC, plain, ("public", 7, 5, 2)),
-        (Command.MODMUL, public, ("modmul", 2, 3, key.n)),
-        (Command.MODEXP, public, ("modexp", 2, key.e, key.n)),
-        (Command.RSA_PUBLIC, public, ("public", key.n, key.e, 2)),
-        (Command.RSA_PUBLIC, private, ("public", key.n, key.e, 2)),
-        (Command.RSA_PRIVATE, private, ("private", key, 2)),
-    ):
-        assert own.given_to(command, **functions) == call
-    for own in (plain, public):
-        with pytest.raises(ValueError, match="RSA_PRIVATE needs a private key"):
-            own.given_to(Command.RSA_PRIVATE, **functions)
-
-
-@pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP, Command.RSA_PUBLIC])
-def test_no_modulus(command):
-    assert expected_result(command, Operands(2, 3, 5, 0)) == (0, 0)
 
 
 @pytest.mark.slow

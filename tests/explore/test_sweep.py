@@ -10,12 +10,14 @@ from distributed import LocalCluster
 
 from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
-from coprime.explore import measurement
-from coprime.explore.measurement import Measurement, measure, recall, remember
+from coprime.explore import measure as mapping
+from coprime.explore import worker
 from coprime.explore.multiplication import Multiplication
 from coprime.explore.points import read_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
+from coprime.explore.worker import Measurement, measure, recall, remember
+from coprime.flow.mapping import MappedDesign
 from coprime.flow.package import FRONT_END, NODE, cluster_verilog
 from coprime.flow.tools import ToolError, cache_folder
 
@@ -209,8 +211,8 @@ def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
     def refuse(verilog, top, *, seeds, device, repeated):
         raise ToolError(f"the design does not fit {device}: it needs more")
 
-    monkeypatch.setattr(measurement, "route_ecp5", refuse)
-    area = measure(planned.area, measurement.sources())
+    monkeypatch.setattr(mapping, "route_ecp5", refuse)
+    area = measure(planned.area, worker.sources())
     assert area.reason == "place and route: the design does not fit LFE5U-45F: it needs more"
     assert area.columns["lut"] > 0
     assert area.columns["device"] == "LFE5U-45F-6 CABGA381"
@@ -234,21 +236,32 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
     """Without the tools: what they are given, and what becomes of their figures."""
     xc7, ecp5 = parse_specification(CLUSTER)
     assert xc7.run == ecp5.run
-    figures = {"lut": 2000, "lutram": 1, "ff": 2, "carry": 3, "dsp": 2, "bram": 1.0}
-    mapped = {"slices_estimate": 500, "tools": {"yosys": "1"}}
+    mapped = {
+        "lut": 2000,
+        "lutram": 1,
+        "ff": 2,
+        "carry": 3,
+        "dsp": 2,
+        "bram": 1.0,
+        "slices_estimate": 500,
+        "tools": {"yosys": "1"},
+        "cells": {},
+        "netlist": "",
+    }
     given = []
 
-    def tool(name, **result):
+    def tool(name, result):
         def record(verilog, top, *, repeated, **options):
             given.append((name, verilog, top, repeated, options))
-            return argparse.Namespace(**result)
+            return result
 
-        monkeypatch.setattr(measurement, name, record)
+        monkeypatch.setattr(mapping, name, record)
 
-    tool("map_xc7", **figures, **mapped, device="7")
-    tool("map_ecp5", **figures, **mapped, device="5")
-    tool("route_ecp5", device="85", fmax_mhz=100.0, tools={"nextpnr": "2"})
-    areas = [measure(point.area, measurement.sources()) for point in (xc7, ecp5)]
+    tool("map_xc7", MappedDesign(**mapped, target="xc7", device="7"))
+    tool("map_ecp5", MappedDesign(**mapped, target="ecp5", device="5"))
+    routed = argparse.Namespace(device="85", fmax_mhz=100.0, tools={"nextpnr": "2"})
+    tool("route_ecp5", routed)
+    areas = [measure(point.area, worker.sources()) for point in (xc7, ecp5)]
     assert [area.reason for area in areas] == [None, None]
     cluster = choose("cluster", {"cores": "2", "max_bits": "64"})
     verilog = {target: cluster_verilog(cluster, target) for target in (Target.XC7, Target.ECP5)}
@@ -263,7 +276,7 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
     ]
     # Other cores are another measurement.
     more = dataclasses.replace(xc7.area, cores=3)
-    assert measure(more, measurement.sources()).key != areas[0].key
+    assert measure(more, worker.sources()).key != areas[0].key
 
     # With all measurements there, a sweep starts no worker.
     for point, area in zip((xc7, ecp5), areas, strict=True):
@@ -320,8 +333,8 @@ def task(**changes):
 
 
 def test_too_long_to_simulate_is_predicted():
-    short = measure(task(), measurement.sources())
-    long = measure(task(simulate_cycles=10), measurement.sources())
+    short = measure(task(), worker.sources())
+    long = measure(task(simulate_cycles=10), worker.sources())
     assert short.columns["cycles"] == short.columns["predicted_cycles"]
     assert "cycles" not in long.columns
     assert long.columns["predicted_cycles"] == short.columns["cycles"]
@@ -336,7 +349,7 @@ def test_each_workload_is_simulated():
     texts = [f'{text}exponents = ["worst", "random"]\noperand_seed = {seed}\n' for seed in (1, 2)]
     runs = {point.run for text in texts for point in parse_specification(text)}
     assert len(runs) == 2 * 2 * 2
-    done = [measure(run, measurement.sources()) for run in runs]
+    done = [measure(run, worker.sources()) for run in runs]
     assert [one.reason for one in done] == [None] * 8
     assert len({one.key for one in done}) == 8
 
@@ -348,21 +361,17 @@ def test_other_sources_are_refused():
 
 
 def test_wrong_results_are_failures(monkeypatch):
-    monkeypatch.setattr(
-        measurement, "_simulate", lambda choice, verilog, workload, tools: (7, 3, False)
-    )
-    failed = measure(task(), measurement.sources())
+    monkeypatch.setattr(worker, "_simulate", lambda *_: (7, 0.5, False))
+    failed = measure(task(), worker.sources())
     assert failed.reason == "the simulation's result is wrong"
-    monkeypatch.setattr(
-        measurement, "_simulate", lambda choice, verilog, workload, tools: (7, 3, True)
-    )
-    failed = measure(task(), measurement.sources())
+    monkeypatch.setattr(worker, "_simulate", lambda *_: (7, 0.5, True))
+    failed = measure(task(), worker.sources())
     assert failed.reason.startswith("the simulation took 7 cycles, and ")
 
 
 def test_wrong_multiplications_are_failures(monkeypatch):
     (own, *_) = {point.run for point in parse_specification(MULTIPLIERS)}
-    right = measure(own, measurement.sources())
+    right = measure(own, worker.sources())
     cycles = right.columns["cycles"]
     assert right.reason is None
     for outcome, reason in (
@@ -372,13 +381,11 @@ def test_wrong_multiplications_are_failures(monkeypatch):
             f"the simulation took {cycles + 1} cycles, and {cycles} are predicted",
         ),
     ):
-        monkeypatch.setattr(
-            measurement, "simulate_multiplication", lambda *_, outcome=outcome: outcome
-        )
-        assert measure(own, measurement.sources()).reason == reason
+        monkeypatch.setattr(worker, "simulate_multiplication", lambda *_, outcome=outcome: outcome)
+        assert measure(own, worker.sources()).reason == reason
     # Too long to simulate, it is predicted.
     short = dataclasses.replace(own, simulate_cycles=cycles - 1)
-    assert "cycles" not in measure(short, measurement.sources()).columns
+    assert "cycles" not in measure(short, worker.sources()).columns
 
 
 def test_only_what_succeeded_is_kept(monkeypatch):
@@ -389,7 +396,7 @@ def test_only_what_succeeded_is_kept(monkeypatch):
     remember(own, kept)
     assert recall(own) == kept
     assert recall(task(operand_seed=9)) is None
-    monkeypatch.setattr(measurement, "sources", lambda: "changed")
+    monkeypatch.setattr(worker, "sources", lambda: "changed")
     assert recall(own) is None
 
 

@@ -24,8 +24,8 @@ from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS
 from coprime.bus.register_classes import Window
 from coprime.catalog import choose
 from coprime.cells.target import Target
+from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error, Operand
-from coprime.explore.measure import open_simulation
 from coprime.flow.description import describe
 from coprime.flow.package import write_package
 from coprime.flow.project_files import ZYNQ_BOARDS

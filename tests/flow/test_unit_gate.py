@@ -5,7 +5,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.catalog import family_named
-from coprime.explore.measure import estimate_gates
+from coprime.flow.package import part_verilog
 from coprime.flow.tools import ToolError
 from coprime.flow.unit_gate import ADDERS, UnitGate, estimate
 
@@ -126,13 +126,12 @@ def test_memory_that_is_only_read_is_gates():
 
 
 def test_engine():
-    record = estimate_gates(family_named("fdfm").choose({}))
-    assert (record.target, record.part, record.memory_bits) == ("unit-gate", "engine", 2048 * 17)
-    assert 17 * 17 < record.area < 10_000
-    assert 10 < record.delay < 100
-    assert 400 < record.flip_flops < 700
-    assert record.record()["tools"] == dict(record.tools)
-    assert set(record.tools) == {"amaranth", "yosys"}
+    gates = estimate(*part_verilog(family_named("fdfm").choose({}), "engine"))
+    assert gates.memory_bits == 2048 * 17
+    assert 17 * 17 < gates.area < 10_000
+    assert 10 < gates.delay < 100
+    assert 400 < gates.flip_flops < 700
+    assert set(gates.tools) == {"amaranth", "yosys"}
 
 
 def test_same_every_time(monkeypatch, tmp_path):

@@ -9,10 +9,10 @@ from coprime.catalog import choose
 from coprime.device.cluster import Cluster
 from coprime.device.jobs import EngineError
 from coprime.device.scheduler import RequestFailed, Scheduler, State
-from coprime.device.simulated import SimulatedDevice
+from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error
-from coprime.explore.cluster import open_cluster, run_cluster
-from coprime.explore.measure import Operands, random_operands
+from coprime.explore.operands import Operands, random_operands
+from coprime.explore.runs import run_cluster
 from coprime.flow.package import NODE, cluster_verilog
 from coprime.rsa import keys
 

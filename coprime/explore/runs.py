@@ -1,0 +1,266 @@
+"""Running operations: in simulation, compared with Python's integers, or only predicted.
+
+One accelerator runs one operation (`run_operation`); a cluster runs many at once (`run_cluster`).
+`predict_operation` needs no hardware at all.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coprime.bus import registers
+from coprime.bus.common import identity_fields
+from coprime.bus.register_classes import Register
+from coprime.catalog import CLUSTER, Choice, ClusterChoice
+from coprime.device.accelerator import Accelerator, EngineError, Result
+from coprime.device.base import Closing
+from coprime.device.cluster import Cluster
+from coprime.device.scheduler import Scheduler
+from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.design import Design
+from coprime.engine.prediction import Prediction
+from coprime.padding.scheme import Padding
+
+from .operands import Operands, PrivateKey, expected_result
+
+__all__ = [
+    "ClusterRun",
+    "Run",
+    "execute",
+    "predict_cluster",
+    "predict_operation",
+    "run_cluster",
+    "run_on",
+    "run_operation",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """An operation that was run in simulation; field names are those of `run --json`."""
+
+    family: str
+    parameters: Mapping[str, int | str]
+    operation: str
+    bits: int
+    """Length of the modulus; of the longest one for a cluster."""
+    result: int
+    """For a cluster, that of the first request."""
+    ok: bool
+    """Every result equals Python's."""
+    cycles: int
+    predicted_cycles: int
+    utilization: float
+    """Part of the cycles in which the multipliers did a product that the algorithm needs."""
+    seconds: float
+    """Wall time of the operation with its loading."""
+    cycles_per_second: float
+    """Simulated clock cycles a second."""
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them, the result in hex."""
+        return self.__dict__ | {"parameters": dict(self.parameters), "result": f"{self.result:x}"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRun(Run):
+    """Requests that were run on a simulated cluster.
+
+    `cycles` are from the first access for the first request to the last one for the last result;
+    `predicted_cycles` are the engines' work, spread evenly over the cores: a lower bound.
+    """
+
+    requests: int
+    busy: float
+    """predicted_cycles over cycles: the part of their time in which the engines worked."""
+
+
+# --- One accelerator ----------------------------------------------------------------------------
+
+
+def run_operation(
+    choice: Choice,
+    command: Command,
+    operands: Operands,
+    *,
+    trace: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+    paddings: Collection[Padding] = (),
+) -> Run:
+    """Run one operation in simulation, and compare it with Python's integers.
+
+    The operation is without padding, also where the hardware has `paddings`. `progress` is called
+    with clock cycles as they pass. Raises EngineError if the hardware refuses.
+    """
+    with open_simulation(choice, trace=trace, paddings=paddings) as device:
+        device.progress = progress
+        return run_on(device, choice, command, operands)
+
+
+def run_on(device: SimulatedDevice, choice: Choice, command: Command, operands: Operands) -> Run:
+    """Run one operation on an open simulation of a design. Raises as `run_operation`."""
+    accelerator = Accelerator(device, predict=choice.design.predict)
+    start, before = time.perf_counter(), device.cycles
+    result = execute(accelerator, command, operands)
+    seconds, clock = time.perf_counter() - start, device.cycles - before
+    expected, bits = expected_result(command, operands)
+    assert result.predicted_cycles is not None
+    return Run(
+        family=choice.family.name,
+        parameters=choice.values,
+        operation=command.name,
+        bits=bits,
+        result=result.value,
+        ok=result.value == expected,
+        cycles=result.cycles,
+        predicted_cycles=result.predicted_cycles,
+        utilization=result.utilization,
+        seconds=seconds,
+        cycles_per_second=clock / seconds,
+    )
+
+
+def execute(accelerator: Accelerator, command: Command, operands: Operands) -> Result:
+    """Load what the command needs, and run it. Raises EngineError if the hardware refuses."""
+
+    def private(key: PrivateKey, x: int) -> Result:
+        accelerator.load_private(key)
+        return accelerator.private(x)
+
+    def public(n: int, e: int, x: int) -> Result:
+        accelerator.load_public(n, e)
+        return accelerator.public(x)
+
+    return operands.given_to(
+        command,
+        private=private,
+        public=public,
+        modexp=accelerator.modexp,
+        modmul=accelerator.modmul,
+    )
+
+
+def predict_operation(design: Design, command: Command, operands: Operands) -> Prediction:
+    """The prediction of the design's model, without hardware or simulation.
+
+    Raises EngineError if the hardware would refuse.
+    """
+    device = _PredictedDevice(design)
+    execute(Accelerator(device, predict=device.predict), command, operands)
+    assert device.prediction is not None
+    if device.prediction.error is not Error.NONE:
+        raise EngineError(device.prediction.error)
+    return device.prediction
+
+
+class _PredictedDevice(Closing):
+    """Answers the driver as an accelerator of a design does, and accepts whatever is loaded."""
+
+    def __init__(self, design: Design):
+        self._design = design
+        self.prediction: Prediction | None = None
+        fields: Mapping[Register, Mapping[str, int]] = {
+            registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
+            **identity_fields(design.capabilities),
+            registers.INTERRUPT_STATUS: {"DONE": 1},
+        }
+        self._words = {
+            register.address: sum(value << register[name].offset for name, value in values.items())
+            for register, values in fields.items()
+        }
+
+    def predict(
+        self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
+    ) -> Prediction:
+        self.prediction = self._design.predict(command, operands, lengths)
+        return self.prediction
+
+    def read32(self, address: int) -> int:
+        return self._words.get(address, 0)
+
+    def write32(self, address: int, value: int) -> None:
+        pass
+
+    def wait_interrupt(self, timeout: float | None = None) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+# --- A cluster ----------------------------------------------------------------------------------
+
+
+def run_cluster(
+    choice: ClusterChoice,
+    command: Command,
+    work: Sequence[Operands],
+    *,
+    trace: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> ClusterRun:
+    """Run an operation on each of these operands, on all cores, and compare with Python's integers.
+
+    `progress` is called with the number of requests that have finished since its last call. Raises
+    EngineError if the hardware refuses one.
+    """
+    with open_cluster(choice, trace=trace) as device:
+        cluster = Cluster(device)
+        engine_cycles, products = predict_cluster(choice, cluster, command, work)
+        scheduler = Scheduler(cluster)
+        start, before = time.perf_counter(), device.cycles
+        requests = [
+            operands.given_to(
+                command,
+                private=scheduler.private,
+                public=scheduler.public,
+                modexp=scheduler.modexp,
+                modmul=scheduler.modmul,
+            )
+            for operands in work
+        ]
+        for request in scheduler.completed():
+            request.result  # noqa: B018 -- raises what went wrong
+            if progress is not None:
+                progress(1)
+        seconds, cycles = time.perf_counter() - start, device.cycles - before
+    results = [request.result.value for request in requests]
+    expected = [expected_result(command, operands) for operands in work]
+    multipliers = choice.core.design.capabilities.multipliers
+    predicted = -(-engine_cycles // choice.cores)
+    return ClusterRun(
+        family=CLUSTER,
+        parameters=choice.values,
+        operation=command.name,
+        bits=max(bits for _, bits in expected),
+        requests=len(work),
+        result=results[0],
+        ok=results == [value for value, _ in expected],
+        cycles=cycles,
+        predicted_cycles=predicted,
+        busy=predicted / cycles,
+        utilization=products / (cycles * choice.cores * multipliers),
+        seconds=seconds,
+        cycles_per_second=cycles / seconds,
+    )
+
+
+def predict_cluster(
+    choice: ClusterChoice, cluster: Cluster, command: Command, work: Sequence[Operands]
+) -> tuple[int, int]:
+    """Predicted cycles of the engines for all of this work, and their cycles with a product."""
+    design = choice.core.design
+    cycles = products = 0
+    for operands in work:
+        job = operands.given_to(
+            command,
+            private=cluster.private_job,
+            public=cluster.public_job,
+            modexp=cluster.modexp_job,
+            modmul=cluster.modmul_job,
+        )
+        one = design.predict(job.command, {**job.operands, Operand.X: operands.x}, job.lengths)
+        cycles, products = cycles + one.cycles, products + one.products
+    return cycles, products

@@ -1,0 +1,48 @@
+"""Operands: from a seed, to their place, and the result by Python's integers."""
+
+from functools import partial
+
+import pytest
+
+from coprime.engine.contract import Command
+from coprime.explore.operands import Operands, expected_result, random_operands
+from coprime.rsa import keys
+
+COMMANDS = [command for command in Command if command is not Command.WIPE]
+
+
+def test_operands_reach_their_place():
+    def told(*call):
+        return call
+
+    functions = {name: partial(told, name) for name in ("private", "public", "modexp", "modmul")}
+    key = keys.generate(64, seed=1)
+    plain, private, public = (
+        Operands(2, 3, 5, 7, key=one) for one in (None, key, keys.RsaPublicKey(key.n, key.e))
+    )
+    for command, own, call in (
+        (Command.MODMUL, plain, ("modmul", 2, 3, 7)),
+        (Command.MODEXP, plain, ("modexp", 2, 5, 7)),
+        (Command.RSA_PUBLIC, plain, ("public", 7, 5, 2)),
+        (Command.MODMUL, public, ("modmul", 2, 3, key.n)),
+        (Command.MODEXP, public, ("modexp", 2, key.e, key.n)),
+        (Command.RSA_PUBLIC, public, ("public", key.n, key.e, 2)),
+        (Command.RSA_PUBLIC, private, ("public", key.n, key.e, 2)),
+        (Command.RSA_PRIVATE, private, ("private", key, 2)),
+    ):
+        assert own.given_to(command, **functions) == call
+    for own in (plain, public):
+        with pytest.raises(ValueError, match="RSA_PRIVATE needs a private key"):
+            own.given_to(Command.RSA_PRIVATE, **functions)
+
+
+@pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP, Command.RSA_PUBLIC])
+def test_no_modulus(command):
+    assert expected_result(command, Operands(2, 3, 5, 0)) == (0, 0)
+
+
+def test_same_seed_same_operands():
+    for command in COMMANDS:
+        one, two, other = (random_operands(command, 80, seed) for seed in (1, 1, 2))
+        assert one == two
+        assert one != other
