@@ -1,16 +1,29 @@
 """A sweep's specification in TOML, and the points that it asks for.
 
-docs/sweeps.md tells the keys with examples.
+pydantic validates the shape of a table; `_sentence` puts its first finding into our words. What
+depends on a family (parameters, operations, parts) is checked as the points are made. The keys are
+described with examples in docs/sweeps.md.
 """
 
 import difflib
 import itertools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from coprime.catalog import (
     CLUSTER,
@@ -52,22 +65,19 @@ SHIPPED = {
 SIZE = "bits"
 """A parameter of this value follows the size."""
 _BITS = "{bits}"
-"""In a text, as of a modulus: the size."""
+"""In a text, such as a modulus: the size."""
 SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
-
-_KEYS = (
-    *("families", "parameters", "bits", "operations", "exponents", "operand_seed"),
-    *("targets", "part", "cores", "route", "device", "route_seeds", "simulate_cycles"),
-)
-_PARTS = (*PARTS, CLUSTER)
+Value = TypeVar("Value")
 _CORES = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}["cores"]
-_RANGE_KEYS = ("from", "to", "step", "factor")
+
+
+# --- Points -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Design:
-    """A family with its parameters, as workers are told of it."""
+    """A family with its parameters, in a form that is sent to workers."""
 
     family: str
     parameters: tuple[tuple[str, int | str], ...]
@@ -90,7 +100,7 @@ class AreaTask(_Design):
     part: str
     route_seeds: tuple[int, ...]
     device: str
-    """What it is placed on, one of `coprime.flow.ecp5.DEVICES`; empty if it is not."""
+    """What it is placed on, one of `coprime.flow.ecp5.DEVICES`; empty if it is not placed."""
     cores: int = 0
     """Of a cluster; 0 for the other parts."""
 
@@ -102,11 +112,11 @@ class AreaTask(_Design):
 
 @dataclass(frozen=True)
 class RunTask(_Design):
-    """Count the cycles of an operation; predict them only if there are over `simulate_cycles`."""
+    """Count the cycles of an operation; only predict them if there are over `simulate_cycles`."""
 
     bits: int
     operation: str
-    """A command's name, or one of ALONE's: what a part does by itself."""
+    """A command's name, or one of ALONE's: what a part does alone."""
     exponents: str
     operand_seed: int
     simulate_cycles: int
@@ -136,101 +146,263 @@ def read_specification(name: str) -> list[PlannedPoint]:
 
 
 def parse_specification(text: str) -> list[PlannedPoint]:
-    """Give the points that a specification asks for, each once, in its order.
+    """The points that a specification asks for, each once, in its order.
 
     Raises ValueError, in one sentence, for what is not TOML, an unknown key, family, parameter,
     operation or target, or a value out of its range.
     """
     document = tomllib.loads(text)
     _check_keys("the file", document, ("sweep",))
-    entries = document.get("sweep")
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    tables = document.get("sweep")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ValueError("there must be at least one table [[sweep]]")
-    points = (point for entry in entries for point in _entry(entry))
-    return list(dict.fromkeys(points))
+    points: dict[PlannedPoint, None] = {}
+    for number, table in enumerate(tables, 1):
+        try:
+            points |= dict.fromkeys(_points(_validated(_Sweep, table)))
+        except ValueError as error:
+            where = f" (table {number} of {len(tables)})" if len(tables) > 1 else ""
+            raise ValueError(f"{error}{where}") from error
+    return list(points)
 
 
-# --- One table ----------------------------------------------------------------------------------
+# --- The shape of a table -----------------------------------------------------------------------
 
 
-def _entry(entry: Mapping[str, Any]) -> Iterator[PlannedPoint]:
-    _check_keys("[[sweep]]", entry, _KEYS)
-    (part,) = _names("part", _text("part", entry.get("part", _PARTS[0])), _PARTS)
-    alone = part in ALONE
-    if alone and "operations" in entry:
-        does = "multiplies" if part == "multiplier" else "reduces words"
-        raise ValueError(f"part {part!r} {does}: it takes no operations")
-    if part != CLUSTER and "cores" in entry:
-        raise ValueError(f"cores are those of the part 'cluster': part {part!r} has none")
-    optional = {"operations": alone, "cores": part != CLUSTER}
-    for key in ("families", "bits", "operations", "targets", "cores"):
-        if key not in entry and not optional.get(key):
-            raise ValueError(f"[[sweep]] must have the key {key!r}")
-    sizes = _integers("bits", entry["bits"], 1)
-    exponents = _names("exponents", entry.get("exponents", EXPONENTS[0]), EXPONENTS)
-    targets = _names("targets", entry["targets"], TARGETS)
-    (operand_seed,) = _integers("operand_seed", _one("operand_seed", entry, 1), 0)
-    (simulate,) = _integers("simulate_cycles", _one("simulate_cycles", entry, SIMULATE_CYCLES), 0)
-    route = entry.get("route", True)
-    if not isinstance(route, bool):
-        raise ValueError(f"route must be true or false, not {route!r}")
-    route_seeds = tuple(_integers("route_seeds", entry.get("route_seeds", 1), 0))
-    device = _text("device", entry.get("device", DEFAULT_DEVICE))
-    _names("device", device, list(DEVICES))
-    if "device" in entry and not (route and "ecp5" in targets):
-        raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
-    if part in ("accelerator", CLUSTER) and "unit-gate" in targets:
-        raise ValueError(
-            "part must be 'engine' or 'multiplier', or one on words, for the target unit-gate"
-        )
-    cores = _cores(entry["cores"]) if part == CLUSTER else [0]
+class _Table(BaseModel):
+    """A table with these keys only, whose values have exactly these types."""
 
-    families = _families(entry["families"])
-    every = entry["families"] == ALL
-    settings = _settings(families, entry.get("parameters", {}))
-    for family, size in itertools.product(families, sizes):
-        for choice in _choices(family, size, settings, skip=every):
-            check_part(choice, part)
-            own = choice.design.capabilities
-            if every and not own.min_length <= size <= own.max_length:
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Range(_Table):
+    """{from, to, step} or {from, to, factor}, both ends included."""
+
+    first: int = Field(alias="from")
+    last: int = Field(alias="to")
+    step: int = Field(1, ge=1)
+    factor: int | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if {"step", "factor"} <= self.model_fields_set:
+            raise ValueError("as a range must have from, to, and one of step and factor")
+        if self.first > self.last:
+            raise ValueError(f"as a range must not go from {self.first} down to {self.last}")
+        if self.factor is not None and (self.factor < 2 or self.first < 1):
+            raise ValueError("as a range with a factor must have from >= 1 and factor >= 2")
+        return self
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Every number of it."""
+        if self.factor is None:
+            return range(self.first, self.last + 1, self.step)
+        powers = (self.first * self.factor**k for k in itertools.count())
+        return list(itertools.takewhile(lambda number: number <= self.last, powers))
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _numbers(value: object) -> list[Any]:
+    """A list of integers, in which each range becomes its numbers."""
+    each = (_Range(**one).numbers if isinstance(one, dict) else [one] for one in _listed(value))
+    return [number for numbers in each for number in numbers]
+
+
+def _among(known: Sequence[str]) -> AfterValidator:
+    """Refuses a text, or a text of a list, that is not known."""
+
+    def check(value: Value) -> Value:
+        for name in _listed(value):
+            if name not in known:
+                raise ValueError(f"has no value {name!r}; {_nearest(name, known)}")
+        return value
+
+    return AfterValidator(check)
+
+
+_SOME = Field(min_length=1)
+_Texts = Annotated[list[str], BeforeValidator(_listed), _SOME]
+_Integers = Annotated[list[int], BeforeValidator(_numbers), _SOME]
+_Sizes = Annotated[list[Annotated[int, Field(ge=1)]], BeforeValidator(_numbers), _SOME]
+_Seeds = Annotated[list[Annotated[int, Field(ge=0)]], BeforeValidator(_numbers), _SOME]
+
+
+class _Sweep(_Table):
+    """A table [[sweep]], which is the product of its lists; a value alone is a list of one."""
+
+    families: _Texts
+    parameters: dict[str, Annotated[list[Any], BeforeValidator(_listed)]] = {}
+    bits: _Sizes
+    operations: Annotated[_Texts, _among((ALL, *OPERATIONS))] | None = None
+    exponents: Annotated[_Texts, _among(EXPONENTS)] = [EXPONENTS[0]]
+    operand_seed: int = Field(1, ge=0)
+    targets: Annotated[_Texts, _among(TARGETS)]
+    part: Annotated[str, _among((*PARTS, CLUSTER))] = PARTS[0]
+    cores: _Integers | None = None
+    route: bool = True
+    device: Annotated[str, _among(list(DEVICES))] = DEFAULT_DEVICE
+    route_seeds: _Seeds = [1]
+    simulate_cycles: int = Field(SIMULATE_CYCLES, ge=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.alone and self.operations is not None:
+            does = "multiplies" if self.part == "multiplier" else "reduces words"
+            raise ValueError(f"part {self.part!r} {does}: it takes no operations")
+        if self.part != CLUSTER and self.cores is not None:
+            raise ValueError(f"cores are those of the part 'cluster': part {self.part!r} has none")
+        for key, needed in (("operations", not self.alone), ("cores", self.part == CLUSTER)):
+            if needed and getattr(self, key) is None:
+                raise ValueError(f"[[sweep]] must have the key {key!r}")
+        if "device" in self.model_fields_set and not (self.route and "ecp5" in self.targets):
+            raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
+        if self.part in ("accelerator", CLUSTER) and "unit-gate" in self.targets:
+            raise ValueError(
+                "part must be 'engine' or 'multiplier', or one on words, for the target unit-gate"
+            )
+        return self
+
+    @property
+    def alone(self) -> bool:
+        """Whether the part has one operation only."""
+        return self.part in ALONE
+
+    @property
+    def every(self) -> bool:
+        """Whether every family is asked for, each as far as it can."""
+        return self.families == [ALL]
+
+
+# --- Its errors ---------------------------------------------------------------------------------
+
+
+def _validated(kind: Any, value: object, key: str = "") -> Any:
+    """The value as a type of pydantic's; `key` is its name, unless it is a whole [[sweep]].
+
+    Raises ValueError, in one sentence.
+    """
+    config = None if kind is _Sweep else ConfigDict(strict=True)
+    try:
+        return TypeAdapter(kind, config=config).validate_python(value)
+    except ValidationError as error:
+        # An unknown key comes first, since it may be the reason that another is missing.
+        found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    path = [key, *found["loc"]] if key else list(found["loc"])
+    raise ValueError(_sentence(found["type"], path, found["input"], found.get("ctx", {})))
+
+
+def _sentence(
+    kind: str, path: Sequence[int | str], value: object, context: Mapping[str, Any]
+) -> str:
+    """One of pydantic's errors in our words: the key, what its value must be, and what it is."""
+    names = [one for one in path if isinstance(one, str)]
+    key = names[-1] if names else ""
+    model: type[_Table] = _Sweep
+    table, name = "[[sweep]]", key
+    if len(names) > 1:  # a key of a range
+        model, table, name = _Range, f"a range of {names[0]}", f"{key} of {names[0]}"
+    if kind == "extra_forbidden":
+        keys = [field.alias or name for name, field in model.model_fields.items()]
+        return _unknown_key(table, key, keys)
+    if kind == "missing":
+        return f"{table} must have the key {key!r}"
+    if kind == "value_error":
+        return f"{name} {context['error']}".lstrip()
+    if kind == "too_short":
+        return f"{name} must have at least one value"
+    if kind == "greater_than_equal":
+        return f"{name} must be {context['ge']} or more, not {value}"
+    wanted = {
+        "bool_type": "true or false",
+        "dict_type": "a table of names and values",
+        "int_type": "one integer" if path[-1] == key else "an integer or a range",
+        "string_type": "text",
+    }
+    return f"{name} must be {wanted.get(kind, 'of another type')}, not {value!r}"
+
+
+def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise ValueError(_unknown_key(where, key, known))
+
+
+def _unknown_key(where: str, key: str, known: Sequence[str]) -> str:
+    return f"{where} has no key {key!r}; {_nearest(key, known)}"
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1)
+    for one in known:
+        if near and one.lower() == near[0]:
+            return f"did you mean {one}?"
+    return f"there are: {', '.join(known) or 'none'}"
+
+
+# --- From tables to points ----------------------------------------------------------------------
+
+
+def _points(table: _Sweep) -> Iterator[PlannedPoint]:
+    cores = [_CORES.parse(str(number)) for number in table.cores or []] or [0]
+    families = (
+        tuple(FAMILIES.values()) if table.every else [family_named(one) for one in table.families]
+    )
+    settings = _settings(families, table.parameters)
+    for family, size in itertools.product(families, table.bits):
+        for choice in _choices(family, size, settings, skip=table.every):
+            check_part(choice, table.part)
+            capabilities = choice.design.capabilities
+            if table.every and not capabilities.min_length <= size <= capabilities.max_length:
                 continue
             design = (family.name, tuple(choice.values.items()))
-            operations = (
-                [ALONE[part]] if alone else _operations(choice, entry["operations"], skip=every)
-            )
             runs = [
-                RunTask(*design, size, operation, which, operand_seed, simulate)
-                for operation in operations
-                for which in (exponents if _has_exponent(operation) else EXPONENTS[-1:])
+                RunTask(*design, size, *what, table.operand_seed, table.simulate_cycles)
+                for what in _work(choice, table)
             ]
             areas = [
-                AreaTask(*design, target, part, *routing, number)
-                for target in targets
-                for routing in [(route_seeds, device) if route and target == "ecp5" else ((), "")]
+                AreaTask(*design, target, table.part, *_routing(target, table), number)
+                for target in table.targets
                 for number in cores
             ]
             yield from (PlannedPoint(area, run) for area in areas for run in runs)
 
 
-def _families(value: object) -> Sequence[Family]:
-    if value == ALL:
-        return tuple(FAMILIES.values())
-    return [family_named(_text("families", name)) for name in _list("families", value)]
+def _work(choice: Choice, table: _Sweep) -> Iterator[tuple[str, str]]:
+    """Each operation of a design, with the exponents to use; those that it lacks are left out
+    where every family is asked for."""
+    if table.alone:
+        yield ALONE[table.part], "random"
+        return
+    able = [command.name for command in sorted(choice.design.capabilities.required)]
+    wanted = able if table.operations == [ALL] else table.operations or []
+    for name in wanted:
+        if name in able:
+            kinds = table.exponents if has_exponent(Command[name]) else ["random"]
+            yield from ((name, exponents) for exponents in kinds)
+        elif not table.every:
+            raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
 
 
-def _settings(families: Sequence[Family], table: object) -> Mapping[str, Sequence[int | str]]:
+def _routing(target: str, table: _Sweep) -> tuple[tuple[int, ...], str]:
+    """Seeds and device; none where nothing is placed and routed."""
+    if table.route and target == "ecp5":
+        return tuple(table.route_seeds), table.device
+    return (), ""
+
+
+def _settings(
+    families: Sequence[Family], parameters: Mapping[str, Sequence[object]]
+) -> Mapping[str, Sequence[int | str]]:
     """Values of each parameter, which at least one of the families has."""
-    if not isinstance(table, dict):
-        raise ValueError(f"parameters must be a table of names and values, not {table!r}")
     known = {parameter.name: parameter for family in families for parameter in family.parameters}
-    _check_keys("parameters", table, list(known))
+    _check_keys("parameters", parameters, list(known))
     return {
-        name: [
-            setting
-            for one in (value if isinstance(value, list) else [value])
-            for setting in _values(known[name], one)
-        ]
-        for name, value in table.items()
+        name: [setting for value in values for setting in _values(known[name], value)]
+        for name, values in parameters.items()
     }
 
 
@@ -238,10 +410,13 @@ def _values(parameter: AnyParameter, value: object) -> Sequence[int | str]:
     if value == SIZE:
         return [SIZE]
     if isinstance(parameter, ModulusParameter):
-        return [_text(parameter.name, value)]
-    if isinstance(parameter, ChoiceParameter):
-        return _names(parameter.name, value, parameter.choices)
-    return _integers(parameter.name, value, None)
+        kind: Any = _Texts
+    elif isinstance(parameter, ChoiceParameter):
+        kind = Annotated[_Texts, _among(parameter.choices)]
+    else:
+        kind = _Integers
+    values: list[int | str] = _validated(kind, value, parameter.name)
+    return values
 
 
 def _choices(
@@ -260,107 +435,3 @@ def _choices(
             if skip and SIZE in values:
                 continue
             raise ValueError(f"{family.name}: {error}") from error
-
-
-def _operations(choice: Choice, value: object, *, skip: bool) -> Sequence[str]:
-    """Operations of a design; `skip` those that it does not do."""
-    able = [command.name for command in sorted(choice.design.capabilities.required)]
-    if value == ALL:
-        return able
-    wanted = _names("operations", value, OPERATIONS)
-    for name in wanted:
-        if name not in able and not skip:
-            raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
-    return [name for name in wanted if name in able]
-
-
-def _cores(value: object) -> list[int]:
-    return [_CORES.parse(str(number)) for number in _integers("cores", value, None)]
-
-
-def _has_exponent(operation: str) -> bool:
-    return operation not in ALONE.values() and has_exponent(Command[operation])
-
-
-# --- Values -------------------------------------------------------------------------------------
-
-
-def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise ValueError(f"{where} has no key {key!r}; {_nearest(key, known)}")
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1)
-    for one in known:
-        if near and one.lower() == near[0]:
-            return f"did you mean {one}?"
-    return f"there are: {', '.join(known) or 'none'}"
-
-
-def _list(key: str, value: object) -> list[Any]:
-    values = value if isinstance(value, list) else [value]
-    if not values:
-        raise ValueError(f"{key} must have at least one value")
-    return values
-
-
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{key} must be text, not {value!r}")
-    return value
-
-
-def _one(key: str, entry: Mapping[str, Any], default: int) -> object:
-    value = entry.get(key, default)
-    if isinstance(value, list | dict):
-        raise ValueError(f"{key} must be one integer, not {value!r}")
-    return value
-
-
-def _names(key: str, value: object, known: Sequence[str]) -> Sequence[str]:
-    names = [_text(key, one) for one in _list(key, value)]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{key} has no value {name!r}; {_nearest(name, known)}")
-    return names
-
-
-def _integers(key: str, value: object, minimum: int | None) -> list[int]:
-    """Integers, of a list, alone or as ranges."""
-    numbers: list[int] = []
-    for one in _list(key, value):
-        numbers += _range(key, one) if isinstance(one, dict) else [_integer(key, one)]
-    for number in numbers:
-        if minimum is not None and number < minimum:
-            raise ValueError(f"{key} must be {minimum} or more, not {number}")
-    return numbers
-
-
-def _integer(key: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{key} must be an integer or a range, not {value!r}")
-    return value
-
-
-def _range(key: str, table: Mapping[str, Any]) -> Iterable[int]:
-    """{from, to, step} or {from, to, factor}, both ends included."""
-    _check_keys(f"a range of {key}", table, _RANGE_KEYS)
-    if not {"from", "to"} <= table.keys() or {"step", "factor"} <= table.keys():
-        raise ValueError(f"a range of {key} must have from, to, and one of step and factor")
-    numbers = {name: _integer(f"{name} of {key}", value) for name, value in table.items()}
-    first, last = numbers["from"], numbers["to"]
-    step, factor = numbers.get("step", 1), numbers.get("factor")
-    if first > last:
-        raise ValueError(f"a range of {key} must not go from {first} down to {last}")
-    if factor is None:
-        if step < 1:
-            raise ValueError(f"step of {key} must be 1 or more, not {step}")
-        return range(first, last + 1, step)
-    if factor < 2 or first < 1:
-        raise ValueError(f"a range of {key} with a factor needs from >= 1 and factor >= 2")
-    powers = itertools.takewhile(
-        lambda n: n <= last, (first * factor**k for k in itertools.count())
-    )
-    return list(powers)

@@ -283,7 +283,7 @@ def test_papers_find_all_their_figures():
         ({"bits": "-1"}, "bits must be 1 or more, not -1"),
         ({"bits": "true"}, "bits must be an integer or a range, not True"),
         ({"bits": "6.5"}, "bits must be an integer or a range, not 6.5"),
-        ({"bits": "{ from = 64 }"}, "a range of bits must have from, to"),
+        ({"bits": "{ from = 64 }"}, "a range of bits must have the key 'to'"),
         ({"bits": "{ from = 64, to = 65, step = 1, factor = 2 }"}, "one of step and factor"),
         ({"bits": "{ from = 64, to = 65, stop = 1 }"}, "has no key 'stop'; did you mean step"),
         ({"bits": "{ from = 65, to = 64 }"}, "must not go from 65 down to 64"),
