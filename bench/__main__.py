@@ -22,8 +22,8 @@ def main() -> None:
         f"""# Results
 
 `make bench` measures every figure on this page and writes it, except those attributed to a paper.
-Clocks of different devices are not comparable. The LUT count includes everything that occupies a LUT: logic,
-inverters, memory, shift registers, and on ecp5 carry chains.
+Clocks of different devices are not comparable. The LUT count includes everything that occupies a
+LUT: logic, inverters, memory, shift registers, and on ecp5 carry chains.
 
 {"".join(parts)}
 Tools: {tools}.
