@@ -1,0 +1,306 @@
+"""The schedule of `compact`: which slot of which column is asked for in a cycle, and which pair.
+
+The rows of the table in `CompactMultiplier` are the slots here.
+"""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.luts import same
+from coprime.cells.target import Target
+
+from .delays import history
+
+__all__ = [
+    "ColumnCounter",
+    "ColumnSignature",
+    "PairIndices",
+    "PairSignature",
+    "SlotControl",
+    "SlotSignature",
+]
+
+NEWEST_AFTER = 4
+"""Slots of a column before the newest digit of q is in the memory."""
+
+
+class SlotSignature(wiring.Signature):
+    """The slot of a cycle, seen from the control; every member is a flip-flop.
+
+    Members
+    -------
+    idle, ahead, xy, drop, qm, pad, diagonal, newest
+        Exactly one is 1: the slot of the schedule, or `idle` between products.
+    first, second
+        One slot, two slots after AHEAD.
+    linear
+        The columns are those of a preparation or a last round: single digits, not pairs.
+    preparing, descaling
+        Which of these.
+    """
+
+    def __init__(self) -> None:
+        slots = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
+        flags = ("first", "second", "linear", "preparing", "descaling")
+        super().__init__({"idle": Out(1, init=1), **{name: Out(1) for name in (*slots, *flags)}})
+
+
+class ColumnSignature(wiring.Signature):
+    """Column k, seen from the counter; every member is a register.
+
+    Members
+    -------
+    k, before : -1 to inner + outer, modulo 2^(count_bits + 1); k - 1
+    inner, outer : digits of X and c * M; of Y and q
+    reached : bit c is 1 where k >= c
+    second_half : k >= L
+    late : k > L, where no newest digit of q is awaited
+    ahead_index : k + 1, or k - L in the second half
+    newest_is_result, written_is_result
+        Column k - 1, k - 2 has given a digit of the result, not of q.
+    written : index of the digit of column k - 2
+    finished : that is the last digit of the result
+    """
+
+    def __init__(self, count_bits: int):
+        flags = ("second_half", "late", "newest_is_result", "written_is_result", "finished")
+        limit = 2 << count_bits
+        super().__init__(
+            {
+                "k": Out(count_bits + 1, init=limit - 1),
+                "before": Out(count_bits + 1, init=limit - 2),
+                **{name: Out(count_bits) for name in ("inner", "outer", "ahead_index", "written")},
+                "reached": Out(5),
+                **{name: Out(1) for name in flags},
+            }
+        )
+
+
+class PairSignature(wiring.Signature):
+    """The pair of a slot, seen from the indices.
+
+    Members
+    -------
+    i, j : indices, below L: k - i = j in XY, k - 1 - i = j in the others
+    innermost, outermost : the last pair of XY, of QM
+    empty : XY has no pair
+    spent : no column from this one on has pairs of X and Y
+    """
+
+    def __init__(self, count_bits: int):
+        flags = ("innermost", "outermost", "empty", "spent")
+        super().__init__(
+            {"i": Out(count_bits), "j": Out(count_bits), **{name: Out(1) for name in flags}}
+        )
+
+
+class SlotControl(wiring.Component):
+    """Steps from slot to slot, a cycle each.
+
+    Members
+    -------
+    start, prepare, descale, done : as in `BankedMultiplierSignature`; `descale` is its `leaves`
+    column, pair
+        What determines the next slot.
+    slot : SlotSignature, out
+    begins : out
+        The next slot is AHEAD of column -1, or the multiplier is idle.
+    ends : out
+        The last slot of a column.
+    """
+
+    def __init__(self, count_bits: int):
+        super().__init__(
+            {
+                **{name: In(1) for name in ("start", "prepare", "descale")},
+                "column": In(ColumnSignature(count_bits)),
+                "pair": In(PairSignature(count_bits)),
+                "slot": Out(SlotSignature()),
+                **{name: Out(1) for name in ("begins", "ends", "done")},
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the state machine, a flip-flop for each slot."""
+        m = Module()
+        slot, column, pair = self.slot, self.column, self.pair
+        past = history(m, "past", slot.ahead, NEWEST_AFTER - 2, reset=True)
+        waited = Signal()  # for the newest q
+        turns = Signal()
+        is_short = Signal()  # columns -1 and 0, which have nothing behind XY
+        goes_on = Signal()
+        finishes, descales = Signal(), Signal()
+        drops = Signal()
+        m.d.comb += [
+            slot.first.eq(past[1]),
+            slot.second.eq(past[2]),
+            drops.eq(slot.drop & ~column.finished),
+            finishes.eq(slot.drop & column.finished),
+            descales.eq(self.descale & ~slot.linear),
+            turns.eq(slot.xy & (pair.innermost | pair.empty)),
+            is_short.eq(~column.reached[1] & ~slot.linear),
+            goes_on.eq(slot.qm & pair.outermost & ~column.late | slot.pad),
+            self.ends.eq(slot.newest | slot.qm & pair.outermost & column.late | turns & is_short),
+            self.begins.eq(slot.idle | finishes),
+            self.done.eq(finishes & ~descales),
+        ]
+        m.d.sync += [
+            waited.eq(~slot.ahead & (waited | past[-1])),
+            slot.idle.eq(slot.idle & ~(self.start | self.prepare) | self.done),
+            slot.ahead.eq(
+                slot.idle & (self.start | self.prepare) | finishes & descales | self.ends
+            ),
+            slot.xy.eq(slot.ahead | slot.xy & ~turns),
+            slot.drop.eq(turns & column.second_half),
+            slot.qm.eq(turns & ~column.second_half & ~is_short | drops | slot.qm & ~pair.outermost),
+            slot.pad.eq(goes_on & ~waited),
+            slot.diagonal.eq(goes_on & waited),
+            slot.newest.eq(slot.diagonal),
+        ]
+        with m.If(slot.idle):
+            m.d.sync += [
+                slot.preparing.eq(self.prepare),
+                slot.descaling.eq(0),
+                slot.linear.eq(self.prepare),
+            ]
+        with m.If(finishes & descales):
+            m.d.sync += [slot.descaling.eq(1), slot.linear.eq(1)]
+        return m
+
+
+class ColumnCounter(wiring.Component):
+    """Counts columns, and with them the digits for AHEAD and those that are written.
+
+    Members
+    -------
+    inner_digits, rounds, descale : as in `BankedMultiplierSignature`
+    begins, ends : in, of SlotControl
+    slot : SlotSignature, in
+    beyond_inner, beyond_outer : in
+        Of the index that was asked for a cycle ago: it is beyond the digits of X, of Y.
+    column : ColumnSignature, out
+    """
+
+    def __init__(self, count_bits: int, target: Target):
+        self.count_bits = count_bits
+        self.target = target
+        flags = ("descale", "begins", "ends", "beyond_inner", "beyond_outer")
+        super().__init__(
+            {
+                **{name: In(count_bits) for name in ("inner_digits", "rounds")},
+                **{name: In(1) for name in flags},
+                "slot": In(SlotSignature()),
+                "column": Out(ColumnSignature(count_bits)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the counters; `ahead_index` and `written` begin the critical paths."""
+        m = Module()
+        slot, column, begins, ends = self.slot, self.column, self.begins, self.ends
+        # The carry chain takes the sum's first term beside the sum of both: a single bit's first.
+        minus_descale = self.descale.replicate(self.count_bits)
+        m.d.sync += [
+            column.inner.eq(self.inner_digits),
+            column.outer.eq(minus_descale + self.rounds),
+        ]
+        # What the digit x_(k+1), for which AHEAD asks, tells: k + 1 is n, or L, or has been.
+        inner_passed, outer_passed = Signal(), Signal()
+        with m.If(begins):
+            m.d.sync += [inner_passed.eq(0), outer_passed.eq(0)]
+        with m.Elif(slot.first):
+            m.d.sync += [
+                inner_passed.eq(inner_passed | self.beyond_inner),
+                outer_passed.eq(outer_passed | self.beyond_outer),
+            ]
+        passed = Signal()  # from AHEAD of column L - 1 on
+        is_result = Signal()  # column k gives a digit of the result
+        next_written = Signal(self.count_bits, init=1)
+        m.d.comb += passed.eq(slot.linear | (inner_passed & outer_passed))
+        m.d.sync += column.finished.eq(
+            column.written_is_result & same(m, next_written, column.inner, self.target)
+        )
+        with m.If(begins):
+            m.d.sync += [column.k.eq(-1), column.before.eq(-2), column.reached.eq(0)]
+            m.d.sync += [column.second_half.eq(0), column.late.eq(0), is_result.eq(0)]
+            m.d.sync += [column.newest_is_result.eq(0), column.written_is_result.eq(0)]
+        with m.Elif(ends):
+            m.d.sync += [
+                column.k.eq(column.k + 1),
+                column.before.eq(column.k),
+                column.reached.eq(Cat(Const(1, 1), column.reached)),
+                column.second_half.eq(passed),
+                column.late.eq(column.second_half),
+                is_result.eq(outer_passed | (slot.linear & column.reached[0])),
+                column.newest_is_result.eq(is_result),
+                column.written_is_result.eq(column.newest_is_result),
+            ]
+        with m.If(begins | ends & passed & ~column.second_half):
+            m.d.sync += column.ahead_index.eq(0)
+        with m.Elif(ends):
+            m.d.sync += column.ahead_index.eq(column.ahead_index + 1)
+        first_of_result = ends & column.newest_is_result & ~column.written_is_result
+        with m.If(~column.reached[2] | first_of_result):
+            m.d.sync += [column.written.eq(0), next_written.eq(1)]
+        with m.Elif(ends):
+            m.d.sync += [column.written.eq(next_written), next_written.eq(next_written + 1)]
+        return m
+
+
+class PairIndices(wiring.Component):
+    """Steps through the pairs of a column.
+
+    XY goes from the outermost pair to the innermost one, QM from there outwards, to where XY of the
+    next column begins but for two steps: no pair is ever loaded.
+
+    Members
+    -------
+    begins, ends : in, of SlotControl
+    slot, column : in
+    pair : PairSignature, out
+    """
+
+    def __init__(self, count_bits: int, target: Target):
+        self.count_bits = count_bits
+        self.target = target
+        super().__init__(
+            {
+                "begins": In(1),
+                "ends": In(1),
+                "slot": In(SlotSignature()),
+                "column": In(ColumnSignature(count_bits)),
+                "pair": Out(PairSignature(count_bits)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the counter of i, and what follows from i and the column."""
+        m = Module()
+        slot, column, pair, ends = self.slot, self.column, self.pair, self.ends
+        i, k, late, second_half = pair.i, column.k, column.late, column.second_half
+        up, down = Signal(), Signal()
+        at_ahead = same(m, i, column.ahead_index, self.target)
+        m.d.comb += [
+            # k - i, and one less in the others; the lowest position makes the carry an input.
+            pair.j.eq((Cat(Const(1, 1), k[: self.count_bits]) + Cat(slot.xy, ~i))[1:]),
+            pair.innermost.eq(same(m, i, column.before[1:], self.target)),
+            pair.outermost.eq(Mux(late, at_ahead, ~i[1:].any())),
+            pair.empty.eq(pair.spent | slot.linear | ~column.reached[1]),
+            up.eq(
+                (slot.ahead & second_half | slot.xy) & ~pair.innermost & ~pair.empty
+                | ends & second_half
+            ),
+            down.eq(
+                slot.xy & pair.innermost & ~pair.empty & column.reached[2] & ~column.before[0]
+                | slot.qm & Mux(late, ~pair.outermost, i != 0)
+            ),
+        ]
+        with m.If(self.begins):
+            m.d.sync += [i.eq(0), pair.spent.eq(0)]
+        with m.Else():
+            with m.If(up | down):
+                m.d.sync += i.eq(i + Mux(down, -1, 1))
+            with m.If(slot.ahead & second_half & pair.innermost):
+                m.d.sync += pair.spent.eq(1)
+        return m
