@@ -11,6 +11,7 @@ from coprime.cells.luts import same
 from coprime.cells.target import Target
 
 from .delays import history
+from .one_hot import OneHot
 
 __all__ = [
     "ColumnCounter",
@@ -21,6 +22,8 @@ __all__ = [
     "SlotSignature",
 ]
 
+SLOTS = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
+"""Of a column, in their order; the rows of the table in `CompactMultiplier`."""
 NEWEST_AFTER = 4
 """Slots of a column before the newest digit of q is in the memory."""
 
@@ -41,9 +44,8 @@ class SlotSignature(wiring.Signature):
     """
 
     def __init__(self) -> None:
-        slots = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
         flags = ("first", "second", "linear", "preparing", "descaling")
-        super().__init__({"idle": Out(1, init=1), **{name: Out(1) for name in (*slots, *flags)}})
+        super().__init__({"idle": Out(1, init=1), **{name: Out(1) for name in (*SLOTS, *flags)}})
 
 
 class ColumnSignature(wiring.Signature):
@@ -125,38 +127,40 @@ class SlotControl(wiring.Component):
         """Build the state machine, a flip-flop for each slot."""
         m = Module()
         slot, column, pair = self.slot, self.column, self.pair
+        state = OneHot(("idle", *SLOTS), "idle")
+        for name, now in state.now.items():
+            m.d.comb += getattr(slot, name).eq(now)
         past = history(m, "past", slot.ahead, NEWEST_AFTER - 2, reset=True)
         waited = Signal()  # for the newest q
-        turns = Signal()
-        is_short = Signal()  # columns -1 and 0, which have nothing behind XY
-        goes_on = Signal()
-        finishes, descales = Signal(), Signal()
-        drops = Signal()
+        xy_ends = pair.innermost | pair.empty
+        is_short = ~column.reached[1] & ~slot.linear  # columns -1 and 0, which have only AHEAD, XY
+        has_newest = pair.outermost & ~column.late
+        descales = self.descale & ~slot.linear
+        state.change("idle", "ahead", self.start | self.prepare)
+        state.change("ahead", "xy")
+        state.change("xy", "ahead", xy_ends & is_short)
+        state.change("xy", "drop", xy_ends & column.second_half)
+        state.change("xy", "qm", xy_ends & ~column.second_half & ~is_short)
+        state.change("drop", "qm", ~column.finished)
+        state.change("drop", "ahead", column.finished & descales)
+        state.change("drop", "idle", column.finished & ~descales)
+        state.change("qm", "ahead", pair.outermost & column.late)
+        state.change("qm", "pad", has_newest & ~waited)
+        state.change("qm", "diagonal", has_newest & waited)
+        state.change("pad", "diagonal", waited)
+        state.change("diagonal", "newest")
+        state.change("newest", "ahead")
+        state.build(m)
+        finishes = slot.drop & column.finished
+        m.d.sync += waited.eq(~slot.ahead & (waited | past[-1]))
         m.d.comb += [
             slot.first.eq(past[1]),
             slot.second.eq(past[2]),
-            drops.eq(slot.drop & ~column.finished),
-            finishes.eq(slot.drop & column.finished),
-            descales.eq(self.descale & ~slot.linear),
-            turns.eq(slot.xy & (pair.innermost | pair.empty)),
-            is_short.eq(~column.reached[1] & ~slot.linear),
-            goes_on.eq(slot.qm & pair.outermost & ~column.late | slot.pad),
-            self.ends.eq(slot.newest | slot.qm & pair.outermost & column.late | turns & is_short),
+            self.ends.eq(
+                slot.newest | slot.qm & pair.outermost & column.late | slot.xy & xy_ends & is_short
+            ),
             self.begins.eq(slot.idle | finishes),
             self.done.eq(finishes & ~descales),
-        ]
-        m.d.sync += [
-            waited.eq(~slot.ahead & (waited | past[-1])),
-            slot.idle.eq(slot.idle & ~(self.start | self.prepare) | self.done),
-            slot.ahead.eq(
-                slot.idle & (self.start | self.prepare) | finishes & descales | self.ends
-            ),
-            slot.xy.eq(slot.ahead | slot.xy & ~turns),
-            slot.drop.eq(turns & column.second_half),
-            slot.qm.eq(turns & ~column.second_half & ~is_short | drops | slot.qm & ~pair.outermost),
-            slot.pad.eq(goes_on & ~waited),
-            slot.diagonal.eq(goes_on & waited),
-            slot.newest.eq(slot.diagonal),
         ]
         with m.If(slot.idle):
             m.d.sync += [
