@@ -5,8 +5,8 @@ Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005), section 2.2 and figure 2
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 
-from .bit_serial import BitSerialControl, spread, turned
-from .carry_save import carry_save, word_sum
+from .bit_serial import spread, turned
+from .carry_save import CarrySaveControl, carry_save, word_sum
 from .montgomery_csa import MontgomeryCarrySave
 
 __all__ = ["MontgomeryOneCsa"]
@@ -21,7 +21,7 @@ class MontgomeryOneCsa(MontgomeryCarrySave):
     """
 
     def add_row(
-        self, m: Module, control: BitSerialControl, y: Value, modulus: Value
+        self, m: Module, control: CarrySaveControl, y: Value, modulus: Value
     ) -> tuple[Value, Value]:
         """(S, C) = CSA(S, C, I) with I selected; halve both."""
         width, n = self.digit_width, self.width

@@ -5,8 +5,8 @@ Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005), section 2.2 and figure 1
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 
-from .bit_serial import BitSerialControl, spread
-from .carry_save import carry_save
+from .bit_serial import spread
+from .carry_save import CarrySaveControl, carry_save
 from .montgomery_csa import MontgomeryCarrySave
 
 __all__ = ["MontgomeryTwoCsa"]
@@ -20,7 +20,7 @@ class MontgomeryTwoCsa(MontgomeryCarrySave):
     """
 
     def add_row(
-        self, m: Module, control: BitSerialControl, y: Value, modulus: Value
+        self, m: Module, control: CarrySaveControl, y: Value, modulus: Value
     ) -> tuple[Value, Value]:
         """(S, C) = CSA(S, C, x_i * Y); (S, C) = CSA(S, C, q * M); halve both."""
         zero = Const(0, 1)

@@ -15,13 +15,8 @@ from amaranth.hdl import Const, Module, Mux, Signal
 from coprime.model.montgomery import reduced
 from coprime.model.montgomery_r2 import HEADROOM
 
-from .bit_serial import (
-    BitSerialControl,
-    BitSerialMultiplication,
-    BitSerialMultiplier,
-    spread,
-    turned,
-)
+from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
+from .bit_serial_control import BitSerialControl
 
 __all__ = ["MontgomeryRadix2", "MontgomeryRadix2Multiplication"]
 
@@ -35,12 +30,38 @@ class MontgomeryRadix2Multiplication(BitSerialMultiplication):
 
     @property
     def unloading_cycles(self) -> int:
-        """WRITE."""
+        """WRITING."""
         return self.pass_cycles
 
     def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
         """(X * Y + q * M) / R with the q below R = 2^rounds that makes it an integer."""
         return reduced(multiplicand * multiplier, modulus, rounds)
+
+
+class PropagatingControl(BitSerialControl):
+    """The control of a multiplier without C: WRITING is all of FINISHED, and word j is written in
+    cycle j.
+    """
+
+    def load(self, m: Module, entering: list[Signal], loads_x: Signal) -> None:
+        """Start after Y's last word.
+
+        WRITING is short: a word of X that the last multiplication asked for may still come.
+        """
+        y_ends = Signal()
+        m.d.sync += y_ends.eq(entering[-1] & ~entering[-2])
+        super().load(m, entering, y_ends)
+
+    def finish(self, m: Module, entering: list[Signal]) -> None:
+        """Write."""
+        state = self.state
+        state.change("running", "writing", self.rounds_left.last)
+        state.change("writing", "idle", self.passes.final)
+        m.d.comb += [
+            self.adding_next.eq(state.next["running"]),
+            self.reader.written.eq(state.now["writing"]),
+        ]
+        m.d.sync += self.clear_s.eq(state.next["idle"])
 
 
 class MontgomeryRadix2(BitSerialMultiplier):
@@ -51,14 +72,8 @@ class MontgomeryRadix2(BitSerialMultiplier):
     each round S < Y + M < 3M, so N bits hold it; in the end it is below X * Y / 2^rounds + M, and
     so below 2M where X < 2M < 2^(rounds-1).
 
-    ========== ================ =================================================================
-    cycles     state            what happens
-    ========== ================ =================================================================
-    D + 5      LOADING          Y is asked for, word by word, then X's first word
-    1          STARTING         q of the first round
-    rounds     RUNNING
-    D          FINISHED_WRITE   S is written
-    ========== ================ =================================================================
+    The D + 5 cycles of LOADING ask for Y, word by word, and then for X's first word; STARTING makes
+    q of the first round, RUNNING takes a cycle a round, and WRITING D.
     """
 
     computes = MontgomeryRadix2Multiplication
@@ -66,7 +81,7 @@ class MontgomeryRadix2(BitSerialMultiplier):
     def elaborate(self, platform: object) -> Module:
         """Registers and the two adders."""
         m = Module()
-        control = BitSerialControl(self, carry_save=False)
+        control = PropagatingControl(self)
         control.connect(m, self)
         width, n = self.digit_width, self.width
         s = self.s
