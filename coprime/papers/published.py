@@ -1,23 +1,37 @@
 """How a publication's tables and figures are written down, and the list of all that are.
 
-Each paper has a module here with a tuple TABLES; that is all there is to do for the report to show
-it. A figure may name what it is compared with: a measured point, or a function of a design.
+A paper is two files. NAME.toml has what it prints, as it prints it, with remarks on how to read it;
+`read_publication` reads it. NAME.py has a tuple TABLES of these tables, and says what each figure
+is compared with: a measured point, or a function of a design. The report needs nothing else.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import resources
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
 
 __all__ = [
     "Column",
     "Combined",
     "Computed",
+    "Figure",
     "Measured",
     "Paper",
+    "Publication",
     "Row",
     "Source",
+    "Sources",
     "Table",
+    "at_clock",
+    "over_clock",
+    "read_publication",
     "tables",
 ]
 
@@ -92,6 +106,8 @@ class Combined:
 
 
 Source = Measured | Computed | Combined
+Sources = Mapping[str, Sequence[Source]]
+"""What a row's figures are compared with, by column name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +132,7 @@ class Row:
 
     label: str
     published: Mapping[str, Figure]
-    here: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
+    here: Sources = field(default_factory=dict)
     x: float | None = None
 
 
@@ -136,17 +152,10 @@ class Table:
     """What the paper's own figures were measured on."""
     page: int | None = None
     """Printed page number, where it is known."""
-    chart: str | tuple[str, ...] | None = None
+    drawn: tuple[str, ...] = ()
     """Names of the columns that are drawn over the rows' `x`, for a figure."""
     remarks: tuple[str, ...] = ()
     """How to read it, and where the paper contradicts itself."""
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """The columns that are drawn."""
-        if self.chart is None:
-            return ()
-        return (self.chart,) if isinstance(self.chart, str) else self.chart
 
     def __post_init__(self) -> None:
         """Refuse figures and sources of columns that are not there."""
@@ -158,6 +167,199 @@ class Table:
                         f"{self.paper.name}, {self.number}: {name!r} in row {row.label!r} is no "
                         f"column; there are: {', '.join(sorted(names))}"
                     )
+
+
+# --- The files ----------------------------------------------------------------------------------
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _PrintedTable(_Strict):
+    number: str
+    title: str
+    row_title: str
+    columns: list[str]
+    """Each as "name" or "name [unit]"."""
+    rows: str = ""
+    """A line each: the label and a figure for each column, two or more spaces apart. "-" is empty
+    in the paper; quotes make text of digits."""
+    row_label: str = "{:,} bits"
+    """Makes a label of a number."""
+    page: int | None = None
+    device: str = ""
+    chart: list[str] = []
+    remarks: str = ""
+    """Paragraphs with an empty line between them."""
+
+    @property
+    def cells(self) -> Iterator[tuple[str, ...]]:
+        """The rows, digit for digit."""
+        for line in self.rows.strip().splitlines():
+            yield tuple(re.split(r"\s{2,}", line.strip()))
+
+    @cached_property
+    def lines(self) -> tuple[tuple[Any, ...], ...]:
+        """The rows with their numbers."""
+        return tuple(tuple(_figure(cell) for cell in cells) for cells in self.cells)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for label, *figures in self.cells:
+            if len(figures) != len(self.columns):
+                raise ValueError(
+                    f"{self.number}: row {label!r} must have {len(self.columns)} figures, a column "
+                    f"each, not {len(figures)}"
+                )
+        return self
+
+
+class _PrintedPaper(_Strict):
+    name: str
+    authors: str
+    title: str
+    venue: str
+    table: list[_PrintedTable]
+
+
+def _figure(cell: str) -> Figure | None:
+    if cell == "-":
+        return None
+    for number in (int, float):
+        try:
+            return number(cell)
+        except ValueError:
+            pass
+    return cell.strip("'")
+
+
+class Publication:
+    """A paper's file, from its text in TOML.
+
+    Raises pydantic's ValidationError, a ValueError, for an unknown or missing key, a value of
+    another type, and a row that has not a figure for each column.
+    """
+
+    def __init__(self, text: str):
+        printed = _PrintedPaper.model_validate(tomllib.loads(text))
+        self._tables = {table.number: table for table in printed.table}
+        self.paper = Paper(**printed.model_dump(exclude={"table"}))
+
+    def lines(self, number: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a table: label, figures; None is empty in the paper."""
+        return self._tables[number].lines
+
+    def cells(self, number: str) -> Iterator[tuple[str, ...]]:
+        """The same as text, digit for digit."""
+        return self._tables[number].cells
+
+    def column(self, number: str, name: str) -> dict[Any, Any]:
+        """One column of a table, by label."""
+        place = [column.name for column in self.columns(number)].index(name) + 1
+        return {line[0]: line[place] for line in self.lines(number)}
+
+    def table(
+        self,
+        number: str,
+        here: Callable[[Any], Sources] | Mapping[Any, Sources] | None = None,
+        *,
+        computed: Callable[[Any], Mapping[str, Figure]] | None = None,
+        rows: Sequence[Row] | None = None,
+    ) -> Table:
+        """A table with what its figures are compared with.
+
+        Parameters
+        ----------
+        number : as in the paper
+        here : by a row's label, or a function of it
+        computed : figures that follow from printed ones, by a row's label
+        rows : the rows, where the label and the figures are not as in the file
+        """
+        table, columns = self._tables[number], self.columns(number)
+        find = here if callable(here) else lambda label: (here or {}).get(label, {})
+        return Table(
+            paper=self.paper,
+            number=number,
+            title=table.title,
+            row_title=table.row_title,
+            columns=columns,
+            rows=tuple(rows)
+            if rows is not None
+            else tuple(
+                Row(
+                    label if isinstance(label, str) else table.row_label.format(label),
+                    {**_named(columns, figures), **(computed(label) if computed else {})},
+                    find(label),
+                    x=None if isinstance(label, str) else label,
+                )
+                for label, *figures in table.lines
+            ),
+            device=table.device,
+            page=table.page,
+            drawn=tuple(table.chart),
+            remarks=tuple(
+                " ".join(paragraph.split()) for paragraph in table.remarks.strip().split("\n\n")
+            )
+            if table.remarks
+            else (),
+        )
+
+    def columns(self, number: str) -> tuple[Column, ...]:
+        """The columns of a table."""
+        found = [
+            re.fullmatch(r"(.*?)(?: \[([^]]*)\])?", one) for one in self._tables[number].columns
+        ]
+        return tuple(Column(name=one[1], unit=one[2] or "") for one in found if one)
+
+
+def _named(columns: Sequence[Column], figures: Sequence[Figure | None]) -> dict[str, Figure]:
+    """Figures by column name, without those that are empty."""
+    pairs = zip(columns, figures, strict=True)
+    return {column.name: figure for column, figure in pairs if figure is not None}
+
+
+def read_publication(name: str) -> Publication:
+    """The file NAME.toml in this folder."""
+    return Publication(resources.files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+# --- Sources that several papers have -----------------------------------------------------------
+
+
+def at_clock(
+    cycles: Measured,
+    megahertz: float,
+    scale: float = 1000,
+    then: Callable[[float], float] = float,
+    note: str = "",
+) -> Measured:
+    """The time of cycles at a published clock.
+
+    Parameters
+    ----------
+    cycles : as measured
+    megahertz : the clock
+    scale : cycles of 1 MHz in a unit of time: 1000 in 1 ms, 1 in 1 μs
+    then : brings the time into the published unit
+    note : for the reader, after the clock
+    """
+    return replace(
+        cycles,
+        convert=lambda count: then(count / megahertz / scale),
+        where="Simulation, at the paper's clock",
+        note=f"at {megahertz:g} MHz{note}",
+    )
+
+
+def over_clock(cycles: Measured, clock: Measured, where: str, scale: float = 1000) -> Combined:
+    """Cycles of a whole operation over the measured clock of one multiplier; see `at_clock`."""
+    return Combined(
+        of=(cycles, clock),
+        value=lambda count, megahertz: count / megahertz / scale,
+        where=where,
+        how="cycles of the whole operation over the clock of the multiplier alone",
+    )
 
 
 def tables() -> tuple[Table, ...]:

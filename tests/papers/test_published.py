@@ -1,4 +1,4 @@
-"""The papers' tables: found by themselves, and with nothing that they cannot be compared with."""
+"""The papers' tables: read from their files, found, and compared only with what exists."""
 
 import importlib
 import sys
@@ -18,6 +18,7 @@ from coprime.papers.published import (
     Computed,
     Measured,
     Paper,
+    Publication,
     Row,
     Table,
     tables,
@@ -113,3 +114,59 @@ def test_a_figure_of_no_column_is_refused():
         make({"Area": 1, "Time": 2})
     with pytest.raises(ValueError, match="'Time' in row 'one' is no column"):
         make({"Area": 1}, {"Time": (Measured(column="lut", family="fdfm", bits=64),)})
+
+
+PRINTED = """
+name = "SOME"
+authors = "A. Author"
+title = "A title"
+venue = "A venue"
+
+[[table]]
+number = "Table 1"
+title = "What it takes"
+row_title = "Length"
+columns = ["Area [LUTs]", "Time in [4] [ms]", "k"]
+rows = '''
+  64    12  0.50  '101'
+1024  1200  -     two words
+'''
+remarks = '''
+One that
+is wrapped.
+
+Another.
+'''
+"""
+
+
+def test_a_table_is_read_as_it_is_printed():
+    printed = Publication(PRINTED)
+    source = Measured(column="lut", family="fdfm", bits=64)
+    table = printed.table("Table 1", {64: {"Area": (source,)}}, computed=lambda bits: {"k": bits})
+    assert table.columns == (
+        Column(name="Area", unit="LUTs"),
+        Column(name="Time in [4]", unit="ms"),
+        Column(name="k"),
+    )
+    assert table.rows == (
+        Row("64 bits", {"Area": 12, "Time in [4]": 0.5, "k": 64}, {"Area": (source,)}, x=64),
+        Row("1,024 bits", {"Area": 1200, "k": 1024}, {}, x=1024),
+    )
+    assert table.remarks == ("One that is wrapped.", "Another.")
+    assert printed.column("Table 1", "k") == {64: "101", 1024: "two words"}
+    assert next(iter(printed.cells("Table 1"))) == ("64", "12", "0.50", "'101'")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "What', 'titel = "What', "title"),
+        ("0.50  '101'", "0.50", "Table 1: row '64' must have 3 figures, a column each, not 2"),
+        ('"Length"', "7", "row_title"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(old, new, message):
+    assert old in PRINTED
+    with pytest.raises(ValueError, match=message):
+        Publication(PRINTED.replace(old, new))
