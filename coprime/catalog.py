@@ -18,10 +18,10 @@ from coprime.engine.bit_serial import (
 from coprime.engine.compact import compact
 from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
-from coprime.engine.fixed_modulus import compression, direct
 from coprime.engine.karatsuba import karatsuba
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
+from coprime.fixed_modulus.design import compression, direct
 from coprime.model.moduli import MODULI, modulus_of
 
 __all__ = [

@@ -20,6 +20,7 @@ LAYERS = [
     "bus",
     "cluster",
     "padding",
+    "fixed_modulus",
     "engine",
     "exponentiators",
     "program",

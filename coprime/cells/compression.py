@@ -11,10 +11,11 @@ any numbers that fit the ports give the right result.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Unpack, cast
 
-from amaranth.hdl import Module, Value
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -25,13 +26,50 @@ from .compressor_tree import CompressorTree, Plan, TreeOptions, plan_tree
 from .modular_adder import ModularAdder
 from .prefix_adder import Network
 
-__all__ = ["ModularProduct", "ModularReduction", "ModularSquare", "ModularSum", "Options"]
+__all__ = [
+    "ModularProduct",
+    "ModularReduction",
+    "ModularSquare",
+    "ModularSum",
+    "Options",
+    "product_plan",
+]
 
 
 def _residue_bits(m: int) -> int:
     """Bits of m - 1; raises TypeError or ValueError for what is no modulus."""
     modulus_form(m)
     return int(bits_for(m - 1))
+
+
+def _product_matrix(x: Value, y: Value) -> Iterator[tuple[Value, int]]:
+    for i, bit in enumerate(y):
+        yield x & bit.replicate(len(x)), i
+
+
+def _square_matrix(x: Value) -> Iterator[tuple[Value, int]]:
+    for i, bit in enumerate(x):
+        yield bit, 2 * i
+        above = x[i + 1 :]
+        if len(above):
+            # x_i * x_(i+1) has weight 2i + 1, twice.
+            yield above & bit.replicate(len(above)), 2 * i + 2
+
+
+def _plan(m: int, matrix: Iterable[tuple[Value, int]], options: TreeOptions) -> Plan:
+    return plan_tree(
+        m, [weight + place for bits, weight in matrix for place in range(len(bits))], **options
+    )
+
+
+@cache
+def product_plan(m: int, *, square: bool = False) -> Plan:
+    """The tree of a ModularProduct, or of a ModularSquare, with the default options.
+
+    TypeError or ValueError for a modulus that is not an integer of at least 3.
+    """
+    x, y = (Signal(_residue_bits(m)) for _ in range(2))
+    return _plan(m, _square_matrix(x) if square else _product_matrix(x, y), TreeOptions())
 
 
 class Options(TreeOptions, total=False):
@@ -75,10 +113,7 @@ class _Compression(wiring.Component):
         super().__init__(
             {name: In(bits) for name, bits in inputs.items()} | {"result": Out(_residue_bits(m))}
         )
-        weights = [
-            weight + place for vector, weight in self._matrix() for place in range(len(vector))
-        ]
-        self.plan: Plan = plan_tree(m, weights, **cast(TreeOptions, options))
+        self.plan = _plan(m, self._matrix(), cast(TreeOptions, options))
         self.registers = self.plan.spaced(stages)
         self.latency = stages
 
@@ -129,8 +164,7 @@ class ModularProduct(_Compression):
         super().__init__(m, {"x": bits, "y": bits}, **options)
 
     def _matrix(self) -> Iterator[tuple[Value, int]]:
-        for i, bit in enumerate(self.y):
-            yield self.x & bit.replicate(len(self.x)), i
+        return _product_matrix(self.x, self.y)
 
 
 class ModularSquare(_Compression):
@@ -152,12 +186,7 @@ class ModularSquare(_Compression):
         super().__init__(m, {"x": _residue_bits(m)}, **options)
 
     def _matrix(self) -> Iterator[tuple[Value, int]]:
-        for i, bit in enumerate(self.x):
-            yield bit, 2 * i
-            above = self.x[i + 1 :]
-            if len(above):
-                # x_i * x_(i+1) has weight 2i + 1, twice.
-                yield above & bit.replicate(len(above)), 2 * i + 2
+        return _square_matrix(self.x)
 
 
 class ModularReduction(_Compression):

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coprime.catalog import Choice
-from coprime.cells.compression import ModularProduct
+from coprime.cells.compression import product_plan
 from coprime.cells.compressor_tree import Plan
-from coprime.engine.fixed_modulus import FixedModulusDesign
+from coprime.fixed_modulus.arithmetic import FixedModulus, Method
+from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
-from coprime.multipliers.fixed_modulus import FixedModulus, Method
 
 __all__ = ["PLANNED_BITS", "Explanation", "explain", "tree_gates"]
 
@@ -44,9 +44,7 @@ class Explanation:
         """The tree of a product; None for a modulus over PLANNED_BITS."""
         if self.arithmetic.bits > PLANNED_BITS:
             return None
-        product = ModularProduct(self.arithmetic.multiple)
-        product._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
-        return product.plan
+        return product_plan(self.arithmetic.multiple)
 
     @property
     def tree(self) -> str:
@@ -122,7 +120,7 @@ def tree_gates(choice: Choice) -> int:
     arithmetic = design.arithmetic
     if arithmetic.method is not Method.COMPRESSION:
         return 0
-    return product_estimate(arithmetic.multiple).area * design.multipliers
+    return product_estimate(arithmetic.multiple).area * design.capabilities.multipliers
 
 
 def explain(choice: Choice) -> Explanation:

@@ -13,7 +13,7 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
-from coprime.engine.fixed_modulus import FixedModulusDesign
+from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.flow.package import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
@@ -63,7 +63,7 @@ def predict_multiplication(
     if operation in _WORDS:
         return Multiplication(1, 1)
     if isinstance(design, FixedModulusDesign):
-        return Multiplication(design.exponentiator.each, 1)
+        return Multiplication(design.exponentiation.product_cycles, 1)
     assert isinstance(design, EngineDesign)
     own = design.multiplication
     return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))

@@ -10,7 +10,7 @@ from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.node import Node
-from coprime.engine.fixed_modulus import FixedModulusDesign
+from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
 from .description import describe

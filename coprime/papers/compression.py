@@ -7,9 +7,8 @@ Catarina, 2023.
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
 
-from coprime.cells.compression import ModularProduct
+from coprime.cells.compression import product_plan
 from coprime.cells.compressor_tree import Plan
 from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
@@ -434,13 +433,6 @@ def _both(first: Here, second: Here) -> Here:
     return lambda test, circuit: (*first(test, circuit), *second(test, circuit))
 
 
-@cache
-def _product_plan(modulus: int) -> Plan:
-    product = ModularProduct(modulus)
-    product._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
-    return product.plan
-
-
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
 
 
@@ -462,7 +454,7 @@ def _cells(modulus: int) -> Sources:
 
     def scaled(of: Callable[[Plan], int], place: int) -> tuple[Source, ...]:
         return _computed(
-            lambda: first[place] * of(_product_plan(modulus)) / of(_product_plan(first_modulus)),
+            lambda: first[place] * of(product_plan(modulus)) / of(product_plan(first_modulus)),
             "Unit gates, scaled to its first row",
             "estimate of our tree and its last adder, times its first figure over the estimate of "
             "that row's",
@@ -540,7 +532,7 @@ def _of_form(of: Callable[[Plan], int]) -> Callable[[str], tuple[Source, ...]]:
     def here(curve: str) -> tuple[Source, ...]:
         modulus = 2**_SIZE + int(curve.removeprefix("2^n").replace(" ", "") or 0)
         return _computed(
-            lambda: of(_product_plan(modulus)),
+            lambda: of(product_plan(modulus)),
             f"Unit gates, n = {_SIZE}, estimate",
             "the tree and its last adder",
         )

@@ -7,14 +7,19 @@ multiplier is a compressor tree (CM) or the expression `x * y % m` (DM).
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cached_property
 from math import prod
 
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.compression import ModularProduct, ModularReduction, ModularSquare
+from coprime.cells.compression import (
+    ModularProduct,
+    ModularReduction,
+    ModularSquare,
+    product_plan,
+)
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 
@@ -96,12 +101,12 @@ class FixedModulus:
         for registers than `stages`. Trees are planned for that, if there are any registers.
         """
         if self.stages:
-            kinds = (ModularProduct, ModularSquare) if squares else (ModularProduct,)
-            most = min(_most_stages(kind, self.multiple) for kind in kinds)
+            kinds = (False, True) if squares else (False,)
+            most = 1 + min(product_plan(self.multiple, square=kind).depth for kind in kinds)
             if self.stages > most:
                 raise ValueError(
                     f"stages must be in 0..{most} for this modulus, not {self.stages}: there is a"
-                    f" place behind each level of the tree, and one before the first"
+                    " place behind each level of the tree, and one before the first"
                 )
 
     def product(self) -> wiring.Component:
@@ -128,13 +133,6 @@ class FixedModulus:
         if self.method is Method.DIRECT:
             return DirectReduction(m, bits)
         return ModularReduction(m, bits)
-
-
-@cache
-def _most_stages(kind: type[ModularProduct | ModularSquare], m: int) -> int:
-    component = kind(m)
-    component._MustUse__silence = True  # it never becomes hardware, and Amaranth need not warn
-    return component.plan.depth + 1
 
 
 class RegisteredProduct(wiring.Component):

@@ -103,7 +103,7 @@ def test_modmul(bench):
 def test_modexp(bench):
     m, generator = modulus(bench), random.Random(2)
     for e in exponents(m, generator):
-        if bench.design.counts:
+        if bench.design.exponentiation.counts_exponent:
             e %= 3000
         for x in (0, 1, m - 1, generator.randrange(m)):
             assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m)
@@ -261,13 +261,13 @@ def test_wipe_clears_every_register_and_the_table(which, stages):
                 await context.tick()
                 cycles += 1
             await context.tick()
-            power = engine.exponentiator
-            held = [context.get(one) for one in (power.c, power.x, engine.y, engine.e)]
-            held += [context.get(power.memory.data[k]) for k in range(8)]
+            power, operands = engine.exponentiator, engine.operands
+            held = [context.get(one) for one in (power.c, power.x, operands.y, operands.e)]
+            held += [context.get(power.table.memory.data[k]) for k in range(8)]
             if command is Command.MODEXP:
                 assert held[0] == pow(7, 255, 241) and all(held[1:4])
         assert not any(held)
-        assert not context.get(engine.matches)
+        assert not context.get(engine.operands.matches)
         assert cycles == design.predict(Command.WIPE, {}, {}).cycles
 
     simulator = Simulator(engine)

@@ -1,0 +1,1 @@
+"""Engines for one modulus, known when the circuit is generated: operands in registers."""
