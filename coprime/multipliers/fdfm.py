@@ -14,6 +14,8 @@ Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-ba
 from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
@@ -67,7 +69,7 @@ class FdfmMultiplier(ModularMultiplier):
     """The hardware of an `FdfmMultiplication`.
 
     Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
-    asked; the operand enters the DSP slice in c+3 and its sum stands in P in c+6.
+    asked; the operand enters the DSP slice in c+3 and its sum is in P in c+6.
 
     ======== ============ =============================================================
     c        port A reads DSP slice
@@ -101,143 +103,243 @@ class FdfmMultiplier(ModularMultiplier):
         """Build the schedule above."""
         m = Module()
         m.submodules.dsp = dsp = DspSlice(accumulator_width=37, target=self.target)
+        m.submodules.schedule = asked = FdfmSchedule(self.count_bits)
+        m.submodules.sums = sums = FdfmSum(self.count_bits)
+        m.d.comb += [
+            asked.start.eq(self.start),
+            asked.inner_digits.eq(self.inner_digits),
+            asked.outer_digits.eq(self.outer_digits),
+            asked.flushed.eq(sums.flushed),
+            self.done.eq(asked.done),
+            # X_0 * Y_i at c = 0 is repeated at c = 5: it counts once.
+            self.multiplying.eq(asked.x_j | asked.m_j | asked.inverse),
+        ]
 
-        # --- Loops ---------------------------------------------------------------------------
-        i = Signal(self.count_bits)  # 0..outer: index of the Y digit to be read next
-        j = Signal(self.count_bits)  # 0..inner-1
-        first = Signal()  # i = 0: S_0 is zero
+        # --- Port A --------------------------------------------------------------------------
+        with m.If(asked.y):
+            m.d.comb += self.a_role.eq(Role.MULTIPLIER)
+        with m.Elif(asked.m_j):
+            m.d.comb += self.a_role.eq(Role.MODULUS)
+        with m.Elif(asked.inverse):
+            m.d.comb += self.a_role.eq(Role.INVERSE)
+        m.d.comb += self.a_index.eq(Mux(asked.y, asked.i, asked.j))
+
+        # --- The DSP slice: a digit that was asked for in cycle c enters it in c + 3 ----------
+        operation = Signal(Accumulate)
+        with m.If(asked.m_j):
+            m.d.comb += operation.eq(Accumulate.ADD)
+        with m.Elif(asked.flush | (asked.x_j & (asked.j != 0))):
+            m.d.comb += operation.eq(Accumulate.SHIFT_ADD)
+        enters_y, enters_inverse, enters_m_j, flushes, index, enters_operation = (
+            delays(m, signal, READ_LATENCY)
+            for signal in (asked.y, asked.inverse, asked.m_j, asked.flush, asked.j, operation)
+        )
+        y = Signal(RADIX_BITS, reset_less=True)
+        q = Signal(RADIX_BITS, reset_less=True)
+        p = dsp.p[:RADIX_BITS]
+        q_is_made = Signal()
+        m.d.comb += q_is_made.eq(enters_m_j[-1] & (index[-1] == 0))
+        with m.If(enters_y[-1]):
+            m.d.sync += y.eq(Mux(self.multiplier_is_one, asked.i == 0, self.a_data))
+        with m.If(q_is_made):
+            m.d.sync += q.eq(p)
+        m.d.comb += [
+            dsp.a.eq(self.a_data),
+            dsp.b.eq(
+                Mux(
+                    enters_inverse[-1],
+                    sums.total[:RADIX_BITS],
+                    Mux(q_is_made, p, Mux(enters_m_j[-1], q, y)),
+                )
+            ),
+            dsp.accumulate.eq(enters_operation[-1]),
+            dsp.product.eq(~flushes[-1]),
+        ]
+
+        # --- The adder, and port B -----------------------------------------------------------
+        m.d.comb += [
+            sums.clear.eq(asked.idle),
+            sums.inverse.eq(enters_inverse[-1]),
+            sums.m_j.eq(enters_m_j[-1]),
+            sums.flush.eq(flushes[-1]),
+            sums.j.eq(index[-1]),
+            sums.p.eq(p),
+            sums.b_data.eq(self.b_data),
+            self.b_write.eq(sums.write),
+            self.b_write_data.eq(sums.total[:RADIX_BITS]),
+            # S_j is asked for one cycle after M_j, in odd cycles; sums are written in even ones.
+            self.b_index.eq(Mux(sums.write, sums.write_index, index[1])),
+        ]
+        return m
+
+
+class FdfmSchedule(wiring.Component):
+    """Asks port A for a digit in each cycle, in the order of `FdfmMultiplier`'s table.
+
+    Parameters
+    ----------
+    count_bits : int
+        Bits of a digit count.
+
+    Members
+    -------
+    start, inner_digits, outer_digits : in
+        As in MultiplierSignature.
+    idle : out
+        No multiplication is in progress.
+    y, inverse, x_j, m_j : out
+        Port A reads Y_i, -M^-1, X_j or M_j; X_0 in cycles without any of these.
+    flush : out
+        In the round of j = d, together with `y`.
+    i : out, 0 to outer
+        Index of the digit of Y that is read next.
+    j : out, 0 to inner - 1
+    flushed : in
+        The sum of a `flush` is being written.
+    done : out
+        It is that of the last iteration.
+    """
+
+    def __init__(self, count_bits: int):
+        super().__init__(
+            {
+                "start": In(1),
+                "inner_digits": In(count_bits),
+                "outer_digits": In(count_bits),
+                **dict.fromkeys(("idle", "y", "inverse", "x_j", "m_j", "flush"), Out(1)),
+                "i": Out(count_bits),
+                "j": Out(count_bits),
+                "flushed": In(1),
+                "done": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Count through both loops."""
+        m = Module()
+        i, j = self.i, self.j
         wait = Signal(3)  # 0..4: c within QUOTIENT
-        last_j = Signal()
-        m.d.comb += last_j.eq(j + 1 == self.inner_digits)
-
-        s_0 = Signal(RADIX_BITS)
-        read_y = Signal()
-        quotient = Signal()
-        x_j = Signal()
-        m_j = Signal()
-        flush = Signal()
         draining = Signal()
-        finished = Signal()
-
+        m.d.comb += self.done.eq(self.flushed & draining)
         with m.FSM():
             with m.State("IDLE"):
-                m.d.sync += [i.eq(0), first.eq(1), draining.eq(0), s_0.eq(0)]
+                m.d.comb += self.idle.eq(1)
+                m.d.sync += [i.eq(0), draining.eq(0)]
                 with m.If(self.start):
                     m.next = "READ_Y0"
             with m.State("READ_Y0"):
-                m.d.comb += read_y.eq(1)
+                m.d.comb += self.y.eq(1)
                 m.next = "QUOTIENT"
             with m.State("QUOTIENT"):  # line 3
-                m.d.comb += quotient.eq(wait == 3)
+                m.d.comb += self.inverse.eq(wait == 3)
                 m.d.sync += wait.eq(wait + 1)
-                with m.If(quotient):
+                with m.If(self.inverse):
                     m.d.sync += i.eq(i + 1)
                 with m.If(wait == 4):
                     m.d.sync += wait.eq(0)
                     m.next = "X_J"
             with m.State("X_J"):  # line 6
-                m.d.comb += x_j.eq(1)
+                m.d.comb += self.x_j.eq(1)
                 m.next = "M_J"
             with m.State("M_J"):  # lines 7 to 9
-                m.d.comb += m_j.eq(1)
+                m.d.comb += self.m_j.eq(1)
                 m.d.sync += j.eq(j + 1)
                 m.next = "X_J"
-                with m.If(last_j):
+                with m.If(j + 1 == self.inner_digits):
                     m.d.sync += j.eq(0)
                     m.next = "FLUSH"
             with m.State("FLUSH"):  # j = d
-                m.d.comb += [read_y.eq(1), flush.eq(1)]
+                m.d.comb += [self.y.eq(1), self.flush.eq(1)]
                 m.next = "QUOTIENT"
                 with m.If(i == self.outer_digits):
                     m.d.sync += draining.eq(1)
                     m.next = "DRAIN"
-            with m.State("DRAIN"), m.If(finished):
+            with m.State("DRAIN"), m.If(self.done):
                 m.next = "IDLE"
+        return m
 
-        # --- Port A --------------------------------------------------------------------------
-        with m.If(read_y):
-            m.d.comb += self.a_role.eq(Role.MULTIPLIER)
-        with m.Elif(m_j):
-            m.d.comb += self.a_role.eq(Role.MODULUS)
-        with m.Elif(quotient):
-            m.d.comb += self.a_role.eq(Role.INVERSE)
-        m.d.comb += self.a_index.eq(Mux(read_y, i, j))
 
-        # What is asked for in cycle c enters the slice in c + arrival and stands in P in c + ready.
-        arrival = READ_LATENCY
-        ready = arrival + DspSlice.LATENCY
-        pairs = delays(m, m_j, ready)
-        flushes = delays(m, flush, ready)
-        index = delays(m, j, ready + 2)
+class FdfmSum(wiring.Component):
+    """The adder of lines 8 and 9, and of line 3: P + S_(i,j) + C_S.
 
-        # --- The DSP slice -------------------------------------------------------------------
-        y = Signal(RADIX_BITS, reset_less=True)
-        q = Signal(RADIX_BITS, reset_less=True)
-        s = Signal(RADIX_BITS, reset_less=True)
-        p = dsp.p[:RADIX_BITS]
-        carry = Signal()
-        total = Signal(RADIX_BITS + 1)
-        select_sum, select_p, select_q = Signal(), Signal(), Signal()
-        m.d.comb += total.eq(
-            # The lowest position makes the carry an input of one carry chain.
-            (Cat(Const(1, 1), p) + Cat(carry, Mux(select_sum, s_0, s)))[1:]
+    What enters the DSP slice in some cycle has its sum in P, and so in `total`, DspSlice.LATENCY
+    cycles later.
+
+    Parameters
+    ----------
+    count_bits : int
+        Bits of a digit count.
+
+    Members
+    -------
+    clear : in
+        S and C_S are 0 in the iteration that follows.
+    inverse, m_j, flush : in
+        -M^-1 enters the DSP slice, or M_j, or the shift of j = d.
+    j : in, 0 to inner - 1
+        Index of the M_j that enters.
+    p : in, 17 bits
+        The lowest digit of P.
+    b_data : in, 17 bits
+        S_(i,j), a cycle after M_j enters.
+    total : out, 18 bits
+        P + S_0 while -M^-1 enters, else {C_S : S_(i+1,j-1)}.
+    write, write_index : out
+        The sum's digit is S_(i+1,write_index).
+    flushed : out
+        It is the last one of its iteration.
+    """
+
+    def __init__(self, count_bits: int):
+        super().__init__(
+            {
+                **dict.fromkeys(("clear", "inverse", "m_j", "flush"), In(1)),
+                "j": In(count_bits),
+                "p": In(RADIX_BITS),
+                "b_data": In(RADIX_BITS),
+                "total": Out(RADIX_BITS + 1),
+                "write": Out(1),
+                "write_index": Out(count_bits),
+                "flushed": Out(1),
+            }
         )
 
-        with m.If(delays(m, read_y, arrival)[-1]):
-            m.d.sync += y.eq(Mux(self.multiplier_is_one, i == 0, self.a_data))
-        operation = Signal(Accumulate)
-        with m.If(m_j):
-            m.d.comb += operation.eq(Accumulate.ADD)
-        with m.Elif(flush | (x_j & (j != 0))):
-            m.d.comb += operation.eq(Accumulate.SHIFT_ADD)
-        m.d.comb += [
-            select_sum.eq(delays(m, quotient, arrival)[-1]),
-            select_q.eq(pairs[arrival]),
-            select_p.eq(select_q & (index[arrival] == 0)),
-        ]
-        with m.If(select_p):
-            m.d.sync += q.eq(p)
-        b = Signal(RADIX_BITS)
-        m.d.comb += [
-            b.eq(
-                Mux(
-                    select_sum,
-                    total[:RADIX_BITS],
-                    Mux(select_p, p, Mux(select_q, q, y)),
-                )
-            ),
-            dsp.a.eq(self.a_data),
-            dsp.b.eq(b),
-            dsp.accumulate.eq(delays(m, operation, arrival)[-1]),
-            dsp.product.eq(~flushes[arrival]),
-        ]
-        # X_0 * Y_i at c = 0 is done again at c = 5: it counts once.
-        m.d.comb += self.multiplying.eq(x_j | m_j | quotient)
+    def elaborate(self, platform: object) -> Module:
+        """One carry chain, with a digit of S and a carry waiting for each sum."""
+        m = Module()
+        digit = self.total[:RADIX_BITS]
+        pair = delays(m, self.m_j, DspSlice.LATENCY)[-1]
+        flushes = delays(m, self.flush, DspSlice.LATENCY)
+        # The digit is S_(i+1,j-1): j - 1 is what j was two cycles before.
+        *_, index, _, before = delays(m, self.j, DspSlice.LATENCY + 2)
 
-        # --- Lines 8 and 9, and port B -------------------------------------------------------
-        # Port B is asked for S_j one cycle after M_j, in odd cycles, and writes in even ones; two
-        # registers make S_j meet its sum.
-        sum_pair, sum_flush, sum_index = pairs[ready], flushes[ready], index[ready]
-        s_early = Signal.like(s, reset_less=True)
+        s_0 = Signal(RADIX_BITS)
+        s = Signal(RADIX_BITS, reset_less=True)
+        s_early = Signal.like(s)
+        carry = Signal()
+        first = Signal()  # i = 0: S is 0
+        m.d.comb += self.total.eq(
+            # The lowest position makes the carry an input of one carry chain.
+            (Cat(Const(1, 1), self.p) + Cat(carry, Mux(self.inverse, s_0, s)))[1:]
+        )
         m.d.sync += [s_early.eq(self.b_data), s.eq(s_early)]
-        with m.If(first | flushes[ready - 1]):
-            # S is zero in the first iteration, and beyond its last digit.
+        with m.If(first | flushes[-2]):
+            # S is 0 in the first iteration, and beyond its last digit.
             m.d.sync += s.eq(0)
-        with m.If(flushes[ready - 2]):
+        with m.If(flushes[-3]):
             m.d.sync += first.eq(0)
-        with m.If(sum_pair & (sum_index == 1)):
-            m.d.sync += s_0.eq(total[:RADIX_BITS])
-        with m.If(sum_pair):
-            m.d.sync += carry.eq(total[RADIX_BITS])
-        with m.If(sum_flush):
+        with m.If(pair & (index == 1)):
+            m.d.sync += s_0.eq(digit)
+        with m.If(pair):
+            m.d.sync += carry.eq(self.total[RADIX_BITS])
+        with m.If(self.flushed):
             m.d.sync += carry.eq(0)
+        with m.If(self.clear):
+            m.d.sync += [first.eq(1), s_0.eq(0)]
         m.d.comb += [
+            self.flushed.eq(flushes[-1]),
             # The digit of j = 0 is zero by the choice of q and is dropped: the shift by one digit.
-            self.b_write.eq((sum_pair & (sum_index != 0)) | sum_flush),
-            self.b_write_data.eq(total[:RADIX_BITS]),
-            # The sum's j less one: j was that two cycles before it was the sum's.
-            self.b_index.eq(Mux(self.b_write, index[ready + 2], index[1])),
-            finished.eq(sum_flush & draining),
-            self.done.eq(finished),
+            self.write.eq((pair & (index != 0)) | self.flushed),
+            self.write_index.eq(before),
         ]
         return m
