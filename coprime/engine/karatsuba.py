@@ -8,8 +8,8 @@ from functools import partial
 
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.karatsuba import KaratsubaMultiplier
-from coprime.multipliers.karatsuba_schedule import KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
 from .contract import Capabilities
 from .design import EngineDesign, check_ranges, required_operands

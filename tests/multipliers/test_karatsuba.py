@@ -19,8 +19,8 @@ from coprime.flow.ecp5 import map_ecp5
 from coprime.flow.verilog import to_verilog
 from coprime.flow.xc7 import map_xc7
 from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.karatsuba import KaratsubaMultiplier
-from coprime.multipliers.karatsuba_schedule import ADD, ASK, KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplication import ADD, ASK, KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 from tests.cells.test_product import ecp5_cells
 from tests.netlists import first_difference, xc7_library
 
@@ -275,7 +275,8 @@ def simulate(multiplier, steps):
     own = {name: sub for sub, name, *_ in fragment.subfragments}["multiplier"]
     registers = {
         signal.name: signal
-        for statement in own.statements["sync"]
+        for part in parts(own)
+        for statement in part.statements.get("sync", ())
         for signal in statement._lhs_signals()
     }
 

@@ -1,0 +1,226 @@
+"""KARATSUBA's Montgomery multiplier of very high radix: word-pipelined, without a stall.
+
+Source: San, At (2014), Algorithm 4 and sections 4.3 to 4.6. What differs:
+
+* S_(i+1,0) * M' and (X_0 * M') * Y_(i+1) make q_(i+1), the second one ahead of time. One multiplier
+  does both, and X_0 * Y_i needs none of its own.
+* The word of j = 0 is zero by the choice of q, so its sum is not formed: its carry is known from
+  whether S_(i,0) is zero. In its place the adder forms the last word of the iteration before. So an
+  iteration takes as many cycles as there are words, D, and the paper's d + 1 is our D.
+
+Beyond the paper:
+
+* The modulus `scaled` (Orup, 1995): modulo c * M with c = M' = -M^-1 mod 2^w, whose lowest word is
+  -1, q_(i+1) is S_(i+1,0) + X_0 * Y_(i+1) without a multiplication. There are two multipliers of
+  words instead of three, and one word more.
+* Two multiplications `interleaved`: their iterations take turns, so that neither waits for its q.
+"""
+
+from amaranth.hdl import Array, Module, Mux
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Out
+
+from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.cells.target import Target
+
+from ..contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from ..delays import history
+from .factors import Factors
+from .multiplication import ASK, KaratsubaMultiplication
+from .quotient import ProductQuotient, ScaledQuotient
+from .schedule import Schedule, Storage, slots
+from .sums import Sums
+
+__all__ = ["KaratsubaMultiplier"]
+
+
+class KaratsubaMultiplier(ModularMultiplier):
+    """The hardware of a `KaratsubaMultiplication`, which has the ranges of its operands.
+
+    In the slot of word j, in iteration i, X_j and Y_i, and M_j and q_i, enter their multipliers. A
+    slot is a cycle; the next iteration begins D slots later, or `period` slots where q_(i+1) needs
+    longer. With k the latency of a product, counted from slot 0 of iteration i:
+
+    ============ ==================================================================
+    slot         what is there
+    ============ ==================================================================
+    1            X_0' * Y_(i+1) enters the multiplier of q; X_0' = X_0 * M' mod 2^w
+    j + k        X_j * Y_i and q_i * M_j                           (R1, R2, R4, R5)
+    j + k + 1    L_j and H_j: both lower halves, both upper halves (R3)
+    j + k + 2    V_j = L_j + H_(j-1)                               (lines 13, 14: R6)
+    j + k + 3    V_j + S_(i,j) + C: S_(i+1,j-1), and the next C    (lines 15 to 17: R8)
+    k + 4        S_(i+1,0) * M' enters the multiplier of q
+    2k + 4       q_(i+1), which goes into its register             (line 6)
+    ============ ==================================================================
+
+    Before the first slot X_0 and Y_0 are read, and q_0 is made: `loading` cycles.
+
+    **Scaled**, S and the results are modulo c * M, and D is the number of its words. X_0 * Y_(i+1),
+    of which q_(i+1) needs the lower half, takes slot 0 of iteration i; that of X_0 * Y_i waits from
+    the iteration before. q_(i+1) is there in slot k + 4. Where `leaves` is 1, the last round is one
+    modulo M itself: its q is S_0 * c, and it adds q * M alone, so Y's last word must be zero. The
+    result, congruent modulo M, is below (S + (2^w - 1) * M) / 2^w, with S before that round.
+
+    **Interleaved**, a second multiplication comes through the ports `other`: started in the same
+    cycle, with the same lengths, it takes the turns between those of the first one, and `done` is
+    common. Each has half of the multiplier's time, and twice the time for its q.
+
+    Parameters
+    ----------
+    multiplication : KaratsubaMultiplication
+    max_digits : int
+        Words of the longest modulus; of its scaled form.
+    count_bits : int
+        Bits of a digit count.
+    target : Target
+    """
+
+    multiplication: KaratsubaMultiplication
+
+    def __init__(
+        self,
+        multiplication: KaratsubaMultiplication,
+        max_digits: int,
+        count_bits: int,
+        target: Target = Target.GENERIC,
+    ):
+        self.multiplication = multiplication
+        self.max_digits = max_digits
+        self.count_bits = count_bits
+        self.target = Target(target)
+        ports = MultiplierSignature(
+            multiplication.digit_width,
+            count_bits,
+            count_bits,
+            two_streams=True,
+            scaled=multiplication.scaled,
+        )
+        interleaved = multiplication.interleaved
+        self.storage = Storage(max_digits, multiplication.interleaved)
+        super().__init__({**ports.members, "other": Out(ports)} if interleaved else ports)
+
+    @property
+    def clear_cycles(self) -> int:
+        """Cycles of a wipe: every word of the memories, and all that is on its way to them."""
+        return max(self.storage.depth, self.multiplication.made + 2)
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the schedule above."""
+        m = Module()
+        own = self.multiplication
+        width, k = own.digit_width, own.latency
+        ports = [self, self.other] if own.interleaved else [self]
+        m.submodules.schedule = asked = Schedule(
+            own, self.max_digits, self.count_bits, self.clear_cycles
+        )
+        layout = asked.slot.shape()
+        m.submodules.factors = factors = Factors(own, layout)
+        m.submodules.sums = sums = Sums(own, self.storage, layout)
+        of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
+        m.submodules.product_x, m.submodules.product_m = of_x, of_m
+        at = slots(m, asked.slot, ASK + k)
+        m.d.comb += [
+            asked.start.eq(self.start),
+            asked.prepare.eq(self.prepare),
+            asked.wipe.eq(self.wipe),
+            asked.inner_digits.eq(self.inner_digits),
+            asked.outer_digits.eq(self.outer_digits),
+            factors.slot.eq(at[READ_LATENCY]),
+            factors.multiplier_is_one.eq(self.multiplier_is_one),
+            factors.clear.eq(asked.clears),
+            of_x.x.eq(factors.x),
+            of_x.y.eq(factors.y),
+            of_m.x.eq(factors.m_j),
+            of_m.y.eq(factors.q),
+            sums.slot.eq(at[ASK + k]),
+            sums.product_m.eq(of_m.product),
+            sums.clears.eq(asked.clears),
+            sums.clear_address.eq(asked.slot.word),
+            self.multiplying.eq(asked.asks),
+        ]
+        if own.interleaved:
+            m.d.comb += asked.together.eq(self.other.start | self.other.prepare)
+
+        # --- q, as soon as S_(i+1,0) is there ----------------------------------------------------
+        quotient: ScaledQuotient | ProductQuotient
+        if own.scaled:
+            m.submodules.quotient = quotient = ScaledQuotient(own, layout)
+            m.d.comb += [
+                asked.leaves.eq(self.leaves),
+                factors.takes_last.eq(asked.takes_last),
+                factors.last_turn.eq(asked.slot.turn),
+                quotient.takes_last.eq(asked.takes_last),
+                quotient.last_turn.eq(asked.slot.turn),
+                quotient.slot.eq(at[ASK + k]),
+                quotient.product.eq(of_x.product),
+                sums.product_x.eq(quotient.product_now),
+            ]
+        else:
+            m.submodules.quotient = quotient = ProductQuotient(own, layout, self.target)
+            m.d.comb += [
+                quotient.slot.eq(at[ASK]),
+                quotient.x.eq(factors.x),
+                factors.turn.eq(quotient.turn),
+                quotient.inverse.eq(factors.inverse),
+                quotient.y_next.eq(factors.y_next),
+                sums.product_x.eq(of_x.product),
+            ]
+        m.d.comb += [
+            quotient.clear.eq(asked.clears),
+            quotient.s_is_made.eq(sums.written.iteration),
+            quotient.s_turn.eq(sums.written.turn),
+            quotient.s_word.eq(sums.s_word),
+            factors.q_is_made.eq(quotient.is_made),
+            factors.q_made.eq(quotient.q),
+            factors.q_turn.eq(quotient.made_turn),
+        ]
+
+        # --- M: as it comes, or multiplied by c, with -1 as its lowest word ----------------------
+        m.submodules.modulus = modulus = Memory(
+            shape=width, depth=self.storage.depth, init=[], attrs={"ram_style": "distributed"}
+        )
+        read, write = modulus.read_port(domain="comb"), modulus.write_port()
+        loaded = sums.summed if own.scaled else at[ASK]
+        m.d.comb += [
+            read.addr.eq(self.storage.address(at[READ_LATENCY])),
+            factors.m_word.eq(read.data),
+            write.addr.eq(self.storage.address(loaded)),
+            write.data.eq(Mux(loaded.first_word, -1, sums.s_word) if own.scaled else factors.x),
+            write.en.eq(loaded.loads),
+        ]
+        with m.If(asked.clears):
+            m.d.comb += [write.addr.eq(asked.slot.word), write.data.eq(0), write.en.eq(1)]
+
+        # --- Words from and to the engine's memory -----------------------------------------------
+        # After a reset nothing may be written or reported of what was under way before it.
+        ends = history(m, "ends", asked.ends, own.made + 1, reset=True)
+        closes = history(m, "closes", asked.closes, own.made + 1, reset=True)[-1]
+        loaded_age = own.made if own.scaled else ASK
+        turn = at[READ_LATENCY].turn
+        m.d.comb += [
+            asked.finished.eq(Mux(loaded.loads, ends[loaded_age], ends[-1] & closes)),
+            factors.x_word.eq(Array(port.a_data for port in ports)[turn]),
+            factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
+        ]
+        for stream, port in enumerate(ports):
+            writes = closes & (sums.written.turn == stream)
+            m.d.comb += [
+                port.a_role.eq(
+                    Mux(
+                        asked.slot.loads_inverse,
+                        Role.INVERSE,
+                        Mux(
+                            asked.slot.loads | asked.slot.leaving,
+                            Role.MODULUS,
+                            Role.MULTIPLICAND,
+                        ),
+                    )
+                ),
+                port.a_index.eq(asked.slot.word),
+                port.b_multiplier.eq(asked.slot.asks_y & (asked.slot.turn == stream)),
+                port.b_write.eq(writes),
+                port.b_write_data.eq(sums.s_word),
+                port.b_index.eq(Mux(writes, sums.written.word, asked.y_index)),
+                port.done.eq(asked.finished),
+            ]
+        return m

@@ -1,0 +1,243 @@
+"""The schedule of the Karatsuba multiplier: which word is read for which slot."""
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from ..delays import history
+from .multiplication import ASK, KaratsubaMultiplication
+
+__all__ = ["Schedule", "Storage", "registers", "slot_layout", "slots"]
+
+
+class Storage:
+    """Where the words of an operand are, of one multiplication or of two that are interleaved.
+
+    Parameters
+    ----------
+    max_digits : int
+        Words of the longest operand.
+    interleaved : bool
+        Two multiplications share each memory.
+    """
+
+    def __init__(self, max_digits: int, interleaved: bool):
+        self.interleaved = interleaved
+        self._index_bits: int = bits_for(max_digits - 1)
+        self.depth = 2 << self._index_bits if interleaved else max_digits
+
+    def address(self, slot: data.View) -> Value:
+        """Address of the slot's word."""
+        return Cat(slot.word[: self._index_bits], slot.turn) if self.interleaved else slot.word
+
+
+def slot_layout(word_bits: int) -> data.StructLayout:
+    """What is known of a slot, with `word_bits` bits of the index of its word.
+
+    begins : X_0 and Y_0 are read, before the first slot
+    asks_y : a word of Y is read
+    loads_inverse, loads : M', or word `word` of M, is read in a preparation
+    has_word : word `word` of X is read, or one of M, in a preparation or in place of X
+    first_word : it is word 0
+    iteration : it is word 0 in a multiplication: an iteration begins
+    opens : it is in the first iteration, or in a preparation
+    leaving : it is in a last round modulo M
+    word, turn : index of the word, and of the multiplication that the slot belongs to
+    """
+    strobes = (
+        *("begins", "asks_y", "loads_inverse", "loads", "has_word", "first_word", "iteration"),
+        *("opens", "leaving", "turn"),
+    )
+    return data.StructLayout({**dict.fromkeys(strobes, 1), "word": word_bits})
+
+
+def slots(m: Module, slot: data.View, cycles: int) -> list[data.View]:
+    """The slot as it was 0, 1, ... `cycles` cycles ago."""
+    layout = slot.shape()
+    return [layout(then) for then in history(m, "slot", slot, cycles)]
+
+
+def registers(multiplication: KaratsubaMultiplication, name: str, width: int) -> Array:
+    """A register of `width` bits for each of the multiplications that take turns."""
+    names = [name, f"{name}_other"] if multiplication.interleaved else [name]
+    return Array(Signal(width, name=each) for each in names)
+
+
+class Schedule(wiring.Component):
+    """Reads the words of each slot, ASK cycles before they are factors.
+
+    With two multiplications `together`, they take turns: iteration by iteration, and word by word
+    before the first one.
+
+    Parameters
+    ----------
+    multiplication : KaratsubaMultiplication
+    max_digits : words of the longest modulus
+    count_bits : bits of a digit count
+    clear_cycles : cycles of a wipe
+
+    Members
+    -------
+    start, prepare, wipe, together, leaves, inner_digits, outer_digits : in
+        As in MultiplierSignature; `together` comes with `start` and `prepare`.
+    finished : in
+        The last slot of the multiplication or preparation has come to its end.
+    slot : out
+        The slot whose words are read.
+    asks : out
+        It is one of a multiplication, with a word of X; or of M, in a last round modulo M.
+    y_index : out
+        Index of the word of Y that is read.
+    closes : out
+        A word of X is read in the last round.
+    ends : out
+        It is the last slot of all.
+    takes_last : out
+        In the next cycle S_0 * c, of multiplication `slot.turn`, enters the multiplier.
+    clears : out
+        Memories are overwritten at `slot.word`.
+    """
+
+    def __init__(
+        self,
+        multiplication: KaratsubaMultiplication,
+        max_digits: int,
+        count_bits: int,
+        clear_cycles: int,
+    ):
+        self.multiplication = own = multiplication
+        self.clear_cycles = clear_cycles
+        longest = max(max_digits, own.period(2), own.leaving, clear_cycles)
+        commands = ("start", "prepare", "wipe", "together", "leaves", "finished")
+        super().__init__(
+            {
+                **dict.fromkeys(commands, In(1)),
+                "inner_digits": In(count_bits),
+                "outer_digits": In(count_bits),
+                "slot": Out(slot_layout(bits_for(longest))),
+                "y_index": Out(count_bits),
+                **dict.fromkeys(("asks", "closes", "ends", "takes_last", "clears"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Count words, turns and rounds."""
+        m = Module()
+        slot = self.slot
+        self._i = i = Signal.like(self.outer_digits)
+        self._j = j = Signal(len(slot.word))
+        self._turn = Signal()
+        self._together = Signal()
+        self._last_word, self._last_turn, self._last_round = (
+            Signal(name=name) for name in ("last_word", "last_turn", "last_round")
+        )
+        m.d.comb += [
+            self._last_word.eq(j + 1 == self.inner_digits),
+            self._last_turn.eq(self._turn == self._together),
+            self._last_round.eq(i + 1 == self.outer_digits),
+        ]
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.sync += [i.eq(0), j.eq(0), self._turn.eq(0)]
+                if self.multiplication.interleaved:
+                    m.d.sync += self._together.eq(self.together)
+                with m.If(self.wipe):
+                    m.next = "CLEAR"
+                with m.Elif(self.prepare):
+                    m.next = "LOAD_INVERSE"
+                with m.Elif(self.start):
+                    m.next = "BEGIN"
+            with m.State("CLEAR"):
+                m.d.comb += self.clears.eq(1)
+                m.d.sync += j.eq(j + 1)
+                with m.If(j == self.clear_cycles - 1):
+                    m.next = "IDLE"
+            self._preparation(m)
+            self._first_quotient(m)
+            self._iterations(m)
+            with m.State("DRAIN"), m.If(self.finished):
+                m.next = "IDLE"
+        m.d.comb += [
+            slot.word.eq(Mux(slot.begins, 0, j)),
+            slot.has_word.eq(self.asks | slot.loads),
+            slot.first_word.eq(slot.has_word & (slot.word == 0)),
+            slot.iteration.eq(self.asks & (slot.word == 0)),
+            slot.opens.eq(slot.has_word & (i == 0)),
+            slot.leaving.eq(self.leaves & self._last_round),
+            self.closes.eq(self.asks & self._last_round),
+        ]
+        if self.multiplication.interleaved:
+            m.d.comb += slot.turn.eq(self._turn)
+        return m
+
+    def _preparation(self, m: Module) -> None:
+        """States that read M' and the words of M."""
+        with m.State("LOAD_INVERSE"):
+            m.d.comb += self.slot.loads_inverse.eq(1)
+            m.next = "LOAD"
+        with m.State("LOAD"):
+            m.d.comb += [self.slot.loads.eq(1), self.ends.eq(self._last_word & self._last_turn)]
+            m.d.sync += self._j.eq(self._j + 1)
+            with m.If(self._last_word):
+                m.d.sync += [self._j.eq(0), self._turn.eq(1)]
+                m.next = "LOAD_INVERSE"
+            with m.If(self.ends):
+                m.next = "DRAIN"
+
+    def _first_quotient(self, m: Module) -> None:
+        """States that read X_0 and Y_0, and wait for q_0."""
+        own, j, last_turn = self.multiplication, self._j, self._last_turn
+
+        def wait() -> None:
+            with m.If(j == own.loading - ASK - 1):
+                m.d.sync += j.eq(0)
+                m.next = "RUN"
+
+        with m.State("BEGIN"):  # X_0 and Y_0
+            m.d.comb += [self.slot.begins.eq(1), self.slot.asks_y.eq(1)]
+            m.d.sync += [j.eq(j + 1), self._turn.eq(~last_turn)]
+            with m.If(last_turn):
+                m.next = "BEGIN_AHEAD" if own.scaled else "MAKE_Q"
+        if own.scaled:
+            with m.State("BEGIN_AHEAD"):  # Y_1
+                m.d.comb += [self.slot.asks_y.eq(1), self.y_index.eq(1)]
+                m.d.sync += [j.eq(j + 1), self._turn.eq(~last_turn)]
+                with m.If(last_turn):
+                    m.next = "MAKE_Q"
+                wait()
+        with m.State("MAKE_Q"):
+            m.d.sync += j.eq(j + 1)
+            wait()
+
+    def _iterations(self, m: Module) -> None:
+        """States of the slots, and of the wait for a last quotient digit modulo M."""
+        own, i, j, last_turn = self.multiplication, self._i, self._j, self._last_turn
+        period = Signal.like(j)
+        least = Mux(self._together, own.period(2, together=True), own.period(2))
+        m.d.comb += period.eq(Mux(self.inner_digits < least, least, self.inner_digits))
+        with m.State("RUN"):
+            m.d.comb += [
+                self.asks.eq(j < self.inner_digits),
+                self.slot.asks_y.eq(j == 1),
+                # The next word that has not been read.
+                self.y_index.eq(i + (2 if own.scaled else 1)),
+                self.ends.eq(self._last_round & last_turn & self._last_word),
+            ]
+            m.d.sync += j.eq(j + 1)
+            with m.If(j + 1 == period):
+                m.d.sync += [j.eq(0), self._turn.eq(~last_turn), i.eq(i + last_turn)]
+                if own.scaled:
+                    with m.If(self.leaves & last_turn & (i + 2 == self.outer_digits)):
+                        m.next = "MAKE_LAST_Q"
+            with m.If(self.ends):
+                m.next = "DRAIN"
+        if own.scaled:
+            with m.State("MAKE_LAST_Q"):  # S_0 * c
+                m.d.comb += self.takes_last.eq((j == own.made + 1) | self._turn)
+                m.d.sync += j.eq(j + 1)
+                with m.If(self.takes_last):
+                    m.d.sync += self._turn.eq(~last_turn)
+                with m.If(j == own.leaving - 1):
+                    m.d.sync += j.eq(0)
+                    m.next = "RUN"
