@@ -16,8 +16,8 @@ Beyond the paper:
 * Two multiplications `interleaved`: their iterations take turns, so that neither waits for its q.
 """
 
-from amaranth.hdl import Array, Module, Mux
-from amaranth.lib.memory import Memory
+from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from coprime.cells.karatsuba import KaratsubaProduct
@@ -26,9 +26,10 @@ from coprime.cells.target import Target
 from ..contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
 from ..delays import history
 from .factors import Factors
+from .memory import WordMemory
 from .multiplication import ASK, KaratsubaMultiplication
 from .quotient import ProductQuotient, ScaledQuotient
-from .schedule import Schedule, Storage, slots
+from .schedule import Schedule, slots
 from .sums import Sums
 
 __all__ = ["KaratsubaMultiplier"]
@@ -96,13 +97,13 @@ class KaratsubaMultiplier(ModularMultiplier):
             scaled=multiplication.scaled,
         )
         interleaved = multiplication.interleaved
-        self.storage = Storage(max_digits, multiplication.interleaved)
         super().__init__({**ports.members, "other": Out(ports)} if interleaved else ports)
 
     @property
     def clear_cycles(self) -> int:
         """Cycles of a wipe: every word of the memories, and all that is on its way to them."""
-        return max(self.storage.depth, self.multiplication.made + 2)
+        depth = WordMemory.depth(self.max_digits, interleaved=self.multiplication.interleaved)
+        return max(depth, self.multiplication.made + 2)
 
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
@@ -115,7 +116,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         )
         layout = asked.slot.shape()
         m.submodules.factors = factors = Factors(own, layout)
-        m.submodules.sums = sums = Sums(own, self.storage, layout)
+        m.submodules.sums = sums = Sums(own, self.max_digits, layout)
         of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
         m.submodules.product_x, m.submodules.product_m = of_x, of_m
         at = slots(m, asked.slot, ASK + k)
@@ -176,20 +177,21 @@ class KaratsubaMultiplier(ModularMultiplier):
         ]
 
         # --- M: as it comes, or multiplied by c, with -1 as its lowest word ----------------------
-        m.submodules.modulus = modulus = Memory(
-            shape=width, depth=self.storage.depth, init=[], attrs={"ram_style": "distributed"}
+        m.submodules.modulus = modulus = WordMemory(
+            width, self.max_digits, interleaved=own.interleaved, layout=layout
         )
-        read, write = modulus.read_port(domain="comb"), modulus.write_port()
         loaded = sums.summed if own.scaled else at[ASK]
         m.d.comb += [
-            read.addr.eq(self.storage.address(at[READ_LATENCY])),
-            factors.m_word.eq(read.data),
-            write.addr.eq(self.storage.address(loaded)),
-            write.data.eq(Mux(loaded.first_word, -1, sums.s_word) if own.scaled else factors.x),
-            write.en.eq(loaded.loads),
+            modulus.reads.eq(at[READ_LATENCY]),
+            factors.m_word.eq(modulus.read_word),
+            modulus.writes.eq(loaded),
+            modulus.write_word.eq(
+                Mux(loaded.first_word, -1, sums.s_word) if own.scaled else factors.x
+            ),
+            modulus.enable.eq(loaded.loads),
+            modulus.clears.eq(asked.clears),
+            modulus.clear_address.eq(asked.slot.word),
         ]
-        with m.If(asked.clears):
-            m.d.comb += [write.addr.eq(asked.slot.word), write.data.eq(0), write.en.eq(1)]
 
         # --- Words from and to the engine's memory -----------------------------------------------
         # After a reset nothing may be written or reported of what was under way before it.
@@ -203,24 +205,31 @@ class KaratsubaMultiplier(ModularMultiplier):
             factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
         ]
         for stream, port in enumerate(ports):
-            writes = closes & (sums.written.turn == stream)
-            m.d.comb += [
-                port.a_role.eq(
-                    Mux(
-                        asked.slot.loads_inverse,
-                        Role.INVERSE,
-                        Mux(
-                            asked.slot.loads | asked.slot.leaving,
-                            Role.MODULUS,
-                            Role.MULTIPLICAND,
-                        ),
-                    )
-                ),
-                port.a_index.eq(asked.slot.word),
-                port.b_multiplier.eq(asked.slot.asks_y & (asked.slot.turn == stream)),
-                port.b_write.eq(writes),
-                port.b_write_data.eq(sums.s_word),
-                port.b_index.eq(Mux(writes, sums.written.word, asked.y_index)),
-                port.done.eq(asked.finished),
-            ]
+            m.d.comb += port.done.eq(asked.finished)
+            self._connect_words(m, port, stream, asked, sums, closes)
         return m
+
+    def _connect_words(
+        self,
+        m: Module,
+        port: wiring.PureInterface,
+        stream: int,
+        asked: Schedule,
+        sums: Sums,
+        closes: Signal,
+    ) -> None:
+        """What one multiplication reads, and its result: the sums of words that `closes` marks."""
+        role = Mux(
+            asked.slot.loads_inverse,
+            Role.INVERSE,
+            Mux(asked.slot.loads | asked.slot.leaving, Role.MODULUS, Role.MULTIPLICAND),
+        )
+        writes = closes & (sums.written.turn == stream)
+        m.d.comb += [
+            port.a_role.eq(role),
+            port.a_index.eq(asked.slot.word),
+            port.b_multiplier.eq(asked.slot.asks_y & (asked.slot.turn == stream)),
+            port.b_write.eq(writes),
+            port.b_write_data.eq(sums.s_word),
+            port.b_index.eq(Mux(writes, sums.written.word, asked.y_index)),
+        ]

@@ -1,6 +1,6 @@
 """The schedule of the Karatsuba multiplier: which word is read for which slot."""
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -8,28 +8,7 @@ from amaranth.utils import bits_for
 from ..delays import history
 from .multiplication import ASK, KaratsubaMultiplication
 
-__all__ = ["Schedule", "Storage", "registers", "slot_layout", "slots"]
-
-
-class Storage:
-    """Where the words of an operand are, of one multiplication or of two that are interleaved.
-
-    Parameters
-    ----------
-    max_digits : int
-        Words of the longest operand.
-    interleaved : bool
-        Two multiplications share each memory.
-    """
-
-    def __init__(self, max_digits: int, interleaved: bool):
-        self.interleaved = interleaved
-        self._index_bits: int = bits_for(max_digits - 1)
-        self.depth = 2 << self._index_bits if interleaved else max_digits
-
-    def address(self, slot: data.View) -> Value:
-        """Address of the slot's word."""
-        return Cat(slot.word[: self._index_bits], slot.turn) if self.interleaved else slot.word
+__all__ = ["Schedule", "registers", "slot_layout", "slots"]
 
 
 def slot_layout(word_bits: int) -> data.StructLayout:

@@ -2,11 +2,11 @@
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .memory import WordMemory
 from .multiplication import ADD, KaratsubaMultiplication
-from .schedule import Storage, slots
+from .schedule import slots
 
 __all__ = ["Sums"]
 
@@ -20,8 +20,8 @@ class Sums(wiring.Component):
     Parameters
     ----------
     multiplication : KaratsubaMultiplication
-    storage : Storage
-        Where the words of S are.
+    max_digits : int
+        Words of the longest modulus.
     layout : StructLayout
         Of a slot.
 
@@ -41,11 +41,12 @@ class Sums(wiring.Component):
     def __init__(
         self,
         multiplication: KaratsubaMultiplication,
-        storage: Storage,
+        max_digits: int,
         layout: data.StructLayout,
     ):
-        self.width = width = multiplication.digit_width
-        self.storage = storage
+        self.multiplication = multiplication
+        self.max_digits = max_digits
+        width = multiplication.digit_width
         super().__init__(
             {
                 "slot": In(layout),
@@ -62,11 +63,11 @@ class Sums(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Three stages of adders, between a read of S and a write."""
         m = Module()
-        width, s_word = self.width, self.s_word
-        m.submodules.memory = memory = Memory(
-            shape=width, depth=self.storage.depth, init=[], attrs={"ram_style": "distributed"}
+        own, s_word = self.multiplication, self.s_word
+        width = own.digit_width
+        m.submodules.memory = memory = WordMemory(
+            width, self.max_digits, interleaved=own.interleaved, layout=self.slot.shape()
         )
-        read, write = memory.read_port(domain="comb"), memory.write_port()
         at = slots(m, self.slot, ADD + 1)
         m.d.comb += [self.summed.eq(at[ADD]), self.written.eq(at[ADD + 1])]
 
@@ -87,11 +88,11 @@ class Sums(wiring.Component):
         halves = Signal(width + 2)
         s = Signal(width)
         s_is_nonzero, low_carry = Signal(), Signal()
-        m.d.comb += read.addr.eq(self.storage.address(now))
+        m.d.comb += memory.reads.eq(now)
         m.d.sync += [
             halves.eq(Mux(has_low, low, 0) + high_before),
-            s.eq(Mux(has_low & ~now.opens, read.data, 0)),
-            s_is_nonzero.eq(~now.opens & read.data.any()),
+            s.eq(Mux(has_low & ~now.opens, memory.read_word, 0)),
+            s_is_nonzero.eq(~now.opens & memory.read_word.any()),
             low_carry.eq(low[width]),
         ]
 
@@ -107,11 +108,12 @@ class Sums(wiring.Component):
 
         # A sum has the index of the slot before: it is shifted down by a word.
         m.d.comb += [
-            write.addr.eq(self.storage.address(self.written)),
-            write.data.eq(s_word),
-            write.en.eq(self.written.has_word),
+            memory.writes.eq(self.written),
+            memory.write_word.eq(s_word),
+            memory.enable.eq(self.written.has_word),
+            memory.clears.eq(self.clears),
+            memory.clear_address.eq(self.clear_address),
         ]
         with m.If(self.clears):
-            m.d.comb += [write.addr.eq(self.clear_address), write.data.eq(0), write.en.eq(1)]
             m.d.sync += s_word.eq(0)
         return m
