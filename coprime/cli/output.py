@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -11,7 +12,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
 
-__all__ = ["announce", "print_json", "print_table", "progress"]
+__all__ = ["announce", "print_json", "print_result", "print_table", "progress"]
+
+
+class Recorded(Protocol):
+    """Has its fields as JSON has them."""
+
+    def record(self) -> dict[str, object]: ...
+
 
 _MANY_GATES = 300_000
 """Unit gates of compressor trees that take more than half a minute to build."""
@@ -27,6 +35,14 @@ def print_table(rows: Sequence[tuple[str, object]]) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
+
+
+def print_result(result: Recorded, rows: Sequence[tuple[str, object]], *, as_json: bool) -> None:
+    """Print a result as JSON, or as a table of these rows."""
+    if as_json:
+        print_json(result.record())
+    else:
+        print_table(rows)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from .options import (
     hexadecimal,
     modulus,
 )
-from .output import announce, print_json, print_table, progress
+from .output import announce, print_json, print_result, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -140,19 +140,15 @@ def _run_one(
             progress=passed,
             paddings=chosen_paddings(options),
         )
-    if options.json:
-        print_json(done.record())
-    else:
-        print_table(
-            [
-                ("result", f"{done.result:x}"),
-                ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
-                ("cycles", f"{done.cycles:,}"),
-                ("predicted", f"{done.predicted_cycles:,}"),
-                ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
-                ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
-            ]
-        )
+    rows = [
+        ("result", f"{done.result:x}"),
+        ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
+        ("cycles", f"{done.cycles:,}"),
+        ("predicted", f"{done.predicted_cycles:,}"),
+        ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
+        ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
+    ]
+    print_result(done, rows, as_json=options.json)
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
 
 
@@ -168,19 +164,15 @@ def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Co
         work = [_operands(options, command, seed, fixed) for seed in seeds]
     with progress(f"{CLUSTER} {command.name}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
-    if options.json:
-        print_json(done.record())
-    else:
-        print_table(
-            [
-                ("requests", f"{done.requests:,} on {choice.cores:,} cores"),
-                ("results", "all equal to Python's" if done.ok else "WRONG: differ from Python's"),
-                ("cycles", f"{done.cycles:,}"),
-                ("engines", f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them"),
-                ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
-                ("simulation", f"{done.cycles_per_second / 1e3:.1f} thousand cycles a second"),
-            ]
-        )
+    rows = [
+        ("requests", f"{done.requests:,} on {choice.cores:,} cores"),
+        ("results", "all equal to Python's" if done.ok else "WRONG: differ from Python's"),
+        ("cycles", f"{done.cycles:,}"),
+        ("engines", f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them"),
+        ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
+        ("simulation", f"{done.cycles_per_second / 1e3:.1f} thousand cycles a second"),
+    ]
+    print_result(done, rows, as_json=options.json)
     return 0 if done.ok else FAILED
 
 

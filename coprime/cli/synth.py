@@ -12,7 +12,7 @@ from coprime.flow.package import PARTS
 from coprime.soc.self_test import build_board
 
 from .options import add_design, add_json, add_paddings, add_target, chosen_design, chosen_paddings
-from .output import announce, print_json, print_table, progress
+from .output import announce, print_result, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -64,9 +64,6 @@ def run(options: argparse.Namespace) -> None:
             device=options.device or DEFAULT_DEVICE,
             paddings=chosen_paddings(options),
         )
-    if options.json:
-        print_json(area.record())
-        return
     rows: list[tuple[str, object]] = [
         ("device", area.device),
         ("LUTs", f"{area.lut} ({area.lutram} of them as memory)"),
@@ -78,7 +75,8 @@ def run(options: argparse.Namespace) -> None:
     ]
     if area.fmax_mhz is not None:
         rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
-    print_table([*rows, ("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items()))])
+    rows.append(("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items())))
+    print_result(area, rows, as_json=options.json)
 
 
 def _build_board(options: argparse.Namespace, choice: Choice) -> None:
@@ -92,7 +90,4 @@ def _build_board(options: argparse.Namespace, choice: Choice) -> None:
         raise ValueError("a board's self-test is for an engine without padding")
     with progress(f"placing {choice.family.name} on {options.board}"):
         result = build_board(choice, board_named(options.board), options.output)
-    if options.json:
-        print_json(result.record())
-    else:
-        print_table(list(result.record().items()))
+    print_result(result, list(result.record().items()), as_json=options.json)

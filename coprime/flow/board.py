@@ -11,6 +11,7 @@ from typing import Any
 
 from amaranth_boards import ulx3s
 
+from .ecp5 import clock_mhz
 from .mapping import map_cells, mapping_tools
 from .tools import ToolError, cached, run_tool, tool_version
 
@@ -149,7 +150,7 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
     built = _place_and_route(netlist, board)
     report = json.loads((built / "report.json").read_text("utf-8"))
-    fmax = _fmax(report)
+    fmax = clock_mhz(report)
     if fmax < board.clock_mhz:
         raise ToolError(
             f"the design runs at no more than {fmax:g} MHz,"
@@ -199,11 +200,3 @@ def _place_and_route(netlist: str, board: Board) -> Path:
 
 def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
     run_tool(what, [sys.executable, "-P", "-c", _PROGRAM, function, *arguments], folder=folder)
-
-
-def _fmax(report: Mapping[str, Any]) -> float:
-    clocks = report["fmax"]
-    if len(clocks) != 1:
-        raise ToolError(f"the design must have the clock clk and no other; it has {len(clocks)}")
-    (clock,) = clocks.values()
-    return round(float(clock["achieved"]), 2)

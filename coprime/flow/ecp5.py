@@ -214,7 +214,7 @@ def route_ecp5(
     _check_fit(cells, device)
     netlist = (folder / "netlist.json").read_text("utf-8")
     reports = {seed: _place_and_route(netlist, seed, target_mhz, device) for seed in seeds}
-    fmax = {seed: _fmax(report) for seed, report in reports.items()}
+    fmax = {seed: clock_mhz(report) for seed, report in reports.items()}
     best = max(fmax, key=lambda seed: fmax[seed])
     return RoutedDesign(
         device=name,
@@ -324,10 +324,11 @@ def _place_and_route(netlist: str, seed: int, target_mhz: float, device: str) ->
     return report
 
 
-def _fmax(report: Mapping[str, Any]) -> float:
+def clock_mhz(report: Mapping[str, Any]) -> float:
+    """The maximum frequency of the one clock in nextpnr's report. ToolError if it has others."""
     clocks = report["fmax"]
     if len(clocks) != 1:
-        raise ToolError(f"nextpnr reports {len(clocks)} clocks, not 1: {', '.join(clocks)}")
+        raise ToolError(f"the design must have the clock clk and no other; it has {len(clocks)}")
     (clock,) = clocks.values()
     return round(float(clock["achieved"]), 2)
 

@@ -97,26 +97,20 @@ STANDARD_CELLS: Mapping[int, tuple[tuple[int, int, float], tuple[int, int, float
 }
 """Table 5: delay in ps, area, and their product / 10^6; of m2 and of m1, by n."""
 
-LOGIC_ELEMENTS = _counts("Table 7")
-"""Logic elements of the exponentiator with two multipliers, by test; as CIRCUITS."""
-DELAYS = _printed("Table 8")
-"""Delay of one iteration of the exponentiation, with two multipliers; as CIRCUITS."""
-AREA_DELAYS = _printed("Table 9")
-"""Logic elements x s; as CIRCUITS."""
-ENCRYPTIONS = _printed("Table 10")
-"""Encryption with the exponent 65537; CM and MM only."""
-DECRYPTIONS = _printed("Table 11")
-"""Decryption; CM and MM only."""
-CLOCKS = _printed("Table 12")
-"""Maximum frequency of the whole system; CM and MM only."""
+LOGIC_ELEMENTS, ONE_LOGIC_ELEMENTS = _counts("Table 7"), _counts("Table 13")
+"""Logic elements of the exponentiator by test, as CIRCUITS; ONE_ is with one multiplier for DM and
+CM, all others are with two."""
 
-# Tables 13 to 18 are Tables 7 to 12 with one multiplier for DM and CM.
-ONE_LOGIC_ELEMENTS = _counts("Table 13")
-ONE_DELAYS = _printed("Table 14")
-ONE_AREA_DELAYS = _printed("Table 15")
-ONE_ENCRYPTIONS = _printed("Table 16")
-ONE_DECRYPTIONS = _printed("Table 17")
-ONE_CLOCKS = _printed("Table 18")
+DELAYS, AREA_DELAYS, ENCRYPTIONS, DECRYPTIONS, CLOCKS = (
+    _printed(f"Table {number}") for number in range(8, 13)
+)
+"""Delay of one iteration; logic elements x s; encryption with the exponent 65537; decryption;
+maximum frequency of the whole system. The last three are of CM and MM only."""
+
+ONE_DELAYS, ONE_AREA_DELAYS, ONE_ENCRYPTIONS, ONE_DECRYPTIONS, ONE_CLOCKS = (
+    _printed(f"Table {number}") for number in range(14, 19)
+)
+"""The same with one multiplier for DM and CM."""
 
 _POWERS = {"ns": -9, "us": -6, "μs": -6, "ms": -3, "s": 0, "MHz": 6}
 _EXPONENT = 65537
