@@ -31,7 +31,7 @@ class Budget:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
 
     def excess(self, point: Point) -> float:
-        """How far a point is over the budget: the greatest excess, in parts of its limit."""
+        """How far a point is over the budget: its largest excess, as a fraction of the limit."""
         pairs = (
             (self.max_dsp, point.dsp),
             (self.max_lut, point.lut),
@@ -61,7 +61,7 @@ def choose(
     device: str = DEFAULT_DEVICE,
     budget: Budget | None = None,
 ) -> list[Point]:
-    """Give the points under the budget that no other one beats, the fastest first.
+    """The points under the budget that no other point beats, the fastest first.
 
     A point beats another if it is no slower, takes no more LUTs, DSP slices and block RAM, and is
     better in one of these. Time is in milliseconds, of the designs that were placed and routed; in

@@ -52,7 +52,7 @@ def demonstrate(
 ) -> bool:
     """Decrypt a ciphertext that `cryptography` made, sign a message that it verifies, and print it.
 
-    Without a key, one of `bits` bits is made. The accelerator is one for the key's length. Gives
+    Without a key, one of `bits` bits is made. The accelerator is made for the key's length. Returns
     whether everything was right. Raises ValueError for a key that is too short for the message's
     padding, or longer than the family takes.
     """

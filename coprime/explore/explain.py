@@ -130,7 +130,7 @@ def explain(choice: Choice) -> Explanation:
         raise ValueError(f"{choice.family.name} works with any modulus")
     if design.arithmetic.method is not Method.COMPRESSION:
         raise ValueError(
-            f"{choice.family.name} leaves its product to synthesis: what is explained is the tree"
+            f"{choice.family.name} leaves its product to synthesis: --explain is about the tree"
             " of compression"
         )
     return Explanation(design.arithmetic)

@@ -67,7 +67,7 @@ class Plotted:
 
 
 def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
-    """Give each point that did not fail a row; and what to plot of each target.
+    """A row for each point that did not fail, and what to plot for each target.
 
     A row has the point's columns (`device` is the target's name if none is known, `cores` is None
     for what is no cluster) and `id`, `settings` (the parameters in words), `count` (cycles,
@@ -190,7 +190,7 @@ def _figures(families: Sequence[str], area: str, time: str) -> tuple[Figure, ...
 
 
 def _log_axis(channel: str, field: str, title: str, tick_format: str) -> Row:
-    """Ticks at 1, 2, ... 9 times powers of ten; over a wide range these powers stand out."""
+    """Ticks at 1, 2, ... 9 times powers of ten; over a wide range only the powers are labelled."""
     exponent = "log(datum.value) / LN10"
     power = f"abs({exponent} - round({exponent})) < 1e-6"
     wide = f"domain('{channel}')[1] > 50 * domain('{channel}')[0]"
@@ -294,7 +294,7 @@ class _Marks:
         return self._layer(0.35, 60)
 
     def best(self, transform: Sequence[Row]) -> Row:
-        """The points that `transform` leaves."""
+        """The points that `transform` keeps."""
         return {"transform": list(transform), **self._layer(1.0, 85)}
 
     def _layer(self, opacity: float, size: int) -> Row:
@@ -383,7 +383,7 @@ def _size_axis(field: str, title: str) -> Row:
 
 
 def draw(figure: Figure, rows: Sequence[Row]) -> Row:
-    """Give a figure its data, title and size: a whole Vega-Lite chart."""
+    """A whole Vega-Lite chart: a figure with its data, title and size."""
     return {
         **figure.spec,
         "title": {"text": figure.title, "anchor": "start", "fontSize": 15, "offset": 10},

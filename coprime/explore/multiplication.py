@@ -1,4 +1,4 @@
-"""What a part of an engine does by itself, as one multiplication: its operands, its cycles.
+"""What a part of an engine does alone, such as one multiplication: its operands, its cycles.
 
 The simulation is Amaranth's own; a memory in Python answers the multiplier as the engine's does.
 """
@@ -32,7 +32,7 @@ ALONE: Mapping[str, str] = {
     "reduction": "REDUCTION",
     "word-multiplier": "WORD_MULTIPLICATION",
 }
-"""The parts that do one thing only, each with the name of that operation."""
+"""The parts that have one operation only, with its name."""
 _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 
@@ -117,20 +117,20 @@ def simulate_multiplication(
 def _simulate_product(
     design: FixedModulusDesign, generator: random.Random, words: int | None
 ) -> Multiplication:
-    """Count the cycles from the registers before a product, or before words, to the one behind."""
+    """Count the cycles from the registers before a product, or words, to the register after it."""
     multiple = design.arithmetic.multiple
     product = design.reduction_hardware(words) if words else design.multiplier_hardware()
     ports = [getattr(product, name) for name in ("x", "y")[: words or 2]]
     bound = 1 << design.word if words else multiple
     expected = 0
-    while not expected:  # 0 would not be told from what was there before
+    while not expected:  # 0 could not be distinguished from what was there before
         factors = [generator.randrange(1, bound) for _ in ports]
         expected = math.prod(factors) % multiple
     cycles, value = 0, 0
 
     async def run(context: SimulatorContext) -> None:
         nonlocal cycles, value
-        # What stands in registers at first may be anything.
+        # The registers' first contents may be anything.
         await context.tick().repeat(product.latency)
         for port, factor in zip(ports, factors, strict=True):
             context.set(port, factor)
@@ -178,7 +178,7 @@ class _Bench:
         self.products = 0
 
     async def run(self, context: SimulatorContext) -> None:
-        """Do it; the outcome stands in the public attributes."""
+        """Do it; the outcome is in the public attributes."""
         if self._dut.multiplication.prepares:
             await self._command(context, self._dut.prepare)
         self.cycles, self.products = await self._command(context, self._dut.start)
@@ -207,7 +207,7 @@ class _Bench:
         return cycles, products
 
     async def _cycle(self, context: SimulatorContext) -> None:
-        """Take what is asked for in this cycle, and give in the next what was asked for before."""
+        """Take the requests of this cycle, and answer in the next those of the cycles before."""
         dut = self._dut
         # What lies beyond an operand's end may be anything.
         anything = (1 << len(dut.a_data)) - 1

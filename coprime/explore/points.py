@@ -47,7 +47,7 @@ class Point:
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
     """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, one
-    "multiplier" by itself, without the memory that holds its operands; for one modulus the
+    "multiplier" alone, without the memory that holds its operands; for one modulus the
     "reduction" of a word, or the "word-multiplier", which reduces the product of two; or a
     "cluster" of `cores` engines on a chain, with its front end. What is said of an operation
     (cycles, utilization, time) is of one engine: a cluster does as many of them at once as it has
@@ -70,7 +70,7 @@ class Point:
     slices_estimate: int | None = None
     """Slices if all were filled."""
     fmax_mhz: float | None = None
-    """Highest clock frequency in MHz after place and route, of the best seed; None unless routed.
+    """Maximum clock frequency in MHz after place and route, of the best seed; None unless routed.
     """
     gate_area: float | None = None
     """Unit-gate area: unit gates of the logic, without flip-flops and memory bits."""
@@ -105,7 +105,7 @@ class Point:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells points of one sweep apart, in the order in which they are sorted."""
+        """What distinguishes the points of a sweep, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
         what = (self.target, self.part, self.cores)
         work = (self.operation, self.exponents, self.bits, self.seed)

@@ -32,7 +32,7 @@ def cycles_command(point: Point) -> str:
     """The command that simulates the operation again; "" if only a sweep does.
 
     `coprime run` takes operands from a seed, and runs whole operations; exponents that are all ones
-    and what a part does by itself come from a sweep. A cluster's cycles are those of one engine.
+    and what a part does alone come from a sweep. A cluster's cycles are those of one engine.
     """
     if point.exponents != "random" or point.operation in ALONE.values():
         return ""

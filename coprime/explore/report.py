@@ -57,7 +57,7 @@ def write_report(
     *,
     progress: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write index.html, points.csv, papers.csv and figures/ into a folder; give their paths.
+    """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 
     Parameters
     ----------
@@ -65,11 +65,11 @@ def write_report(
         A results file (Parquet). None: the papers' figures beside what needs no measurement.
     folder : Path
         Made if it does not exist; files of these names are overwritten.
-    progress : told what is being written
+    progress : called with what is being written
 
     Raises OSError if a file cannot be read or written, ValueError if `points` is no results file.
     """
-    tell = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     measured = read_points(points) if points is not None else []
     rows, plotted = plot_rows(measured)
     compared = [(table, compare(table, measured)) for table in tables()]
@@ -78,19 +78,19 @@ def write_report(
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
         for figure in target.figures:
-            tell(f"{figure.name} on {target.target}")
+            report(f"{figure.name} on {target.target}")
             written += _write_figure(figure, target, rows, folder / "figures")
     images: dict[str, str] = {}
     for table, comparisons in compared:
         if table.drawn:
-            tell(f"{table.paper.name}, {table.number}")
+            report(f"{table.paper.name}, {table.number}")
             drawing = _chart(table, comparisons)
             path = folder / "figures" / f"{_anchor(table)}.png"
             path.write_bytes(vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
             written.append(path)
             svg = vl_convert.vegalite_to_svg(drawing)
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
-    tell("the page")
+    report("the page")
     page = folder / "index.html"
     page.write_text(_page(measured, rows, plotted, compared, images), encoding="utf-8")
     return [page, *written]

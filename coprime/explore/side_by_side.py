@@ -23,7 +23,7 @@ _PARTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Counterpart:
-    """What stands beside one published figure."""
+    """Our counterpart of one published figure."""
 
     where: str
     """What it was measured on; figures of one place may share a column."""
@@ -38,7 +38,7 @@ class Counterpart:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One published figure with all that stands beside it."""
+    """One published figure with all of its counterparts."""
 
     row: str
     x: float | None

@@ -20,7 +20,7 @@ from .worker import Measurement, Task, measure, recall, remember, sources
 __all__ = ["Progress", "Summary", "sweep"]
 
 Progress = Callable[[int, int, int], None]
-"""Told how many measurements are done, of how many, and how many of them failed."""
+"""Called with how many measurements are done, of how many, and how many of them failed."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
 def _measurements(
     tasks: Sequence[Task], workers: int | None, scheduler: str | None
 ) -> Iterator[tuple[Task, Measurement]]:
-    """Measure on a cluster; give each measurement as it comes."""
+    """Measure on a cluster; yield each measurement as it arrives."""
     if not tasks:
         return
     with _client(workers, scheduler) as client:

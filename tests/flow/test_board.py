@@ -105,7 +105,7 @@ def test_no_clock(tmp_path):
 
 
 def test_too_slow_for_the_clock(monkeypatch, tmp_path):
-    monkeypatch.setattr(flow, "_fmax", lambda report: 24.9)
+    monkeypatch.setattr(flow, "clock_mhz", lambda report: 24.9)
     with pytest.raises(ToolError, match=r"no more than 24\.9 MHz, below the 25 MHz of ulx3s"):
         write_bitstream(LIGHT, "coprime_light", BOARDS["ulx3s"], tmp_path)
     assert not list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const form = document.getElementById("filters");
   const byId = new Map(data.rows.map((row) => [row.id, row]));
-  const drawn = new Map(); // the charts that stand on the page, by figure
+  const drawn = new Map(); // the charts on the page, by figure
   let shown = [];
   let updates = 0;
   let chosen = null;
@@ -128,7 +128,7 @@
       ["Device", `${row.device ?? row.target}, ${row.part}`],
       ["LUTs", row.lut === null ? null : `${show(row.lut)} (${show(row.lutram)} as memory)`],
       ["Flip-flops", row.ff], ["Carry cells", row.carry], ["DSP slices", row.dsp],
-      ["Block RAM", row.bram], ["Slices, at the least", row.slices_estimate],
+      ["Block RAM", row.bram], ["Slices, at least", row.slices_estimate],
       ["Unit-gate area", row.gate_area], ["Unit-gate delay", row.gate_delay],
       ["Memory bits", row.memory_bits],
       ["Clock", row.fmax_mhz === null ? null : `${show(row.fmax_mhz)} MHz after place and route`],
