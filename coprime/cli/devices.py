@@ -14,6 +14,7 @@ from .output import progress
 __all__ = ["add_device", "open_accelerator"]
 
 DEFAULT = "sim:fdfm"
+"""The device if none is named."""
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:

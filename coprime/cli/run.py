@@ -8,7 +8,7 @@ from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.explore.explain import explain
 from coprime.explore.operands import Operands, random_operands
-from coprime.explore.runs import run_cluster, run_operation
+from coprime.explore.runs import Run, run_cluster, run_operation
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -140,15 +140,14 @@ def _run_one(
             progress=passed,
             paddings=chosen_paddings(options),
         )
-    rows = [
+    _print(
+        options,
+        done,
         ("result", f"{done.result:x}"),
         ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
-        ("cycles", f"{done.cycles:,}"),
-        ("predicted", f"{done.predicted_cycles:,}"),
-        ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
-        ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
-    ]
-    print_result(done, rows, as_json=options.json)
+        predicted=("predicted", f"{done.predicted_cycles:,}"),
+        speed=f"{done.cycles_per_second / 1e6:.1f} million",
+    )
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
 
 
@@ -164,16 +163,35 @@ def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Co
         work = [_operands(options, command, seed, fixed) for seed in seeds]
     with progress(f"{CLUSTER} {command.name}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
-    rows = [
+    _print(
+        options,
+        done,
         ("requests", f"{done.requests:,} on {choice.cores:,} cores"),
         ("results", "all equal to Python's" if done.ok else "WRONG: differ from Python's"),
+        predicted=(
+            "engines",
+            f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them",
+        ),
+        speed=f"{done.cycles_per_second / 1e3:.1f} thousand",
+    )
+    return 0 if done.ok else FAILED
+
+
+def _print(
+    options: argparse.Namespace,
+    done: Run,
+    *results: tuple[str, str],
+    predicted: tuple[str, str],
+    speed: str,
+) -> None:
+    rows = [
+        *results,
         ("cycles", f"{done.cycles:,}"),
-        ("engines", f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them"),
+        predicted,
         ("utilization", f"{done.utilization:.1%} of the multipliers' cycles"),
-        ("simulation", f"{done.cycles_per_second / 1e3:.1f} thousand cycles a second"),
+        ("simulation", f"{speed} cycles a second"),
     ]
     print_result(done, rows, as_json=options.json)
-    return 0 if done.ok else FAILED
 
 
 def _operands(
