@@ -410,11 +410,11 @@ enum coprime_length {
     COPRIME_LENGTH_DIGIT = 4,
 };
 
-/* What PADDING.SCHEME chooses for a start by STATUS. The hash is SHA-256 everywhere. */
+/* Schemes of PADDING.SCHEME for commands started by STATUS. The hash is always SHA-256. */
 enum coprime_scheme {
     /* The input and the result are numbers. */
     COPRIME_SCHEME_NONE = 0,
-    /* PKCS #1 v1.5 encryption. A wrong padding gives a message that only the key foretells. */
+    /* PKCS #1 v1.5 encryption. A wrong padding decrypts to a message that only the key predicts. */
     COPRIME_SCHEME_PKCS1 = 1,
     /* OAEP with MGF1. */
     COPRIME_SCHEME_OAEP = 2,

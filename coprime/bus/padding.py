@@ -1,4 +1,4 @@
-"""What software tells of padding, what a command makes of it, and the unit that does it."""
+"""The padding registers, what they mean for a command, and the padding unit."""
 
 from collections.abc import Collection
 
@@ -19,12 +19,12 @@ from coprime.padding.unit import PaddingUnit
 __all__ = ["LONGEST_BYPASSED", "PaddingControl"]
 
 LONGEST_BYPASSED = 64
-"""Bits of the longest modulus that has no room for padding: messages go as they are."""
+"""Bits of the longest modulus that has no room for padding: messages are not padded."""
 
-# Options of which an input's length depends.
+# Options that the length of an input depends on.
 _FORMS = (Option.HASH, Option.DIGEST_INFO)
 _SUCCEEDS = frozenset({Task.PKCS1_DECRYPT})
-"""Tasks after which nobody must learn whether anything was wrong."""
+"""Tasks that must not reveal whether anything was wrong."""
 
 
 class PaddingControl(wiring.Component):
@@ -32,24 +32,25 @@ class PaddingControl(wiring.Component):
 
     Parameters
     ----------
-    paddings : those that there are, at least one
+    paddings : those that are built in, at least one
     max_length : longest modulus in bits
 
     Members
     -------
     writes, writes_window : a write of `value` to PADDING, or to word `word` of PADDING_WINDOW;
         while idle
-    setting : what PADDING reads
-    begins : a command begins, by STATUS or by COMMAND, which is without padding always
+    setting : the value that PADDING reads as
+    begins : a command begins, by STATUS or by COMMAND, which never pads
     by_status, private : valid with it; whether it is RSA_PRIVATE or RSA_PUBLIC
-    modulus_length : its length in bits, which stays
+    modulus_length : in bits; stable from then on
     size, input_length : bytes of the modulus and of the input, from the cycle before `error` counts
-    encodes, decodes : the command has something to do before, or after, the exponentiation
+    encodes, decodes : the command pads before, or removes a padding after, the exponentiation
     limit : the longest input, in bytes; a cycle after `size`
-    error : why that cannot be; a cycle after `size`
-    start : let the unit work
-    done, failed, length : its end; valid then: whether that is an error, and bytes of the message
-    busy : the unit works, or wipes its slots
+    error : why the command is impossible; a cycle after `size`
+    start : start the unit
+    done, failed, length : the unit ends; valid then: whether with an error, and bytes of the
+        message
+    busy : the unit is working, or wiping its slots
     wipe : clear the slots
     address, from_input, read_data, store, store_data, random : as the unit's
     """
@@ -60,7 +61,7 @@ class PaddingControl(wiring.Component):
         self.unit = PaddingUnit(tasks, max_length)
         passed = {
             name: self.unit.signature.members[name]
-            for name in (*("address", "from_input", "read_data", "store", "store_data", "random"),)
+            for name in ("address", "from_input", "read_data", "store", "store_data", "random")
         }
         count = self.unit.count_bits
         super().__init__(
@@ -107,7 +108,7 @@ class PaddingControl(wiring.Component):
             m.d.sync += salt_length.eq(DIGEST_BYTES)
         m.d.comb += self.setting.eq(register_value(registers.PADDING, **fields))
 
-        # What the command needs.
+        # The task of the command.
         pads = self.by_status & (scheme != Scheme.NONE) & (self.modulus_length > LONGEST_BYPASSED)
         known = scheme.matches(*(one for padding in self.paddings for one in padding.schemes))
         signs = scheme.matches(*(one for one in Scheme if one.signs))
@@ -127,7 +128,7 @@ class PaddingControl(wiring.Component):
                             with m.Case(one << 1 | after):
                                 m.d.sync += task.eq(task_of(one, bool(after)))
 
-        # The lengths for that.
+        # The lengths that it allows.
         least, less = Signal(self.size.shape()), Signal(self.size.shape())
         of_digest = Signal()
         is_pss = task.matches(Task.PSS_SIGN, Task.PSS_VERIFY)
@@ -155,25 +156,24 @@ class PaddingControl(wiring.Component):
 
         # The unit.
         m.d.comb += [
-            unit.start.eq(self.start),
+            *(
+                getattr(unit, name).eq(getattr(self, name))
+                for name in ("start", "modulus_length", "input_length", "wipe", "read_data")
+            ),
+            *(
+                getattr(self, name).eq(getattr(unit, name))
+                for name in (
+                    *("busy", "done", "length"),
+                    *("address", "from_input", "store", "store_data"),
+                )
+            ),
             unit.task.eq(task),
             unit.options.eq(options),
-            unit.modulus_length.eq(self.modulus_length),
-            unit.input_length.eq(self.input_length),
             unit.salt_length.eq(salt_length),
-            unit.wipe.eq(self.wipe),
             unit.slot_write.eq(self.writes_window),
             unit.slot_address.eq(self.word),
             unit.slot_data.eq(self.value),
-            self.busy.eq(unit.busy),
-            self.done.eq(unit.done),
             self.failed.eq(self.decodes & unit.bad & ~task.matches(*_SUCCEEDS)),
-            self.length.eq(unit.length),
-            self.address.eq(unit.address),
-            self.from_input.eq(unit.from_input),
-            unit.read_data.eq(self.read_data),
-            self.store.eq(unit.store),
-            self.store_data.eq(unit.store_data),
         ]
         connect(m, flipped(self.random), unit.random)
         return m

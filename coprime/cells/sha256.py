@@ -153,10 +153,7 @@ class Compression(wiring.Component):
 class MessagePadding(wiring.Component):
     """The end of a message: a byte that begins with a 1, zeros, and the length in eight bytes.
 
-    Parameters
-    ----------
-    count_bits : int
-        The longest message has 2**count_bits - 1 bytes; 1 to 61.
+    `count_bits` is as in Sha256.
 
     Members
     -------

@@ -3,18 +3,34 @@
 from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model.padding import DIGEST_BYTES, bytes_of
 
-from .instructions import STEP, Base, Kind, Step
+from .instructions import EXECUTION, Base, Kind, Step
 
-__all__ = ["LENGTH_BITS", "SALT_BITS", "Addressing", "AddressingTwin"]
+__all__ = ["LENGTH_BITS", "SALT_BITS", "Addressing", "AddressingTwin", "addresses"]
 
 LENGTH_BITS = 16
 SALT_BITS = bits_for(DIGEST_BYTES)
+
+
+def addresses(count_bits: int) -> data.StructLayout:
+    """Where a program is. `size`: bytes of the modulus, a cycle after `modulus_length`;
+    `input_length`: bytes of the input; `address`: of the byte below the pointer; `at_bound`: the
+    pointer is at the bound; `block`: number of the block; `repeat`: a LOOP jumps."""
+    return data.StructLayout(
+        {
+            "size": count_bits,
+            "input_length": count_bits,
+            "address": count_bits,
+            "at_bound": 1,
+            "block": 8,
+            "repeat": 1,
+        }
+    )
 
 
 class Addressing(wiring.Component):
@@ -28,13 +44,8 @@ class Addressing(wiring.Component):
     -------
     start, modulus_length, salt_length : as in PaddingUnit
     given_length : its `input_length`
-    step, execute, act : as in Control
-    size : bytes of the modulus, a cycle after `modulus_length`
-    input_length : bytes of the input
-    address : of the byte below the pointer
-    at_bound : the pointer is at the bound
-    block : number of the block
-    repeat : a LOOP jumps
+    now : EXECUTION
+    at : `addresses`
     """
 
     def __init__(self, count_bits: int):
@@ -45,58 +56,52 @@ class Addressing(wiring.Component):
                 "modulus_length": In(LENGTH_BITS),
                 "given_length": In(count_bits),
                 "salt_length": In(SALT_BITS),
-                "step": In(STEP),
-                "execute": In(1),
-                "act": In(1),
-                "size": Out(count_bits),
-                "input_length": Out(count_bits),
-                "address": Out(count_bits),
-                "at_bound": Out(1),
-                "block": Out(8),
-                "repeat": Out(1),
+                "now": In(EXECUTION),
+                "at": Out(addresses(count_bits)),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """Select the base, add, store."""
         m = Module()
-        step = self.step
+        now, at = self.now, self.at
+        step = now.step
         encoded_size = Signal(self.count_bits)
         pointer, bound = Signal(self.count_bits), Signal(self.count_bits)
         base, target = Signal(self.count_bits), Signal(self.count_bits)
         with m.Switch(step.base):
             for name, value in (
-                (Base.MODULUS, self.size),
+                (Base.MODULUS, at.size),
                 (Base.ENCODED, encoded_size),
-                (Base.INPUT, self.input_length),
+                (Base.INPUT, at.input_length),
                 (Base.SALT, self.salt_length),
             ):
                 with m.Case(name):
                     m.d.comb += base.eq(value)
-        blocks = Cat(Const(0, 5), Mux(step.minus_blocks, self.block, 0))
+        blocks = Cat(Const(0, 5), Mux(step.minus_blocks, at.block, 0))
         m.d.comb += [
             target.eq(base + step.literal.as_signed() - blocks),
-            self.address.eq(pointer - 1),
-            self.at_bound.eq(pointer == bound),
-            self.repeat.eq(~Mux(step.bounded, self.at_bound, (self.block + 1) == step.count)),
+            at.address.eq(pointer - 1),
+            at.at_bound.eq(pointer == bound),
+            at.repeat.eq(~Mux(step.bounded, at.at_bound, (at.block + 1) == step.count)),
         ]
         m.d.sync += [
-            self.size.eq((self.modulus_length + 7) >> 3),
+            at.size.eq((self.modulus_length + 7) >> 3),
             encoded_size.eq((self.modulus_length + 6) >> 3),
         ]
         with m.If(self.start):
-            m.d.sync += [self.input_length.eq(self.given_length), self.block.eq(0)]
-        with m.If(self.act & step.advance):
-            m.d.sync += pointer.eq(self.address)
-        with m.If(self.execute), m.Switch(step.kind):
+            m.d.sync += [at.input_length.eq(self.given_length), at.block.eq(0)]
+        with m.If(now.act & step.advance):
+            m.d.sync += pointer.eq(at.address)
+        with m.If(now.execute), m.Switch(step.kind):
             with m.Case(Kind.SET_POINTER):
                 m.d.sync += pointer.eq(target)
             with m.Case(Kind.SET_BOUND):
                 m.d.sync += bound.eq(target)
             with m.Case(Kind.SET_LENGTH):
-                m.d.sync += self.input_length.eq(step.literal)
+                m.d.sync += at.input_length.eq(step.literal)
             with m.Case(Kind.LOOP):
-                m.d.sync += self.block.eq(Mux(self.repeat, self.block + 1, 0))
+                m.d.sync += at.block.eq(Mux(at.repeat, at.block + 1, 0))
         return m
 
 

@@ -9,8 +9,8 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.model.padding import bytes_of
 
-from .addressing import LENGTH_BITS
-from .instructions import STEP, Literal, Random, Step, Trim
+from .addressing import LENGTH_BITS, addresses
+from .instructions import EXECUTION, Literal, Random, Step, Trim
 
 __all__ = ["BytePath", "BytePathTwin"]
 
@@ -24,9 +24,10 @@ class BytePath(wiring.Component):
 
     Members
     -------
-    step, combine, combined : as in Control; one is the other unless a random byte is missing
+    now : EXECUTION
+    combined : the sources are complete: no random byte is missing
     modulus_length : as in PaddingUnit
-    size, input_length, address, block : as in Addressing
+    at : `addresses`
     read_data : the word of the buffer at `address[2:]`
     slot_byte : the byte of the slot
     random : stream of random bytes
@@ -38,14 +39,10 @@ class BytePath(wiring.Component):
     def __init__(self, count_bits: int):
         super().__init__(
             {
-                "step": In(STEP),
-                "combine": In(1),
+                "now": In(EXECUTION),
                 "combined": Out(1),
                 "modulus_length": In(LENGTH_BITS),
-                "size": In(count_bits),
-                "input_length": In(count_bits),
-                "address": In(count_bits),
-                "block": In(8),
+                "at": In(addresses(count_bits)),
                 "read_data": In(32),
                 "slot_byte": In(8),
                 "random": In(stream.Signature(8)),
@@ -59,7 +56,8 @@ class BytePath(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Sources, trimming, the register, and the release of a message."""
         m = Module()
-        step, random = self.step, self.random
+        now, at, random = self.now, self.at, self.random
+        step = now.step
         found = Signal(8)  # in the buffer
         value, old = Signal(8, reset_less=True), Signal(8, reset_less=True)
         beyond = Signal()
@@ -68,17 +66,17 @@ class BytePath(wiring.Component):
         top = (self.modulus_length - 2)[:3]  # the highest bit of PSS's encoded message
         kept = Cat(bit <= top for bit in range(8))
         m.d.comb += [
-            beyond.eq(step.input & (self.address >= self.input_length)),
-            found.eq(Mux(beyond, 0, self.read_data.word_select(self.address[:2], 8))),
+            beyond.eq(step.input & (at.address >= at.input_length)),
+            found.eq(Mux(beyond, 0, self.read_data.word_select(at.address[:2], 8))),
             literal.eq(step.literal),
         ]
         with m.Switch(step.literal_kind):
             with m.Case(Literal.BLOCK):
-                m.d.comb += literal.eq(self.block)
+                m.d.comb += literal.eq(at.block)
             with m.Case(Literal.SIZE_HIGH):
-                m.d.comb += literal.eq(self.size >> 5)
+                m.d.comb += literal.eq(at.size >> 5)
             with m.Case(Literal.SIZE_LOW):
-                m.d.comb += literal.eq(self.size << 3)
+                m.d.comb += literal.eq(at.size << 3)
         with m.Switch(step.trim):
             with m.Case(Trim.KEEP):
                 m.d.comb += trim.eq(kept)
@@ -94,14 +92,14 @@ class BytePath(wiring.Component):
         )
         again = (step.random == Random.NONZERO) & (random.payload == 0)
         m.d.comb += [
-            random.ready.eq(self.combine & (step.random != Random.NONE)),
+            random.ready.eq(now.combine & (step.random != Random.NONE)),
             self.combined.eq(
-                self.combine & ((step.random == Random.NONE) | (random.valid & ~again))
+                now.combine & ((step.random == Random.NONE) | (random.valid & ~again))
             ),
         ]
-        with m.If(self.combine):
+        with m.If(now.combine):
             m.d.sync += [value.eq(sources & trim), old.eq(found)]
-        released = Mux(self.address < self.length, Mux(self.bad, value, old), 0)
+        released = Mux(at.address < self.length, Mux(self.bad, value, old), 0)
         m.d.comb += [
             self.value.eq(value),
             self.store_data.eq(Mux(step.release, released, value)),

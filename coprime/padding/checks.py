@@ -11,7 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.model.padding import PKCS1_BYTES, candidate_limit, candidate_mask
 
-from .instructions import STEP, Check, Kind, Step
+from .addressing import addresses
+from .instructions import EXECUTION, Check, Kind, Step
 
 __all__ = ["Checks", "ChecksTwin"]
 
@@ -26,8 +27,8 @@ class Checks(wiring.Component):
     Members
     -------
     start : as in PaddingUnit
-    step, execute, act : as in Control
-    size, address : as in Addressing
+    now : EXECUTION
+    at : `addresses`
     value : the byte
     upper : it is the upper one of a candidate's two bytes
     bad : a check has failed since the start
@@ -39,11 +40,8 @@ class Checks(wiring.Component):
         super().__init__(
             {
                 "start": In(1),
-                "step": In(STEP),
-                "execute": In(1),
-                "act": In(1),
-                "size": In(count_bits),
-                "address": In(count_bits),
+                "now": In(EXECUTION),
+                "at": In(addresses(count_bits)),
                 "value": In(8),
                 "upper": In(1),
                 "bad": Out(1),
@@ -62,8 +60,8 @@ class Checks(wiring.Component):
         is_zero = self.value == 0
         candidate = Cat(self.value, upper_byte)[: self.count_bits] & _ones_up_to(limit)
         m.d.comb += [
-            limit.eq(self.size - (PKCS1_BYTES - 1)),
-            check.eq(Mux(self.act, self.step.check, Check.NONE)),
+            limit.eq(self.at.size - (PKCS1_BYTES - 1)),
+            check.eq(Mux(self.now.act, self.now.step.check, Check.NONE)),
         ]
         searches = check.matches(Check.FIND, Check.FIND_STRICTLY) & ~separated
         wrong = (
@@ -81,13 +79,13 @@ class Checks(wiring.Component):
         with m.If(wrong):
             m.d.sync += self.bad.eq(1)
         with m.If(searches & is_zero):
-            m.d.sync += [separated.eq(1), self.length.eq(self.address)]
+            m.d.sync += [separated.eq(1), self.length.eq(self.at.address)]
         with m.If(check == Check.CANDIDATE):
             with m.If(self.upper):
                 m.d.sync += upper_byte.eq(self.value)
             with m.Elif(candidate < limit):
                 m.d.sync += alternative.eq(candidate)
-        decides = self.execute & (self.step.kind == Kind.DECIDE)
+        decides = self.now.execute & (self.now.step.kind == Kind.DECIDE)
         with m.If(decides & (self.bad | ~separated)):
             m.d.sync += [self.bad.eq(1), self.length.eq(alternative)]
         return m

@@ -9,7 +9,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from .assembler import assemble
-from .instructions import STEP, Kind, Step
+from .instructions import EXECUTION, STEP, Kind, Step
 from .tasks import Option, Task
 
 __all__ = ["Control", "ControlTwin"]
@@ -31,10 +31,7 @@ class Control(wiring.Component):
     Members
     -------
     start, task, options, wipe, busy, done : as in PaddingUnit
-    step : the step that is executed
-    execute : execute the step; of a STREAM, begin it
-    combine, combined : combine the sources of a byte, until `combined` is 1
-    act : the sinks take the byte
+    now : EXECUTION; `combine` is 1 until `combined` is
     at_bound : the pointer is at the bound
     repeat : a LOOP jumps
     hash_valid, hash_ready, hash_start, hash_finish, hash_done : the control signals of `Sha256`
@@ -51,11 +48,8 @@ class Control(wiring.Component):
                 "wipe": In(1),
                 "busy": Out(1),
                 "done": Out(1),
-                "step": Out(STEP),
-                "execute": Out(1),
-                "combine": Out(1),
+                "now": Out(EXECUTION),
                 "combined": In(1),
-                "act": Out(1),
                 "at_bound": In(1),
                 "repeat": In(1),
                 "hash_valid": Out(1),
@@ -79,8 +73,8 @@ class Control(wiring.Component):
         # A register of its own: block RAM is slow, and the path of a byte is long.
         step = Signal(STEP)
         left = Signal(STEP["count"].shape)  # bytes of the STREAM, if it has a count
-        m.d.comb += self.step.eq(step)
-        with m.If(self.act):
+        m.d.comb += self.now.step.eq(step)
+        with m.If(self.now.act):
             m.d.sync += left.eq(left - 1)
 
         m.d.comb += self.busy.eq(1)
@@ -109,7 +103,7 @@ class Control(wiring.Component):
                 m.d.sync += step.eq(fetched.data)
                 m.next = "EXECUTE"
             with m.State("EXECUTE"):
-                m.d.comb += self.execute.eq(1)
+                m.d.comb += self.now.execute.eq(1)
                 m.next = "FETCH"
                 with m.Switch(step.kind):
                     with m.Case(Kind.END):
@@ -138,13 +132,13 @@ class Control(wiring.Component):
                 with m.If((step.bounded & self.at_bound) | (step.count.any() & (left == 0))):
                     m.next = "FETCH"
             with m.State("COMBINE"):
-                m.d.comb += self.combine.eq(1)
+                m.d.comb += self.now.combine.eq(1)
                 with m.If(self.combined):
                     m.next = "ACT"
             with m.State("ACT"):
                 m.d.comb += self.hash_valid.eq(step.hash)
                 with m.If(~step.hash | self.hash_ready):
-                    m.d.comb += self.act.eq(1)
+                    m.d.comb += self.now.act.eq(1)
                     m.next = "READ"
         return m
 

@@ -23,6 +23,7 @@ from coprime.model.padding import DIGEST_BYTES
 from .tasks import Option
 
 __all__ = [
+    "EXECUTION",
     "STEP",
     "Base",
     "Check",
@@ -210,6 +211,9 @@ STEP = data.StructLayout(
     }
 )
 """A step as a word of the program memory."""
+EXECUTION = data.StructLayout({"step": STEP, "execute": 1, "combine": 1, "act": 1})
+"""What is happening. `execute`: the step is executed; a STREAM begins. `combine`: the sources of a
+byte are combined. `act`: the sinks take the byte."""
 
 
 def encode(step: Step, address: int) -> int:

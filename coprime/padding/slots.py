@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.model.padding import DIGEST_BYTES
 
-from .instructions import STEP, Kind, Slot
+from .instructions import EXECUTION, Kind, Slot
 
 __all__ = ["SLOT_WORDS", "WRITABLE_SLOTS", "Slots"]
 
@@ -24,7 +24,7 @@ class Slots(wiring.Component):
 
     Members
     -------
-    step, execute, act : as in Control
+    now : EXECUTION
     place : of a STREAM's byte in its slot; 0 is the least significant
     byte : of `step.slot`, a cycle after `place`
     value : the byte that goes to `step.save`
@@ -38,9 +38,7 @@ class Slots(wiring.Component):
         self.memory = Memory(shape=32, depth=8 * SLOT_WORDS, init=[], attrs={"no_rw_check": 1})
         super().__init__(
             {
-                "step": In(STEP),
-                "execute": In(1),
-                "act": In(1),
+                "now": In(EXECUTION),
                 "place": Out(range(DIGEST_BYTES)),
                 "byte": Out(8),
                 "value": In(8),
@@ -58,7 +56,8 @@ class Slots(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """A read port for bytes, and a write port for bytes and words."""
         m = Module()
-        step, place = self.step, self.place
+        now, place = self.now, self.place
+        step = now.step
         m.submodules.memory = memory = self.memory
         fetch, put = memory.read_port(), memory.write_port(granularity=8)
         clear_address = Signal(range(8 * SLOT_WORDS))
@@ -68,11 +67,11 @@ class Slots(wiring.Component):
             self.cleared.eq(clear_address.all()),
             put.addr.eq(Cat(place[2:], step.save)),
             put.data.eq(self.value.replicate(4)),
-            put.en.eq(Mux(self.act & step.saves, Const(1) << place[:2], 0)),
+            put.en.eq(Mux(now.act & step.saves, Const(1) << place[:2], 0)),
         ]
-        with m.If(self.act):
+        with m.If(now.act):
             m.d.sync += place.eq(place - 1)
-        with m.If(self.execute & (step.kind == Kind.STREAM)):
+        with m.If(now.execute & (step.kind == Kind.STREAM)):
             m.d.sync += place.eq(~0)
         with m.If(self.digest_write):
             m.d.comb += [

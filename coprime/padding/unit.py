@@ -114,61 +114,56 @@ class PaddingUnit(wiring.Component):
         m.submodules.checks = checks = Checks(self.count_bits)
         m.submodules.sha256 = sha256 = Sha256(bits_for(bytes_of(self.max_length) + 128))
         starts = self.start & ~self.busy
-        step, act = control.step, control.act
-        for part in (addressing, slots, checks):
-            m.d.comb += [part.step.eq(step), part.execute.eq(control.execute), part.act.eq(act)]
+        step, at = control.now.step, addressing.at
         connect(m, flipped(self.random), path.random)
         m.d.comb += [
+            *(part.now.eq(control.now) for part in (addressing, slots, path, checks)),
+            *(part.at.eq(at) for part in (path, checks)),
+            *(part.start.eq(starts) for part in (addressing, checks)),
+            *(part.modulus_length.eq(self.modulus_length) for part in (addressing, path)),
+            # Control.
             control.start.eq(self.start),
             control.task.eq(self.task),
             control.options.eq(self.options),
             control.wipe.eq(self.wipe),
             control.combined.eq(path.combined),
-            control.at_bound.eq(addressing.at_bound),
-            control.repeat.eq(addressing.repeat),
-            control.hash_ready.eq(sha256.ready),
-            control.hash_done.eq(sha256.done),
+            control.at_bound.eq(at.at_bound),
+            control.repeat.eq(at.repeat),
             control.cleared.eq(slots.cleared),
             self.busy.eq(control.busy),
             self.done.eq(control.done),
-            addressing.start.eq(starts),
-            addressing.modulus_length.eq(self.modulus_length),
+            # The buffer.
             addressing.given_length.eq(self.input_length),
             addressing.salt_length.eq(self.salt_length),
-            self.address.eq(addressing.address),
+            self.address.eq(at.address),
             self.from_input.eq(step.input),
-            slots.value.eq(path.value),
-            slots.digest_write.eq(sha256.digest_write),
-            slots.digest_index.eq(sha256.digest_index),
-            slots.digest_word.eq(sha256.digest_word),
+            path.read_data.eq(self.read_data),
+            self.store.eq(control.now.act & step.store),
+            self.store_data.eq(path.store_data),
+            # The slots.
+            slots.clear.eq(control.clear),
             slots.write.eq(self.slot_write),
             slots.write_address.eq(self.slot_address),
             slots.write_data.eq(self.slot_data),
-            slots.clear.eq(control.clear),
-            path.step.eq(step),
-            path.combine.eq(control.combine),
-            path.modulus_length.eq(self.modulus_length),
-            path.size.eq(addressing.size),
-            path.input_length.eq(addressing.input_length),
-            path.address.eq(addressing.address),
-            path.block.eq(addressing.block),
-            path.read_data.eq(self.read_data),
+            slots.value.eq(path.value),
             path.slot_byte.eq(slots.byte),
-            path.bad.eq(checks.bad),
-            path.length.eq(checks.length),
-            self.store.eq(act & step.store),
-            self.store_data.eq(path.store_data),
-            checks.start.eq(starts),
-            checks.size.eq(addressing.size),
-            checks.address.eq(addressing.address),
-            checks.value.eq(path.value),
-            checks.upper.eq(slots.place[0]),
-            self.bad.eq(checks.bad),
-            self.length.eq(checks.length),
+            # The hash unit.
             sha256.start.eq(control.hash_start),
             sha256.finish.eq(control.hash_finish),
             sha256.valid.eq(control.hash_valid),
             sha256.byte.eq(path.value),
+            control.hash_ready.eq(sha256.ready),
+            control.hash_done.eq(sha256.done),
+            slots.digest_write.eq(sha256.digest_write),
+            slots.digest_index.eq(sha256.digest_index),
+            slots.digest_word.eq(sha256.digest_word),
+            # The checks.
+            checks.value.eq(path.value),
+            checks.upper.eq(slots.place[0]),
+            path.bad.eq(checks.bad),
+            path.length.eq(checks.length),
+            self.bad.eq(checks.bad),
+            self.length.eq(checks.length),
         ]
         return m
 

@@ -29,12 +29,14 @@ __all__ = [
 ]
 
 MIN_BITS = 64
-MAX_BITS = 65535
 """Bits of the shortest modulus that `generate` makes."""
+MAX_BITS = 65535
 _ROUNDS = 40
 """Miller-Rabin rounds for a new prime: a composite passes with a probability below 4^-40."""
 _LOAD_ROUNDS = 8
 """Rounds for a prime that comes with a key, whose other numbers must fit too."""
+_PRIVATE_NUMBERS = {"d": "d", "p": "p", "q": "q", "dp": "dmp1", "dq": "dmq1", "qinv": "iqmp"}
+"""Names of a private key's numbers here, and in the library."""
 _SMALL_PRIMES = tuple(n for n in range(3, 1000, 2) if all(n % k for k in range(3, n, 2)))
 
 
@@ -189,13 +191,8 @@ def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> by
     Raises ValueError if the passphrase is empty.
     """
     numbers = rsa.RSAPrivateNumbers(
-        p=key.p,
-        q=key.q,
-        d=key.d,
-        dmp1=key.dp,
-        dmq1=key.dq,
-        iqmp=key.qinv,
         public_numbers=rsa.RSAPublicNumbers(key.e, key.n),
+        **{theirs: getattr(key, name) for name, theirs in _PRIVATE_NUMBERS.items()},
     )
     secret = _secret(passphrase)
     if secret == b"":
@@ -354,16 +351,9 @@ def _check_legacy_header(data: bytes) -> None:
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     """Take the numbers out of the library's key; ValueError if they contradict each other."""
     numbers = key.private_numbers()
-    return RsaPrivateKey(
-        n=numbers.public_numbers.n,
-        e=numbers.public_numbers.e,
-        d=numbers.d,
-        p=numbers.p,
-        q=numbers.q,
-        dp=numbers.dmp1,
-        dq=numbers.dmq1,
-        qinv=numbers.iqmp,
-    )
+    public = numbers.public_numbers
+    own = {name: getattr(numbers, theirs) for name, theirs in _PRIVATE_NUMBERS.items()}
+    return RsaPrivateKey(n=public.n, e=public.e, **own)
 
 
 def _parse_public(data: bytes) -> RsaPublicKey | None:

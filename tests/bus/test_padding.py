@@ -416,7 +416,7 @@ def test_the_random_source_is_an_axi4_stream():
 
 def test_names_and_codes():
     assert parse_paddings(["pss", "pkcs1"]) == (Padding.PKCS1, Padding.PSS)
-    with pytest.raises(ValueError, match="a padding is one of pkcs1, oaep, pss, not 'none'"):
+    with pytest.raises(ValueError, match="a padding must be one of pkcs1, oaep, pss, not 'none'"):
         parse_paddings(["none"])
     for padding in Padding:
         for scheme in padding.schemes:

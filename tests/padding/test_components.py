@@ -27,10 +27,10 @@ def simulate(component, process):
 
 async def pulse(ctx, component, strobe, step):
     """Let a part execute a step, or act on a byte of it."""
-    ctx.set(component.step, STEP.from_bits(encode(step, 0)))
-    ctx.set(getattr(component, strobe), 1)
+    ctx.set(component.now.step, STEP.from_bits(encode(step, 0)))
+    ctx.set(component.now[strobe], 1)
     await ctx.tick()
-    ctx.set(getattr(component, strobe), 0)
+    ctx.set(component.now[strobe], 0)
 
 
 async def start(ctx, component):
@@ -60,26 +60,26 @@ def test_addressing():
             ctx.set(addressing.given_length, 100)
             ctx.set(addressing.salt_length, 20)
             await start(ctx, addressing)
-            twin.pointer = ctx.get(addressing.address) + 1
+            twin.pointer = ctx.get(addressing.at.address) + 1
             await pulse(ctx, addressing, "execute", bound(Base.ZERO))
             for step in generator.choices(steps, k=300):
-                ctx.set(addressing.step, STEP.from_bits(encode(step, 0)))
+                ctx.set(addressing.now.step, STEP.from_bits(encode(step, 0)))
                 if step.kind is Kind.STREAM:
                     await pulse(ctx, addressing, "act", step)
                     twin.act(step)
                 else:
                     if step.kind is Kind.LOOP:
-                        assert ctx.get(addressing.repeat) == twin.repeat(step)
+                        assert ctx.get(addressing.at.repeat) == twin.repeat(step)
                     await pulse(ctx, addressing, "execute", step)
                     twin.execute(step)
                 twin.pointer %= 1 << COUNT_BITS
                 twin.bound %= 1 << COUNT_BITS
                 twin.block %= 256
-                assert ctx.get(addressing.address) == twin.address % (1 << COUNT_BITS)
-                assert ctx.get(addressing.at_bound) == twin.at_bound()
-                assert ctx.get(addressing.block) == twin.block
-                assert ctx.get(addressing.size) == twin.size
-                assert ctx.get(addressing.input_length) == twin.input_length
+                assert ctx.get(addressing.at.address) == twin.address % (1 << COUNT_BITS)
+                assert ctx.get(addressing.at.at_bound) == twin.at_bound()
+                assert ctx.get(addressing.at.block) == twin.block
+                assert ctx.get(addressing.at.size) == twin.size
+                assert ctx.get(addressing.at.input_length) == twin.input_length
 
     simulate(addressing, process)
 
@@ -90,7 +90,7 @@ def test_checks():
     steps = [replace(BYTE, check=check) for check in Check]
 
     async def process(ctx):
-        ctx.set(checks.size, 128)
+        ctx.set(checks.at.size, 128)
         for chosen in [steps] * 10 + [[step] for step in steps] * 5:
             twin = ChecksTwin(128)
             await start(ctx, checks)
@@ -99,7 +99,7 @@ def test_checks():
                 value = generator.choice((0, 1, 1, 2, generator.getrandbits(8)))
                 address, upper = generator.randrange(128), generator.getrandbits(1)
                 ctx.set(checks.value, value)
-                ctx.set(checks.address, address)
+                ctx.set(checks.at.address, address)
                 ctx.set(checks.upper, upper)
                 await pulse(ctx, checks, "act", step)
                 twin.act(step, value, address, upper=bool(upper))
