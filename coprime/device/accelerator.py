@@ -38,11 +38,11 @@ class Result:
     Parameters
     ----------
     value : the number, below the modulus; the repr does not show it, since it may be a secret
-    cycles : clock cycles that the engine worked
-    products : of these, the cycles in which a product that the algorithm needs entered the
-        multiplier; with several multipliers, their sum
-    predicted_cycles : what the engine's design predicts; None if the driver does not know it
-    multipliers : how many multipliers work side by side, at least 1
+    cycles : clock cycles for which the engine worked
+    products : of these, the cycles in which a product that the algorithm needs entered a
+        multiplier, summed over all multipliers
+    predicted_cycles : the prediction of the engine's design; None without `predict`
+    multipliers : number of multipliers that work in parallel, at least 1
     """
 
     value: int = field(repr=False)
@@ -53,35 +53,34 @@ class Result:
 
     @property
     def utilization(self) -> float:
-        """Part of the cycles in which the multipliers worked: 0 to 1."""
+        """Fraction of the cycles in which the multipliers worked: 0 to 1."""
         return self.products / (self.cycles * self.multipliers) if self.cycles else 0.0
 
 
 class Accelerator(EngineDriver):
     """One accelerator behind a device.
 
-    It loads only what differs from what the accelerator holds already. A reset of the device is
-    noticed, since the interrupt enable, which this driver sets once, reads 0 then. Numbers that no
-    register can say (negative, or not integers) raise TypeError or ValueError; everything else goes
-    to the hardware, whose answer raises EngineError. The length of the modulus that the hardware is
-    told is that of the longest operand, so that it sees every operand that is too large, and never
-    below the shortest that it takes.
+    It loads only operands that the accelerator does not hold yet. A reset of the device is noticed,
+    since the interrupt enable, which this driver sets once, then reads as 0. Negative numbers and
+    non-integers raise TypeError or ValueError; everything else is checked by the hardware, whose
+    errors raise EngineError. The modulus is loaded with the length of the longest operand, so that
+    the hardware detects every operand that is too large, and at least the minimum length.
 
     Not for use from two threads at once, nor by two drivers of one device. The attributes of
-    `EngineDriver` tell what the engine can do.
+    `EngineDriver` describe the engine.
 
     Parameters
     ----------
     device : access to the registers
-    timeout : seconds that a command may take on hardware; None is without end
-    predict : the engine's design's, to have `predicted_cycles` beside the measured ones
+    timeout : seconds that a command may take on hardware; None: no limit
+    predict : of the engine's design, to have `predicted_cycles` besides the measured ones
 
     Raises
     ------
     IdentificationError
         The device is something else.
     EngineError
-        BUSY: a command runs already.
+        BUSY: a command is already running.
     """
 
     def __init__(
@@ -104,13 +103,13 @@ class Accelerator(EngineDriver):
     def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Result:
         """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
 
-        `exponent_length` is in bits; None is as many as e has, and 1 for 0. ValueError if e has
+        `exponent_length` is in bits; None: as many as e has, or 1 if e is 0. ValueError if e has
         more.
         """
         return self._run(self.modexp_job(x, e, m, exponent_length=exponent_length), x)
 
     def load_public(self, n: int, e: int) -> None:
-        """Keep a public key, and load it into the accelerator."""
+        """Remember a public key, and load it into the accelerator."""
         check_naturals(n=n, e=e)
         if self._public != (n, e) or self._public_job is None:
             self._public_job = self.public_job(n, e)
@@ -118,9 +117,9 @@ class Accelerator(EngineDriver):
         self._load_now(self._public_job)
 
     def public(self, x: int) -> Result:
-        """x^e mod n with the public key that was loaded last. Range: x in [0, n).
+        """x^e mod n with the last loaded public key. Range: x in [0, n).
 
-        Raises ValueError if none was.
+        Raises ValueError if there is none.
         """
         check_naturals(x=x)
         job = self._public_job
@@ -131,10 +130,10 @@ class Accelerator(EngineDriver):
         return self._run(job, x)
 
     def load_private(self, key: PrivateNumbers) -> None:
-        """Keep a private key, and load it into the accelerator.
+        """Remember a private key, and load it into the accelerator.
 
-        An accelerator without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp
-        and dq, and e too where it is `checked`.
+        An accelerator without the Chinese Remainder Theorem uses n and d, others n, p, q, dp and
+        dq, and also e if `checked`.
         """
         numbers = self.private_numbers(key)
         check_naturals(**numbers)
@@ -145,9 +144,9 @@ class Accelerator(EngineDriver):
         self._load_now(self._private_job)
 
     def private(self, x: int) -> Result:
-        """x^d mod n with the private key that was loaded last. Range: x in [0, n).
+        """x^d mod n with the last loaded private key. Range: x in [0, n).
 
-        Raises ValueError if none was.
+        Raises ValueError if there is none.
         """
         check_naturals(x=x)
         job = self._private_job
@@ -158,7 +157,7 @@ class Accelerator(EngineDriver):
         return self._run(job, x)
 
     def wipe(self) -> None:
-        """Overwrite the accelerator's memory, and forget the keys here too."""
+        """Overwrite the accelerator's memory, and forget the keys in this driver too."""
         self._public = self._public_job = None
         self._private = self._private_job = None
         self._prepare()
@@ -166,15 +165,15 @@ class Accelerator(EngineDriver):
         self._execute(Command.WIPE)
 
     def forget(self) -> None:
-        """Load everything anew with the next command: for who changes the device by other ways."""
+        """Load everything again: call this after accessing the device other than by this driver."""
         self._memory.forget()
 
-    # What is written and read
+    # Accesses
 
     def _run(self, job: Job, x: int) -> Result:
         self._load_now(job)
         if not self._fits(Length.MODULUS, job):
-            x = 0  # the engine looks at the length first
+            x = 0  # the engine checks the length first
         size = max(1, (x.bit_length() + 7) // 8)
         self._put_input(words_of(x, 8 * size))
         self._write(registers.INPUT_LENGTH, size)
@@ -211,7 +210,7 @@ class Accelerator(EngineDriver):
         self._raise_errors()
 
     def _prepare(self) -> None:
-        """Begin anew: no errors of before, no interrupt of before, nothing loaded after a reset."""
+        """Clear errors, enable the interrupt, and notice a reset, after which nothing is loaded."""
         if not self._read(registers.INTERRUPT_ENABLE):
             self.forget()
             self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
@@ -227,7 +226,7 @@ class Accelerator(EngineDriver):
         self._raise_errors()
 
     def _raise_errors(self) -> None:
-        """Raise what the accelerator flags: an error of the command before a refusal."""
+        """Raise the accelerator's error: of the command, otherwise of a refused access."""
         word = self._read(registers.ERROR)
         code = registers.ERROR["CODE"].of(word) or registers.ERROR["REFUSAL"].of(word)
         if code:

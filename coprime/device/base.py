@@ -1,4 +1,4 @@
-"""What a driver sees of an accelerator: 32-bit registers and an interrupt."""
+"""The view that a driver has of an accelerator: 32-bit registers and an interrupt."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -21,22 +21,22 @@ __all__ = [
 ]
 
 ADDRESS_SPACE = 4096
-"""Bytes of an accelerator's register window."""
+"""Bytes of an accelerator's register map."""
 
 
 class DeviceError(Exception):
-    """The device did not do what it was asked to."""
+    """The device failed."""
 
 
 class BusError(DeviceError):
-    """The device answered an access with SLVERR or DECERR; nothing in it has changed.
+    """The device answered an access with SLVERR or DECERR, and its state has not changed.
 
-    Of a block, some words may have been written nevertheless.
+    Some words of a block may have been written nevertheless.
 
     Attributes
     ----------
     address : int
-        Byte address of the access; of a block, the first one.
+        Byte address of the access; for a block, the first one.
     write : bool
         Whether it was a write.
     """
@@ -57,14 +57,14 @@ class BusTimeout(DeviceError):  # noqa: N818
 
 
 class InterruptTimeout(DeviceError):  # noqa: N818
-    """No interrupt came in the time given."""
+    """No interrupt arrived in time."""
 
 
 class Closing:
-    """Usable as a context manager that closes it."""
+    """A context manager that closes itself at the end."""
 
     def close(self) -> None:
-        """Release what is held; closing twice is allowed."""
+        """Release all resources; closing twice is allowed."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -99,8 +99,8 @@ class Device(Protocol):
     def wait_interrupt(self, timeout: float | None = None) -> None:
         """Return when the interrupt request is active.
 
-        `timeout` is in seconds of a hardware's time; None waits without end. A simulation has a
-        limit in clock cycles instead. Raises InterruptTimeout.
+        `timeout` is in seconds on hardware; None waits indefinitely. A simulation has a limit in
+        clock cycles instead. Raises InterruptTimeout.
         """
         ...
 
@@ -120,17 +120,17 @@ class Device(Protocol):
 
 @runtime_checkable
 class BlockDevice(Protocol):
-    """What a Device can have beside: moving many words at a time. Else they go one by one."""
+    """An optional addition to a Device: transfers of many words; otherwise they go one by one."""
 
     def read_block(self, address: int, count: int) -> list[int]:
-        """Read `count` registers, at least 0, that stand behind each other from `address` on.
+        """Read `count` consecutive registers, at least 0, from `address` on.
 
         Raises BusError if the device refuses any.
         """
         ...
 
     def write_block(self, address: int, values: Sequence[int]) -> None:
-        """Write the registers that stand behind each other from `address` on, the first one first.
+        """Write consecutive registers from `address` on, in this order.
 
         Raises BusError if the device refuses any.
         """
@@ -138,14 +138,14 @@ class BlockDevice(Protocol):
 
 
 def read_block(device: Device, address: int, count: int) -> list[int]:
-    """Read registers behind each other as a block, or one by one if the device knows no blocks."""
+    """Read consecutive registers as a block, or one by one if the device has no blocks."""
     if isinstance(device, BlockDevice):
         return device.read_block(address, count)
     return [device.read32(address + 4 * word) for word in range(count)]
 
 
 def write_block(device: Device, address: int, values: Sequence[int]) -> None:
-    """Write registers behind each other as a block, or one by one if the device knows no blocks."""
+    """Write consecutive registers as a block, or one by one if the device has no blocks."""
     if isinstance(device, BlockDevice):
         device.write_block(address, values)
         return
@@ -154,7 +154,7 @@ def write_block(device: Device, address: int, values: Sequence[int]) -> None:
 
 
 def check_address(address: int) -> None:
-    """Refuse what is no register's byte address: TypeError, ValueError."""
+    """Reject what is not the byte address of a register: TypeError, ValueError."""
     if not isinstance(address, int):
         raise TypeError(f"address must be an int, not {address!r}")
     if address not in range(0, ADDRESS_SPACE, 4):
@@ -164,7 +164,7 @@ def check_address(address: int) -> None:
 
 
 def check_value(value: int) -> None:
-    """Refuse what does not fit a register: TypeError, ValueError."""
+    """Reject what does not fit a register: TypeError, ValueError."""
     if not isinstance(value, int):
         raise TypeError(f"value must be an int, not {value!r}")
     if value not in range(1 << 32):
@@ -172,7 +172,7 @@ def check_value(value: int) -> None:
 
 
 def check_block(address: int, count: int) -> None:
-    """Refuse what are no registers behind each other: TypeError, ValueError."""
+    """Reject what are not consecutive registers: TypeError, ValueError."""
     check_address(address)
     if not isinstance(count, int):
         raise TypeError(f"count must be an int, not {count!r}")

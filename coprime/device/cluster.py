@@ -1,4 +1,4 @@
-"""The driver of a cluster: its cores' commands are started one by one, and end in any order."""
+"""The driver of a cluster: commands are started core by core, and end in any order."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -22,12 +22,12 @@ class Completion:
     Parameters
     ----------
     core : number of the core
-    error : an Error, NONE if the command did what it should; a plain number if the hardware gave
-        one that is no Error
+    error : an Error, NONE if the command succeeded; a plain number if the hardware returned one
+        that is no Error
     value : the result, below the modulus; None after an error and after WIPE. The repr does not
         show it, since it may be a secret.
-    predicted_cycles : what the engine's design predicts; None if the driver does not know it, and
-        after an error
+    predicted_cycles : the prediction of the engine's design; None without `predict`, and after an
+        error
     """
 
     core: int
@@ -39,32 +39,32 @@ class Completion:
 class Cluster(EngineDriver):
     """A cluster of engines behind a device.
 
-    A command is started on a core by `start`, and gives exactly one completion, which `completion`
-    takes. The core is occupied until then. Each core is given only what differs from what it holds
-    already, and X always. A reset of the device is noticed, since the interrupt enable, which this
-    driver sets once, reads 0 then: commands that ran are lost without a completion.
+    `start` starts a command on a core, which produces exactly one completion; `completion` takes
+    it. The core is occupied until then. A core is loaded only with what it does not hold yet, and
+    always with X. A reset of the device is noticed, since the interrupt enable, which this driver
+    sets once, then reads as 0: running commands are lost without a completion.
 
     Not for use from two threads at once, nor by two drivers of one device. The attributes of
-    `EngineDriver` tell what each engine can do; `modmul_job` and its like make the jobs.
+    `EngineDriver` describe each engine; `modmul_job` and the like create jobs.
 
     Parameters
     ----------
     device : access to the registers
-    predict : the engine's design's, to have `predicted_cycles` in the completions
+    predict : of the engine's design, to have `predicted_cycles` in the completions
 
     Attributes
     ----------
     cores : int
-        How many there are, 1 to 1023; their numbers are 0 to cores - 1.
+        Number of cores, 1 to 1023, numbered from 0.
     resets : int
-        How many resets of the device were noticed.
+        Number of resets of the device that were noticed.
 
     Raises
     ------
     IdentificationError
         The device is something else.
     EngineError
-        BUSY: a core is occupied already.
+        BUSY: a core is already occupied.
     """
 
     def __init__(self, device: Device, *, predict: Predict | None = None):
@@ -74,10 +74,10 @@ class Cluster(EngineDriver):
         self.resets = 0
         self._memories = [Memory() for _ in range(self.cores)]
         self._running: dict[int, tuple[Job, int]] = {}  # with X, by core
-        self._kept: deque[Completion] = deque()  # met by the wiping of other cores
+        self._kept: deque[Completion] = deque()  # taken while other cores were wiped
         self._words: list[int] = []  # of the result that is being read
         self._selected: int | None = None
-        self._clean = False  # whether ERROR is known to show no refusal of before
+        self._clean = False  # whether ERROR is known to show no earlier refusal
         for core in reversed(range(self.cores)):
             self._select(core)
             if registers.CORE["OCCUPIED"].of(self._read(registers.CORE)):
@@ -93,21 +93,21 @@ class Cluster(EngineDriver):
     def start(self, core: int, job: Job, x: int = 0) -> None:
         """Load what the core does not hold yet, and X, and start the command.
 
-        `x` is in [0, modulus); what is not below the modulus, but not over the job's modulus length
-        in bits, the hardware refuses in the completion. WIPE takes none.
+        Range: x in [0, modulus). If it is not below the modulus, but fits the job's modulus length,
+        the completion has the error. WIPE has no X.
 
         Raises
         ------
         ValueError
             There is no such core, or `x` is longer than the job's modulus length.
         EngineError
-            The hardware refused an access: nothing was started, and the core is loaded anew with
-            its next command. BUSY: the core is occupied.
+            The hardware refused an access: nothing was started, and the next command loads the core
+            again. BUSY: the core is occupied.
         """
         self._check_core(core)
         check_naturals(x=x)
         if x.bit_length() > job.modulus_length:
-            raise ValueError(f"x must have {job.modulus_length} bits at most for this job")
+            raise ValueError(f"x must have at most {job.modulus_length} bits for this job")
         self.notice_reset()
         memory = self._memories[core]
         try:
@@ -124,7 +124,7 @@ class Cluster(EngineDriver):
             if job.operands:
                 self._raise_refusal()
             self._write(registers.COMMAND, job.command)
-            if not takes_x:  # otherwise whatever refuses the command has refused X
+            if not takes_x:  # otherwise X was refused for the same reason
                 self._raise_refusal()
         except Exception:
             memory.forget()
@@ -133,18 +133,18 @@ class Cluster(EngineDriver):
         self._running[core] = job, x
 
     def completion(self) -> Completion | None:
-        """Take the oldest completion; None if there is none. Its core is free then.
+        """Take the oldest completion, which releases its core; None if there is none.
 
-        After an error the core is loaded anew with its next command. A result whose reading was
-        ended by a bus error is read on by the next call.
+        After an error the next command loads the core again. If a bus error interrupts the reading
+        of a result, the next call continues it.
         """
         return self._kept.popleft() if self._kept else self._take()
 
     def cancel(self, core: int) -> None:
-        """End the command that the core works on: its completion comes with CANCELLED.
+        """End the command that runs on the core: its completion has the error CANCELLED.
 
-        If it has ended in the meantime, its completion is what it would have been; without a
-        command nothing happens. ValueError: there is no such core.
+        If it has ended in the meantime, its completion is unaffected; without a command nothing
+        happens. ValueError: there is no such core.
         """
         self._check_core(core)
         if not self.notice_reset():
@@ -154,8 +154,8 @@ class Cluster(EngineDriver):
     def wait(self, timeout: float | None = None) -> None:
         """Return when there is a completion, and at once if no core is occupied.
 
-        `timeout` and InterruptTimeout are as in `Device.wait_interrupt`. Commands that a reset of
-        the device ended are waited for like others, unless `notice_reset` told.
+        `timeout` and InterruptTimeout are as in `Device.wait_interrupt`. This also waits for
+        commands that a reset of the device has ended, unless `notice_reset` has noticed it.
         """
         if self._running and not self._kept:
             self._device.wait_interrupt(timeout)
@@ -165,24 +165,24 @@ class Cluster(EngineDriver):
         return self._read(registers.TIME)
 
     def wipe(self, core: int) -> None:
-        """Start to overwrite a core's memory, and forget what it holds; raises as `start` does."""
+        """Start overwriting a core's memory, and forget its contents; raises as `start` does."""
         self.start(core, _WIPE)
 
     def wipe_all(self, cores: Iterable[int] | None = None, *, timeout: float | None = None) -> None:
-        """Overwrite the memories of these cores, None is all of them, and wait for the end.
+        """Overwrite the memories of these cores (None: of all) and wait for the end.
 
-        Completions of other cores that come meanwhile are kept for `completion`.
+        Completions of other cores that arrive meanwhile are kept for `completion`.
 
         Raises
         ------
         ValueError
             There is no such core.
         EngineError
-            BUSY: one of them is occupied, and none was wiped; others: a core did not wipe.
+            BUSY: one of them is occupied, and none was wiped; others: a core failed to wipe.
         InterruptTimeout
-            A core does not end in `timeout` seconds; its completion is still to come.
+            A core did not end in `timeout` seconds; its completion is outstanding.
         DeviceError
-            The device was reset meanwhile, which leaves memories unwiped.
+            The device was reset meanwhile, so that memories may not be wiped.
         """
         left = set(range(self.cores) if cores is None else cores)
         for core in left:
@@ -208,19 +208,19 @@ class Cluster(EngineDriver):
             raise self.error_of(failed)
 
     def holds(self, core: int, job: Job) -> bool:
-        """Whether the core holds what belongs to the job's modulus or private key already."""
+        """Whether the core already holds all that belongs to the job's modulus or private key."""
         return self._holds_modulus(job, self._memories[core])
 
     def forget(self, core: int) -> None:
-        """Load everything anew with this core's next command. ValueError: no such core."""
+        """Load everything again with this core's next command. ValueError: no such core."""
         self._check_core(core)
         self._memories[core].forget()
 
     def notice_reset(self) -> bool:
-        """Whether the device was reset since this was asked last; `start` and `cancel` ask too.
+        """Whether the device was reset since the last call; `start` and `cancel` call this too.
 
-        Then nothing is loaded, and what ran gives no completion any more. No core is occupied, but
-        perhaps one: by a command that was being started meanwhile, on this core or another one.
+        If so, nothing is loaded, and commands that were running produce no completion. At most one
+        core is occupied, by a command that was being started at that time.
         """
         if self._read(registers.INTERRUPT_ENABLE):
             return False
@@ -232,15 +232,15 @@ class Cluster(EngineDriver):
         self._selected = None
         self._enable_interrupt()
         word = self._read(registers.CORE)
-        if registers.CORE["OCCUPIED"].of(word):  # a command was being started meanwhile
+        if registers.CORE["OCCUPIED"].of(word):  # a command was being started
             self._running[registers.CORE["NUMBER"].of(word)] = _WIPE, 0
         return True
 
     def error_of(self, completion: Completion) -> Exception:
-        """Make the exception of a completion with an error: EngineError, or DeviceError."""
+        """The exception for a completion with an error: EngineError, or DeviceError."""
         return self._exception(completion.error, f"core {completion.core} ended with")
 
-    # What is written and read
+    # Accesses
 
     def _take(self) -> Completion | None:
         word = self._read(registers.COMPLETION)

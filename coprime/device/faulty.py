@@ -1,6 +1,6 @@
-"""A simulated device whose registers can be changed: bits flip as radiation or an attacker would.
+"""A simulated device whose registers can be changed: bits flip as by radiation or an attack.
 
-It shows what a circuit does with a fault, and nothing of how likely one is.
+It shows the effect of a fault on a circuit, and not how likely one is.
 """
 
 import ctypes
@@ -20,10 +20,10 @@ class Register:
 
     Parameters
     ----------
-    name : the submodules that it is in, and its own name, with dots between
+    name : the path of submodules and its own name, separated by dots
     index : its number in the simulation
     width : bits of a word
-    words : 1, or words of the memory
+    words : number of words of a memory; 1 for a register
     """
 
     name: str
@@ -33,22 +33,22 @@ class Register:
 
     @property
     def is_memory(self) -> bool:
-        """Whether it has words."""
+        """Whether it is a memory."""
         return self.words > 1
 
 
 class FaultyDevice(SimulatedDevice):
-    """A SimulatedDevice of one module, with all registers at hand between two clock cycles.
+    """A SimulatedDevice of one module, with access to all registers between two clock cycles.
 
     Parameters
     ----------
     verilog, top, cycle_limit, access_limit
-        As of SimulatedDevice; `top` is a module's name.
+        As in SimulatedDevice; `top` is a module's name.
 
     Attributes
     ----------
     registers : mapping of str to Register
-        By their names.
+        By name.
     """
 
     registers: Mapping[str, Register]
@@ -68,9 +68,9 @@ class FaultyDevice(SimulatedDevice):
         self.registers = {register.name: register for register in found}
 
     def flip(self, register: Register, word: int, bit: int) -> None:
-        """Change one bit, as if it had been the other one in the last clock cycle.
+        """Invert one bit, as if it had taken this value in the last clock cycle.
 
-        ValueError for a word or a bit that is not there.
+        ValueError for a word or a bit that does not exist.
         """
         self._check(register, word)
         if bit not in range(register.width):
@@ -78,7 +78,7 @@ class FaultyDevice(SimulatedDevice):
         self._library.coprime_flip(self._open(), register.index, word, bit)
 
     def peek(self, register: Register, word: int = 0) -> int:
-        """What a word of the register or memory is now."""
+        """The present value of a word of the register or memory."""
         self._check(register, word)
         size = (register.width + 7) // 8
         found = ctypes.create_string_buffer(size)
@@ -86,13 +86,13 @@ class FaultyDevice(SimulatedDevice):
         return int.from_bytes(found.raw, "little")
 
     def save(self) -> bytes:
-        """All registers and memories as they are now, between two accesses."""
+        """The present state of all registers and memories, between two accesses."""
         state = ctypes.create_string_buffer(self._library.coprime_state_bytes(self._open()))
         self._library.coprime_save(self._open(), state)
         return state.raw
 
     def restore(self, state: bytes) -> None:
-        """Go back to what this device's `save` gave, with an idle bus. `cycles` counts on.
+        """Return to a state from this device's `save`, with an idle bus. `cycles` keeps counting.
 
         ValueError for bytes of another length.
         """

@@ -1,4 +1,4 @@
-"""What the drivers have in common: what engines can do, jobs for them, and how a job is loaded."""
+"""Common parts of the drivers: an engine's features, jobs, and the loading of a job."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,8 +25,8 @@ __all__ = [
     "words_of",
 ]
 
-# The registers that both maps have, of capabilities, lengths, operands, refusals and the interrupt
-# enable, stand at the same addresses with the same fields: the accelerator's serve for both.
+# Both maps have the registers of capabilities, lengths, operands, refusals and the interrupt enable
+# at the same addresses with the same fields: the accelerator's are used for both.
 
 _LENGTH_REGISTERS = {
     Length.MODULUS: registers.MODULUS_LENGTH,
@@ -35,7 +35,7 @@ _LENGTH_REGISTERS = {
     Length.Q: registers.Q_LENGTH,
 }
 _LOADED: tuple[Operand, ...] = tuple(operand for operand in Operand if operand is not Operand.X)
-"""The operands that stay from one command to the next."""
+"""The operands that are kept from one command to the next."""
 _OF_ONE_COMMAND = frozenset({Operand.Y, Operand.E})
 """Those of them that do not belong to a modulus or a key."""
 
@@ -43,14 +43,14 @@ _KINDS = {
     registers.IDENTIFICATION["ID"].reset: ("accelerator", "coprime.device.accelerator.Accelerator"),
     cluster_registers.IDENTIFICATION["ID"].reset: ("cluster", "coprime.device.cluster.Cluster"),
 }
-"""What there is by its identification, and which driver is for it."""
+"""Kinds of devices by their identification, with their drivers."""
 
 _SENTENCES = {
-    Error.UNSUPPORTED: "the accelerator does not know the command",
-    Error.LENGTH_ZERO: "the modulus or a prime is shorter than the accelerator's least length",
-    Error.LENGTH_OVER: "a length is over the accelerator's greatest",
-    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down (17 bits"
-    " at the most) or to check a private operation with",
+    Error.UNSUPPORTED: "the accelerator does not implement the command",
+    Error.LENGTH_ZERO: "the modulus or a prime is shorter than the accelerator's minimum length",
+    Error.LENGTH_OVER: "a length is over the accelerator's maximum",
+    Error.EXPONENT_LENGTH: "the exponent has length 0, or is too long to be counted down (over 17"
+    " bits) or to check a private operation with",
     Error.MODULUS_ZERO: "the modulus or a prime is zero",
     Error.MODULUS_EVEN: "the modulus or a prime is even",
     Error.OPERAND_RANGE: "an operand is not below the modulus",
@@ -62,11 +62,10 @@ _SENTENCES = {
     Error.ADDRESS: "a word address or an operand does not exist",
     Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
     Error.CANCELLED: "the command was cancelled before it had a result",
-    Error.MODULUS_FIXED: "the accelerator is made for another modulus, and takes no other",
+    Error.MODULUS_FIXED: "the accelerator is built for another modulus, and accepts no other",
     Error.PADDING: "the padding is wrong",
     Error.PADDING_LENGTH: "the modulus is too short for the padding",
-    Error.FAULT: "the result was wrong and is wiped: a fault, or a key whose numbers do not belong"
-    " together",
+    Error.FAULT: "the result was wrong and was wiped: a fault, or a key with inconsistent numbers",
 }
 
 
@@ -76,7 +75,7 @@ class EngineError(Exception):
     Attributes
     ----------
     code : Error
-        What was wrong.
+        The reason.
     """
 
     def __init__(self, code: Error, limits: str = ""):
@@ -85,17 +84,17 @@ class EngineError(Exception):
 
 
 class IdentificationError(DeviceError):
-    """The device is not what the driver is for."""
+    """The device is not of the driver's kind."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a command needs in an engine, but for X; secret, and its repr shows the command only.
+    """The operands of a command, except X; secret: the repr shows the command only.
 
     Parameters
     ----------
-    command : what to do
-    lengths : in bits, of each length class that the operands have
+    command : the operation
+    lengths : in bits, of each length class of the operands
     operands : those that the command reads, with the constants of their moduli
     """
 
@@ -105,12 +104,12 @@ class Job:
 
     @property
     def modulus_length(self) -> int:
-        """Bits of the modulus, as the engine is told; 0 for WIPE."""
+        """Length of the modulus that the engine gets, in bits; 0 for WIPE."""
         return self.lengths.get(Length.MODULUS, 0)
 
 
 class Predicted(Protocol):
-    """What a prediction tells."""
+    """A prediction."""
 
     @property
     def cycles(self) -> int:
@@ -123,7 +122,7 @@ Predict = Callable[[Command, Mapping[Operand, int], Mapping[Length, int]], Predi
 
 
 class Memory:
-    """What one engine is known to hold; secret.
+    """The known contents of an engine; secret.
 
     Attributes
     ----------
@@ -138,12 +137,12 @@ class Memory:
         self.operands: dict[Operand, int] = {}
 
     def forget(self) -> None:
-        """Know nothing, so that everything is loaded anew."""
+        """Assume nothing, so that everything is loaded again."""
         self.lengths.clear()
         self.operands.clear()
 
     def set_length(self, kind: Length, length: int | None) -> None:
-        """Take over a length, None for an unknown one: the operands of its class are lost."""
+        """Set a length, or None if unknown: the operands of its class are lost."""
         self.lengths.pop(kind, None)
         for operand in [operand for operand in self.operands if operand.length is kind]:
             del self.operands[operand]
@@ -152,30 +151,29 @@ class Memory:
 
 
 class EngineDriver:
-    """Engines behind a device, all of one kind: what they can do, and the jobs they can be given.
+    """Engines behind a device, all of one kind: their features, and jobs for them.
 
-    The length of the modulus that the hardware is told is that of the longest operand, so that it
-    sees every operand that is too large, and never below the shortest that it takes. Numbers that
-    no register can say (negative, or not integers) raise TypeError or ValueError; everything else
-    goes to the hardware, whose answer tells.
+    The modulus is loaded with the length of the longest operand, so that the hardware detects every
+    operand that is too large, and at least the minimum length. Negative numbers and non-integers
+    raise TypeError or ValueError; everything else is checked by the hardware.
 
     Parameters
     ----------
     device : access to the registers
-    identification : of the kind of device that the driver is for
+    identification : the register that identifies the driver's kind of device
 
     Attributes
     ----------
     family : int
         Number of the family.
     commands : frozenset[Command]
-        What an engine can do.
+        Those that an engine implements.
     constant_time : bool
-        Whether a private operation takes the same cycles for every key and message of a length.
+        Whether a private operation takes the same cycles for all keys and messages of a length.
     fixed_modulus : bool
-        Whether the hardware works with one modulus only.
+        Whether the hardware works with a single modulus only.
     multipliers : int
-        How many multipliers of an engine work side by side.
+        Number of multipliers of an engine that work in parallel.
     equal_primes : bool
         Whether both primes of a key are loaded with the length of the longer one.
     checked : bool
@@ -183,8 +181,8 @@ class EngineDriver:
     digit_width, headroom : int
         Bits of a digit, and bits of an operand beyond its length.
     radix_bits : int
-        Bits that a round of the multiplication takes, by which R of a modulus follows from its
-        length. 0: there is no Montgomery form, and even moduli are allowed.
+        Bits that a round of the multiplication takes, which determine R for a length of the
+        modulus. 0: there is no Montgomery form, and even moduli are allowed.
     min_length, max_length, max_prime_length : int
         Bits of the shortest modulus, the longest modulus and the longest prime (0: no CRT).
 
@@ -211,9 +209,9 @@ class EngineDriver:
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
         self.radix_bits = registers.DIGITS["RADIX"].of(digits)
         self._radix = Radix(self.digit_width, self.headroom, self.radix_bits)
-        greatest = self._read(registers.MAX_LENGTH)
-        self.max_length = registers.MAX_LENGTH["MODULUS"].of(greatest)
-        self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(greatest)
+        longest = self._read(registers.MAX_LENGTH)
+        self.max_length = registers.MAX_LENGTH["MODULUS"].of(longest)
+        self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(longest)
         self.min_length = self._read(registers.MIN_LENGTH)
         self._held: frozenset[Operand] = frozenset()
 
@@ -229,7 +227,7 @@ class EngineDriver:
     def modexp_job(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Job:
         """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
 
-        `exponent_length` is in bits; None is as many as e has, and 1 for 0. ValueError if e has
+        `exponent_length` is in bits; None: as many as e has, or 1 if e is 0. ValueError if e has
         more.
         """
         check_naturals(x=x, e=e, m=m)
@@ -246,7 +244,7 @@ class EngineDriver:
     def public_job(self, n: int, e: int, x: int = 0) -> Job:
         """x^e mod n with a public key. Range: x in [0, n).
 
-        An engine that does not know RSA_PUBLIC does it as MODEXP.
+        An engine without RSA_PUBLIC executes it as MODEXP.
         """
         check_naturals(n=n, e=e, x=x)
         command = self._either(Command.RSA_PUBLIC, Command.MODEXP)
@@ -255,8 +253,8 @@ class EngineDriver:
     def private_job(self, key: PrivateNumbers, x: int = 0) -> Job:
         """x^d mod n with a private key. Range: x in [0, n).
 
-        An engine without the Chinese Remainder Theorem takes n and d, the others n, p, q, dp and
-        dq, and e too where its result is `checked`.
+        An engine without the Chinese Remainder Theorem uses n and d, others n, p, q, dp and dq, and
+        also e if `checked`.
         """
         check_naturals(**self.private_numbers(key), x=x)
         length = self._length(key.n, x)
@@ -272,11 +270,11 @@ class EngineDriver:
             checked=self.checked,
         )
         if self.checked:
-            del operands[Operand.M_POWER]  # which it would use up
+            del operands[Operand.M_POWER]  # which it would consume
         return Job(command, lengths, operands)
 
     def private_numbers(self, key: PrivateNumbers) -> dict[str, int]:
-        """The numbers of a private key that the hardware is given, by their names."""
+        """The numbers of a private key that the hardware needs, by their names."""
         return private_numbers(key) | ({"e": key.e} if self.checked else {})
 
     def _power_job(
@@ -286,14 +284,14 @@ class EngineDriver:
         return Job(command, lengths, {**self._radix.modulus_operands(m, length), Operand.E: e})
 
     def _length(self, *values: int) -> int:
-        """Length in bits that holds all of these, and that the engine takes."""
+        """Length in bits that holds all of these, and that the engine accepts."""
         return max(self.min_length, *(value.bit_length() for value in values))
 
     def _either(self, command: Command, general: Command) -> Command:
-        """Return the command, or the general one if the engine knows only that."""
+        """The command, or the general one if the engine implements only that."""
         return general if command not in self.commands and general in self.commands else command
 
-    # What is written and read
+    # Accesses
 
     def _identify(self, identification: Register) -> None:
         found = self._read(identification)
@@ -302,7 +300,7 @@ class EngineDriver:
             return
         kind, _ = _KINDS[expected]
         text = (
-            f"the device identifies itself as 0x{found:08X}, and a Coprime {kind} does as"
+            f"the device identifies itself as 0x{found:08X}, while a Coprime {kind} would as"
             f" 0x{expected:08X}"
         )
         if found in _KINDS:
@@ -310,7 +308,7 @@ class EngineDriver:
         raise IdentificationError(text)
 
     def _probe(self) -> Iterable[Operand]:
-        """Find out which operands the engine holds: it refuses to choose the others."""
+        """Find out which operands the engine holds: it refuses to select others."""
         for operand in _LOADED:
             self._write(registers.ERROR, 0)
             self._write(registers.KEY_OPERAND, operand)
@@ -321,9 +319,9 @@ class EngineDriver:
                 yield operand
 
     def _load(self, job: Job, memory: Memory) -> None:
-        """Write what the engine does not hold yet; `memory` is true after each single write.
+        """Write what the engine does not hold yet; `memory` is correct after every single write.
 
-        What the job's command will use up is taken out of `memory` at the end.
+        What the job's command consumes is removed from `memory` at the end.
         """
         for kind, length in job.lengths.items():
             if memory.lengths.get(kind) != length:
@@ -350,7 +348,7 @@ class EngineDriver:
             self._write(registers.KEY_DATA, word)
 
     def _holds_modulus(self, job: Job, memory: Memory) -> bool:
-        """Whether everything is loaded that belongs to the modulus or to the private key."""
+        """Whether everything that belongs to the modulus or the private key is loaded."""
         return all(
             memory.operands.get(operand) == value
             for operand, value in job.operands.items()
@@ -365,14 +363,14 @@ class EngineDriver:
         return self.digit_width if kind is Length.DIGIT else job.lengths[kind]
 
     def _fits(self, kind: Length, job: Job) -> bool:
-        """Whether operands of this class can be loaded; if not, the engine says so at the start."""
+        """Whether operands of this class can be loaded; if not, the engine refuses the command."""
         if kind is Length.DIGIT:
             return True
-        greatest = self.max_prime_length if kind in (Length.P, Length.Q) else self.max_length
-        return 0 < job.lengths[kind] <= greatest
+        longest = self.max_prime_length if kind in (Length.P, Length.Q) else self.max_length
+        return 0 < job.lengths[kind] <= longest
 
     def _error(self, code: Error) -> EngineError:
-        """Make the exception of an error, with the engine's own limits."""
+        """The exception for an error, with the engine's limits."""
         limits = ""
         if code is Error.LENGTH_OVER:
             limits = f": {self.max_length} bits for modulus and exponent"
@@ -381,7 +379,7 @@ class EngineDriver:
         return EngineError(code, limits)
 
     def _predicted(self, predict: Predict | None, job: Job, x: int) -> int | None:
-        """Clock cycles that the engine's design predicts; None if there is nobody to ask."""
+        """Clock cycles that the engine's design predicts; None without `predict`."""
         if predict is None:
             return None
         return predict(job.command, {**job.operands, Operand.X: x}, job.lengths).cycles
@@ -409,7 +407,7 @@ def value_of(words: Iterable[int]) -> int:
 
 
 def check_naturals(**values: int) -> None:
-    """Refuse what is not an integer of 0 or more; the messages do not show values."""
+    """Reject what is not an integer of 0 or more; the messages do not show values."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"{name} must be an int, not {type(value).__name__}")

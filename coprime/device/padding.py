@@ -1,4 +1,4 @@
-"""The driver of an accelerator that makes and removes paddings itself."""
+"""The driver of an accelerator that adds and removes paddings in hardware."""
 
 import hashlib
 
@@ -18,10 +18,10 @@ _SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * DIGEST_BYTES, DIGEST_BYTES)
 class PaddedAccelerator(Accelerator):
     """One accelerator with paddings behind a device.
 
-    Messages are bytes here, and stay what they are: a ciphertext or a signature is as long as the
-    modulus. Beside what `Accelerator` raises, a message that is too long for the padding raises
-    EngineError with INPUT_CLIPPED, a modulus that is too short PADDING_LENGTH, a scheme that was
-    not built UNSUPPORTED, and a wrong padding PADDING, if it may be known at all; so does a
+    Messages are bytes; a ciphertext or a signature is as long as the modulus. Besides the errors of
+    `Accelerator`, EngineError is raised with INPUT_CLIPPED for a message that is too long for the
+    padding, with PADDING_LENGTH for a modulus that is too short, with UNSUPPORTED for a scheme that
+    is not built in, and with PADDING for a wrong padding (where that is not secret), and for a
     ciphertext or a signature that is not as long as the modulus.
 
     Parameters
@@ -31,7 +31,7 @@ class PaddedAccelerator(Accelerator):
     Attributes
     ----------
     paddings : frozenset[Padding]
-        What the hardware has.
+        Those that are built in.
     """
 
     def __init__(
@@ -44,15 +44,15 @@ class PaddedAccelerator(Accelerator):
     def encrypt(
         self, message: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None
     ) -> bytes:
-        """Pad with random bytes of the hardware and encrypt, with the public key loaded last."""
+        """Pad with random bytes of the hardware and encrypt with the last loaded public key."""
         return self._pad(self._public_key(), message, scheme, private=False, label=label)
 
     def decrypt(
         self, ciphertext: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None
     ) -> bytes:
-        """Decrypt with the private key loaded last, and remove the padding.
+        """Decrypt with the last loaded private key, and remove the padding.
 
-        A wrong PKCS #1 v1.5 padding gives another message and no error.
+        A wrong PKCS #1 v1.5 padding yields another message and no error.
         """
         job, key = self._private_job, self._private
         if job is None or key is None:
@@ -71,15 +71,15 @@ class PaddedAccelerator(Accelerator):
         identifier: bool = True,
         salt: bytes | int = 32,
     ) -> bytes:
-        """Pad and sign with the private key loaded last. The signature is not checked.
+        """Pad and sign with the last loaded private key. The signature is not checked.
 
         Parameters
         ----------
-        data : a SHA-256 digest, or, if the hardware `hashes`, a message not longer than the modulus
+        data : a SHA-256 digest, or, if the hardware `hashes`, a message up to the modulus's length
         scheme : PSS or PKCS1_SIGNATURE
-        identifier : whether a PKCS #1 v1.5 signature says that it is of SHA-256; without it, the
-            data may be anything that fits
-        salt : PSS's, up to 32 bytes, or how many random bytes it has
+        identifier : whether a PKCS #1 v1.5 signature contains the identifier of SHA-256; otherwise
+            the data may be anything that fits
+        salt : PSS's salt, up to 32 bytes, or its number of random bytes
         """
         job = self._private_job
         if job is None:
@@ -104,7 +104,7 @@ class PaddedAccelerator(Accelerator):
     def verify(
         self, digest: bytes, signature: bytes, scheme: Scheme = Scheme.PSS, *, salt_length: int = 32
     ) -> None:
-        """Return if the signature is one of this SHA-256 digest by the public key loaded last."""
+        """Return if the signature is valid for this SHA-256 digest, with the last public key."""
         _check_digest(digest)
         _check_salt(salt_length)
         self._put_slot(_MESSAGE, digest)

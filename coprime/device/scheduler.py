@@ -1,4 +1,4 @@
-"""Keeps all cores of a cluster busy with a queue of requests of any sizes, keys and operations."""
+"""Keep all cores of a cluster busy with a queue of requests of any sizes, keys and operations."""
 
 import enum
 import itertools
@@ -26,14 +26,14 @@ _OF_THE_REQUEST = frozenset(
         Error.MODULUS_FIXED,
     }
 )
-"""Errors of which the numbers are the reason, and not the core."""
+"""Errors that are caused by the numbers, and not by the core."""
 
 Limit = Callable[[Job], int | None]
-"""The most clock cycles that a job may take, 1 or more; None is without limit."""
+"""The maximum number of clock cycles for a job, 1 or more; None: no limit."""
 
 
 class State(enum.Enum):
-    """Where a request is. The last three are final."""
+    """State of a request. The last three are final."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -43,17 +43,17 @@ class State(enum.Enum):
 
 
 class RequestFailed(DeviceError):  # noqa: N818
-    """The cores failed on a request, or none is left.
+    """Cores failed on a request, or no core is left.
 
     Attributes
     ----------
     cores : dict[int, str]
-        The cores that failed on it, each with what it did.
+        The cores that failed on it, each with the reason.
     """
 
     def __init__(self, text: str, cores: dict[int, str]):
-        told = "; ".join(f"core {core} {reason}" for core, reason in cores.items())
-        super().__init__(f"{text}: {told}" if told else text)
+        reasons = "; ".join(f"core {core} {reason}" for core, reason in cores.items())
+        super().__init__(f"{text}: {reasons}" if reasons else text)
         self.cores = dict(cores)
 
 
@@ -64,9 +64,9 @@ class RequestResult:
     Parameters
     ----------
     value : the number, below the modulus; the repr does not show it, since it may be a secret
-    core : number of the core that it comes from
-    attempts : how many times the request was given to a core, at least 1
-    cycles : clock cycles from the start of the command to the taking of its completion
+    core : number of the core that computed it
+    attempts : number of times the request was started on a core, at least 1
+    cycles : clock cycles from the start of the command until its completion was taken
     """
 
     value: int = field(repr=False)
@@ -76,18 +76,18 @@ class RequestResult:
 
 
 class Request:
-    """Something that a scheduler was asked to compute; its repr shows no secret.
+    """A computation submitted to a scheduler; its repr shows no secret.
 
     Attributes
     ----------
     number : int
         From 0, in the order of submission.
     command : Command
-        What is computed.
+        The operation.
     state : State
-        Where it is.
+        Its state.
     attempts : int
-        How many times it was given to a core.
+        Number of times it was started on a core.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Request:
 
     @property
     def finished(self) -> bool:
-        """Whether `result` tells."""
+        """Whether it has a result."""
         return self._result is not None
 
     @property
@@ -121,7 +121,7 @@ class Request:
         EngineError
             The hardware refused the numbers; CANCELLED: the request was cancelled.
         RequestFailed
-            The cores failed on it, or none is left.
+            Cores failed on it, or no core is left.
         """
         if self._result is None:
             raise ValueError(f"the request has no result yet: it is {self.state.value}")
@@ -144,7 +144,7 @@ class Request:
 
 @dataclass
 class _Run:
-    """What an occupied core of the scheduler's works on; no request: its result is dropped."""
+    """The work of an occupied core; without a request, its result is dropped."""
 
     request: Request | None
     started: int
@@ -154,53 +154,54 @@ class _Run:
 
 
 class Scheduler:
-    """Requests for a cluster, as many as you like; results as they finish, or in order.
+    """Any number of requests for a cluster, with results as they finish or in order.
 
-    `modmul`, `modexp`, `public` and `private` make a request and put it into the queue; they do not
-    touch the device. `completed`, `ordered` and `run` drive the device, and nothing else does but
-    `cancel`. They can be mixed, and more requests may be submitted between two results. Every
-    finished request, failed and cancelled ones too, is delivered exactly once: by `completed` or by
-    `ordered`, whichever comes to it first. A finished request is kept until it is delivered.
+    `modmul`, `modexp`, `public` and `private` create a request and queue it; they do not access the
+    device. Only `completed`, `ordered`, `run` and `cancel` do. They can be mixed, and more requests
+    may be submitted between two results. Every finished request, including failed and cancelled
+    ones, is delivered exactly once, by `completed` or by `ordered`, whichever reaches it first. A
+    finished request is kept until it is delivered.
 
-    **Choice of request and core.** The queue is first in, first out. Its oldest request gets an
-    idle core that holds its modulus or key already; else the core that is idle longest gets it.
-    One exception saves loading: before that, this core may take another one of the first
-    `lookahead` requests whose key it holds. The oldest request is overtaken `lookahead` times at
-    most, so none starves. A request that comes back from a failed core is the first again, and does
-    not go to a core that failed on it before.
+    **Choice of request and core.** The queue is first in, first out. Its oldest request goes to an
+    idle core that already holds its modulus or key, otherwise to the core that has been idle
+    longest. One exception saves loading: that core may first take another of the first `lookahead`
+    requests whose key it holds. The oldest request is overtaken at most `lookahead` times, so none
+    starves. A request that returns from a failed core is the first again, and does not go to a core
+    that has failed on it before.
 
-    **Failing cores.** A core is taken out of service if it gives a result that cannot be right,
-    refuses an access, or ends with an error for which the request is no reason; if it does not
-    answer to CANCEL in `grace` clock cycles; and if it passed the limit on `attempts` requests one
-    after the other, although it answered. What it worked on is done by another core. What a core
-    that is out of service still says is removed and ignored. A core that never ends is noticed only
-    by a limit, or when its request is cancelled.
+    **Failing cores.** A core is taken out of service if it returns a result that cannot be right,
+    refuses an access, or ends with an error that is not caused by the request; if it does not react
+    to CANCEL in `grace` clock cycles; and if it exceeded the limit on `attempts` requests in a row,
+    even if it reacted. Another core repeats its work. Completions of a core that is out of service
+    are removed and ignored. A core that never ends is noticed only by a limit, or when its request
+    is cancelled.
 
-    **Time** is looked at when a completion comes, and when `Device.wait_interrupt` gives up: on
+    **Time** is checked when a completion arrives, and when `Device.wait_interrupt` gives up: on
     hardware after `poll` seconds, in simulation after the device's `cycle_limit`.
 
-    A reset of the device is noticed, and what ran is started anew. Other exceptions of the device
-    (BusError, BusTimeout) leave the iterators; no request is lost by them, and one may go on.
+    A reset of the device is noticed, and running requests are started again. Other exceptions of
+    the device (BusError, BusTimeout) propagate from the iterators; no request is lost, and the
+    iteration can be resumed.
 
-    Not for use from two threads at once. While requests are waiting or running, nobody else may use
-    the cluster.
+    Not for use from two threads at once. While requests are waiting or running, nothing else may
+    access the cluster.
 
     Parameters
     ----------
     cluster : none of its cores is occupied
-    limit : None, or tells the most clock cycles that a job may take on a core, from the start of
-        the command; None is without limit
-    grace : clock cycles in which a core must answer to CANCEL, at least 1
+    limit : returns the maximum number of clock cycles of a job on a core, from the start of the
+        command, or None for no limit; None: no limit for any job
+    grace : clock cycles in which a core must react to CANCEL, at least 1
     attempts : a request fails when this many different cores have failed on it, at least 1
-    check : whether the results of private keys that have an `e` are verified with it, before they
-        are given out: a wrong one would give the key away
-    lookahead : 0 or more; 0 is strictly first in, first out
-    poll : seconds, over 0; in `poll` less than 2**32 clock cycles must pass
+    check : whether the results of private keys that have an `e` are verified with it before they
+        are returned: a wrong one would reveal the key
+    lookahead : 0 or more; 0: strictly first in, first out
+    poll : seconds, over 0; fewer than 2**32 clock cycles
 
     Raises
     ------
     ValueError
-        A core is occupied, or a parameter is out of its range.
+        A core is occupied, or a parameter is out of range.
     """
 
     def __init__(
@@ -245,24 +246,24 @@ class Scheduler:
         self._now = 0  # clock cycles, from TIME without its overflows
         self._time: int | None = None
         self._earliest: int | None = None  # no deadline is before this
-        self._unjudged = 0  # completions since the deadlines were looked at
-        self._silent = False  # whether the last wait was for nothing
+        self._unjudged = 0  # completions since the deadlines were checked
+        self._silent = False  # whether the last wait timed out
 
     # Requests
 
     def modmul(self, x: int, y: int, m: int) -> Request:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1.
 
-        TypeError, ValueError: a number is negative, or no integer. What the hardware refuses, the
-        request's result tells.
+        TypeError, ValueError: a number is negative, or not an integer. Errors of the hardware are
+        in the request's result.
         """
         return self._submit(self._cluster.modmul_job(x, y, m), x)
 
     def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Request:
         """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
 
-        `exponent_length` is in bits; None is as many as e has, and 1 for 0. Raises as `modmul`, and
-        ValueError if e has more bits.
+        `exponent_length` is in bits; None: as many as e has, or 1 if e is 0. Raises as `modmul`,
+        and ValueError if e has more bits.
         """
         return self._submit(self._cluster.modexp_job(x, e, m, exponent_length=exponent_length), x)
 
@@ -275,8 +276,8 @@ class Scheduler:
     def private(self, key: PrivateNumbers, x: int) -> Request:
         """x^d mod n with a private key. Range: x in [0, n).
 
-        Raises as `modmul`, and ValueError if the result is to be verified and the key's `e` does
-        not belong to its other numbers.
+        Raises as `modmul`, and ValueError if the result is to be verified and the key's `e` is not
+        consistent with its other numbers.
         """
         numbers = self._cluster.private_numbers(key)
         check_naturals(**numbers, x=x)
@@ -284,7 +285,7 @@ class Scheduler:
         if e is not None:
             check_naturals(e=e)
             if not _fits(key, e):
-                raise ValueError("the numbers of the private key contradict each other")
+                raise ValueError("the numbers of the private key are inconsistent")
         identity: tuple[int | str, ...] = (
             "private",
             *numbers.values(),
@@ -296,8 +297,8 @@ class Scheduler:
     def cancel(self, request: Request) -> bool:
         """End a request without a result; return whether it was waiting or running.
 
-        The core of a running one is told to stop, and serves again when it has. ValueError: the
-        request is another scheduler's.
+        The core of a running request is stopped, and becomes available again. ValueError: the
+        request belongs to another scheduler.
         """
         if request.finished:
             return False
@@ -325,8 +326,8 @@ class Scheduler:
     def ordered(self) -> Iterator[Request]:
         """Deliver requests in the order of submission, until all are delivered.
 
-        Each comes as soon as it and all before it have finished. What `completed` has delivered is
-        left out.
+        Each is delivered as soon as it and all before it have finished. Requests that `completed`
+        has delivered are left out.
         """
         while self._undelivered:
             request = next(iter(self._undelivered))
@@ -342,12 +343,12 @@ class Scheduler:
 
     @property
     def waiting(self) -> int:
-        """How many requests are waiting for a core."""
+        """Number of requests that are waiting for a core."""
         return len(self._waiting)
 
     @property
     def running(self) -> int:
-        """How many requests are running on cores."""
+        """Number of requests that are running on cores."""
         return sum(run.request is not None for run in self._running.values())
 
     @property
@@ -358,7 +359,7 @@ class Scheduler:
     # Submission and end of requests
 
     def _job(self, identity: tuple[int | str, ...], make: Callable[[], Job]) -> Job:
-        """Make a key's job once for all requests of it that are not finished."""
+        """Create the job of a key once for all of its unfinished requests."""
         job = self._jobs.get(identity)
         if job is None:
             job = self._jobs[identity] = make()
@@ -390,7 +391,7 @@ class Scheduler:
         self._waiting.move_to_end(request, last=False)
 
     def _retry(self, request: Request, core: int, reason: str) -> None:
-        """Give a request to another core, or give it up."""
+        """Queue a request for another core, or fail it."""
         request._failed_on[core] = reason
         if len(request._failed_on) >= self._attempts:
             text = f"{self._attempts} cores failed on the request"
@@ -405,17 +406,17 @@ class Scheduler:
         return len(self._failed.keys() | request._failed_on.keys()) == self._cluster.cores
 
     def _end_hopeless(self) -> None:
-        """End waiting requests for which there is no core any more."""
+        """Fail waiting requests that no core is left for."""
         for request in [request for request in self._waiting if self._is_hopeless(request)]:
             del self._waiting[request]
             cores = request._failed_on | self._failed
             failed = RequestFailed("no core is left for the request", cores)
             self._finish(request, State.FAILED, failed)
 
-    # What is done with the cores
+    # Work on the cores
 
     def _step(self) -> bool:
-        """Do what there is to do, or wait for it; False if nothing is waiting or running."""
+        """Do the next piece of work, or wait for it; False if nothing is waiting or running."""
         self._fill()
         if not self._running:
             return False
@@ -428,9 +429,9 @@ class Scheduler:
         completion, self._arrived = self._arrived, None
         self._silent = False
         self._take(completion)
-        self._fill()  # before the result is given out, so that the core works meanwhile
+        self._fill()  # before the result is delivered, so that the core works meanwhile
         self._unjudged += 1
-        if self._unjudged >= self._cluster.cores:  # what came before these has been taken
+        if self._unjudged >= self._cluster.cores:  # earlier ones have been taken
             self._judge()
         return True
 
@@ -439,7 +440,7 @@ class Scheduler:
             return
         self._look()
         self._judge()
-        self._fill()  # what came back from a core that is out of service
+        self._fill()  # with requests from a core that went out of service
         if not self._running:
             return
         try:
@@ -449,7 +450,7 @@ class Scheduler:
             self._silent = True
 
     def _fill(self) -> None:
-        """Start what can be started."""
+        """Start all requests that can be started."""
         while self._waiting and self._idle:
             choice = self._choose()
             if choice is None:
@@ -457,7 +458,7 @@ class Scheduler:
             self._start(*choice)
 
     def _choose(self) -> tuple[Request, int] | None:
-        """Choose a waiting request and an idle core, as the class's docstring tells."""
+        """Choose a waiting request and an idle core, as the class's docstring specifies."""
         oldest = list(itertools.islice(self._waiting, max(1, self._lookahead)))
         head = oldest[0]
         for core in self._idle:
@@ -469,7 +470,7 @@ class Scheduler:
                 if self._suits(core, request):
                     head._overtaken += 1
                     return request, core
-        # All cores but a few are as good for any request: the loops end early.
+        # Almost all cores suit any request: the loops end early.
         for request in self._waiting:
             for core in self._idle:
                 if core not in request._failed_on:
@@ -483,7 +484,7 @@ class Scheduler:
         try:
             self._cluster.start(core, request._needed, request._x)
         except EngineError as error:
-            if not self._restart_after_reset():  # which would be the reason
+            if not self._restart_after_reset():  # which would explain the error
                 del self._waiting[request], self._idle[core]
                 request.attempts += 1
                 self._blame(request, core, f"refused an access: {error}")
@@ -499,7 +500,7 @@ class Scheduler:
             self._set_deadline(run, request._limit)
 
     def _restart_after_reset(self) -> bool:
-        """Whether the device was reset; then nothing runs any more."""
+        """Whether the device was reset; if so, nothing is running any more."""
         self._cluster.notice_reset()
         if self._cluster.resets == self._resets:
             return False
@@ -507,7 +508,7 @@ class Scheduler:
         return True
 
     def _restart(self) -> None:
-        """Wait with everything that ran when the device was reset; the oldest is the next."""
+        """Queue everything that was running when the device was reset; the oldest is next."""
         self._resets = self._cluster.resets
         self._time = None
         lost = [run.request for run in self._running.values() if run.request is not None]
@@ -522,7 +523,7 @@ class Scheduler:
             self._requeue(request)
 
     def _take(self, completion: Completion) -> None:
-        """Do what a completion asks for."""
+        """Handle a completion."""
         core, error = completion.core, completion.error
         run = self._running.pop(core, None)
         if run is None:
@@ -532,7 +533,7 @@ class Scheduler:
             self._idle[core] = None
         elif not error:
             self._take_result(request, run, completion)
-        elif self._restart_after_reset():  # between the loading and the start: nothing was loaded
+        elif self._restart_after_reset():  # between loading and start: nothing was loaded
             self._idle[core] = None
             self._requeue(request)
         elif error == Error.CANCELLED and run.cancelled:
@@ -553,17 +554,17 @@ class Scheduler:
     def _take_result(self, request: Request, run: _Run, completion: Completion) -> None:
         core, value = completion.core, completion.value
         if value is None or value >= request._needed.operands[Operand.M]:
-            self._blame(request, core, "gave a result that is not below the modulus")
+            self._blame(request, core, "returned a result that is not below the modulus")
             return
         if request._check is not None:
             e, d, n = request._check
             x = request._x
             if pow(value, e, n) != x:
                 if pow(pow(x, d, n), e, n) == x:
-                    self._blame(request, core, "gave a wrong result")
+                    self._blame(request, core, "returned a wrong result")
                 else:
                     self._idle[core] = None
-                    text = "the private key gives no right result: its primes are not prime"
+                    text = "the private key yields wrong results: its primes are not prime"
                     self._finish(request, State.FAILED, RequestFailed(text, {}))
                 return
         self._idle[core] = None
@@ -574,7 +575,7 @@ class Scheduler:
     # Cores that fail
 
     def _blame(self, request: Request, core: int, reason: str) -> None:
-        """Take a core out of service, and do its request elsewhere."""
+        """Take a core out of service, and repeat its request elsewhere."""
         self._retire(core, reason)
         self._retry(request, core, reason)
 
@@ -584,7 +585,7 @@ class Scheduler:
         self._end_hopeless()
 
     def _cancel_core(self, core: int) -> None:
-        """Tell a core to stop, if it was not told before."""
+        """Cancel a core's command, unless that has been done."""
         run = self._running[core]
         if not run.cancelled:
             self._cluster.cancel(core)
@@ -597,10 +598,10 @@ class Scheduler:
         self._earliest = min(run.deadline, self._earliest or run.deadline)
 
     def _judge(self) -> None:
-        """Look for cores that passed their deadlines.
+        """Find cores that exceeded their deadlines.
 
         Time has passed since the last completion was taken, and another one may be on its way. So a
-        core that was told to stop has a last call, unless the cluster was silent all the time.
+        cancelled core has another chance, unless the cluster was silent all the time.
         """
         self._unjudged = 0
         if self._earliest is None or self._now <= self._earliest:
@@ -624,7 +625,7 @@ class Scheduler:
                     self._retry(run.request, core, reason)
 
     def _look(self) -> int:
-        """Look at the device's TIME; return clock cycles that do not overflow."""
+        """Read the device's TIME; return clock cycles that do not overflow."""
         time = self._cluster.time()
         if self._time is not None:
             self._now += (time - self._time) & 0xFFFF_FFFF
@@ -633,7 +634,7 @@ class Scheduler:
 
 
 def _fits(key: PrivateNumbers, e: int) -> bool:
-    """Whether a public exponent belongs to a private key's numbers, if its primes are prime."""
+    """Whether a public exponent is consistent with a private key, if its primes are prime."""
     return (
         min(key.p, key.q) > 1
         and key.p * key.q == key.n

@@ -24,13 +24,13 @@ from .base import (
 
 __all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 
-# Waiting returns to Python this often, so that Ctrl-C works: about ten times a second. Cycles of
-# the one module there is; each node of a chain takes its part of them.
+# Waiting returns to Python after this many cycles, about ten times a second, so that Ctrl-C works.
+# For a single module; the nodes of a chain share them.
 _CHUNK = 1 << 20
 
 
 class SimulatedDevice(Closing):
-    """A Device made of Verilog. It starts reset, and nothing moves but while a method runs.
+    """A Device made of Verilog. It starts after a reset; the clock runs only while a method does.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class SimulatedDevice(Closing):
     Attributes
     ----------
     progress : function, optional
-        Told clock cycles as they pass while waiting, about ten times a second.
+        Called with the clock cycles that have passed while waiting, about ten times a second.
     cycle_limit : int
-        As it was given; it may be set anew.
+        As given; it may be changed.
 
     Raises ToolError and ValueError as `build_simulation` does, and ValueError for a chain that is
-    longer than its nodes' numbers can tell.
+    longer than the numbers of its nodes allow.
     """
 
     progress: Callable[[int], None] | None = None
@@ -92,11 +92,11 @@ class SimulatedDevice(Closing):
 
     @property
     def cycles(self) -> int:
-        """Clock cycles since the device was made, those of resets and accesses included."""
+        """Clock cycles since the device was created, including resets and accesses."""
         return int(self._library.coprime_cycles(self._open()))
 
     def reset(self) -> None:
-        """Hold the reset active for some cycles, and release it. `cycles` counts on."""
+        """Hold the reset active for some cycles, and release it. `cycles` keeps counting."""
         self._library.coprime_reset(self._open())
 
     def run(self, cycles: int) -> None:
@@ -109,29 +109,29 @@ class SimulatedDevice(Closing):
             self._library.coprime_run(self._open(), min(self._chunk, cycles - done))
 
     def give_random(self, data: bytes) -> None:
-        """Let these be the next bytes of the random source; after them come the system's.
+        """Set the next bytes of the random source; the system's follow them.
 
-        For tests: what was given before and not yet taken is lost. A design without a random source
-        takes none.
+        For tests. It replaces bytes that were set before and not yet used. A design without a
+        random source uses none.
         """
         self._library.coprime_random(self._open(), data, len(data))
 
     def read32(self, address: int) -> int:
-        """Read a register, as Device.read32; BusTimeout if no answer comes."""
+        """Read a register, as Device.read32; BusTimeout if there is no answer."""
         check_address(address)
         response = self._library.coprime_read32(self._open(), address, ctypes.byref(self._value))
         _check_response(response, address, write=False)
         return self._value.value
 
     def write32(self, address: int, value: int) -> None:
-        """Write a register, as Device.write32; BusTimeout if no answer comes."""
+        """Write a register, as Device.write32; BusTimeout if there is no answer."""
         check_address(address)
         check_value(value)
         response = self._library.coprime_write32(self._open(), address, value)
         _check_response(response, address, write=True)
 
     def read_block(self, address: int, count: int) -> list[int]:
-        """Read registers behind each other, as BlockDevice.read_block; as bursts over AXI4."""
+        """Read consecutive registers, as BlockDevice.read_block; as bursts over AXI4."""
         check_block(address, count)
         words = (ctypes.c_uint32 * count)()
         response = self._library.coprime_read_block(self._open(), address, words, count)
@@ -139,7 +139,7 @@ class SimulatedDevice(Closing):
         return list(words)
 
     def write_block(self, address: int, values: Sequence[int]) -> None:
-        """Write registers behind each other, as BlockDevice.write_block; as bursts over AXI4."""
+        """Write consecutive registers, as BlockDevice.write_block; as bursts over AXI4."""
         check_block(address, len(values))
         for value in values:
             check_value(value)
@@ -148,9 +148,10 @@ class SimulatedDevice(Closing):
         _check_response(response, address, write=True)
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Let the clock run until the interrupt request is active.
+        """Run the clock until the interrupt request is active.
 
-        `timeout` is for hardware and means nothing here: `cycle_limit` raises InterruptTimeout.
+        `timeout` is for hardware and ignored here: after `cycle_limit` cycles this raises
+        InterruptTimeout.
         """
         for done in range(0, self.cycle_limit, self._chunk):
             chunk = min(self._chunk, self.cycle_limit - done)
@@ -202,6 +203,6 @@ def open_cluster(
 
 
 def _check_response(response: int, address: int, *, write: bool) -> None:
-    """Raise what an access's response other than OKAY means; below 0 there was none."""
+    """Raise the exception for a response other than OKAY; below 0 there was none."""
     if response:
         raise (BusTimeout if response < 0 else BusError)(address, write)

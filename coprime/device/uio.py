@@ -1,8 +1,8 @@
 """An accelerator in a Linux system, through the kernel's userspace I/O (UIO).
 
-The device tree gives the accelerator to the driver `generic-uio`, which makes it /dev/uio0 or so: a
+The device tree assigns the accelerator to the driver `generic-uio`, which provides /dev/uioN: a
 memory map of its registers, and a file that counts interrupts. The kernel masks the interrupt when
-it comes; writing 1 to the file unmasks it.
+it occurs; writing 1 to the file unmasks it.
 """
 
 import mmap
@@ -20,13 +20,13 @@ _UNMASK = (1).to_bytes(4, sys.byteorder)
 class UioDevice(Closing):
     """A Device behind /dev/uioN.
 
-    An access that the accelerator refuses cannot be caught here: the processor takes a bus error,
-    and the kernel ends the process. BusError is therefore never raised.
+    A refused access cannot be caught: the processor takes a bus error, and the kernel terminates
+    the process. BusError is therefore never raised.
 
     Parameters
     ----------
     path : str or path
-        The device file; its first memory map is the register window.
+        The device file; its first memory map holds the registers.
 
     Raises DeviceError if the file cannot be opened, or has no registers to map.
     """
@@ -59,7 +59,7 @@ class UioDevice(Closing):
         self._words[address // 4] = value
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Unmask the interrupt and sleep until it comes, as Device.wait_interrupt."""
+        """Unmask the interrupt and sleep until it occurs, as Device.wait_interrupt."""
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
         file = self._open()

@@ -1,4 +1,4 @@
-"""RSA keys: their numbers, reading and writing key files, and making new keys."""
+"""RSA keys: their numbers, reading and writing key files, and generating new keys."""
 
 import math
 import random
@@ -34,14 +34,14 @@ MAX_BITS = 65535
 _ROUNDS = 40
 """Miller-Rabin rounds for a new prime: a composite passes with a probability below 4^-40."""
 _LOAD_ROUNDS = 8
-"""Rounds for a prime that comes with a key, whose other numbers must fit too."""
+"""Rounds for a prime of a loaded key, whose other numbers must be consistent too."""
 _PRIVATE_NUMBERS = {"d": "d", "p": "p", "q": "q", "dp": "dmp1", "dq": "dmq1", "qinv": "iqmp"}
 """Names of a private key's numbers here, and in the library."""
 _SMALL_PRIMES = tuple(n for n in range(3, 1000, 2) if all(n % k for k in range(3, n, 2)))
 
 
 class KeyFileError(Exception):
-    """A key file cannot be used; the message is one sentence that says why."""
+    """A key file cannot be used; the message gives the reason in one sentence."""
 
 
 class PassphraseMissingError(KeyFileError):
@@ -50,11 +50,11 @@ class PassphraseMissingError(KeyFileError):
 
 @dataclass(frozen=True)
 class RsaPublicKey:
-    """A public key. Raises TypeError or ValueError if the numbers cannot be one.
+    """A public key. Raises TypeError or ValueError if the numbers are not valid.
 
     Parameters
     ----------
-    n : modulus, odd, over e
+    n : modulus, odd, greater than e
     e : public exponent, odd, 3 or more
     """
 
@@ -66,7 +66,7 @@ class RsaPublicKey:
         if self.e < 3 or self.e % 2 == 0:
             raise ValueError(f"the public exponent must be odd and 3 or more, not {self.e}")
         if self.n <= self.e or self.n % 2 == 0:
-            raise ValueError("the modulus must be odd and over the public exponent")
+            raise ValueError("the modulus must be odd and greater than the public exponent")
 
     @property
     def bits(self) -> int:
@@ -78,7 +78,7 @@ class RsaPublicKey:
 class RsaPrivateKey:
     """A private key with two primes, whose lengths may differ; its repr shows no secret.
 
-    Raises TypeError or ValueError if the numbers contradict each other.
+    Raises TypeError or ValueError if the numbers are inconsistent.
 
     Parameters
     ----------
@@ -155,13 +155,13 @@ def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaP
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
     """Return the private key in PEM or DER, PKCS #1 or PKCS #8, encrypted or not.
 
-    A passphrase that turns out not to be needed is ignored.
+    A passphrase that is not needed is ignored.
 
     Raises
     ------
     KeyFileError
-        Not a key file, not RSA, only a public key, passphrase wrong or missing, or numbers that
-        contradict each other.
+        Not a key file, not RSA, only a public key, passphrase wrong or missing, or
+        inconsistent numbers.
     """
     key = _parse_private(data, passphrase)
     if key is not None:
@@ -172,7 +172,7 @@ def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPriv
 
 
 def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPublicKey:
-    """Return the public key in PEM or DER: SubjectPublicKeyInfo, PKCS #1, or a private key's half.
+    """Return the public key in PEM or DER: SubjectPublicKeyInfo, PKCS #1, or half of a private key.
 
     Raises KeyFileError as `parse_private` does.
     """
@@ -217,21 +217,21 @@ def public_pem(key: RsaPublicKey) -> bytes:
 def generate(
     bits: int, e: int = 65537, *, p_bits: int | None = None, seed: int | None = None
 ) -> RsaPrivateKey:
-    """Make a key whose modulus has exactly `bits` bits.
+    """Generate a key whose modulus has exactly `bits` bits.
 
     Parameters
     ----------
     bits : length of the modulus, 64 to 65535
     e : public exponent: odd, 3 or more
-    p_bits : length of p; q has the rest. Each must have 16 bits or more, and 8 or more beyond those
-        of e. None is a half, rounded up
-    seed : makes the same key again and again. Anyone can compute a key with a seed: for tests and
+    p_bits : length of p; q has the rest. Each must have at least 16 bits, and 8 more than e. None:
+        half, rounded up
+    seed : makes the key reproducible. Whoever knows the seed can compute the key: for tests and
         demonstrations only, never for real use
 
     Raises
     ------
     TypeError, ValueError
-        A parameter out of its range.
+        A parameter is out of range.
     """
     _check_ints(bits=bits, e=e)
     half = (bits + 1) // 2
@@ -243,16 +243,16 @@ def generate(
         raise ValueError(f"the public exponent must be odd and 3 or more, not {e}")
     least = max(16, e.bit_length() + 8)
     if bits < 2 * least:
-        raise ValueError(f"with this e a modulus needs {2 * least} bits or more, not {bits}")
+        raise ValueError(f"with this e a modulus needs at least {2 * least} bits, not {bits}")
     if not least <= p_bits <= bits - least:
         raise ValueError(
-            f"with this e each prime needs {least} bits or more: p_bits must be in"
+            f"with this e each prime needs at least {least} bits: p_bits must be in"
             f" {least}..{bits - least}, not {p_bits}"
         )
     if seed is not None:
         _check_ints(seed=seed)
         bits_of = random.Random(seed).getrandbits
-    elif e in (3, 65537) and bits >= 1024 and p_bits == half:  # what the library makes itself
+    elif e in (3, 65537) and bits >= 1024 and p_bits == half:  # supported by the library
         return _key(rsa.generate_private_key(e, bits))
     else:
         bits_of = secrets.randbits
@@ -337,9 +337,9 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
 
 
 def _check_legacy_header(data: bytes) -> None:
-    """Refuse an encrypted PKCS #1 file whose initial vector has a wrong length.
+    """Reject an encrypted PKCS #1 file whose initial vector has a wrong length.
 
-    The library does not end well with those.
+    The library does not handle those properly.
     """
     found = re.search(rb"^DEK-Info:\s*([^,\s]*),?(\S*)", data, re.MULTILINE)
     if found is not None:
@@ -349,7 +349,7 @@ def _check_legacy_header(data: bytes) -> None:
 
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
-    """Take the numbers out of the library's key; ValueError if they contradict each other."""
+    """Convert a key of the library; ValueError if its numbers are inconsistent."""
     numbers = key.private_numbers()
     public = numbers.public_numbers
     own = {name: getattr(numbers, theirs) for name, theirs in _PRIVATE_NUMBERS.items()}

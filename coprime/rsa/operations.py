@@ -1,6 +1,6 @@
 """Encrypt, decrypt, sign and verify on an accelerator.
 
-The modular exponentiations are the accelerator's; padding, checks and blinding are the host's.
+The accelerator computes the modular exponentiations; the host pads, checks and blinds.
 """
 
 import math
@@ -22,33 +22,33 @@ __all__ = [
 
 
 class InvalidSignatureError(Exception):
-    """The signature is not one of this message by this key."""
+    """The signature is not valid for this message and key."""
 
     def __init__(self) -> None:
         super().__init__("the signature is not valid")
 
 
 class FaultError(Exception):
-    """The accelerator returned a wrong signature, which is not given out."""
+    """The accelerator computed a wrong signature, which is not returned."""
 
     def __init__(self) -> None:
-        super().__init__("the accelerator returned a wrong signature; it is not given out")
+        super().__init__("the accelerator computed a wrong signature, which is not returned")
 
 
 class HasValue(Protocol):
-    """What an accelerator returns."""
+    """The result of an accelerator."""
 
     @property
     def value(self) -> int:
-        """The result, below the modulus."""
+        """The number, below the modulus."""
         ...
 
 
 class RsaAccelerator(Protocol):
-    """What these operations need of an accelerator: `coprime.device.accelerator` has it."""
+    """The accelerator that these operations need; `coprime.device.accelerator` provides it."""
 
     def load_public(self, n: int, e: int) -> None:
-        """Take a public key."""
+        """Load a public key."""
         ...
 
     def public(self, x: int) -> HasValue:
@@ -56,7 +56,7 @@ class RsaAccelerator(Protocol):
         ...
 
     def load_private(self, key: Any) -> None:
-        """Take a private key."""
+        """Load a private key."""
         ...
 
     def private(self, x: int) -> HasValue:
@@ -74,12 +74,12 @@ def encrypt(
 
     Parameters
     ----------
-    padding : None is OAEP with SHA-256
+    padding : None: OAEP with SHA-256
 
     Raises
     ------
     MessageTooLongError
-        With the limit.
+        The message does not fit; the error holds the limit.
     ValueError
         The modulus is too short for the padding.
     """
@@ -100,9 +100,9 @@ def decrypt(
 
     Parameters
     ----------
-    padding : None is OAEP with SHA-256
-    blinding : multiply what the accelerator sees by a random number, so that its power and timing
-        do not follow the ciphertext
+    padding : None: OAEP with SHA-256
+    blinding : multiply the accelerator's input by a random number, so that its power consumption
+        and timing do not depend on the ciphertext
 
     Raises
     ------
@@ -126,12 +126,12 @@ def sign(
 ) -> bytes:
     """Sign a message; the signature is as long as the modulus.
 
-    The host checks the signature with the public exponent before it gives it out, since one wrong
-    half of a CRT exponentiation would give the primes away.
+    The host checks the signature with the public exponent before returning it, since one wrong half
+    of a CRT exponentiation would reveal the primes.
 
     Parameters
     ----------
-    padding : None is PSS with SHA-256
+    padding : None: PSS with SHA-256
     blinding : as for `decrypt`
 
     Raises
@@ -155,11 +155,11 @@ def verify(
     signature: bytes,
     padding: SignaturePadding | None = None,
 ) -> None:
-    """Return if the signature is one of this message by this key.
+    """Return if the signature is valid for this message and key.
 
     Parameters
     ----------
-    padding : None is PSS with SHA-256
+    padding : None: PSS with SHA-256
 
     Raises
     ------
@@ -187,7 +187,7 @@ def _private(accelerator: RsaAccelerator, key: RsaPrivateKey, value: int, blindi
 
 
 def _from_bytes(data: bytes, key: RsaPublicKey | RsaPrivateKey) -> int | None:
-    """Return the number below the modulus that `data`, as long as the modulus, holds; or None."""
+    """The number in `data`; None unless it is below the modulus, and `data` as long as that."""
     if not isinstance(data, bytes):
         raise TypeError(f"the input must be bytes, not {type(data).__name__}")
     value = int.from_bytes(data)

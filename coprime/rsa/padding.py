@@ -3,8 +3,8 @@
 A padding turns a message into an encoded message EM, a string of bytes below the modulus, and back.
 `bits` is always the length of the modulus in bits.
 
-A ciphertext that does not decode raises one and the same error from one place, whatever was wrong
-with it, after the same steps: who can ask for decryptions must not learn which byte was bad.
+A ciphertext that does not decode always raises the same error, from one place and after the same
+steps: whoever can request decryptions must not learn which byte was wrong.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ RandomBytes = Callable[[int], bytes]
 
 
 class DecryptionError(Exception):
-    """The ciphertext is not one that this key and padding could have made. It never says why."""
+    """The ciphertext does not decode with this key and padding. The reason is never given."""
 
     def __init__(self) -> None:
         super().__init__("decryption failed")
@@ -70,17 +70,17 @@ class EncryptionPadding(Protocol):
     def encode(self, message: bytes, bits: int) -> bytes:
         """Pad to ceil(bits / 8) bytes, the first of which is 0.
 
-        Raises MessageTooLongError, and ValueError if not even an empty message fits.
+        Raises MessageTooLongError, and ValueError if even an empty message does not fit.
         """
         ...
 
     def decode(self, encoded: bytes) -> bytes:
-        """Return the message in `encoded`, which is as long as the modulus: DecryptionError."""
+        """The message in `encoded`, which is as long as the modulus. Raises DecryptionError."""
         ...
 
 
 class SignaturePadding(Protocol):
-    """A padding for signatures, with the hash of the message in it."""
+    """A padding for signatures, which contains the hash of the message."""
 
     def encode(self, message: bytes, bits: int) -> bytes:
         """Hash and pad: at most ceil(bits / 8) bytes, with a value below 2**(bits - 1).
@@ -90,7 +90,7 @@ class SignaturePadding(Protocol):
         ...
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
-        """Whether `encoded`, ceil(bits / 8) bytes, is a padding of this message."""
+        """Whether `encoded`, ceil(bits / 8) bytes, encodes this message."""
         ...
 
 
@@ -98,7 +98,7 @@ class SignaturePadding(Protocol):
 class Pkcs1Encryption:
     """RSAES-PKCS1-v1_5 (RFC 8017, section 7.2): 00 02, 8 or more random bytes, 00, the message.
 
-    No random byte is 0. For what already uses it; anything new should use `Oaep`.
+    No random byte is 0. For compatibility with existing protocols; new ones should use `Oaep`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Pkcs1Encryption:
     random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
 
     def encode(self, message: bytes, bits: int) -> bytes:
-        """Pad, as `EncryptionPadding` says."""
+        """Pad, as `EncryptionPadding` specifies."""
         size = _bytes(bits)
         _check_limit(message, size - 11, "PKCS #1 v1.5 encryption", size)
         filler = b""
@@ -117,8 +117,8 @@ class Pkcs1Encryption:
         return b"\0\2" + filler + b"\0" + message
 
     def decode(self, encoded: bytes) -> bytes:
-        """Unpad, as `EncryptionPadding` says."""
-        if len(encoded) < 11:  # of the key, not of the ciphertext
+        """Unpad, as `EncryptionPadding` specifies."""
+        if len(encoded) < 11:  # depends on the key, not on the ciphertext
             raise DecryptionError
         bad = encoded[0] | encoded[1] ^ 2
         end = _first_index(encoded, 2, 0)
@@ -133,8 +133,8 @@ class Oaep:
     Parameters
     ----------
     hash : name of the hash of the label, one of HASHES
-    mgf_hash : name of the hash in MGF1; None is the same
-    label : bytes that both sides know
+    mgf_hash : name of the hash in MGF1; None: the same
+    label : bytes that both parties agree on
     random : the source of random bytes
     """
 
@@ -148,7 +148,7 @@ class Oaep:
         _check_bytes("label", self.label)
 
     def encode(self, message: bytes, bits: int) -> bytes:
-        """Pad, as `EncryptionPadding` says."""
+        """Pad, as `EncryptionPadding` specifies."""
         size = _bytes(bits)
         label = _digest(self.hash, self.label)
         limit = size - 2 * len(label) - 2
@@ -160,10 +160,10 @@ class Oaep:
         return b"\0" + masked_seed + masked_block
 
     def decode(self, encoded: bytes) -> bytes:
-        """Unpad, as `EncryptionPadding` says."""
+        """Unpad, as `EncryptionPadding` specifies."""
         label = _digest(self.hash, self.label)
         size = len(label)
-        if len(encoded) < 2 * size + 2:  # of the key, not of the ciphertext
+        if len(encoded) < 2 * size + 2:  # depends on the key, not on the ciphertext
             raise DecryptionError
         masked_seed, masked_block = encoded[1 : 1 + size], encoded[1 + size :]
         seed = _xor(masked_seed, mgf1(self._mgf_hash, masked_block, size))
@@ -195,7 +195,7 @@ class Pkcs1Signature:
         _check_hashes(self.hash)
 
     def encode(self, message: bytes, bits: int) -> bytes:
-        """Hash and pad, as `SignaturePadding` says."""
+        """Hash and pad, as `SignaturePadding` specifies."""
         size = _bytes(bits)
         information = _digest_information(self.hash, _digest(self.hash, message))
         filler = size - 3 - len(information)
@@ -206,7 +206,7 @@ class Pkcs1Signature:
         return b"\0\1" + b"\xff" * filler + b"\0" + information
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
-        """Whether this is the padding of the message, as `SignaturePadding` says."""
+        """Whether this encodes the message, as `SignaturePadding` specifies."""
         try:
             expected = self.encode(message, bits)
         except ValueError:
@@ -221,9 +221,9 @@ class Pss:
     Parameters
     ----------
     hash : name of the message's hash, one of HASHES
-    mgf_hash : name of the hash in MGF1; None is the same
+    mgf_hash : name of the hash in MGF1; None: the same
     salt_length : bytes of the salt; or "digest": as long as the hash; or "max": as long as fits; or
-        "auto": signs as "digest", and accepts every length when it verifies
+        "auto": "digest" for signing, any length for verification
     random : the source of random bytes
     """
 
@@ -245,7 +245,7 @@ class Pss:
             )
 
     def encode(self, message: bytes, bits: int) -> bytes:
-        """Hash and pad, as `SignaturePadding` says. The result has ceil((bits - 1) / 8) bytes."""
+        """Hash and pad, as `SignaturePadding` specifies, to ceil((bits - 1) / 8) bytes."""
         size, longest = self._sizes(bits)
         length = self._salt_length(longest)
         if not 0 <= length <= longest:
@@ -262,7 +262,7 @@ class Pss:
         return bytes(masked) + digest + b"\xbc"
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
-        """Whether this is a padding of the message, as `SignaturePadding` says."""
+        """Whether this encodes the message, as `SignaturePadding` specifies."""
         size, longest = self._sizes(bits)
         above, encoded = encoded[: len(encoded) - size], encoded[len(encoded) - size :]
         mask = _first_byte_mask(bits)
@@ -333,7 +333,7 @@ def _first_index(data: bytes, start: int, wanted: int) -> int:
 
 
 def _release(bad: int, data: bytes, end: int) -> bytes:
-    """Give out the message behind `end`: the one place where a decryption fails."""
+    """Return the message after `end`: the only place where a decryption fails."""
     message = data[end + 1 :]
     if bad:
         raise DecryptionError
@@ -372,7 +372,7 @@ def _check_bytes(name: str, value: object) -> None:
 
 
 def _check_limit(message: bytes, limit: int, padding: str, size: int) -> None:
-    """Refuse a message over `limit` bytes, and a modulus of `size` bytes with a negative limit."""
+    """Reject a message over `limit` bytes, and a modulus of `size` bytes if it is negative."""
     _check_bytes("message", message)
     if limit < 0:
         raise _too_short(padding, size - limit, size)
@@ -381,4 +381,4 @@ def _check_limit(message: bytes, limit: int, padding: str, size: int) -> None:
 
 
 def _too_short(padding: str, needed: int, size: int) -> ValueError:
-    return ValueError(f"{padding} needs {needed} bytes of modulus or more, and there are {size}")
+    return ValueError(f"{padding} needs a modulus of at least {needed} bytes, not {size}")

@@ -1,15 +1,16 @@
-/* A driver for any Coprime accelerator, on three functions of the caller's.
+/* A driver for any Coprime accelerator, based on three functions that the caller provides.
 
-   It allocates nothing, has no global variables and needs no library: bare metal and hosted. Put
-   the folder with coprime_registers.h, which `coprime build` writes, on the include path.
+   It allocates no memory, has no global variables and needs no library: for bare metal and hosted
+   systems. Put the folder with coprime_registers.h, which `coprime build` writes, on the include
+   path.
 
-   Numbers are arrays of 32-bit words, the least significant first. One of n bits has
-   COPRIME_WORDS(n) words. The bits of its highest word that are above n are 0.
+   Numbers are arrays of 32-bit words, least significant word first. A number of n bits has
+   COPRIME_WORDS(n) words. The bits of its highest word above n are 0.
 
-   One caller at a time uses a `struct coprime`, and no other one is open on the same accelerator.
-   Functions give COPRIME_ERROR_NONE (0), one of the hardware's codes, `enum coprime_error` in
-   coprime_registers.h, unchanged, or one of `enum coprime_driver_error`. A function that gives an
-   error has left its result as it was, unless it says otherwise. */
+   A `struct coprime` may be used by one caller at a time, and no other may be open on the same
+   accelerator. Functions return COPRIME_ERROR_NONE (0), one of the hardware's codes unchanged
+   (`enum coprime_error` in coprime_registers.h), or one of `enum coprime_driver_error`. A function
+   that returns an error leaves its result unchanged, unless documented otherwise. */
 #ifndef COPRIME_H
 #define COPRIME_H
 
@@ -26,7 +27,7 @@ extern "C" {
 /* Words of a number of `bits` bits. */
 #define COPRIME_WORDS(bits) (((uint32_t)(bits) + 31u) / 32u)
 
-/* Words of the widest digit that the DIGITS register can tell. */
+/* Words of the widest digit that the DIGITS register can hold. */
 #define COPRIME_DIGIT_WORDS 8u
 
 /* Words of memory for the constants of a modulus, and of a private key with its modulus. `bits` is
@@ -35,41 +36,41 @@ extern "C" {
 #define COPRIME_PRIVATE_MEMORY(bits, prime_bits) \
     (2u * COPRIME_WORDS(bits) + 4u * COPRIME_WORDS(prime_bits))
 
-/* What the driver finds wrong itself. Above the hardware's codes, which have 8 bits. */
+/* Errors detected by the driver; above the hardware's codes, which have 8 bits. */
 enum coprime_driver_error {
-    /* There is no Coprime accelerator at the registers (or a cluster of them, which has others). */
+    /* The registers are not those of a Coprime accelerator (a cluster has others). */
     COPRIME_ERROR_IDENTIFICATION = 256,
-    /* `wait` has given up. The command may still run: until it ends, all functions that use the
-       hardware give COPRIME_ERROR_BUSY. */
+    /* `wait` has given up. The command may still be running: until it ends, all functions that use
+       the hardware return COPRIME_ERROR_BUSY. */
     COPRIME_ERROR_TIMEOUT = 257,
-    /* The memory for constants has too few words. */
+    /* The memory for constants is too small. */
     COPRIME_ERROR_MEMORY = 258,
     /* The modulus is not the product of the primes, or they have a common factor, or one is 1. */
     COPRIME_ERROR_KEY = 259,
-    /* A number does not fit the words or bytes that it is to be written to. */
+    /* A number does not fit the words or bytes that it is written to. */
     COPRIME_ERROR_SIZE = 260,
 };
 
-/* An accelerator. The caller sets the first four, and coprime_open the others. */
+/* An accelerator. The caller sets the first four members, coprime_open the others. */
 struct coprime {
-    /* Handed to the three functions. */
+    /* Passed to the three functions. */
     void *context;
-    /* Read and write the 32-bit register at a byte address, a multiple of 4 below 4096. One access
-       of 32 bits each, in the order of the calls, and none left out. */
+    /* Read and write the 32-bit register at a byte address, a multiple of 4 below 4096. Each call
+       must perform one access of 32 bits, in the order of the calls. */
     uint32_t (*read)(void *context, uint32_t address);
     void (*write)(void *context, uint32_t address, uint32_t value);
-    /* Return 0 when the interrupt request has come, or may have, and another value to give up. It
-       is called until the command has ended, so it may return 0 at once. Null: the driver reads
-       the registers over and over, without end, and leaves the irq pin inactive. */
+    /* Return 0 when the interrupt has occurred, or may have, and another value to give up. It is
+       called until the command has ended, so it may return 0 at once. Null: the driver polls the
+       registers indefinitely, and keeps the irq pin inactive. */
     int (*wait)(void *context);
 
-    /* What the accelerator is, to be read by anyone. */
+    /* Properties of the accelerator, read-only for the caller. */
     uint32_t version;          /* The register VERSION. */
     uint32_t family;           /* Number of the family. */
-    uint32_t commands;         /* Bit k is 1 if the engine knows the command of code k. */
+    uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k. */
     uint32_t max_bits;         /* The longest modulus and exponent. */
     uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
-    uint32_t min_bits;         /* The shortest modulus that the hardware is told. */
+    uint32_t min_bits;         /* The minimum length of a modulus. */
     uint32_t digit_width;      /* Bits of a digit: 1 to 255. */
     uint32_t headroom;         /* Bits of an operand beyond its length. */
     uint32_t radix_bits;       /* As DIGITS.RADIX. 0: even moduli are allowed. */
@@ -79,17 +80,17 @@ struct coprime {
     bool checked;              /* coprime_private checks its result with the public exponent. */
     uint32_t paddings;         /* In hardware: bit 0 PKCS #1 v1.5, bit 1 OAEP, bit 2 PSS. */
 
-    /* The driver's own. */
-    uint32_t held;             /* Bit k is 1 if the engine holds the operand of number k. */
-    uint32_t loaded;           /* What the hardware is ready for. */
-    uint32_t modulus_bits;     /* Length of the modulus that is loaded. */
+    /* Private to the driver. */
+    uint32_t held;             /* Bit k is 1 if the engine has the operand with number k. */
+    uint32_t loaded;           /* What is loaded. */
+    uint32_t modulus_bits;     /* Length of the loaded modulus. */
 };
 
 /* A modulus with its constants.
 
-   `bits` is its exact length: the place of its highest 1, plus 1 (coprime_bit_length). The
-   constants are computed by coprime_modulus_constants, or were by anyone before; they belong to
-   one kind of engine: to its digit_width, headroom, radix_bits and min_bits. */
+   `bits` is its exact length: the position of its highest 1, plus 1 (coprime_bit_length). The
+   constants are computed by coprime_modulus_constants, or in advance; they are specific to an
+   engine's digit_width, headroom, radix_bits and min_bits. */
 struct coprime_modulus {
     uint32_t bits;
     const uint32_t *value;
@@ -99,18 +100,19 @@ struct coprime_modulus {
     uint32_t inverse[COPRIME_DIGIT_WORDS];
 };
 
-/* A public key. The exponent is scanned in its length, exponent_bits: 1 or more. */
+/* A public key. All exponent_bits of the exponent are scanned: 1 or more. */
 struct coprime_public_key {
     struct coprime_modulus modulus;
     const uint32_t *exponent;
     uint32_t exponent_bits;
 };
 
-/* A private key, with its public one.
+/* A private key, with its public key.
 
-   Numbers as in RFC 8017. An engine without the Chinese Remainder Theorem (max_prime_bits is 0)
-   uses d; the others use p, q, dp and dq. What the engine at hand does not use may be null, with
-   lengths of 0. The public exponent may be null: then coprime_public cannot follow. */
+   The numbers are those of RFC 8017. An engine without the Chinese Remainder Theorem
+   (max_prime_bits is 0) uses d; others use p, q, dp and dq. Numbers that the engine does not use
+   may be null, with lengths of 0. The public exponent may be null: then coprime_public cannot be
+   used. */
 struct coprime_private_key {
     struct coprime_public_key public_key;
     /* Private exponent, as many words as the modulus. */
@@ -124,104 +126,104 @@ struct coprime_private_key {
     const uint32_t *crt_p, *crt_q;
 };
 
-/* Memory for constants: `count` words from `words` on. */
+/* Memory for constants: `count` words at `words`. */
 struct coprime_memory {
     uint32_t *words;
     size_t count;
 };
 
-/* Find out what is there, and what it can do.
+/* Identify the accelerator, and read its properties.
 
-   This makes the accelerator forget the marks of operands that others have loaded. Errors:
-   COPRIME_ERROR_IDENTIFICATION; COPRIME_ERROR_BUSY if a command runs. */
+   This clears the marks of operands that are loaded. Errors: COPRIME_ERROR_IDENTIFICATION;
+   COPRIME_ERROR_BUSY if a command is running. */
 int coprime_open(struct coprime *driver);
 
 /* Compute the constants of a modulus; `bits` and `value` must be set.
 
-   They take COPRIME_MODULUS_MEMORY(bits) words from the front of `memory`, which then is what
-   remains. They must stay there as long as the modulus is loaded from them. Same time for every
-   modulus of a length. Errors: COPRIME_ERROR_MODULUS_SHORT if `bits` is over the exact length,
-   COPRIME_ERROR_KEY_EXCESS if it is below; COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_MEMORY. */
+   They occupy COPRIME_MODULUS_MEMORY(bits) words at the front of `memory`, which is reduced to the
+   rest. They must stay there as long as the modulus is loaded from them. The time is the same for
+   every modulus of a length. Errors: COPRIME_ERROR_MODULUS_SHORT if `bits` is over the exact
+   length, COPRIME_ERROR_KEY_EXCESS if it is below; COPRIME_ERROR_LENGTH_OVER;
+   COPRIME_ERROR_MEMORY. */
 int coprime_modulus_constants(const struct coprime *driver, struct coprime_modulus *modulus,
                               struct coprime_memory *memory);
 
 /* Compute the constants of a private key; all its numbers must be set.
 
-   For an engine without the Chinese Remainder Theorem, these are its modulus's. For another they
-   take COPRIME_PRIVATE_MEMORY words, of which those behind the constants are scratch: overwritten
-   with zeros and left in `memory` for other use. The constants of the primes are secret. Same time
-   and same accesses for every key of these lengths, without any multiplication, provided that the
-   compiler does not make branches of masks. Errors: as coprime_modulus_constants, of the modulus
-   or a prime; COPRIME_ERROR_MODULUS_EVEN of a prime; COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY;
-   COPRIME_ERROR_OPERAND_MISSING if a number is null. */
+   For an engine without the Chinese Remainder Theorem, these are those of the modulus. For others
+   they need COPRIME_PRIVATE_MEMORY words, of which those after the constants are scratch memory:
+   overwritten with zeros and left in `memory` for other use. The constants of the primes are
+   secret. Time and memory accesses are the same for every key of these lengths, and there is no
+   multiplication, provided that the compiler does not turn masks into branches. Errors: as
+   coprime_modulus_constants, of the modulus or a prime; COPRIME_ERROR_MODULUS_EVEN of a prime;
+   COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY; COPRIME_ERROR_OPERAND_MISSING if a number is
+   null. */
 int coprime_private_constants(const struct coprime *driver, struct coprime_private_key *key,
                               struct coprime_memory *memory);
 
-/* Load a modulus, for coprime_modmul and coprime_modexp. What was loaded before is gone. Errors:
-   COPRIME_ERROR_LENGTH_OVER, COPRIME_ERROR_BUSY, and what the hardware refuses:
-   COPRIME_ERROR_KEY_EXCESS if the value is longer than `bits`. An unfit modulus (0, even, too
-   short) is found by the command. */
+/* Load a modulus, for coprime_modmul and coprime_modexp, in place of what was loaded. Errors:
+   COPRIME_ERROR_LENGTH_OVER, COPRIME_ERROR_BUSY, and COPRIME_ERROR_KEY_EXCESS if the value is
+   longer than `bits`. An invalid modulus (0, even, too short) is detected by the command. */
 int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus);
 
-/* result = x * y mod m with the modulus that was loaded last, also as part of a key.
+/* result = x * y mod m with the last loaded modulus, which may be part of a key.
 
-   Numbers have as many words as the modulus; result may be one of the others. Ranges: x, y < m.
+   Numbers have as many words as the modulus; result may alias one of the others. Ranges: x, y < m.
    Errors: COPRIME_ERROR_OPERAND_MISSING if none was loaded, or if the hardware has been reset
    since; COPRIME_ERROR_OPERAND_RANGE; COPRIME_ERROR_TIMEOUT; COPRIME_ERROR_BUSY;
    COPRIME_ERROR_MODULUS_ZERO, _EVEN, _SHORT; COPRIME_ERROR_UNSUPPORTED. */
 int coprime_modmul(struct coprime *driver, const uint32_t *x, const uint32_t *y, uint32_t *result);
 
-/* result = x ^ e mod m with the modulus that was loaded last, also as part of a key.
+/* result = x ^ e mod m with the last loaded modulus, which may be part of a key.
 
-   The exponent has exponent_bits bits, all of which are scanned. It takes the place of a public
-   exponent, and of a private one without the Chinese Remainder Theorem: such a key must be loaded
-   anew after it. Errors: as coprime_modmul; COPRIME_ERROR_EXPONENT_LENGTH if exponent_bits is 0;
+   The exponent has exponent_bits bits, all of which are scanned. It replaces a public exponent, and
+   a private one without the Chinese Remainder Theorem: such a key must be loaded again afterwards.
+   Errors: as coprime_modmul; COPRIME_ERROR_EXPONENT_LENGTH if exponent_bits is 0;
    COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY_EXCESS if the exponent is longer. */
 int coprime_modexp(struct coprime *driver, const uint32_t *x, const uint32_t *exponent,
                    uint32_t exponent_bits, uint32_t *result);
 
-/* Load a public key; what was loaded before is gone. Errors: as coprime_load_modulus and, of the
+/* Load a public key, in place of what was loaded. Errors: as coprime_load_modulus and, of the
    exponent, coprime_modexp. */
 int coprime_load_public(struct coprime *driver, const struct coprime_public_key *key);
 
-/* result = x ^ e mod n with the public key that was loaded last, by coprime_load_public or as part
-   of a private key. Errors: as coprime_modmul. */
+/* result = x ^ e mod n with the last loaded public key, by coprime_load_public or as part of a
+   private key. Errors: as coprime_modmul. */
 int coprime_public(struct coprime *driver, const uint32_t *x, uint32_t *result);
 
-/* Load a private key, and its public exponent where the engine has a place for both. What was
-   loaded before is gone. The accelerator keeps the key, and nobody can read it back: the caller's
-   copy and constants may be wiped then. Errors: as coprime_load_public; and
-   COPRIME_ERROR_OPERAND_MISSING if a number is null that the engine needs. */
+/* Load a private key, and its public exponent where the engine has memory for both, in place of
+   what was loaded. The accelerator keeps the key, which cannot be read back: the caller's copy and
+   constants may then be wiped. Errors: as coprime_load_public; and COPRIME_ERROR_OPERAND_MISSING if
+   a number that the engine needs is null. */
 int coprime_load_private(struct coprime *driver, const struct coprime_private_key *key);
 
-/* result = x ^ d mod n with the private key that was loaded last. Errors: as coprime_modmul.
+/* result = x ^ d mod n with the last loaded private key. Errors: as coprime_modmul.
 
-   A fault in the hardware that spoils one half of the computation can betray the primes: whoever
-   must fear that compares coprime_public of the result with x before the result is let out. Where
-   the accelerator is `checked`, it does that itself, with the key's public exponent:
-   COPRIME_ERROR_FAULT if the result was wrong, and everything that was loaded is wiped then. And
-   what coprime_modmul, coprime_modexp and coprime_public need is used up, and must be loaded again
-   for these. */
+   A hardware fault in one half of the computation can reveal the primes: if that is a risk, compare
+   coprime_public of the result with x before releasing the result. An accelerator that is `checked`
+   does this in hardware, with the key's public exponent: if the result is wrong, it returns
+   COPRIME_ERROR_FAULT and wipes everything that was loaded. It also consumes what coprime_modmul,
+   coprime_modexp and coprime_public need, which must be loaded again for these. */
 int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
 
-/* Bytes of SHA-256's digests, and of the longest salt. */
+/* Bytes of a SHA-256 digest, and of the longest salt. */
 #define COPRIME_DIGEST_BYTES 32u
 
-/* What an accelerator with padding in hardware is to do. Where it says "digest", it is SHA-256's,
-   of COPRIME_DIGEST_BYTES. Members that the scheme and the operation do not name do not count. */
+/* Settings for padding in hardware. A digest is always that of SHA-256, COPRIME_DIGEST_BYTES long.
+   Members that are not for the selected scheme and operation are ignored. */
 struct coprime_padding {
     enum coprime_scheme scheme;
-    /* Signing: the input is the message, which the hardware hashes; else it is the digest. */
+    /* Signing: the input is the message, which the hardware hashes; otherwise it is the digest. */
     bool hash;
-    /* PKCS1_SIGNATURE, signing: the identifier of SHA-256 stands before the digest. Without it the
-       input may be anything that fits. */
+    /* PKCS1_SIGNATURE, signing: the identifier of SHA-256 precedes the digest. Without it the input
+       may be anything that fits. */
     bool digest_info;
     /* PSS: bytes of the salt, 0 to COPRIME_DIGEST_BYTES. */
     uint32_t salt_length;
     /* PSS, signing: the salt. Null: random bytes of the hardware. */
     const uint8_t *salt;
-    /* PKCS1, private: the digest of d in as many bytes as the modulus. A secret: what a wrong
-       padding decrypts to follows from it. */
+    /* PKCS1, private: the digest of d in as many bytes as the modulus. Secret: the message that a
+       wrong padding decrypts to is derived from it. */
     const uint8_t *secret;
     /* OAEP: the digest of the label. Null: the label is empty. */
     const uint8_t *label;
@@ -229,21 +231,21 @@ struct coprime_padding {
     const uint8_t *digest;
 };
 
-/* The two operations with the key that was loaded last, as coprime_public and coprime_private, and
-   with padding in hardware: public encrypts or verifies, private decrypts or signs.
+/* The two operations with the last loaded key, as coprime_public and coprime_private, with padding
+   in hardware: public encrypts or verifies, private decrypts or signs.
 
-   Input and output are octet strings. A ciphertext or a signature has as many bytes as the modulus,
-   and `output` room for so many; it may be the input. Bytes written to it: *output_size, of a
-   verification 0. Encrypting, and signing with a random salt, wait for the hardware's random bytes.
+   Input and output are octet strings. A ciphertext or a signature has as many bytes as the modulus;
+   `output` has room for as many, and may alias the input. *output_size is the number of bytes
+   written, 0 for a verification. Encrypting, and signing with a random salt, wait for the
+   hardware's random bytes.
 
-   A wrong padding of PKCS1 gives another message, and no error. Errors: as coprime_public and
+   A wrong padding of PKCS1 yields another message, and no error. Errors: as coprime_public and
    coprime_private; COPRIME_ERROR_PADDING if the padding is wrong, or the signature;
    COPRIME_ERROR_INPUT_CLIPPED if the input is too long for the padding; COPRIME_ERROR_SIZE if a
-   ciphertext or a signature is not as long as the modulus, a digest not as long as it must be, or a
-   salt too long;
-   COPRIME_ERROR_PADDING_LENGTH if the modulus is too short; COPRIME_ERROR_UNSUPPORTED if the
-   hardware has not the scheme or the operation; COPRIME_ERROR_OPERAND_MISSING also if `secret` or
-   `digest` is null that counts. */
+   ciphertext or a signature is not as long as the modulus, a digest has a wrong length, or a salt
+   is too long; COPRIME_ERROR_PADDING_LENGTH if the modulus is too short; COPRIME_ERROR_UNSUPPORTED
+   if the hardware lacks the scheme or the operation; COPRIME_ERROR_OPERAND_MISSING also if a needed
+   `secret` or `digest` is null. */
 int coprime_padded_public(struct coprime *driver, const struct coprime_padding *padding,
                           const uint8_t *input, uint32_t input_size, uint8_t *output,
                           uint32_t *output_size);
@@ -255,28 +257,28 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
    COPRIME_ERROR_TIMEOUT. */
 int coprime_wipe(struct coprime *driver);
 
-/* Clock cycles that the engine worked on the last command, and those of them in which a product
-   entered a multiplier; modulo 2^32. */
+/* Clock cycles for which the engine worked on the last command, and those of them in which a
+   product entered a multiplier; modulo 2^32. */
 uint32_t coprime_engine_cycles(const struct coprime *driver);
 uint32_t coprime_engine_products(const struct coprime *driver);
 
-/* Length in bits of a number of `count` words: the place of its highest 1, plus 1; 0 for 0. */
+/* Length in bits of a number of `count` words: the position of its highest 1, plus 1; 0 for 0. */
 uint32_t coprime_bit_length(const uint32_t *words, size_t count);
 
-/* Turn `size` bytes, the most significant first, into a number of `count` words (OS2IP of RFC
-   8017). Error: COPRIME_ERROR_SIZE if it does not fit; `words` then holds its low part. Same time
-   for every number of a size. */
+/* Convert `size` bytes, most significant first, to a number of `count` words (OS2IP of RFC 8017).
+   Error: COPRIME_ERROR_SIZE if it does not fit; `words` then holds its low part. The time is the
+   same for every number of a size. */
 int coprime_from_bytes(uint32_t *words, size_t count, const uint8_t *bytes, size_t size);
 
-/* Turn a number of `count` words into `size` bytes, the most significant first (I2OSP of RFC 8017).
-   Error: COPRIME_ERROR_SIZE if it does not fit; `bytes` then holds its low part. Same time for
-   every number of a size. */
+/* Convert a number of `count` words to `size` bytes, most significant first (I2OSP of RFC 8017).
+   Error: COPRIME_ERROR_SIZE if it does not fit; `bytes` then holds its low part. The time is the
+   same for every number of a size. */
 int coprime_to_bytes(uint8_t *bytes, size_t size, const uint32_t *words, size_t count);
 
-/* Overwrite a caller's memory with zeros, also where a compiler sees no later use of it. */
+/* Overwrite memory with zeros, even if the compiler sees no later use of it. */
 void coprime_clear(uint32_t *words, size_t count);
 
-/* One sentence in English about an error code; never null. */
+/* Description of an error code in English; never null. */
 const char *coprime_error_text(int code);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* An accelerator in a Linux system, through the kernel's userspace I/O (UIO).
 
-   The device tree gives the accelerator to the driver `generic-uio`, which makes it /dev/uio0 or
-   so: a memory map of its registers, and a file that counts interrupts. */
+   The device tree assigns the accelerator to the driver `generic-uio`, which provides /dev/uioN: a
+   memory map of its registers, and a file that counts interrupts. */
 #ifndef COPRIME_UIO_H
 #define COPRIME_UIO_H
 
@@ -17,14 +17,14 @@ struct coprime_uio {
     int timeout;
 };
 
-/* Map the registers behind `path`, and set the caller's part of `driver`: coprime_open comes next.
+/* Map the registers of `path`, and set the caller's members of `driver`; then call coprime_open.
 
-   `uio` must stay where it is until coprime_uio_close. `timeout` is how many milliseconds a command
-   may take; below 0: without end. Gives 0, or the errno of what failed, ENODEV for a plain
-   file: then nothing stays open.
+   `uio` must not move until coprime_uio_close. `timeout` is the maximum time of a command in
+   milliseconds; below 0: no limit. Returns 0, or the errno of the failure, ENODEV for a plain file;
+   in that case nothing stays open.
 
-   An access that the accelerator refuses cannot be caught: the kernel ends the process. The driver
-   makes none. */
+   An access that the accelerator refuses cannot be caught: the kernel terminates the process. The
+   driver performs no such access. */
 int coprime_uio_open(struct coprime_uio *uio, const char *path, int timeout,
                      struct coprime *driver);
 

@@ -8,8 +8,8 @@ enum { LOADED_MODULUS = 1, LOADED_PUBLIC = 2, LOADED_PRIVATE = 4 };
    Numbers of `count` words. Neither the time nor the addresses depend on their values. A mask is
    all ones or zero. */
 
-/* Make a mask of a bit. A volatile object keeps the compiler from seeing that there are only two
-   masks, of which it could make a branch. */
+/* Turn a bit into a mask. A volatile object prevents the compiler from finding out that there are
+   only two masks, and from using a branch. */
 static uint32_t mask_of(uint32_t bit)
 {
     volatile uint32_t hidden = bit;
@@ -31,7 +31,7 @@ static void set(uint32_t *number, uint32_t value, uint32_t count)
     }
 }
 
-/* number = 2 * number; gives the bit that leaves it. */
+/* number = 2 * number; returns the bit shifted out. */
 static uint32_t shift_left(uint32_t *number, uint32_t count)
 {
     uint32_t carry = 0;
@@ -56,7 +56,7 @@ static void shift_right(uint32_t *number, uint32_t top, uint32_t count)
     }
 }
 
-/* number += other & mask, plus carry; gives the carry. */
+/* number += other & mask, plus carry; returns the carry. */
 static uint32_t add(uint32_t *number, const uint32_t *other, uint32_t mask, uint32_t carry,
                     uint32_t count)
 {
@@ -69,7 +69,7 @@ static uint32_t add(uint32_t *number, const uint32_t *other, uint32_t mask, uint
     return carry;
 }
 
-/* number -= other & mask; gives the borrow. */
+/* number -= other & mask; returns the borrow. */
 static uint32_t subtract(uint32_t *number, const uint32_t *other, uint32_t mask, uint32_t count)
 {
     uint32_t borrow = 0;
@@ -106,7 +106,7 @@ static void swap(uint32_t *number, uint32_t *other, uint32_t mask, uint32_t coun
     }
 }
 
-/* Bits in which a number differs from the word `value`, of all words together; 0 if in none. */
+/* The bits in which a number differs from the word `value`, combined over all words; 0 if equal. */
 static uint32_t difference_from(const uint32_t *number, uint32_t value, uint32_t count)
 {
     uint32_t difference = count == 0 ? value : 0;
@@ -156,8 +156,8 @@ static void power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *mo
 
 /* inverse = -modulus^-1 mod 2^width; 0 for an even modulus.
 
-   Bit by bit: `rest` is 1 + modulus * inverse, shifted right by as many bits as are found, which
-   all are 0. Of it, as many bits more count as are still to be found. */
+   Bit by bit: `rest` is 1 + modulus * inverse, shifted right by the number of bits found, which
+   are all 0. Only as many more bits of it are needed as are still to be found. */
 static void negative_inverse(uint32_t *inverse, uint32_t width, const uint32_t *modulus,
                              uint32_t count)
 {
@@ -198,11 +198,11 @@ static void multiply(uint32_t *product, const uint32_t *a, uint32_t a_count, con
     }
 }
 
-/* inverse = other^-1 mod prime; gives 0 if there is one. `prime` is odd and above 1. `scratch` has
+/* inverse = other^-1 mod prime; returns 0 if it exists. `prime` is odd and above 1. `scratch` has
    2 * count + p_count words, where p_count is that of the prime, and count that of the longer one.
 
-   Binary Euclid. a = u * other and b = v * other modulo the prime; b is odd. Each round makes a or b
-   shorter by a bit at least, until a is 0 and b is their greatest common divisor. */
+   Binary Euclid. a = u * other and b = v * other modulo the prime; b is odd. Each round shortens
+   a or b by at least one bit, until a is 0 and b is their greatest common divisor. */
 static uint32_t invert(uint32_t *inverse, const struct coprime_modulus *other,
                        const struct coprime_modulus *prime, uint32_t *scratch)
 {
@@ -235,7 +235,7 @@ static uint32_t invert(uint32_t *inverse, const struct coprime_modulus *other,
 
 /* Lengths. */
 
-/* The length that the hardware is told. */
+/* The length that is written to the hardware. */
 static uint32_t told(const struct coprime *driver, uint32_t bits)
 {
     return bits > driver->min_bits ? bits : driver->min_bits;
@@ -249,7 +249,7 @@ static uint32_t told_prime(const struct coprime *driver, const struct coprime_pr
     return told(driver, driver->equal_primes ? longer : prime->bits);
 }
 
-/* R of a modulus of this length, as the hardware is told it, is 2 to the power of this. */
+/* log2 of R for a modulus of this length, as written to the hardware. */
 static uint32_t radix_exponent(const struct coprime *driver, uint32_t length)
 {
     const uint32_t radix = driver->radix_bits;
@@ -260,7 +260,7 @@ static uint32_t radix_exponent(const struct coprime *driver, uint32_t length)
     return (length + driver->headroom + radix - 1) / radix * radix;
 }
 
-/* 1 if no bit of the highest word is above the length. */
+/* 1 if the highest word has no bits above the length. */
 static bool fits(const uint32_t *number, uint32_t bits)
 {
     return bits % 32 == 0 || number[bits / 32] >> bits % 32 == 0;
@@ -292,7 +292,7 @@ static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits
     return modulus->value[top / 32] >> top % 32 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_SHORT;
 }
 
-/* Take words from the front of what the caller has checked to be enough. */
+/* Allocate words from the front of the memory; the caller has checked that there are enough. */
 static uint32_t *take(struct coprime_memory *memory, uint32_t count)
 {
     uint32_t *const words = memory->words;
@@ -330,7 +330,7 @@ int coprime_modulus_constants(const struct coprime *driver, struct coprime_modul
     return COPRIME_ERROR_NONE;
 }
 
-/* The primes of a key: odd, above 1, and of the lengths that they are said to have. */
+/* The primes of a key: odd, above 1, and of exactly the given lengths. */
 static int check_prime(const struct coprime *driver, const struct coprime_modulus *prime)
 {
     const int error = check_length(prime, driver->max_prime_bits);
@@ -344,8 +344,8 @@ static int check_prime(const struct coprime *driver, const struct coprime_modulu
     return prime->value[0] & 1 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_EVEN;
 }
 
-/* The factors that put the halves of the result together, without R: (q^-1 mod p) * q, and
-   n + 1 minus that, since their sum is 1 modulo both primes. */
+/* The factors that combine the halves of the result, without R: (q^-1 mod p) * q, and n + 1 minus
+   that, since their sum is 1 modulo both primes. */
 static int compute_factors(const struct coprime_private_key *key, uint32_t *crt_p, uint32_t *crt_q,
                            uint32_t *scratch)
 {
@@ -436,7 +436,7 @@ static void write(const struct coprime *driver, uint32_t address, uint32_t value
     driver->write(driver->context, address, value);
 }
 
-/* What the accelerator flags: an error of the command before a refusal. */
+/* The accelerator's error: of the command, otherwise of a refused access. */
 static int flagged(const struct coprime *driver)
 {
     const uint32_t word = read(driver, COPRIME_ERROR);
@@ -446,7 +446,7 @@ static int flagged(const struct coprime *driver)
     return (int)(code ? code : refusal);
 }
 
-/* Begin anew: no errors of before, and nothing loaded if the hardware has been reset. */
+/* Clear errors, and notice a reset of the hardware, after which nothing is loaded. */
 static int prepare(struct coprime *driver)
 {
     if (read(driver, COPRIME_STATUS) & COPRIME_STATUS_BUSY_MASK) {
@@ -461,7 +461,7 @@ static int prepare(struct coprime *driver)
     return COPRIME_ERROR_NONE;
 }
 
-/* Prepare for a command that needs what is loaded. */
+/* Prepare for a command that needs loaded operands. */
 static int prepare_command(struct coprime *driver, uint32_t needed)
 {
     const int error = prepare(driver);
@@ -472,7 +472,7 @@ static int prepare_command(struct coprime *driver, uint32_t needed)
     return driver->loaded & needed ? COPRIME_ERROR_NONE : COPRIME_ERROR_OPERAND_MISSING;
 }
 
-/* Run what a write to a register starts to its end. */
+/* Write a register that starts a command, and wait until the command has ended. */
 static int execute(struct coprime *driver, uint32_t address, uint32_t value)
 {
     int error;
@@ -492,7 +492,7 @@ static int execute(struct coprime *driver, uint32_t address, uint32_t value)
     return error;
 }
 
-/* Load an operand, if the engine holds it. It has `count` words, and zeros above them. */
+/* Load an operand, if the engine has it: `count` words, with zeros above them. */
 static int load(const struct coprime *driver, enum coprime_operand operand, const uint32_t *words,
                 uint32_t count, uint32_t length)
 {
@@ -509,7 +509,7 @@ static int load(const struct coprime *driver, enum coprime_operand operand, cons
     return flagged(driver);
 }
 
-/* Load an exponent that is scanned in `bits` bits. */
+/* Load an exponent, of which `bits` bits are scanned. */
 static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint32_t bits)
 {
     if (bits == 0) {
@@ -547,7 +547,7 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
     return read(driver, COPRIME_OUTPUT_FIFO);
 }
 
-/* Give the engine the input, run a command, and take its result. */
+/* Write the input, run a command, and read its result. */
 static int run(struct coprime *driver, enum coprime_command command, const uint32_t *x,
                uint32_t *result)
 {
@@ -572,7 +572,7 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     return COPRIME_ERROR_NONE;
 }
 
-/* A command that not every engine has, or the general one. */
+/* A command that not every engine implements, or the general one. */
 static enum coprime_command either(const struct coprime *driver, enum coprime_command command)
 {
     return !knows(driver, command) && knows(driver, COPRIME_COMMAND_MODEXP) ?
@@ -580,7 +580,7 @@ static enum coprime_command either(const struct coprime *driver, enum coprime_co
                command;
 }
 
-/* What the caller uses. */
+/* Public functions. */
 
 int coprime_open(struct coprime *driver)
 {
@@ -614,7 +614,7 @@ int coprime_open(struct coprime *driver)
     if (prepare(driver)) {
         return COPRIME_ERROR_BUSY;
     }
-    /* The engine refuses to choose an operand that it does not hold. */
+    /* The engine refuses to select an operand that it does not hold. */
     for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_CRT_Q; ++operand) {
         write(driver, COPRIME_ERROR, 0);
         write(driver, COPRIME_KEY_OPERAND, operand);
@@ -699,7 +699,7 @@ int coprime_public(struct coprime *driver, const uint32_t *x, uint32_t *result)
     return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PUBLIC), x, result);
 }
 
-/* Load what belongs to one prime: four operands, of which the first three have its length. */
+/* Load the four operands of a prime, of which the first three have its length. */
 static int load_prime(struct coprime *driver, const struct coprime_modulus *prime,
                       const uint32_t *exponent, uint32_t length, bool second)
 {
@@ -727,7 +727,7 @@ static int load_prime(struct coprime *driver, const struct coprime_modulus *prim
     return error;
 }
 
-/* Load the primes, and all that belongs to them. */
+/* Load the primes and all operands that belong to them. */
 static int load_primes(struct coprime *driver, const struct coprime_private_key *key)
 {
     const uint32_t bits = key->public_key.modulus.bits;
@@ -774,7 +774,7 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
     return COPRIME_ERROR_NONE;
 }
 
-/* Before a private operation: what it uses up must be loaded again. */
+/* Before a private operation: what it consumes must be loaded again. */
 static int prepare_private(struct coprime *driver)
 {
     const int error = prepare_command(driver, LOADED_PRIVATE);
@@ -792,7 +792,7 @@ int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result)
     return error ? error : run(driver, either(driver, COPRIME_COMMAND_RSA_PRIVATE), x, result);
 }
 
-/* Word `place`, counted from the end, of an octet string with zeros behind it up to `room` bytes. */
+/* Word `place`, counted from the end, of an octet string with zeros after it up to `room` bytes. */
 static uint32_t word_from_end(const uint8_t *bytes, uint32_t size, uint32_t room, uint32_t place)
 {
     uint32_t word = 0;
@@ -820,7 +820,7 @@ static void put_number(const struct coprime *driver, enum padding_number which,
     }
 }
 
-/* Write the register PADDING, and what of PADDING_WINDOW the operation needs. */
+/* Write the register PADDING, and the part of PADDING_WINDOW that the operation needs. */
 static int set_padding(const struct coprime *driver, const struct coprime_padding *padding,
                        bool decodes)
 {
@@ -851,7 +851,7 @@ static int set_padding(const struct coprime *driver, const struct coprime_paddin
     return COPRIME_ERROR_NONE;
 }
 
-/* One of the two operations that STATUS starts. */
+/* Run one of the two operations that STATUS starts. */
 static int run_padded(struct coprime *driver, const struct coprime_padding *padding, bool private,
                       const uint8_t *input, uint32_t input_size, uint8_t *output,
                       uint32_t *output_size)
@@ -1007,11 +1007,11 @@ const char *coprime_error_text(int code)
     case COPRIME_ERROR_NONE:
         return "no error";
     case COPRIME_ERROR_UNSUPPORTED:
-        return "the accelerator does not know the command";
+        return "the accelerator does not implement the command";
     case COPRIME_ERROR_LENGTH_ZERO:
-        return "the modulus or a prime is shorter than the accelerator's least length";
+        return "the modulus or a prime is shorter than the accelerator's minimum length";
     case COPRIME_ERROR_LENGTH_OVER:
-        return "a length is over the accelerator's greatest";
+        return "a length is over the accelerator's maximum";
     case COPRIME_ERROR_EXPONENT_LENGTH:
         return "the exponent has length 0";
     case COPRIME_ERROR_MODULUS_ZERO:
@@ -1037,24 +1037,23 @@ const char *coprime_error_text(int code)
     case COPRIME_ERROR_CANCELLED:
         return "the command was cancelled before it had a result";
     case COPRIME_ERROR_MODULUS_FIXED:
-        return "the accelerator is made for another modulus, and takes no other";
+        return "the accelerator is built for another modulus, and accepts no other";
     case COPRIME_ERROR_PADDING:
         return "the padding is wrong";
     case COPRIME_ERROR_PADDING_LENGTH:
         return "the modulus is too short for the padding";
     case COPRIME_ERROR_FAULT:
-        return "the result was wrong and is wiped: a fault, or a key whose numbers do not belong"
-               " together";
+        return "the result was wrong and was wiped: a fault, or a key with inconsistent numbers";
     case COPRIME_ERROR_IDENTIFICATION:
-        return "this is no Coprime accelerator";
+        return "this is not a Coprime accelerator";
     case COPRIME_ERROR_TIMEOUT:
-        return "the command has not ended in time";
+        return "the command did not end in time";
     case COPRIME_ERROR_MEMORY:
         return "the memory for constants is too small";
     case COPRIME_ERROR_KEY:
         return "the modulus is not the product of two primes";
     case COPRIME_ERROR_SIZE:
-        return "a number is too large for its place";
+        return "a number is too large for its destination";
     default:
         return "unknown error";
     }

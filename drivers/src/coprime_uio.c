@@ -25,7 +25,7 @@ static void write_register(void *context, uint32_t address, uint32_t value)
     uio->registers[address / 4] = value;
 }
 
-/* Unmask the interrupt, which the kernel masks when it comes, and sleep until it does. */
+/* Unmask the interrupt, which the kernel masks when it occurs, and sleep until then. */
 static int wait_interrupt(void *context)
 {
     const struct coprime_uio *const uio = context;
@@ -39,7 +39,7 @@ static int wait_interrupt(void *context)
     }
     ready = poll(&waiting, 1, uio->timeout);
     if (ready < 0) {
-        return errno == EINTR ? 0 : -1; /* after a signal, the driver looks, and waits again */
+        return errno == EINTR ? 0 : -1; /* after a signal, the driver checks, and waits again */
     }
     if (ready == 0) {
         return -1;
@@ -60,7 +60,7 @@ int coprime_uio_open(struct coprime_uio *uio, const char *path, int timeout,
         return errno;
     }
     if (fstat(uio->file, &status) == 0 && S_ISREG(status.st_mode)) {
-        coprime_uio_close(uio); /* an access beyond the end of a file would end the process */
+        coprime_uio_close(uio); /* an access beyond the end of a file would terminate the process */
         return ENODEV;
     }
     map = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);

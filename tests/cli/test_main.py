@@ -47,7 +47,7 @@ BAD = [
     ),
     (["run", "fdfm", "MODMUL", "--x", "9", "--y", "1", "--m", "7"], "an operand is not below"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--x", "1"], "--bits makes all operands"),
-    (["run", "fdfm", "MODMUL", "--bits", "2177"], "a length is over the accelerator's greatest"),
+    (["run", "fdfm", "MODMUL", "--bits", "2177"], "a length is over the accelerator's maximum"),
     (["run", "fdfm", "MODMUL", "--bits", "1"], "bits must be in 2..65535, not 1"),
     (["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--e", "1", "--m", "7"], "takes no --e"),
     (["run", "fdfm", "RSA_PRIVATE"], "RSA_PRIVATE takes --key and --input, or --bits"),

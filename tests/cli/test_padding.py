@@ -15,7 +15,10 @@ def test_build_tells_its_paddings(tmp_path):
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        ("build fdfm --padding rot13 -o x", "a padding must be one of pkcs1, oaep, pss, not 'rot13'"),
+        (
+            "build fdfm --padding rot13 -o x",
+            "a padding must be one of pkcs1, oaep, pss, not 'rot13'",
+        ),
         ("build cluster --padding pss -o x", "a cluster has no padding in hardware"),
         ("run cluster MODEXP --bits 64 --padding pss", "a cluster has no padding in hardware"),
         (

@@ -473,9 +473,9 @@ def test_cancel_of_another_schedulers():
     [
         (Fault.DEAD, "did not stop in 5000 clock cycles"),
         (Fault.LATE, "did not stop in 5000 clock cycles"),
-        (Fault.OVER, "gave a result that is not below the modulus"),
-        (Fault.WRONG, "gave a wrong result"),
-        (Fault.UNSUPPORTED, "ended with an error: the accelerator does not know the command"),
+        (Fault.OVER, "returned a result that is not below the modulus"),
+        (Fault.WRONG, "returned a wrong result"),
+        (Fault.UNSUPPORTED, "ended with an error: the accelerator does not implement the command"),
         (Fault.LOST, "ended with an error: the command needs an operand that is not loaded"),
         (Fault.STRANGE, "ended with an error: core 0 ended with error 31, which does not exist"),
     ],
@@ -702,7 +702,7 @@ def test_a_wrong_result_of_a_private_key_is_not_given_out():
 
     right, wrong = pow(3, KEY.d, KEY.n), pow(3, KEY.d, KEY.n) + 1
     result, failed = run(KEY)
-    assert (result.value, result.core, failed) == (right, 1, {0: "gave a wrong result"})
+    assert (result.value, result.core, failed) == (right, 1, {0: "returned a wrong result"})
     result, failed = run(KEY, check=False)
     assert (result.value, failed) == (wrong, {})
     result, failed = run(Numbers(KEY))  # without e nobody can tell
@@ -716,7 +716,7 @@ def test_a_key_that_contradicts_itself(name):
     numbers.e = KEY.e
     for value in (getattr(numbers, name) + 2, 0):
         setattr(numbers, name, value)
-        with pytest.raises(ValueError, match="contradict each other"):
+        with pytest.raises(ValueError, match="are inconsistent"):
             scheduler.private(numbers, 3)
     assert scheduler.waiting == 0
 

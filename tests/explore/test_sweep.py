@@ -32,7 +32,7 @@ route = false
 """
 MEASUREMENTS = 4 + 6
 """Designs of 96 and 160 bits on two targets; two operations of three designs and sizes."""
-FAILED = "a length is over the accelerator's greatest"
+FAILED = "a length is over the accelerator's maximum"
 """What 160 bits on the design of 96 bits are refused with."""
 
 pytestmark = pytest.mark.usefixtures("no_measurements")

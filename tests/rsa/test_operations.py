@@ -127,7 +127,7 @@ def test_too_long_a_message(accelerator):
 
 def test_too_short_a_key(accelerator):
     short = generate(256, seed=1)
-    with pytest.raises(ValueError, match="OAEP with sha256 needs 66 bytes of modulus or more"):
+    with pytest.raises(ValueError, match="OAEP with sha256 needs a modulus of at least 66 bytes"):
         encrypt(accelerator, short.public, b"")
     with pytest.raises(ValueError, match="PSS with sha256"):
         sign(accelerator, short, MESSAGE)
@@ -166,7 +166,7 @@ class FaultyAccelerator:
 @pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
 def test_a_wrong_signature_is_not_given_out(accelerator, padding, blinding):
     faulty = FaultyAccelerator(accelerator)
-    with pytest.raises(FaultError, match="wrong signature; it is not given out"):
+    with pytest.raises(FaultError, match="wrong signature, which is not returned"):
         sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
     faulty.fault = False
     sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
