@@ -308,7 +308,7 @@
 #define COPRIME_KEY_WINDOW_DATA_SHIFT                  0
 #define COPRIME_KEY_WINDOW_DATA_MASK                   0xFFFFFFFFu
 
-/* What an engine can be told to do. Results are canonical: in [0, modulus). */
+/* The operations of an engine. Results are canonical: in [0, modulus). */
 enum coprime_command {
     /* X * Y mod M. */
     COPRIME_COMMAND_MODMUL = 1,
@@ -389,7 +389,7 @@ enum coprime_operand {
     COPRIME_OPERAND_M_INVERSE = 8,
     COPRIME_OPERAND_P_INVERSE = 9,
     COPRIME_OPERAND_Q_INVERSE = 10,
-    /* R^2 mod M; R is as DIGITS.RADIX tells, 2^(W*d) where a round takes a digit. */
+    /* R^2 mod M; R is as DIGITS.RADIX specifies, 2^(W*d) where a round takes a digit. */
     COPRIME_OPERAND_M_POWER = 11,
     /* R * R_p mod P: brings X, which has as many rounds as M, into Montgomery form modulo P. */
     COPRIME_OPERAND_P_POWER = 12,

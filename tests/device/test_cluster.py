@@ -324,7 +324,11 @@ def test_a_wrong_core_number(device, cluster, core, call):
         (lambda c: c.modexp_job(1, 5, 35, exponent_length=2), ValueError, "must be 3 or more"),
         (lambda c: c.public_job(35, 3, True), TypeError, "x must be an int, not bool"),
         (lambda c: c.private_job(replace_numbers(dq=-1)), ValueError, "dq must be 0 or more"),
-        (lambda c: c.start(0, c.modmul_job(1, 2, 35), 64), ValueError, "x must have 6 bits"),
+        (
+            lambda c: c.start(0, c.modmul_job(1, 2, 35), 64),
+            ValueError,
+            "x must have at most 6 bits",
+        ),
         (lambda c: c.start(0, c.modmul_job(1, 2, 35), -1), ValueError, "x must be 0 or more"),
     ],
 )
