@@ -37,7 +37,7 @@ class Pin:
 class Board:
     """A board with an ECP5.
 
-    `pins` tells, for each port that a design may have, the pin that it goes to: `clk`, `button`
+    `pins` has, for each port that a design may have, the pin that it goes to: `clk`, `button`
     (1 while pressed) and `led[0]` to `led[7]` (1 is lit).
     """
 

@@ -83,7 +83,7 @@ class CriticalPath:
     """The slowest path from register to register."""
 
     start: str
-    """Cell that it leaves from."""
+    """Cell that it starts from."""
     end: str
     """Cell that it ends in."""
     nets: tuple[str, ...]

@@ -44,7 +44,7 @@ before, as numbers from a processor."""
 
 PARTS = ("engine", "accelerator", "multiplier", *WORDS)
 """What of a design is measured: the engine; with its registers and AXI4-Lite slave; one of the
-engine's multipliers by itself, without the memory that holds its operands; or, for one modulus, the
+engine's multipliers alone, without the memory that holds its operands; or, for one modulus, the
 reduction of a word, or of the product of two."""
 
 
@@ -75,8 +75,7 @@ def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
 def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> str:
     """Verilog of a cluster; the top module is named in `choice`.
 
-    It is wires between the modules FRONT_END and NODE, of which the second one stands for each
-    core.
+    It is wires between the modules FRONT_END and NODE, which has an instance for each core.
     """
     design, cores = choice.core.design, choice.cores
     own = design.capabilities

@@ -1,7 +1,7 @@
 """Register descriptions for other tools: CMSIS-SVD (debuggers, Rust's svd2rust) and IP-XACT.
 
-IP-XACT also tells the ports, the bus interface and the files, so that tools that assemble systems
-can take the design as it is.
+IP-XACT also describes the ports, the bus interface and the files, so that tools that assemble
+systems can take the design as it is.
 """
 
 from xml.etree import ElementTree

@@ -53,7 +53,7 @@ _INTERRUPTS = re.compile(r"^interrupts: (\d+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SystemRun:
-    """What the firmware printed, and what it tells.
+    """What the firmware printed, and what follows from it.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def run_system(
     choice : the accelerator
     key : of up to 4096 bits, with primes of up to 2048
     ciphertext : below the modulus; the message in it is text, padded as PKCS #1 v1.5 says
-    progress : told clock cycles as they pass
+    progress : called with clock cycles as they pass
 
     Raises
     ------
@@ -221,7 +221,7 @@ def run_system(
         transcript = system.run(_CYCLE_LIMIT)
         if not transcript.endswith(_END):
             last = (transcript.splitlines() or ["nothing"])[-1]
-            raise DeviceError(f"the firmware stopped before its end; it said last: {last}")
+            raise DeviceError(f"the firmware stopped before its end; its last output: {last}")
         return SystemRun(
             choice,
             key.bits,
@@ -245,7 +245,7 @@ def definitions(
     Parameters
     ----------
     uart : address to which bytes are written
-    uart_full : address of the register whose bit 0 tells that the UART takes none
+    uart_full : address of the register whose bit 0 is 1 while the UART takes no byte
     accelerator : address of its registers
     interrupt : number of its interrupt, 3 to 31
     ram_bytes : size of the memory, at address 0

@@ -86,8 +86,8 @@ def add_accelerator(
 ) -> Accelerator:
     """Add an accelerator to a system, and its Verilog to the system's platform.
 
-    The system's `csr.h` and `mem.h` tell the firmware the registers' address as NAME_BASE, and its
-    `soc.h` the interrupt's number as NAME_INTERRUPT.
+    The system's `csr.h` and `mem.h` define the registers' address as NAME_BASE, and its `soc.h`
+    the interrupt's number as NAME_INTERRUPT.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ class SelfTest(wiring.Component):
             self.running.eq(~self.passed & ~self.failed),
         ]
         with m.FSM():
-            with m.State("FETCH"):  # the word at `address` stands at the memory from the next state
+            with m.State("FETCH"):  # the memory gives the word at `address` from the next state
                 with m.If(checking):
                     m.next = "LOOK"
                 with m.Else():

@@ -62,7 +62,7 @@ class SimulatedSystem(Closing):
         self._library.coprime_system_load(self._open(), address // 4, array, len(words))
 
     def run(self, limit: int) -> str:
-        """Run the program until it ends, and give what it has printed in this run.
+        """Run the program until it ends, and return what it has printed in this run.
 
         Raises DeviceError if it does not end in `limit` clock cycles, if one of its accesses is
         refused, or if the UART's frames are broken.
@@ -79,18 +79,19 @@ class SimulatedSystem(Closing):
         last = (text.splitlines() or ["nothing"])[-1]
         if state == _FAULT:
             raise DeviceError(
-                f"an access of the firmware met no device, or was refused; it said last: {last}"
+                "an access of the firmware reached no device or was refused;"
+                f" its last output: {last}"
             )
         if state == _RUNNING:
             raise DeviceError(
-                f"the firmware still runs after {limit} clock cycles; it said last: {last}"
+                f"the firmware still runs after {limit} clock cycles; its last output: {last}"
             )
         return text
 
     def _hear(self) -> str:
         """What the UART has sent since the last call."""
         if self._library.coprime_system_broken(self._open()):
-            raise DeviceError("what the UART sent has broken frames")
+            raise DeviceError("the frames that the UART sent are broken")
         length = ctypes.c_uint64()
         start = self._library.coprime_system_text(self._open(), ctypes.byref(length))
         text = ctypes.string_at(start, length.value)[self._heard :]
@@ -99,7 +100,7 @@ class SimulatedSystem(Closing):
 
     @property
     def cycles(self) -> int:
-        """Clock cycles in which the processor was let run."""
+        """Clock cycles that the processor has run."""
         return int(self._library.coprime_system_cycles(self._open()))
 
     def close(self) -> None:

@@ -108,7 +108,9 @@ def test_what_the_accelerator_refuses_is_told(monkeypatch):
         return real(key, key.n, **ways)  # not below the modulus
 
     monkeypatch.setattr(decryption, "job", job)
-    with pytest.raises(DeviceError, match="before its end; it said last: the accelerator failed: "):
+    with pytest.raises(
+        DeviceError, match="before its end; its last output: the accelerator failed: "
+    ):
         run_system(choose("fdfm", {}), key, 1)
 
 

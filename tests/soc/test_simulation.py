@@ -89,7 +89,9 @@ def test_identification_and_bytes_of_the_memory(system):
     ],
 )
 def test_bad_accesses_stop_the_processor(system, address, access):
-    with pytest.raises(DeviceError, match="an access of the firmware met no device, or was refus"):
+    with pytest.raises(
+        DeviceError, match="an access of the firmware reached no device or was refus"
+    ):
         run(system, lui(T0, address), access, EBREAK)
     # Loading another program makes it work again.
     assert run(system, EBREAK) == ""
