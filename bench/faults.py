@@ -204,7 +204,7 @@ class Campaign:
 
         ValueError if that does not come soon.
         """
-        counter = self.device.registers["front_end.cycles"]
+        counter = self.device.registers["front_end.status.cycles"]
         first = self.device.peek(counter)
         for _ in range(1000 + 100 * self._m.bit_length()):
             state = self.device.save()

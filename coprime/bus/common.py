@@ -1,15 +1,15 @@
 """What the registers of an accelerator and those of a cluster have in common."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Cat, Const, Value, ValueLike
 
 import coprime
 from coprime.bus import registers
 from coprime.bus.gearbox import LENGTH_BITS
-from coprime.bus.port import ADDRESS_BITS, WORD_BITS
+from coprime.bus.port import ADDRESS_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
+from coprime.engine.contract import Capabilities, Command, Length
 
 __all__ = [
     "CLASSES",
@@ -18,18 +18,12 @@ __all__ = [
     "PLAIN_REGISTERS",
     "PLAIN_WINDOWS",
     "check_max_length",
-    "classes_of",
-    "classify",
-    "digits_for",
     "exceeds",
     "identity",
     "identity_fields",
-    "keep_refusal",
     "length_registers",
     "number",
     "register_value",
-    "report_lengths",
-    "too_long_for",
 ]
 
 LONGEST = (1 << LENGTH_BITS) - 1
@@ -102,26 +96,13 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
     }
 
 
-def identity(own: Capabilities, paddings: int = 0) -> dict[str, Value]:
-    """Values of the registers that never change and tell of the engine, by name."""
-    values = {
-        register.name: register_value(register, **fields)
-        for register, fields in identity_fields(own, paddings).items()
+def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:
+    """Values of the registers that never change and describe the engine, by name."""
+    fields = identity_fields(own, paddings)
+    return {"IDENTIFICATION": identification["ID"].reset or 0} | {
+        register.name: sum(value << register[name].offset for name, value in values.items())
+        for register, values in fields.items()
     }
-    return values | {"FAMILY": Const(own.family_number, WORD_BITS)}  # one field is the whole word
-
-
-def keep_refusal(
-    m: Module, refusal: Signal, refused: Value, *, clear: Value, beside: Sequence[Signal] = ()
-) -> None:
-    """Let ERROR.REFUSAL keep the first reason until it is cleared, with the fields beside it.
-
-    The clearing write comes first, so that nothing is lost.
-    """
-    with m.If(clear):
-        m.d.sync += [field.eq(Error.NONE) for field in (*beside, refusal)]
-    with m.If((refused != Error.NONE) & (clear | (refusal == Error.NONE))):
-        m.d.sync += refusal.eq(refused)
 
 
 # --- Lengths ------------------------------------------------------------------------------------
@@ -143,43 +124,3 @@ def exceeds(value: Value, limit: int) -> Value:
     for place in range(limit.bit_length()):
         below = below & value[place] if limit >> place & 1 else below | value[place]
     return found | below
-
-
-def too_long_for(own: Capabilities, value: Value, *, of_prime: Value) -> Value:
-    """Whether a length is over the greatest, which is another one for primes."""
-    return Mux(of_prime, exceeds(value, own.max_prime_length), exceeds(value, own.max_length))
-
-
-def digits_for(own: Capabilities, *, zero: Value, too_long: Value) -> Value:
-    """Count of digits for a new length; a good one counts as the least until an operand is
-    loaded."""
-    return Mux(zero, 0, Mux(too_long, own.max_digits + 1, own.digits(max(own.min_length, 1))))
-
-
-def classify(m: Module, own: Capabilities, operand: Value, length_class: Signal) -> None:
-    """Drive the length class of an operand; of one that the engine does not have, MODULUS."""
-    with m.Switch(operand):
-        for known in sorted(own.operands):
-            with m.Case(known):
-                m.d.comb += length_class.eq(known.length)
-
-
-def classes_of(operands: Iterable[Operand]) -> int:
-    """The operands' classes that have a register, as a mask."""
-    return sum(1 << one for one in {operand.length for operand in operands} - {Length.DIGIT})
-
-
-def report_lengths(
-    m: Module, error: Signal, *, uses: Value, absent: Sequence[Value], over: Sequence[Value]
-) -> None:
-    """Let `error` tell, a cycle later, of the first class whose length cannot be used.
-
-    `uses`, `absent` and `over` have a bit for each of CLASSES. If all lengths are good, `error` is
-    what was assigned to it before.
-    """
-    for one in reversed(CLASSES):
-        zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
-        with m.If(uses[one] & over[one]):
-            m.d.sync += error.eq(Error.LENGTH_OVER)
-        with m.If(uses[one] & absent[one]):
-            m.d.sync += error.eq(zero)

@@ -26,7 +26,10 @@ def simulate(bench, process):
     simulator = Simulator(bench)
     simulator.add_clock(1e-6)
     simulator.add_testbench(process)
-    (store,), (fetch,) = bench.front_end.buffer.write_ports, bench.front_end.buffer.read_ports
+    (store,), (fetch,) = (
+        bench.front_end.buffer.memory.write_ports,
+        bench.front_end.buffer.memory.read_ports,
+    )
 
     async def watch(ctx):
         while True:
@@ -562,7 +565,9 @@ def test_windows_while_wiping(mock_engine, bench, pause):
             await it.write(ctx, at(registers.INPUT_WINDOW, word), 0x5EC2E7)
             await it.write(ctx, at(registers.KEY_WINDOW, word), 0x5EC2E7)
         assert await it.wait(ctx) is Error.NONE
-        words = [it.front_end.buffer.data[i] for i in range(it.front_end.buffer.depth)]
+        words = [
+            it.front_end.buffer.memory.data[i] for i in range(it.front_end.buffer.memory.depth)
+        ]
         busy = await it.refusal(ctx) is Error.BUSY
         assert busy == (pause < 60)
         if busy:
@@ -683,7 +688,9 @@ def test_wipe(mock_engine, bench):
         await it.put_input(ctx, (1 << 200) - 1, 25)
         await it.write(ctx, registers.INPUT_FIFO, 0x5EC2E7)
         assert await it.run(ctx, Command.MODMUL) is Error.NONE
-        words = [it.front_end.buffer.data[i] for i in range(it.front_end.buffer.depth)]
+        words = [
+            it.front_end.buffer.memory.data[i] for i in range(it.front_end.buffer.memory.depth)
+        ]
         assert any(ctx.get(word) for word in words)
         # A half loaded operand, too.
         await it.write(ctx, registers.KEY_OPERAND, Operand.Y)

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from bench.faults import Campaign, Flip, Outcome, Place, main
+from coprime.bus.gearbox import LENGTH_BITS
 from coprime.catalog import choose
 from coprime.device.accelerator import Accelerator
 from coprime.device.jobs import EngineError
@@ -60,7 +61,7 @@ def test_flips_are_drawn_from_the_whole_operation(private):
 
 def test_a_bit_that_does_nothing(private):
     """The front end's count of products."""
-    (run,) = private.run([Flip(100, "front_end.products", 0, 31)])
+    (run,) = private.run([Flip(100, "front_end.status.products", 0, 31)])
     assert (run.outcome, run.reveals) == (Outcome.RIGHT, False)
 
 
@@ -81,7 +82,7 @@ def test_x_in_memory(private):
 def test_no_end(private):
     limit = private.device.cycle_limit
     private.device.cycle_limit = 10
-    (run,) = private.run([Flip(100, "front_end.products", 0, 31)])
+    (run,) = private.run([Flip(100, "front_end.status.products", 0, 31)])
     private.device.cycle_limit = limit
     assert (run.outcome, run.value) == (Outcome.HANG, None)
 
@@ -121,13 +122,13 @@ def test_after_the_check_of_a_last_bit():
 @pytest.mark.parametrize(
     ("name", "bit"),
     [
-        ("front_end.modulus_length", 0),
-        ("front_end.p_length", 2),
-        ("front_end.exponent_length", 15),
-        ("front_end.engine__counts", 2 * COUNT_BITS + 1),  # of P
-        ("front_end.engine__counts", 3 * COUNT_BITS),  # of Q
-        ("front_end.engine__counts", 1),  # of the modulus
-        ("front_end.operand", 1),
+        ("front_end.operands.lengths", 0),  # of the modulus
+        ("front_end.operands.lengths", 2 * LENGTH_BITS + 2),  # of P
+        ("front_end.operands.lengths", LENGTH_BITS + 15),  # of E
+        ("front_end.operands.counts", 2 * COUNT_BITS + 1),  # of P
+        ("front_end.operands.counts", 3 * COUNT_BITS),  # of Q
+        ("front_end.operands.counts", 1),  # of the modulus
+        ("front_end.control.operand", 1),
     ],
 )
 def test_lengths(private, name, bit):
@@ -143,7 +144,7 @@ def test_lengths(private, name, bit):
 
 def is_wiped(device):
     """Nothing is left in any memory, but for what the multiplier works with."""
-    names = ("engine.lane.left.memory", "engine.lane.right.memory", "front_end.buffer")
+    names = ("engine.lane.left.memory", "engine.lane.right.memory", "front_end.buffer.memory")
     memories = [device.registers[name] for name in names]
     return not any(device.peek(one, word) for one in memories for word in range(one.words))
 

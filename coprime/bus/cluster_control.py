@@ -1,0 +1,193 @@
+"""The state machine of a cluster's front end."""
+
+from amaranth.hdl import Array, Elaboratable, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.bus.port import WORD_BITS
+from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
+from coprime.engine.contract import (
+    COMMAND_BITS,
+    ERROR_BITS,
+    OPERAND_BITS,
+    Capabilities,
+    Command,
+    Error,
+    PerLength,
+)
+
+__all__ = ["ClusterControl"]
+
+
+class ClusterControl(wiring.Component):
+    """Loads operands into cores, and starts and cancels their commands, by packets.
+
+    | states | what happens | cycles |
+    |---|---|---|
+    | CLEAR | after reset, the records of the cores are cleared; accesses wait | cores + 8 |
+    | IDLE | accesses take place, digits are sent | |
+    | SELECT | what is recorded of the core is looked up | 1 |
+    | LOOK_UP_OPERAND, CHOOSE | the chosen operand: its length, its refusal or its start | 2 |
+    | LOOK_UP_COMMAND, CHECK | a command: its lengths and operands | 2 |
+    | REPORT | a command that is refused ends like any other, with a completion | 1 |
+    | SET, START | a packet for each setting, and one that starts the command | 9 |
+    | CANCEL | a packet that ends the core's command | 1 |
+
+    REPORT waits for a notice from the chain; SET, START and CANCEL wait for the collector.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+        Of the engines.
+    cores : int
+
+    Members
+    -------
+    select, choose, start, cancel : CORE, KEY_OPERAND, COMMAND or CANCEL was written
+    value : what was written
+    core : the core that is selected
+    command, operand : the present ones
+    settled : accesses may begin
+    refused_write, refused : why a write is refused in this cycle, or NONE; and with what is refused
+        here, which comes before it
+    refusal : why the chosen operand cannot be loaded, or NONE
+    check_error, needs_x : as from CommandCheck
+    lengths, counts : of the core
+    loader_start, loader_idle, loader_done, loader_excess, loader_index : of the loader: it begins;
+        it does nothing or waits for a word; it ends, and its number was too long; the digit's index
+    digits : stream of the digits of the loader
+    packets : stream of packets; without one its kind is EMPTY
+    clear, clear_core, set_mark, clear_mark, starts, clear_marks, occupy : as CoreRecords wants them
+    noticed, report : a notice comes from the chain; a refused command gives one
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        self.cores = cores
+        self.layout = PacketLayout(capabilities, cores)
+        super().__init__(
+            {
+                "select": In(1),
+                "choose": In(1),
+                "start": In(1),
+                "cancel": In(1),
+                "value": In(WORD_BITS),
+                "core": In(self.layout["core"].shape),
+                "command": Out(COMMAND_BITS),
+                "operand": Out(OPERAND_BITS),
+                "settled": Out(1),
+                "refused_write": In(Error.ADDRESS.bit_length()),
+                "refused": Out(Error.ADDRESS.bit_length()),
+                "refusal": In(ERROR_BITS),
+                "check_error": In(ERROR_BITS),
+                "needs_x": In(1),
+                "lengths": In(PerLength(bits_for(capabilities.max_length + 1))),
+                "counts": In(PerLength(capabilities.count_bits)),
+                "loader_start": Out(1),
+                "loader_idle": In(1),
+                "loader_done": In(1),
+                "loader_excess": In(1),
+                "loader_index": In(self.layout["index"].shape),
+                "digits": In(stream.Signature(capabilities.digit_width)),
+                "packets": Out(stream.Signature(self.layout)),
+                "clear": Out(1),
+                "clear_core": Out(range(cores + 8)),
+                "set_mark": Out(1),
+                "clear_mark": Out(1),
+                "starts": Out(1),
+                "clear_marks": Out(1),
+                "occupy": Out(1),
+                "noticed": In(1),
+                "report": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        packet, sent = self.packets.payload, self.packets.ready
+        setting = Signal(range(len(SETTINGS)))
+        with m.If(self.choose):
+            m.d.sync += self.operand.eq(self.value)
+        with m.If(self.start):
+            m.d.sync += self.command.eq(self.value)
+        m.d.comb += [
+            packet.core.eq(self.core),
+            packet.operand.eq(self.operand),
+            self.packets.valid.eq(packet.kind != Kind.EMPTY),
+            self.digits.ready.eq(sent),
+            self.refused.eq(self.refused_write),
+        ]
+        with m.FSM(init="CLEAR"):
+            with m.State("CLEAR"):
+                m.d.comb += self.clear.eq(1)
+                m.d.sync += self.clear_core.eq(self.clear_core + 1)
+                # By then what was on the way when the reset began has come back.
+                with m.If(self.clear_core == self.cores + 7):
+                    m.next = "IDLE"
+            with m.State("IDLE"):
+                m.d.comb += [
+                    self.settled.eq(self.loader_idle),
+                    self.set_mark.eq(self.loader_done & ~self.loader_excess),
+                ]
+                with m.If(self.loader_done & self.loader_excess):
+                    m.d.comb += self.refused.eq(Error.KEY_EXCESS)
+                with m.If(self.digits.valid):
+                    m.d.comb += [
+                        packet.kind.eq(Kind.SEND),
+                        packet.index.eq(self.loader_index),
+                        packet.data.eq(self.digits.payload),
+                    ]
+                with m.If(self.choose):
+                    m.next = "LOOK_UP_OPERAND"
+                with m.If(self.start):
+                    m.next = "LOOK_UP_COMMAND"
+                with m.If(self.cancel):
+                    m.next = "CANCEL"
+                with m.If(self.select):
+                    m.next = "SELECT"
+            with m.State("SELECT"):
+                m.next = "IDLE"
+            with m.State("LOOK_UP_OPERAND"):
+                m.next = "CHOOSE"
+            with m.State("CHOOSE"):
+                with m.If(self.refusal != Error.NONE):
+                    m.d.comb += self.refused.eq(self.refusal)
+                with m.Else():
+                    m.d.comb += [self.loader_start.eq(1), self.clear_mark.eq(1)]
+                m.next = "IDLE"
+            with m.State("LOOK_UP_COMMAND"):
+                m.next = "CHECK"
+            with m.State("CHECK"):
+                m.d.sync += setting.eq(0)
+                m.d.comb += self.occupy.eq(1)
+                m.next = "SET"
+                with m.If(self.command == Command.WIPE):
+                    m.d.comb += self.clear_marks.eq(1)
+                with m.Elif(self.check_error != Error.NONE):
+                    m.next = "REPORT"
+                with m.Else():
+                    m.d.comb += self.starts.eq(self.needs_x)
+            with m.State("REPORT"), m.If(~self.noticed):
+                m.d.comb += self.report.eq(1)
+                m.next = "IDLE"
+            with m.State("SET"):
+                values = Array(getattr(self, port)[field] for port, field in SETTINGS)
+                m.d.comb += [
+                    packet.kind.eq(Kind.SET),
+                    packet.index.eq(setting),
+                    packet.data.eq(values[setting]),
+                ]
+                with m.If(sent):
+                    m.d.sync += setting.eq(setting + 1)
+                    with m.If(setting == len(SETTINGS) - 1):
+                        m.next = "START"
+            with m.State("START"):
+                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(self.command)]
+                with m.If(sent):
+                    m.next = "IDLE"
+            with m.State("CANCEL"):
+                m.d.comb += packet.kind.eq(Kind.CANCEL)
+                with m.If(sent):
+                    m.next = "IDLE"
+        return m

@@ -1,0 +1,278 @@
+"""The state machine of an accelerator's front end."""
+
+from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, ValueLike
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.engine.contract import COMMAND_BITS, ERROR_BITS, OPERAND_BITS, Command, Error, Operand
+
+__all__ = ["CommandControl"]
+
+
+class CommandControl(wiring.Component):
+    """Loads the operand that software has chosen, and takes a command through its steps.
+
+    | states | what happens | cycles |
+    |---|---|---|
+    | CLEAR | after reset, the buffer is overwritten; accesses wait | a word each |
+    | IDLE | accesses take place, words become digits | |
+    | LOOK_UP, CHOOSE | the chosen operand: its length, its refusal or its first digit | 2 |
+    | LOOK_UP, CHECK | a command: its lengths, its operands, its input | 2 |
+    | ROOM, LIMIT, CLIP | how long the input is; the first two only with paddings | 1 or 3 |
+    | ENCODE, FEED | the input is padded; only with paddings | the unit's and 1 |
+    | INPUT | the input goes to the engine | the gearbox's |
+    | WIPE | instead of the input's states: the buffer is overwritten | a word each |
+    | START, RUN | the engine works | 1 and the engine's |
+    | OUTPUT | the result goes to the buffer | the gearbox's |
+    | DECODE | its padding is removed; only with paddings | the unit's |
+    | FAULT | the result was changed: WIPE follows; only where it is `checked` | the engine's |
+
+    Parameters
+    ----------
+    padding: whether there is a padding unit
+    checked: whether the engine checks results; then a result that is not `sound` is wiped
+
+    Members
+    -------
+    start, start_command: a command begins
+    choose, choose_operand: software chooses an operand
+    busy: a command is under way
+    command, operand: the present ones; X while a command is under way
+    settled: accesses may begin
+    refused_write, refused: why a write is refused in this cycle, or NONE; and with what is refused
+        here, which comes before it
+    refusal: why the chosen operand cannot be loaded, or NONE
+    check_error, needs_x: as from CommandCheck
+    empty, clipped: as from InputLength
+    idle_gearbox: the gearbox does nothing, or waits for a word
+    converted, excess: it has just ended; the number was too long
+    convert, to_words: it begins, in this direction
+    loaded, marks, mark, forget, uses_up: as OperandRegisters wants them
+    wipe_all: what software has written is cleared, but for lengths
+    feed_first, feed, wipe, wiped: as the buffer's
+    engine_start, engine_busy, engine_done, engine_error: as the engine's
+    running: the engine works
+    succeed, end, end_error: as CommandStatus wants them
+    sound: with `converted`, nothing has changed on which the result depends; only if `checked`
+    pad_start, pad_done, pad_failed, pad_error, encodes, decodes: as those of PaddingControl; only
+        with `padding`
+    padded: the input is a padded message; only with `padding`
+    """
+
+    def __init__(self, *, padding: bool, checked: bool):
+        self.padding = padding
+        self.checked = checked
+        super().__init__(
+            {
+                "start": In(1),
+                "start_command": In(COMMAND_BITS),
+                "choose": In(1),
+                "choose_operand": In(OPERAND_BITS),
+                "busy": In(1),
+                "command": Out(COMMAND_BITS),
+                "operand": Out(OPERAND_BITS),
+                "settled": Out(1),
+                "refused_write": In(Error.ADDRESS.bit_length()),
+                "refused": Out(Error.ADDRESS.bit_length()),
+                "refusal": In(ERROR_BITS),
+                "check_error": In(ERROR_BITS),
+                "needs_x": In(1),
+                "empty": In(1),
+                "clipped": In(1),
+                "idle_gearbox": In(1),
+                "converted": In(1),
+                "excess": In(1),
+                "convert": Out(1),
+                "to_words": Out(1),
+                "loaded": Out(1),
+                "marks": Out(1),
+                "mark": Out(1),
+                "wipe_all": Out(1),
+                "feed_first": Out(1),
+                "feed": Out(1),
+                "wipe": Out(1),
+                "wiped": In(1),
+                "engine_start": Out(1),
+                "engine_busy": In(1),
+                "engine_done": In(1),
+                "engine_error": In(ERROR_BITS),
+                "running": Out(1),
+                "succeed": Out(1),
+                "end": Out(1),
+                "end_error": Out(ERROR_BITS),
+            }
+            | ({"sound": In(1), "forget": Out(1), "uses_up": Out(1)} if checked else {})
+            | (
+                {
+                    "pad_start": Out(1),
+                    "pad_done": In(1),
+                    "pad_failed": In(1),
+                    "pad_error": In(ERROR_BITS),
+                    "encodes": In(1),
+                    "decodes": In(1),
+                    "padded": Out(1),
+                }
+                if padding
+                else {}
+            )
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        with m.If(self.choose):
+            m.d.sync += self.operand.eq(self.choose_operand)
+        with m.If(self.start):
+            m.d.sync += [self.command.eq(self.start_command), self.operand.eq(Operand.X)]
+        m.d.comb += [self.settled.eq(1), self.refused.eq(self.refused_write)]
+        faulty = Signal()  # the result was changed, and everything is wiped
+        with m.FSM(init="CLEAR"):
+            self._load(m)
+            self._check(m)
+            with m.State("CLIP"):
+                with m.If(self.clipped):
+                    m.d.comb += self.refused.eq(Error.INPUT_CLIPPED)
+                if self.padding:
+                    with m.If(self.encodes):
+                        m.d.comb += self.pad_start.eq(1)
+                        m.d.sync += self.padded.eq(1)
+                        m.next = "ENCODE"
+                    with m.Else():
+                        self._feed(m)
+                else:
+                    self._feed(m)
+            with m.State("INPUT"):
+                m.d.comb += [self.feed.eq(1), self.loaded.eq(self.converted)]
+                with m.If(self.converted & self.excess):
+                    self._end(m, Error.OPERAND_RANGE)
+                with m.Elif(self.converted):
+                    m.next = "START"
+            # After reset, when every access waits, and for WIPE: nothing of another user is left.
+            with m.State("CLEAR"):
+                m.d.comb += [self.wipe.eq(1), self.settled.eq(0)]
+                with m.If(self.wiped):
+                    m.next = "IDLE"
+            with m.State("WIPE"):
+                m.d.comb += self.wipe.eq(1)
+                with m.If(self.wiped):
+                    m.next = "START"
+            with m.State("START"):
+                m.d.comb += self.engine_start.eq(1)
+                m.next = "RUN"
+                if self.checked:
+                    m.d.comb += self.uses_up.eq(self.command == Command.RSA_PRIVATE)
+            with m.State("RUN"):
+                m.d.comb += self.running.eq(1)
+                with m.If(self.engine_done):
+                    with m.If((self.engine_error != Error.NONE) | (self.command == Command.WIPE)):
+                        self._end(m, Mux(faulty, Error.FAULT, self.engine_error))
+                    with m.Else():
+                        m.d.comb += [self.convert.eq(1), self.to_words.eq(1)]
+                        m.next = "OUTPUT"
+                if self.checked:  # the engine has wiped its memory
+                    m.d.comb += self.forget.eq(
+                        self.engine_done & (self.engine_error == Error.FAULT)
+                    )
+            with m.State("OUTPUT"):
+                if self.checked:
+                    # A result that is not checked has an error, however it came here.
+                    unsound = ~self.sound | (self.engine_error != Error.NONE)
+                    with m.If(self.converted & unsound):
+                        m.d.comb += self.wipe_all.eq(1)
+                        m.d.sync += [faulty.eq(1), self.command.eq(Command.WIPE)]
+                        m.next = "FAULT"
+                    self._show(m, self.converted & ~unsound)
+                else:
+                    self._show(m, self.converted)
+            if self.checked:
+                # As by WIPE, but with an error; the engine may have begun with its memory.
+                with m.State("FAULT"), m.If(~self.engine_busy):
+                    m.next = "WIPE"
+            if self.padding:
+                self._pad(m)
+        with m.If(self.start):
+            m.d.sync += faulty.eq(0)
+            if self.padding:
+                m.d.sync += self.padded.eq(0)
+        return m
+
+    def _end(self, m: Module, error: ValueLike) -> None:
+        """End a command."""
+        m.d.comb += [self.end.eq(1), self.end_error.eq(error)]
+        m.next = "IDLE"
+
+    def _feed(self, m: Module) -> None:
+        """Begin to feed the input to the engine."""
+        m.d.comb += [self.convert.eq(1), self.feed_first.eq(1)]
+        m.next = "INPUT"
+
+    def _load(self, m: Module) -> None:
+        """Load the chosen operand."""
+        with m.State("IDLE"):
+            m.d.comb += [
+                self.settled.eq(~self.converted & self.idle_gearbox),
+                self.loaded.eq(self.converted),
+            ]
+            with m.If(self.converted):
+                m.d.comb += [self.marks.eq(1), self.mark.eq(~self.excess)]
+                with m.If(self.excess):
+                    m.d.comb += self.refused.eq(Error.KEY_EXCESS)
+            with m.If(self.start | self.choose):
+                m.next = "LOOK_UP"
+        with m.State("LOOK_UP"):
+            m.d.comb += self.settled.eq(self.busy)
+            with m.If(self.busy):
+                m.next = "CHECK"
+            with m.Else():
+                m.next = "CHOOSE"
+        with m.State("CHOOSE"):
+            m.d.comb += self.settled.eq(0)
+            with m.If(self.refusal != Error.NONE):
+                m.d.comb += self.refused.eq(self.refusal)
+            with m.Else():
+                m.d.comb += [self.convert.eq(1), self.marks.eq(1)]
+            m.next = "IDLE"
+
+    def _check(self, m: Module) -> None:
+        """Check a command."""
+        empty: Value = self.empty & ~self.encodes if self.padding else self.empty
+        with m.State("CHECK"):
+            with m.If(self.command == Command.WIPE):
+                m.d.comb += self.wipe_all.eq(1)
+                m.next = "WIPE"
+            with m.Elif(self.check_error != Error.NONE):
+                self._end(m, self.check_error)
+            with m.Elif(~self.needs_x):
+                m.next = "START"
+            with m.Elif(empty):
+                self._end(m, Error.LENGTH_ZERO)
+            with m.Else():
+                m.next = "ROOM" if self.padding else "CLIP"
+
+    def _show(self, m: Module, released: Value) -> None:
+        """End a command with its result, or remove the result's padding first."""
+        if self.padding:
+            with m.If(released & self.decodes):
+                m.d.comb += self.pad_start.eq(1)
+                m.next = "DECODE"
+            released = released & ~self.decodes
+        with m.If(released):
+            m.d.comb += self.succeed.eq(1)
+            self._end(m, Error.NONE)
+
+    def _pad(self, m: Module) -> None:
+        """The states that only padding has."""
+        # The limit is known a cycle after the length, and what it clips two later.
+        with m.State("ROOM"):
+            m.next = "LIMIT"
+            with m.If(self.pad_error != Error.NONE):
+                self._end(m, self.pad_error)
+        with m.State("LIMIT"):
+            m.next = "CLIP"
+        with m.State("ENCODE"), m.If(self.pad_done):
+            m.next = "FEED"
+        with m.State("FEED"):
+            self._feed(m)
+        with m.State("DECODE"), m.If(self.pad_done):
+            m.d.comb += self.succeed.eq(~self.pad_failed)
+            self._end(m, Mux(self.pad_failed, Error.PADDING, Error.NONE))

@@ -1,0 +1,161 @@
+"""What a cluster's front end keeps of each core."""
+
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.bus.collector import distributed
+from coprime.bus.common import CLASSES
+from coprime.bus.port import WORD_BITS
+from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand, PerLength
+
+__all__ = ["CoreRecords"]
+
+
+class CoreRecords(wiring.Component):
+    """Lengths, counts of digits and marks of complete operands of each core, and if it is occupied.
+
+    They are in small memories, of which one word is looked up as soon as the core is selected: it
+    is shown two cycles after `core` has changed, and a cycle after the memory has. As
+    `OperandRegisters`, for a core in place of an engine.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+        Of the engines.
+    cores : int
+
+    Members
+    -------
+    clear, clear_core : everything of this core becomes 0
+    core, selected : the core that the other ports are about, and whether there is one
+    writes : bit k is 1 where the length of class k becomes `value`, which takes the marks of the
+        class's operands away; `too_long`, `count` : as from LengthCheck
+    loaded : an operand of class `loaded_class` has `loaded_digits` digits
+    operand, set_mark, clear_mark : the operand's mark is set or taken away
+    start, private : a command that reads X starts: the marks of what it uses up are taken away, of
+        RSA_PRIVATE or of another command
+    clear_marks : all marks are taken away
+    occupy : the core becomes occupied
+    release, release_core, release_forgets : this core is not occupied any more, and with the last
+        one, which counts only where results are `checked`, all its marks are taken away
+    lengths, counts, absent, over, complete : as from OperandRegisters; a length that is too long is
+        kept as all ones
+    occupied : the core is
+    asked_core, asked_digits, asked_length : digits and bits of that core's modulus, a cycle later
+    """
+
+    def __init__(self, capabilities: Capabilities, cores: int):
+        self.capabilities = own = capabilities
+        self.length_bits = length_bits = bits_for(own.max_length + 1)
+        core = bits_for(cores - 1)
+        self.held: dict[str, Memory] = {
+            **{f"length_{k}": distributed(length_bits, cores) for k in range(len(CLASSES))},
+            **{f"count_{k}": distributed(own.count_bits, cores) for k in range(len(CLASSES))},
+            "marks": distributed(len(Operand), cores),
+            "occupied": distributed(1, cores),
+        }
+        super().__init__(
+            {
+                "clear": In(1),
+                "clear_core": In(range(cores + 8)),
+                "core": In(core),
+                "selected": In(1),
+                "writes": In(len(CLASSES)),
+                "value": In(WORD_BITS),
+                "too_long": In(1),
+                "count": In(own.count_bits),
+                "loaded": In(1),
+                "loaded_class": In(range(len(Length))),
+                "loaded_digits": In(own.count_bits),
+                "operand": In(OPERAND_BITS),
+                "set_mark": In(1),
+                "clear_mark": In(1),
+                "start": In(1),
+                "private": In(1),
+                "clear_marks": In(1),
+                "occupy": In(1),
+                "release": In(1),
+                "release_core": In(core),
+                "release_forgets": In(1),
+                "lengths": Out(PerLength(length_bits)),
+                "counts": Out(PerLength(own.count_bits)),
+                "absent": Out(len(CLASSES)),
+                "over": Out(len(CLASSES)),
+                "complete": Out(len(Operand)),
+                "occupied": Out(1),
+                "asked_core": In(core),
+                "asked_digits": Out(own.count_bits),
+                "asked_length": Out(length_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own = self.capabilities
+        shown: dict[str, Value] = {"marks": self.complete, "occupied": self.occupied}
+        for one in CLASSES:
+            shown[f"length_{one.value}"] = self.lengths[one.field]
+            shown[f"count_{one.value}"] = self.counts[one.field]
+        writes = {}
+        for name, memory in self.held.items():
+            m.submodules[name] = memory
+            write, read = memory.write_port(), memory.read_port(domain="comb")
+            m.d.comb += [write.addr.eq(self.core), read.addr.eq(self.core)]
+            with m.If(self.clear):
+                m.d.comb += [write.addr.eq(self.clear_core), write.en.eq(1)]
+            m.d.sync += shown[name].eq(read.data)
+            with m.If(~self.selected):  # `core` is no core's number then
+                m.d.sync += shown[name].eq(0)
+            writes[name] = write
+
+        mark = writes["marks"]
+        too_long = (1 << self.length_bits) - 1
+        for one in CLASSES:
+            length, count = (writes[f"{n}_{one.value}"] for n in ("length", "count"))
+            gone = sum(1 << name for name in own.operands if name.length is one)
+            held = self.lengths[one.field]
+            m.d.comb += [self.absent[one].eq(held == 0), self.over[one].eq(held == too_long)]
+            with m.If(self.writes[one]):
+                m.d.comb += [
+                    length.en.eq(1),
+                    length.data.eq(Mux(self.too_long, too_long, self.value)),
+                    count.en.eq(1),
+                    count.data.eq(self.count),
+                    mark.en.eq(1),
+                    mark.data.eq(self.complete & ~gone),
+                ]
+            with m.If(self.loaded & (self.loaded_class == one)):
+                m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
+
+        operand_mark = Signal(len(Operand))
+        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
+        spent: Value = Const(1 << Operand.X, len(Operand))
+        if own.checked:
+            spent |= Mux(self.private, sum(1 << one for one in USED_UP), 0)
+        for condition, marked in (
+            (self.set_mark, self.complete | operand_mark),
+            (self.clear_mark, self.complete & ~operand_mark),
+            (self.start, self.complete & ~spent),
+            (self.clear_marks, Const(0)),
+        ):
+            with m.If(condition):
+                m.d.comb += [mark.en.eq(1), mark.data.eq(marked)]
+
+        occupancy = writes["occupied"]
+        with m.If(self.occupy):
+            m.d.comb += [occupancy.en.eq(1), occupancy.data.eq(1)]
+        with m.If(self.release):
+            m.d.comb += [occupancy.en.eq(1), occupancy.addr.eq(self.release_core)]
+            if own.checked:
+                with m.If(self.release_forgets):
+                    m.d.comb += [mark.en.eq(1), mark.addr.eq(self.release_core), mark.data.eq(0)]
+
+        for name, answer in (("count_0", self.asked_digits), ("length_0", self.asked_length)):
+            asked = self.held[name].read_port(domain="comb")
+            m.d.comb += asked.addr.eq(self.asked_core)
+            m.d.sync += answer.eq(asked.data)
+        return m

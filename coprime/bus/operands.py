@@ -1,0 +1,275 @@
+"""Lengths and operands: what software has set, whether a command can use it, and where it goes."""
+
+from collections.abc import Collection
+
+from amaranth.hdl import Array, Elaboratable, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.bus.common import CLASSES, LONGEST, exceeds
+from coprime.bus.gearbox import LENGTH_BITS
+from coprime.bus.port import WORD_BITS
+from coprime.engine.contract import (
+    COMMAND_BITS,
+    ERROR_BITS,
+    OPERAND_BITS,
+    USED_UP,
+    Capabilities,
+    Error,
+    Length,
+    Operand,
+    PerLength,
+)
+
+__all__ = ["CommandCheck", "LengthCheck", "OperandChoice", "OperandRegisters"]
+
+CLASS_BITS = 3
+"""Width of a length class, DIGIT included."""
+
+
+class LengthCheck(wiring.Component):
+    """Compares a word that software writes with the lengths that there are.
+
+    Members
+    -------
+    value: the word
+    of_prime: whether it is the length of a prime, which has its own maximum
+    enable: the word is compared
+    zero, too_long: a cycle later: it is no length; it is over the maximum
+    count: with these, the digits of the length: 0, or one more than the most; a good length counts
+        as the least until an operand is loaded
+    """
+
+    def __init__(self, capabilities: Capabilities):
+        self.capabilities = capabilities
+        super().__init__(
+            {
+                "value": In(WORD_BITS),
+                "of_prime": In(1),
+                "enable": In(1),
+                "zero": Out(1),
+                "too_long": Out(1),
+                "count": Out(capabilities.count_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own, value = self.capabilities, self.value
+        with m.If(self.enable):
+            m.d.sync += [
+                self.zero.eq(value == 0),
+                self.too_long.eq(
+                    Mux(
+                        self.of_prime,
+                        exceeds(value, own.max_prime_length),
+                        exceeds(value, own.max_length),
+                    )
+                ),
+            ]
+        least = own.digits(max(own.min_length, 1))
+        m.d.comb += self.count.eq(Mux(self.zero, 0, Mux(self.too_long, own.max_digits + 1, least)))
+        return m
+
+
+class OperandRegisters(wiring.Component):
+    """Lengths, counts of digits, and the marks of the operands that are loaded in full.
+
+    Members
+    -------
+    writes: bit k is 1 where the length of class k becomes `value`, which takes the marks of the
+        class's operands away; `zero`, `too_long`, `count`: as from LengthCheck
+    loaded: an operand of class `loaded_class` has `loaded_digits` digits
+    marks: the mark of `operand` becomes `mark`
+    uses_up: the marks of what RSA_PRIVATE uses up are taken away; only where it is `checked`
+    clear: all marks are taken away
+    lengths, counts: of each class
+    absent, over: bit k is 1 if the length of class k is 0, or over its maximum
+    complete: the marks
+    """
+
+    def __init__(self, capabilities: Capabilities):
+        self.capabilities = capabilities
+        count = capabilities.count_bits
+        super().__init__(
+            {
+                "writes": In(len(CLASSES)),
+                "value": In(WORD_BITS),
+                "zero": In(1),
+                "too_long": In(1),
+                "count": In(count),
+                "loaded": In(1),
+                "loaded_class": In(CLASS_BITS),
+                "loaded_digits": In(count),
+                "operand": In(OPERAND_BITS),
+                "marks": In(1),
+                "mark": In(1),
+                **({"uses_up": In(1)} if capabilities.checked else {}),
+                "clear": In(1),
+                "lengths": Out(PerLength(LENGTH_BITS)),
+                "counts": Out(PerLength(count)),
+                "absent": Out(len(CLASSES), init=-1),
+                "over": Out(len(CLASSES)),
+                "complete": Out(1 << OPERAND_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own = self.capabilities
+        length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
+        count = Mux(self.loaded, self.loaded_digits, self.count)
+        with m.If(self.marks):
+            m.d.sync += self.complete.bit_select(self.operand, 1).eq(self.mark)
+        for one in CLASSES:
+            with m.If(self.writes[one]):
+                m.d.sync += [
+                    self.lengths[one.field].eq(length),
+                    self.absent[one].eq(self.zero),
+                    self.over[one].eq(self.too_long),
+                    *(self.complete[each].eq(0) for each in own.operands if each.length is one),
+                ]
+            with m.If(self.writes[one] | (self.loaded & (self.loaded_class == one))):
+                m.d.sync += self.counts[one.field].eq(count)
+        if own.checked:
+            with m.If(self.uses_up):
+                m.d.sync += [self.complete[used].eq(0) for used in USED_UP]
+        with m.If(self.clear):
+            m.d.sync += self.complete.eq(0)
+        return m
+
+
+class OperandChoice(wiring.Component):
+    """The operand that is loaded: its length, and where it lies in its digits.
+
+    All outputs follow a cycle after `operand` and the lengths.
+
+    Parameters
+    ----------
+    capabilities: those of the engine
+    loadable: the operands that software may choose
+    length_bits: width of `lengths`
+
+    Members
+    -------
+    operand: its number
+    lengths, absent, over: as from OperandRegisters
+    length_class: its class; of a number that is no operand, MODULUS
+    length, bytes: its bits, of which there may be too many or none, and its bytes
+    padded: whether it has headroom
+    aligned: whether it is at the upper end of its digits, where the engine is `aligned`
+    refusal: NONE, or why it cannot be loaded
+    """
+
+    def __init__(self, capabilities: Capabilities, loadable: Collection[Operand], length_bits: int):
+        self.capabilities = capabilities
+        self.loadable = sorted(loadable)
+        longest = max(capabilities.max_length, capabilities.digit_width)
+        super().__init__(
+            {
+                "operand": In(OPERAND_BITS),
+                "lengths": In(PerLength(length_bits)),
+                "absent": In(len(CLASSES)),
+                "over": In(len(CLASSES)),
+                "length_class": Out(CLASS_BITS),
+                "length": Out(range(longest + 1)),
+                "bytes": Out(bits_for((longest + 7) // 8)),
+                "padded": Out(1),
+                "aligned": Out(1),
+                "refusal": Out(ERROR_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own = self.capabilities
+        length_class = Signal(CLASS_BITS)
+        with m.Switch(self.operand):
+            for known in sorted(own.operands):
+                with m.Case(known):
+                    m.d.comb += length_class.eq(known.length)
+        is_digit = length_class == Length.DIGIT
+        place = length_class[:2]
+        known, absent, over = Signal(), Signal(), Signal()
+        exponents = [one for one in self.loadable if one.is_exponent]
+        m.d.sync += [
+            self.length_class.eq(length_class),
+            self.length.eq(Array(self.lengths[one.field] for one in CLASSES)[place]),
+            self.padded.eq(~is_digit),
+            self.aligned.eq(~is_digit & ~self.operand.matches(*exponents)),
+            known.eq(self.operand.matches(*self.loadable)),
+            absent.eq(~is_digit & self.absent.bit_select(place, 1)),
+            over.eq(~is_digit & self.over.bit_select(place, 1)),
+        ]
+        with m.If(is_digit):
+            m.d.sync += self.length.eq(own.digit_width)
+        m.d.comb += self.bytes.eq((self.length + 7)[3:])
+        with m.If(~known):
+            m.d.comb += self.refusal.eq(Error.ADDRESS)
+        with m.Elif(absent):
+            m.d.comb += self.refusal.eq(Error.LENGTH_ZERO)
+        with m.Elif(over):
+            m.d.comb += self.refusal.eq(Error.LENGTH_OVER)
+        return m
+
+
+class CommandCheck(wiring.Component):
+    """Whether the lengths that a command uses are good, and the operands that it needs loaded.
+
+    A command that the engine does not know needs nothing: the engine refuses it.
+
+    Parameters
+    ----------
+    capabilities: those of the engine
+    marked: the operands that must have a mark
+
+    Members
+    -------
+    command: the command
+    absent, over, complete: as from OperandRegisters
+    needs_x: the command reads X
+    error: a cycle later: NONE, or the first length that cannot be used, in the order of `Length`,
+        or OPERAND_MISSING
+    """
+
+    def __init__(self, capabilities: Capabilities, marked: Collection[Operand]):
+        self.capabilities = capabilities
+        self.marked = frozenset(marked)
+        super().__init__(
+            {
+                "command": In(COMMAND_BITS),
+                "absent": In(len(CLASSES)),
+                "over": In(len(CLASSES)),
+                "complete": In(1 << OPERAND_BITS),
+                "needs_x": Out(1),
+                "error": Out(ERROR_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        required = Signal(1 << OPERAND_BITS)
+        uses = Signal(len(CLASSES))
+        with m.Switch(self.command):
+            for known, operands in self.capabilities.required.items():
+                classes = {operand.length for operand in operands} - {Length.DIGIT}
+                with m.Case(known):
+                    m.d.comb += [
+                        required.eq(sum(1 << one for one in operands & self.marked)),
+                        uses.eq(sum(1 << one for one in classes)),
+                        self.needs_x.eq(Operand.X in operands),
+                    ]
+        missing = (required & ~self.complete).any()
+        m.d.sync += self.error.eq(Mux(missing, Error.OPERAND_MISSING, Error.NONE))
+        for one in reversed(CLASSES):
+            zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
+            with m.If(uses[one] & self.over[one]):
+                m.d.sync += self.error.eq(Error.LENGTH_OVER)
+            with m.If(uses[one] & self.absent[one]):
+                m.d.sync += self.error.eq(zero)
+        return m

@@ -1,0 +1,103 @@
+"""What software sees of commands and refusals."""
+
+from amaranth.hdl import Elaboratable, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.bus.port import WORD_BITS
+from coprime.engine.contract import ERROR_BITS, Error
+
+__all__ = ["CommandStatus", "Refusal"]
+
+
+class Refusal(wiring.Component):
+    """ERROR.REFUSAL: the first reason for a refusal since it was cleared.
+
+    Members
+    -------
+    refused: why something is refused in this cycle, or NONE
+    clear: clears the refusal before, not one in this cycle, so that none is lost
+    code: the first reason
+    """
+
+    def __init__(self) -> None:
+        bits = Error.ADDRESS.bit_length()  # the highest of its codes
+        super().__init__({"refused": In(bits), "clear": In(1), "code": Out(bits)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        with m.If(self.clear):
+            m.d.sync += self.code.eq(Error.NONE)
+        with m.If((self.refused != Error.NONE) & (self.clear | (self.code == Error.NONE))):
+            m.d.sync += self.code.eq(self.refused)
+        return m
+
+
+class CommandStatus(wiring.Component):
+    """Whether a command is under way, how the last one has ended, and what it took.
+
+    Parameters
+    ----------
+    byte_bits: width of the length of a result
+    multipliers: of the engine
+
+    Members
+    -------
+    start: a command begins
+    end, end_error: a command ends, with this error
+    running, multiplying: the engine works, with so many multipliers
+    succeed, result_bytes: there is a result of so many bytes
+    clear_error, clear_interrupt: software clears these
+    busy: from the cycle after `start` to that of `end`
+    error, interrupt: of the last command, until they are cleared
+    cycles, products: cycles in which the engine worked, and the sum of `multiplying`
+    output_length: bytes of the result, 0 if there is none
+    """
+
+    def __init__(self, byte_bits: int, multipliers: int):
+        super().__init__(
+            {
+                "start": In(1),
+                "end": In(1),
+                "end_error": In(ERROR_BITS),
+                "running": In(1),
+                "multiplying": In(bits_for(multipliers)),
+                "succeed": In(1),
+                "result_bytes": In(byte_bits),
+                "clear_error": In(1),
+                "clear_interrupt": In(1),
+                "busy": Out(1),
+                "error": Out(ERROR_BITS),
+                "interrupt": Out(1),
+                "cycles": Out(WORD_BITS),
+                "products": Out(WORD_BITS),
+                "output_length": Out(byte_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        with m.If(self.clear_error):
+            m.d.sync += self.error.eq(Error.NONE)
+        with m.If(self.clear_interrupt):
+            m.d.sync += self.interrupt.eq(0)
+        with m.If(self.running):
+            m.d.sync += [
+                self.cycles.eq(self.cycles + 1),
+                self.products.eq(self.products + self.multiplying),
+            ]
+        with m.If(self.succeed):
+            m.d.sync += self.output_length.eq(self.result_bytes)
+        with m.If(self.start):
+            m.d.sync += [
+                self.busy.eq(1),
+                self.cycles.eq(0),
+                self.products.eq(0),
+                self.output_length.eq(0),
+            ]
+        with m.If(self.end):
+            m.d.sync += [self.error.eq(self.end_error), self.interrupt.eq(1), self.busy.eq(0)]
+        return m
