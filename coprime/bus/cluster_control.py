@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.bus.operands import OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
 from coprime.engine.contract import (
@@ -14,7 +15,6 @@ from coprime.engine.contract import (
     Capabilities,
     Command,
     Error,
-    PerLength,
 )
 
 __all__ = ["ClusterControl"]
@@ -53,7 +53,7 @@ class ClusterControl(wiring.Component):
         here, which comes before it
     refusal : why the chosen operand cannot be loaded, or NONE
     check_error, needs_x : as from CommandCheck
-    lengths, counts : of the core
+    state : the core's lengths and counts of digits, for its settings
     loader_start, loader_idle, loader_done, loader_excess, loader_index : of the loader: it begins;
         it does nothing or waits for a word; it ends, and its number was too long; the digit's index
     digits : stream of the digits of the loader
@@ -81,8 +81,7 @@ class ClusterControl(wiring.Component):
                 "refusal": In(ERROR_BITS),
                 "check_error": In(ERROR_BITS),
                 "needs_x": In(1),
-                "lengths": In(PerLength(bits_for(capabilities.max_length + 1))),
-                "counts": In(PerLength(capabilities.count_bits)),
+                "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
                 "loader_start": Out(1),
                 "loader_idle": In(1),
                 "loader_done": In(1),
@@ -172,7 +171,7 @@ class ClusterControl(wiring.Component):
                 m.d.comb += self.report.eq(1)
                 m.next = "IDLE"
             with m.State("SET"):
-                values = Array(getattr(self, port)[field] for port, field in SETTINGS)
+                values = Array(getattr(self.state, port)[field] for port, field in SETTINGS)
                 m.d.comb += [
                     packet.kind.eq(Kind.SET),
                     packet.index.eq(setting),

@@ -19,9 +19,9 @@ from coprime.bus.common import (
     register_value,
 )
 from coprime.bus.core_records import CoreRecords
-from coprime.bus.operands import CommandCheck, LengthCheck, OperandChoice
+from coprime.bus.operands import CommandCheck, OperandChoice
 from coprime.bus.packing import WordsToDigits
-from coprime.bus.port import RegisterSignature
+from coprime.bus.port import RegisterSignature, connect_sides
 from coprime.bus.read_multiplexer import ReadMultiplexer
 from coprime.bus.status import Refusal
 from coprime.bus.write_decode import WriteDecode
@@ -92,9 +92,9 @@ class ClusterFrontEnd(wiring.Component):
         self.read = ReadMultiplexer([r for r in REGISTERS if r.readable], constants)
         self.refusal = Refusal()
         self.records = CoreRecords(own, cores)
-        self.length_check = LengthCheck(own)
-        self.choice = OperandChoice(own, own.operands, self.records.length_bits)
-        self.check = CommandCheck(own, own.operands)
+        length_bits = self.records.length_bits
+        self.choice = OperandChoice(own, own.operands, length_bits)
+        self.check = CommandCheck(own, own.operands, length_bits)
         longest = max(own.max_length, own.digit_width)
         self.loader = WordsToDigits(own.digit_width, own.headroom, longest, alignable=own.aligned)
         self.collector = Collector(own, cores, target=target)
@@ -104,10 +104,11 @@ class ClusterFrontEnd(wiring.Component):
         """Describe the circuit."""
         m = Module()
         for name in (
-            *("write", "read", "refusal", "length_check", "choice", "check", "records"),
+            *("write", "read", "refusal", "choice", "check", "records"),
             *("collector", "control"),
         ):
             m.submodules[name] = getattr(self, name)
+        connect(m, self.records.state, self.choice.state, self.check.state, self.control.state)
         core = Signal(self.layout["core"].shape)
         selected = Signal(init=1)  # else no core is
         beyond = Signal()
@@ -130,6 +131,7 @@ class ClusterFrontEnd(wiring.Component):
     def _access(self, m: Module, core: Signal, selected: Signal) -> None:
         """Connect the register port, and the registers that are no more than that."""
         port, write, read = self.registers, self.write, self.read
+        connect_sides(m, port, write, read)
         values, collector = read.values, self.collector
         completion = collector.completions
         time = Signal(32)
@@ -144,18 +146,8 @@ class ClusterFrontEnd(wiring.Component):
         m.d.sync += reads_result.eq(is_result)
         occupied = self.records.occupied
         m.d.comb += [
-            write.write.eq(port.write),
-            write.write_address.eq(port.write_address),
-            write.write_data.eq(port.write_data),
-            port.write_ready.eq(write.write_ready),
-            port.write_error.eq(write.write_error),
             write.settled.eq(self.control.settled),
             write.closed.eq(Cat(~selected, selected & occupied)),
-            read.read.eq(port.read),
-            read.read_address.eq(port.read_address),
-            port.read_ready.eq(read.read_ready),
-            port.read_data.eq(read.read_data),
-            port.read_error.eq(read.read_error),
             read.settled.eq(self.control.settled & fetched),
             collector.words.ready.eq(read.looks_up & reads_result),
             completion.ready.eq(write.strobes.next),
@@ -182,8 +174,8 @@ class ClusterFrontEnd(wiring.Component):
             values.result.eq(collector.words.payload),
         ]
         for one in CLASSES:
-            length = self.records.lengths[one.field]
-            shown = Mux(self.records.over[one], LONGEST, length)
+            length = self.records.state.lengths[one.field]
+            shown = Mux(self.records.state.over[one], LONGEST, length)
             m.d.comb += values[f"{one.field}_length"].eq(shown)
 
     def _refuse(self, m: Module, selected: Signal, beyond: Signal) -> None:
@@ -203,21 +195,18 @@ class ClusterFrontEnd(wiring.Component):
     def _load(self, m: Module) -> None:
         """Connect lengths, the chosen operand, and the loader that turns it into digits."""
         port, strobes, control = self.registers, self.write.strobes, self.control
-        check, records, choice, loader = self.length_check, self.records, self.choice, self.loader
+        records, choice, loader = self.records, self.choice, self.loader
         end_loading = Signal()
         m.submodules.loader = ResetInserter(end_loading)(loader)
         connect(m, loader.digits, control.digits)
         writes_length = Cat(strobes[f"{one.field}_length"] for one in CLASSES)
         m.d.comb += [
-            check.value.eq(port.write_data),
-            check.of_prime.eq(
+            records.value.eq(port.write_data),
+            records.of_prime.eq(
                 port.write_address.matches(*map(number, LENGTH_REGISTERS[Length.P :]))
             ),
-            check.enable.eq(self.write.accepts),
+            records.enable.eq(self.write.accepts),
             records.writes.eq(writes_length),
-            records.value.eq(port.write_data),
-            records.too_long.eq(check.too_long),
-            records.count.eq(check.count),
             records.loaded.eq(loader.done),
             records.loaded_class.eq(choice.length_class),
             records.loaded_digits.eq(loader.digit_index),
@@ -225,9 +214,6 @@ class ClusterFrontEnd(wiring.Component):
             records.set_mark.eq(control.set_mark),
             records.clear_mark.eq(control.clear_mark),
             choice.operand.eq(control.operand),
-            choice.lengths.eq(records.lengths),
-            choice.absent.eq(records.absent),
-            choice.over.eq(records.over),
             control.choose.eq(strobes.key_operand),
             control.refusal.eq(choice.refusal),
             control.loader_idle.eq(~loader.busy | loader.words.ready),
@@ -260,12 +246,7 @@ class ClusterFrontEnd(wiring.Component):
             control.start.eq(strobes.command),
             control.cancel.eq(strobes.cancel),
             control.value.eq(self.registers.write_data),
-            control.lengths.eq(records.lengths),
-            control.counts.eq(records.counts),
             check.command.eq(control.command),
-            check.absent.eq(records.absent),
-            check.over.eq(records.over),
-            check.complete.eq(records.complete),
             control.check_error.eq(check.error),
             control.needs_x.eq(check.needs_x),
             records.clear.eq(control.clear),

@@ -8,8 +8,9 @@ from amaranth.utils import bits_for
 
 from coprime.bus.collector import distributed
 from coprime.bus.common import CLASSES
+from coprime.bus.operands import MARK_BITS, LengthCheck, OperandState
 from coprime.bus.port import WORD_BITS
-from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand, PerLength
+from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand
 
 __all__ = ["CoreRecords"]
 
@@ -31,8 +32,9 @@ class CoreRecords(wiring.Component):
     -------
     clear, clear_core : everything of this core becomes 0
     core, selected : the core that the other ports are about, and whether there is one
-    writes : bit k is 1 where the length of class k becomes `value`, which takes the marks of the
-        class's operands away; `too_long`, `count` : as from LengthCheck
+    value, of_prime, enable : as of LengthCheck
+    writes : a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
+        marks of the class's operands away
     loaded : an operand of class `loaded_class` has `loaded_digits` digits
     operand, set_mark, clear_mark : the operand's mark is set or taken away
     start, private : a command that reads X starts: the marks of what it uses up are taken away, of
@@ -41,8 +43,7 @@ class CoreRecords(wiring.Component):
     occupy : the core becomes occupied
     release, release_core, release_forgets : this core is not occupied any more, and with the last
         one, which counts only where results are `checked`, all its marks are taken away
-    lengths, counts, absent, over, complete : as from OperandRegisters; a length that is too long is
-        kept as all ones
+    state : of the core; a length that is too long is kept as all ones
     occupied : the core is
     asked_core, asked_digits, asked_length : digits and bits of that core's modulus, a cycle later
     """
@@ -63,10 +64,10 @@ class CoreRecords(wiring.Component):
                 "clear_core": In(range(cores + 8)),
                 "core": In(core),
                 "selected": In(1),
-                "writes": In(len(CLASSES)),
                 "value": In(WORD_BITS),
-                "too_long": In(1),
-                "count": In(own.count_bits),
+                "of_prime": In(1),
+                "enable": In(1),
+                "writes": In(len(CLASSES)),
                 "loaded": In(1),
                 "loaded_class": In(range(len(Length))),
                 "loaded_digits": In(own.count_bits),
@@ -80,11 +81,7 @@ class CoreRecords(wiring.Component):
                 "release": In(1),
                 "release_core": In(core),
                 "release_forgets": In(1),
-                "lengths": Out(PerLength(length_bits)),
-                "counts": Out(PerLength(own.count_bits)),
-                "absent": Out(len(CLASSES)),
-                "over": Out(len(CLASSES)),
-                "complete": Out(len(Operand)),
+                "state": Out(OperandState(own, length_bits)),
                 "occupied": Out(1),
                 "asked_core": In(core),
                 "asked_digits": Out(own.count_bits),
@@ -95,11 +92,17 @@ class CoreRecords(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
-        shown: dict[str, Value] = {"marks": self.complete, "occupied": self.occupied}
+        own, state = self.capabilities, self.state
+        m.submodules.check = check = LengthCheck(own)
+        m.d.comb += [
+            check.value.eq(self.value),
+            check.of_prime.eq(self.of_prime),
+            check.enable.eq(self.enable),
+        ]
+        shown: dict[str, Value] = {"marks": state.complete, "occupied": self.occupied}
         for one in CLASSES:
-            shown[f"length_{one.value}"] = self.lengths[one.field]
-            shown[f"count_{one.value}"] = self.counts[one.field]
+            shown[f"length_{one.value}"] = state.lengths[one.field]
+            shown[f"count_{one.value}"] = state.counts[one.field]
         writes = {}
         for name, memory in self.held.items():
             m.submodules[name] = memory
@@ -117,29 +120,29 @@ class CoreRecords(wiring.Component):
         for one in CLASSES:
             length, count = (writes[f"{n}_{one.value}"] for n in ("length", "count"))
             gone = sum(1 << name for name in own.operands if name.length is one)
-            held = self.lengths[one.field]
-            m.d.comb += [self.absent[one].eq(held == 0), self.over[one].eq(held == too_long)]
+            held = state.lengths[one.field]
+            m.d.comb += [state.absent[one].eq(held == 0), state.over[one].eq(held == too_long)]
             with m.If(self.writes[one]):
                 m.d.comb += [
                     length.en.eq(1),
-                    length.data.eq(Mux(self.too_long, too_long, self.value)),
+                    length.data.eq(Mux(check.too_long, too_long, self.value)),
                     count.en.eq(1),
-                    count.data.eq(self.count),
+                    count.data.eq(check.count),
                     mark.en.eq(1),
-                    mark.data.eq(self.complete & ~gone),
+                    mark.data.eq(state.complete & ~gone),
                 ]
             with m.If(self.loaded & (self.loaded_class == one)):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
         operand_mark = Signal(len(Operand))
-        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
+        m.d.comb += operand_mark.eq(1 << self.operand[:MARK_BITS])
         spent: Value = Const(1 << Operand.X, len(Operand))
         if own.checked:
             spent |= Mux(self.private, sum(1 << one for one in USED_UP), 0)
         for condition, marked in (
-            (self.set_mark, self.complete | operand_mark),
-            (self.clear_mark, self.complete & ~operand_mark),
-            (self.start, self.complete & ~spent),
+            (self.set_mark, state.complete | operand_mark),
+            (self.clear_mark, state.complete & ~operand_mark),
+            (self.start, state.complete & ~spent),
             (self.clear_marks, Const(0)),
         ):
             with m.If(condition):

@@ -21,9 +21,9 @@ from coprime.bus.common import (
 )
 from coprime.bus.control import CommandControl
 from coprime.bus.gearbox import LENGTH_BITS, Gearbox
-from coprime.bus.operands import CommandCheck, LengthCheck, OperandChoice, OperandRegisters
+from coprime.bus.operands import CommandCheck, OperandChoice, OperandRegisters
 from coprime.bus.padding import PaddingControl
-from coprime.bus.port import RegisterSignature
+from coprime.bus.port import RegisterSignature, connect_sides
 from coprime.bus.read_multiplexer import ReadMultiplexer
 from coprime.bus.register_classes import Window
 from coprime.bus.registers import REGISTERS, WINDOWS
@@ -165,10 +165,9 @@ class FrontEnd(wiring.Component):
         loadable = own.operands - {Operand.X}
         longest = max(own.max_length, own.digit_width)
         self.refusal = Refusal()
-        self.length_check = LengthCheck(own)
         self.operands = OperandRegisters(own)
         self.choice = OperandChoice(own, loadable, LENGTH_BITS)
-        self.check = CommandCheck(own, loadable)
+        self.check = CommandCheck(own, loadable, LENGTH_BITS)
         self.gearbox = Gearbox(own.digit_width, own.headroom, longest, alignable=own.aligned)
         self.buffer = buffer = Buffer(own.max_length, byte_access=bool(paddings))
         self.buffer_registers = BufferRegisters(buffer.words_each, buffer.byte_bits)
@@ -180,10 +179,11 @@ class FrontEnd(wiring.Component):
         """Describe the circuit."""
         m = Module()
         for name in (
-            *("write", "read", "refusal", "length_check", "operands", "choice", "check"),
+            *("write", "read", "refusal", "operands", "choice", "check"),
             *("buffer", "buffer_registers", "input_length", "status", "control"),
         ):
             m.submodules[name] = getattr(self, name)
+        connect(m, self.operands.state, self.choice.state, self.check.state)
         self._access(m)
         self._keep_message(m)
         self._load(m)
@@ -208,6 +208,7 @@ class FrontEnd(wiring.Component):
         """Connect the register port, and the registers that are no more than that."""
         port, write, read, status = self.registers, self.write, self.read, self.status
         strobes = write.strobes
+        connect_sides(m, port, write, read)
         interrupt_enable = Signal()
         with m.If(strobes.interrupt_enable):
             m.d.sync += interrupt_enable.eq(port.write_data)
@@ -220,18 +221,8 @@ class FrontEnd(wiring.Component):
             m.d.comb += refused.eq(Error.KEY_OVERRUN)
         values = read.values
         m.d.comb += [
-            write.write.eq(port.write),
-            write.write_address.eq(port.write_address),
-            write.write_data.eq(port.write_data),
-            port.write_ready.eq(write.write_ready),
-            port.write_error.eq(write.write_error),
             write.settled.eq(self.control.settled),
             write.closed.eq(status.busy),
-            read.read.eq(port.read),
-            read.read_address.eq(port.read_address),
-            port.read_ready.eq(read.read_ready),
-            port.read_data.eq(read.read_data),
-            port.read_error.eq(read.read_error),
             read.settled.eq(self.control.settled),
             values.status.eq(register_value(registers.STATUS, BUSY=status.busy)),
             values.output_length.eq(status.output_length),
@@ -241,7 +232,7 @@ class FrontEnd(wiring.Component):
             values.interrupt_enable.eq(interrupt_enable),
             values.interrupt_status.eq(status.interrupt),
             *(
-                values[f"{one.field}_length"].eq(self.operands.lengths[one.field])
+                values[f"{one.field}_length"].eq(self.operands.state.lengths[one.field])
                 for one in CLASSES
             ),
             read.late.cycles.eq(status.cycles),
@@ -308,7 +299,7 @@ class FrontEnd(wiring.Component):
     def _load(self, m: Module) -> None:
         """Connect lengths, the chosen operand, and the gearbox that loads it."""
         port, strobes, control = self.registers, self.write.strobes, self.control
-        check, operands, choice = self.length_check, self.operands, self.choice
+        operands, choice, state = self.operands, self.choice, self.operands.state
         gearbox, engine = self.gearbox, self.engine
         clear_gearbox = Signal()
         m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
@@ -316,14 +307,10 @@ class FrontEnd(wiring.Component):
         of_prime = port.write_address.matches(*map(number, LENGTH_REGISTERS[Length.P :]))
         m.d.sync += [control.converted.eq(gearbox.done), control.excess.eq(gearbox.excess)]
         m.d.comb += [
-            check.value.eq(port.write_data),
-            check.of_prime.eq(of_prime),
-            check.enable.eq(self.write.accepts),
-            operands.writes.eq(writes_length),
             operands.value.eq(port.write_data),
-            operands.zero.eq(check.zero),
-            operands.too_long.eq(check.too_long),
-            operands.count.eq(check.count),
+            operands.of_prime.eq(of_prime),
+            operands.enable.eq(self.write.accepts),
+            operands.writes.eq(writes_length),
             operands.loaded.eq(control.loaded),
             operands.loaded_class.eq(choice.length_class),
             operands.loaded_digits.eq(gearbox.digit_index),
@@ -332,9 +319,6 @@ class FrontEnd(wiring.Component):
             operands.mark.eq(control.mark),
             operands.clear.eq(control.wipe_all),
             choice.operand.eq(control.operand),
-            choice.lengths.eq(operands.lengths),
-            choice.absent.eq(operands.absent),
-            choice.over.eq(operands.over),
             control.choose.eq(strobes.key_operand),
             control.choose_operand.eq(port.write_data),
             control.refusal.eq(choice.refusal),
@@ -353,8 +337,8 @@ class FrontEnd(wiring.Component):
             engine.digit.eq(gearbox.digits_out.payload),
             engine.index.eq(gearbox.digit_index),
             engine.operand.eq(control.operand),
-            *(engine.lengths[one.field].eq(operands.lengths[one.field]) for one in CLASSES),
-            engine.counts.eq(operands.counts),
+            *(engine.lengths[one.field].eq(state.lengths[one.field]) for one in CLASSES),
+            engine.counts.eq(state.counts),
             clear_gearbox.eq(control.start | strobes.key_operand),
         ]
         for one in CLASSES:
@@ -379,9 +363,6 @@ class FrontEnd(wiring.Component):
             control.start_command.eq(Mux(strobes.command, value, by_status)),
             control.busy.eq(status.busy),
             self.check.command.eq(control.command),
-            self.check.absent.eq(self.operands.absent),
-            self.check.over.eq(self.operands.over),
-            self.check.complete.eq(self.operands.complete),
             control.check_error.eq(self.check.error),
             control.needs_x.eq(self.check.needs_x),
             engine.command.eq(control.command),
@@ -403,8 +384,8 @@ class FrontEnd(wiring.Component):
         m.submodules.seal = seal = Seal(self.capabilities)
         intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
         m.d.comb += [
-            seal.lengths.eq(operands.lengths),
-            seal.counts.eq(operands.counts),
+            seal.lengths.eq(operands.state.lengths),
+            seal.counts.eq(operands.state.counts),
             seal.begin.eq(control.engine_start),
             control.sound.eq(intact | (control.command != Command.RSA_PRIVATE)),
             operands.uses_up.eq(control.uses_up),
@@ -424,7 +405,7 @@ class FrontEnd(wiring.Component):
             padding.begins.eq(control.start),
             padding.by_status.eq(strobes.status),
             padding.private.eq(port.write_data[registers.STATUS["DECRYPT"].offset]),
-            padding.modulus_length.eq(self.operands.lengths.modulus),
+            padding.modulus_length.eq(self.operands.state.lengths.modulus),
             padding.size.eq(size),
             padding.input_length.eq(length.bytes),
             padding.start.eq(control.pad_start),

@@ -22,10 +22,39 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["CommandCheck", "LengthCheck", "OperandChoice", "OperandRegisters"]
+__all__ = ["CommandCheck", "LengthCheck", "OperandChoice", "OperandRegisters", "OperandState"]
 
 CLASS_BITS = 3
 """Width of a length class, DIGIT included."""
+MARK_BITS = bits_for(len(Operand) - 1)
+"""Width of the number of an operand that exists."""
+
+
+class OperandState(wiring.Signature):
+    """What is known of lengths and operands, seen from the component that keeps it.
+
+    Parameters
+    ----------
+    capabilities: those of the engine
+    length_bits: width of a length
+
+    Members
+    -------
+    lengths, counts: of each length class, in bits and in digits
+    absent, over: bit k is 1 if the length of class k is 0, or over its maximum
+    complete: bit k is 1 if operand k has been loaded in full since its length last changed
+    """
+
+    def __init__(self, capabilities: Capabilities, length_bits: int):
+        super().__init__(
+            {
+                "lengths": Out(PerLength(length_bits)),
+                "counts": Out(PerLength(capabilities.count_bits)),
+                "absent": Out(len(CLASSES), init=(1 << len(CLASSES)) - 1),
+                "over": Out(len(CLASSES)),
+                "complete": Out(len(Operand)),
+            }
+        )
 
 
 class LengthCheck(wiring.Component):
@@ -79,15 +108,14 @@ class OperandRegisters(wiring.Component):
 
     Members
     -------
-    writes: bit k is 1 where the length of class k becomes `value`, which takes the marks of the
-        class's operands away; `zero`, `too_long`, `count`: as from LengthCheck
+    value, of_prime, enable: as of LengthCheck
+    writes: a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
+        marks of the class's operands away
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
     marks: the mark of `operand` becomes `mark`
     uses_up: the marks of what RSA_PRIVATE uses up are taken away; only where it is `checked`
     clear: all marks are taken away
-    lengths, counts: of each class
-    absent, over: bit k is 1 if the length of class k is 0, or over its maximum
-    complete: the marks
+    state: the registers
     """
 
     def __init__(self, capabilities: Capabilities):
@@ -95,11 +123,10 @@ class OperandRegisters(wiring.Component):
         count = capabilities.count_bits
         super().__init__(
             {
-                "writes": In(len(CLASSES)),
                 "value": In(WORD_BITS),
-                "zero": In(1),
-                "too_long": In(1),
-                "count": In(count),
+                "of_prime": In(1),
+                "enable": In(1),
+                "writes": In(len(CLASSES)),
                 "loaded": In(1),
                 "loaded_class": In(CLASS_BITS),
                 "loaded_digits": In(count),
@@ -108,55 +135,57 @@ class OperandRegisters(wiring.Component):
                 "mark": In(1),
                 **({"uses_up": In(1)} if capabilities.checked else {}),
                 "clear": In(1),
-                "lengths": Out(PerLength(LENGTH_BITS)),
-                "counts": Out(PerLength(count)),
-                "absent": Out(len(CLASSES), init=-1),
-                "over": Out(len(CLASSES)),
-                "complete": Out(1 << OPERAND_BITS),
+                "state": Out(OperandState(capabilities, LENGTH_BITS)),
             }
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
+        own, state = self.capabilities, self.state
+        m.submodules.check = check = LengthCheck(own)
+        m.d.comb += [
+            check.value.eq(self.value),
+            check.of_prime.eq(self.of_prime),
+            check.enable.eq(self.enable),
+        ]
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
-        count = Mux(self.loaded, self.loaded_digits, self.count)
+        count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            m.d.sync += self.complete.bit_select(self.operand, 1).eq(self.mark)
+            m.d.sync += state.complete.bit_select(self.operand, 1).eq(self.mark)
         for one in CLASSES:
             with m.If(self.writes[one]):
                 m.d.sync += [
-                    self.lengths[one.field].eq(length),
-                    self.absent[one].eq(self.zero),
-                    self.over[one].eq(self.too_long),
-                    *(self.complete[each].eq(0) for each in own.operands if each.length is one),
+                    state.lengths[one.field].eq(length),
+                    state.absent[one].eq(check.zero),
+                    state.over[one].eq(check.too_long),
+                    *(state.complete[each].eq(0) for each in own.operands if each.length is one),
                 ]
             with m.If(self.writes[one] | (self.loaded & (self.loaded_class == one))):
-                m.d.sync += self.counts[one.field].eq(count)
+                m.d.sync += state.counts[one.field].eq(count)
         if own.checked:
             with m.If(self.uses_up):
-                m.d.sync += [self.complete[used].eq(0) for used in USED_UP]
+                m.d.sync += [state.complete[used].eq(0) for used in USED_UP]
         with m.If(self.clear):
-            m.d.sync += self.complete.eq(0)
+            m.d.sync += state.complete.eq(0)
         return m
 
 
 class OperandChoice(wiring.Component):
     """The operand that is loaded: its length, and where it lies in its digits.
 
-    All outputs follow a cycle after `operand` and the lengths.
+    All outputs follow a cycle after `operand` and `state`.
 
     Parameters
     ----------
     capabilities: those of the engine
     loadable: the operands that software may choose
-    length_bits: width of `lengths`
+    length_bits: width of the lengths in `state`
 
     Members
     -------
     operand: its number
-    lengths, absent, over: as from OperandRegisters
+    state: what is known of the operands
     length_class: its class; of a number that is no operand, MODULUS
     length, bytes: its bits, of which there may be too many or none, and its bytes
     padded: whether it has headroom
@@ -171,9 +200,7 @@ class OperandChoice(wiring.Component):
         super().__init__(
             {
                 "operand": In(OPERAND_BITS),
-                "lengths": In(PerLength(length_bits)),
-                "absent": In(len(CLASSES)),
-                "over": In(len(CLASSES)),
+                "state": In(OperandState(capabilities, length_bits)),
                 "length_class": Out(CLASS_BITS),
                 "length": Out(range(longest + 1)),
                 "bytes": Out(bits_for((longest + 7) // 8)),
@@ -198,12 +225,12 @@ class OperandChoice(wiring.Component):
         exponents = [one for one in self.loadable if one.is_exponent]
         m.d.sync += [
             self.length_class.eq(length_class),
-            self.length.eq(Array(self.lengths[one.field] for one in CLASSES)[place]),
+            self.length.eq(Array(self.state.lengths[one.field] for one in CLASSES)[place]),
             self.padded.eq(~is_digit),
             self.aligned.eq(~is_digit & ~self.operand.matches(*exponents)),
             known.eq(self.operand.matches(*self.loadable)),
-            absent.eq(~is_digit & self.absent.bit_select(place, 1)),
-            over.eq(~is_digit & self.over.bit_select(place, 1)),
+            absent.eq(~is_digit & self.state.absent.bit_select(place, 1)),
+            over.eq(~is_digit & self.state.over.bit_select(place, 1)),
         ]
         with m.If(is_digit):
             m.d.sync += self.length.eq(own.digit_width)
@@ -225,26 +252,25 @@ class CommandCheck(wiring.Component):
     Parameters
     ----------
     capabilities: those of the engine
-    marked: the operands that must have a mark
+    marked: the operands that must have been loaded
+    length_bits: width of the lengths in `state`
 
     Members
     -------
     command: the command
-    absent, over, complete: as from OperandRegisters
+    state: what is known of the operands
     needs_x: the command reads X
     error: a cycle later: NONE, or the first length that cannot be used, in the order of `Length`,
         or OPERAND_MISSING
     """
 
-    def __init__(self, capabilities: Capabilities, marked: Collection[Operand]):
+    def __init__(self, capabilities: Capabilities, marked: Collection[Operand], length_bits: int):
         self.capabilities = capabilities
         self.marked = frozenset(marked)
         super().__init__(
             {
                 "command": In(COMMAND_BITS),
-                "absent": In(len(CLASSES)),
-                "over": In(len(CLASSES)),
-                "complete": In(1 << OPERAND_BITS),
+                "state": In(OperandState(capabilities, length_bits)),
                 "needs_x": Out(1),
                 "error": Out(ERROR_BITS),
             }
@@ -253,7 +279,7 @@ class CommandCheck(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        required = Signal(1 << OPERAND_BITS)
+        required = Signal(len(Operand))
         uses = Signal(len(CLASSES))
         with m.Switch(self.command):
             for known, operands in self.capabilities.required.items():
@@ -264,12 +290,12 @@ class CommandCheck(wiring.Component):
                         uses.eq(sum(1 << one for one in classes)),
                         self.needs_x.eq(Operand.X in operands),
                     ]
-        missing = (required & ~self.complete).any()
+        missing = (required & ~self.state.complete).any()
         m.d.sync += self.error.eq(Mux(missing, Error.OPERAND_MISSING, Error.NONE))
         for one in reversed(CLASSES):
             zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
-            with m.If(uses[one] & self.over[one]):
+            with m.If(uses[one] & self.state.over[one]):
                 m.d.sync += self.error.eq(Error.LENGTH_OVER)
-            with m.If(uses[one] & self.absent[one]):
+            with m.If(uses[one] & self.state.absent[one]):
                 m.d.sync += self.error.eq(zero)
         return m

@@ -1,9 +1,10 @@
 """The register port: what a bus front end says to the registers behind it."""
 
+from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "WORD_BITS", "RegisterSignature"]
+__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "WORD_BITS", "RegisterSignature", "connect_sides"]
 
 WINDOW_BITS = 12
 """Width of a byte address in the window of 4 KiB."""
@@ -38,3 +39,12 @@ class RegisterSignature(wiring.Signature):
                 "read_error": Out(1),
             }
         )
+
+
+def connect_sides(m: Module, registers: wiring.PureInterface, *sides: wiring.Component) -> None:
+    """Connect a register port to components that each have a part of its members."""
+    for side in sides:
+        for name, member in registers.signature.members.items():
+            if name in side.signature.members:
+                outer, inner = getattr(registers, name), getattr(side, name)
+                m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)

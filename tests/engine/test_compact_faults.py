@@ -122,12 +122,12 @@ def test_after_the_check_of_a_last_bit():
 @pytest.mark.parametrize(
     ("name", "bit"),
     [
-        ("front_end.operands.lengths", 0),  # of the modulus
-        ("front_end.operands.lengths", 2 * LENGTH_BITS + 2),  # of P
-        ("front_end.operands.lengths", LENGTH_BITS + 15),  # of E
-        ("front_end.operands.counts", 2 * COUNT_BITS + 1),  # of P
-        ("front_end.operands.counts", 3 * COUNT_BITS),  # of Q
-        ("front_end.operands.counts", 1),  # of the modulus
+        ("front_end.operands.state__lengths", 0),  # of the modulus
+        ("front_end.operands.state__lengths", 2 * LENGTH_BITS + 2),  # of P
+        ("front_end.operands.state__lengths", LENGTH_BITS + 15),  # of E
+        ("front_end.operands.state__counts", 2 * COUNT_BITS + 1),  # of P
+        ("front_end.operands.state__counts", 3 * COUNT_BITS),  # of Q
+        ("front_end.operands.state__counts", 1),  # of the modulus
         ("front_end.control.operand", 1),
     ],
 )
