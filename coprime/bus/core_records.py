@@ -8,7 +8,7 @@ from amaranth.utils import bits_for
 
 from coprime.bus.collector import distributed
 from coprime.bus.common import CLASSES
-from coprime.bus.operands import MARK_BITS, LengthCheck, OperandState
+from coprime.bus.operands import LengthCheck, OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand
 
@@ -135,7 +135,7 @@ class CoreRecords(wiring.Component):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
         operand_mark = Signal(len(Operand))
-        m.d.comb += operand_mark.eq(1 << self.operand[:MARK_BITS])
+        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
         spent: Value = Const(1 << Operand.X, len(Operand))
         if own.checked:
             spent |= Mux(self.private, sum(1 << one for one in USED_UP), 0)

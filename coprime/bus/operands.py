@@ -26,8 +26,6 @@ __all__ = ["CommandCheck", "LengthCheck", "OperandChoice", "OperandRegisters", "
 
 CLASS_BITS = 3
 """Width of a length class, DIGIT included."""
-MARK_BITS = bits_for(len(Operand) - 1)
-"""Width of the number of an operand that exists."""
 
 
 class OperandState(wiring.Signature):
