@@ -10,7 +10,8 @@ from functools import partial
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
-from coprime.multipliers.compact import CompactMultiplication, CompactMultiplier
+from coprime.multipliers.compact.multiplication import CompactMultiplication
+from coprime.multipliers.compact.multiplier import CompactMultiplier
 
 from .contract import Capabilities, Command, Operand
 from .design import EngineDesign, check_ranges, required_operands

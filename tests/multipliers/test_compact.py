@@ -15,7 +15,8 @@ from coprime.model.compact import (
     scaling,
     to_digits,
 )
-from coprime.multipliers.compact import CompactMultiplication, CompactMultiplier
+from coprime.multipliers.compact.multiplication import CompactMultiplication
+from coprime.multipliers.compact.multiplier import CompactMultiplier
 from coprime.multipliers.contract import READ_LATENCY, Pair
 
 COUNT_BITS = 7

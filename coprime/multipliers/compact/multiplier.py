@@ -7,103 +7,20 @@ column's lowest digit; and the diagonal products in a running sum beside the acc
 column waits for it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-
 from amaranth.hdl import Module
 from amaranth.lib.wiring import connect
 
 from coprime.cells.difference_slice import DifferenceSlice
 from coprime.cells.target import Target
-from coprime.model.compact import RADIX_BITS, scaling
-from coprime.model.montgomery import reduced
+from coprime.model.compact import RADIX_BITS
 
-from .compact_digits import DigitFetch, DigitRegisters
-from .compact_schedule import NEWEST_AFTER, ColumnCounter, PairIndices, SlotControl
-from .compact_sums import ColumnSums
-from .contract import BankedMultiplierSignature, ModularMultiplier, Multiplication
+from ..contract import BankedMultiplierSignature, ModularMultiplier
+from .digits import DigitFetch, DigitRegisters
+from .multiplication import CompactMultiplication
+from .schedule import ColumnCounter, PairIndices, SlotControl
+from .sums import ColumnSums
 
-__all__ = ["CompactMultiplication", "CompactMultiplier"]
-
-
-@dataclass(frozen=True)
-class CompactMultiplication(Multiplication):
-    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; where it `leaves`, mod M."""
-
-    digit_width = RADIX_BITS
-    headroom = 2 + RADIX_BITS
-    """2^(17*D) > 4cM with c < 2^17."""
-    min_digits = 3
-    """Of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written."""
-    canonical = False
-    prepares = True
-    scaled = True
-    banked = True
-
-    def cycles(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""
-        outer = rounds - leaves
-        total = (
-            sum(self._columns(inner, outer)) + 2 + self._pairs_xy(inner, outer, inner + outer + 1)
-        )
-        return total + (self._linear(inner) if leaves else 0)
-
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of making M' of a modulus of `inner` digits."""
-        return self._linear(inner)
-
-    def _linear(self, inner: int) -> int:
-        # Columns -1 and 0, which have DIAGONAL and NEWEST, then up to one for the last carry; its
-        # digit is written as in a multiplication.
-        return 2 * 6 + 4 * (inner + 1) + 3
-
-    @classmethod
-    @cache
-    def _columns(cls, inner: int, outer: int) -> tuple[int, ...]:
-        """Slots of the columns from column -1."""
-        long = max(inner, outer)
-
-        def slots() -> Iterator[int]:
-            yield from (2, 2)
-            for k in range(1, inner + outer + 1):
-                xy = cls._pairs_xy(inner, outer, k)
-                # Of the column before, but for the pair (0, k - 1) where k <= L.
-                qm = max(1, k // 2 - max(1, k - long))
-                pairs = 1 + xy + (k >= long) + qm
-                yield max(pairs, NEWEST_AFTER) + 2 if k <= long else pairs
-
-        return tuple(slots())
-
-    @staticmethod
-    def _pairs_xy(inner: int, outer: int, k: int) -> int:
-        """Slots of XY in column k: from the outermost pair (i, k - i) to the innermost one."""
-        return max(1, (k + 1) // 2 - max(0, k - max(inner, outer) + 1))
-
-    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
-        """Digit products that the algorithm needs, each once: D^2 + D for D of both."""
-        outer = rounds - leaves
-        short, long = min(inner, outer), max(inner, outer)
-        pairs = short * (short - 1) // 2 + short * (long - short)
-        return 2 * (short + pairs) + (1 + inner if leaves else 0)
-
-    def product(
-        self,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        leaves: bool = False,
-    ) -> int:
-        """(X * Y + q * c * M) / R with the q below R = 2^(17*rounds) that makes it an integer.
-
-        Where it `leaves`, the last round is M's.
-        """
-        whole = scaling(modulus) * modulus
-        product = multiplicand * multiplier
-        s = reduced(product, whole, RADIX_BITS * (rounds - leaves))
-        return reduced(s, modulus, RADIX_BITS) if leaves else s
+__all__ = ["CompactMultiplier"]
 
 
 class CompactMultiplier(ModularMultiplier):
@@ -155,8 +72,9 @@ class CompactMultiplier(ModularMultiplier):
     two digits.
 
     A preparation, of M' = (c*M + 1) / 2^17, and a last round modulo M, S' = (S + q*M) / 2^17 with
-    q = S_0 * c, are columns, too, the first two of 6 slots and the others of 4: XY is M_k * c or
-    S_k * 1, QM is q * M_k, DROP nothing, and XY of column -1 is S_0 * c.
+    q = S_0 * c, are columns, too, the first two of 6 slots and the others of 4, without PAD,
+    DIAGONAL and NEWEST: XY is M_k * c or S_k * 1, QM is q * M_k, DROP nothing, and XY of column -1
+    is S_0 * c.
 
     Cycles of a multiplication of D by D digits: D^2 + D products are needed, and in addition
 
@@ -216,15 +134,10 @@ class CompactMultiplier(ModularMultiplier):
             columns.inner_digits.eq(self.inner_digits),
             columns.rounds.eq(self.rounds),
             columns.descale.eq(self.leaves),
-            columns.begins.eq(control.begins),
-            columns.ends.eq(control.ends),
             columns.beyond_inner.eq(fetch.beyond_inner),
             columns.beyond_outer.eq(fetch.beyond_outer),
-            pairs.begins.eq(control.begins),
-            pairs.ends.eq(control.ends),
             fetch.multiplier_is_one.eq(self.multiplier_is_one),
             fetch.squares.eq(self.squares),
-            sums.ends.eq(control.ends),
             sums.wipe.eq(self.wipe),
         ]
         for name in ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying"):

@@ -12,9 +12,9 @@ from coprime.cells.luts import at_least
 from coprime.cells.target import Target
 from coprime.model.compact import RADIX_BITS
 
-from .compact_schedule import ColumnSignature, PairSignature, SlotSignature
-from .contract import READ_LATENCY, Pair
-from .delays import history
+from ..contract import READ_LATENCY, Pair
+from ..delays import history
+from .schedule import ColumnSignature, PairSignature, SlotSignature
 
 __all__ = ["ENTERED", "DigitFetch", "DigitRegisters", "EnteringSignature"]
 

@@ -10,8 +10,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.luts import same
 from coprime.cells.target import Target
 
-from .delays import history
-from .one_hot import OneHot
+from ..delays import history
+from ..one_hot import OneHot
+from .multiplication import NEWEST_AFTER
 
 __all__ = [
     "ColumnCounter",
@@ -24,12 +25,10 @@ __all__ = [
 
 SLOTS = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
 """Of a column, in their order; the rows of the table in `CompactMultiplier`."""
-NEWEST_AFTER = 4
-"""Slots of a column before the newest digit of q is in the memory."""
 
 
 class SlotSignature(wiring.Signature):
-    """The slot of a cycle, seen from the control; every member is a flip-flop.
+    """The slot of a cycle, seen from the control; all but `begins` and `ends` are flip-flops.
 
     Members
     -------
@@ -41,10 +40,14 @@ class SlotSignature(wiring.Signature):
         The columns are those of a preparation or a last round: single digits, not pairs.
     preparing, descaling
         Which of these.
+    begins
+        The next slot is AHEAD of column -1, or the multiplier is idle.
+    ends
+        The last slot of a column.
     """
 
     def __init__(self) -> None:
-        flags = ("first", "second", "linear", "preparing", "descaling")
+        flags = ("first", "second", "linear", "preparing", "descaling", "begins", "ends")
         super().__init__({"idle": Out(1, init=1), **{name: Out(1) for name in (*SLOTS, *flags)}})
 
 
@@ -106,10 +109,6 @@ class SlotControl(wiring.Component):
     column, pair
         What determines the next slot.
     slot : SlotSignature, out
-    begins : out
-        The next slot is AHEAD of column -1, or the multiplier is idle.
-    ends : out
-        The last slot of a column.
     """
 
     def __init__(self, count_bits: int):
@@ -119,7 +118,7 @@ class SlotControl(wiring.Component):
                 "column": In(ColumnSignature(count_bits)),
                 "pair": In(PairSignature(count_bits)),
                 "slot": Out(SlotSignature()),
-                **{name: Out(1) for name in ("begins", "ends", "done")},
+                "done": Out(1),
             }
         )
 
@@ -156,10 +155,10 @@ class SlotControl(wiring.Component):
         m.d.comb += [
             slot.first.eq(past[1]),
             slot.second.eq(past[2]),
-            self.ends.eq(
+            slot.ends.eq(
                 slot.newest | slot.qm & pair.outermost & column.late | slot.xy & xy_ends & is_short
             ),
-            self.begins.eq(slot.idle | finishes),
+            slot.begins.eq(slot.idle | finishes),
             self.done.eq(finishes & ~descales),
         ]
         with m.If(slot.idle):
@@ -179,7 +178,6 @@ class ColumnCounter(wiring.Component):
     Members
     -------
     inner_digits, rounds, descale : as in `BankedMultiplierSignature`
-    begins, ends : in, of SlotControl
     slot : SlotSignature, in
     beyond_inner, beyond_outer : in
         Of the index that was asked for a cycle ago: it is beyond the digits of X, of Y.
@@ -189,7 +187,7 @@ class ColumnCounter(wiring.Component):
     def __init__(self, count_bits: int, target: Target):
         self.count_bits = count_bits
         self.target = target
-        flags = ("descale", "begins", "ends", "beyond_inner", "beyond_outer")
+        flags = ("descale", "beyond_inner", "beyond_outer")
         super().__init__(
             {
                 **{name: In(count_bits) for name in ("inner_digits", "rounds")},
@@ -202,7 +200,8 @@ class ColumnCounter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the counters; `ahead_index` and `written` begin the critical paths."""
         m = Module()
-        slot, column, begins, ends = self.slot, self.column, self.begins, self.ends
+        slot, column = self.slot, self.column
+        begins, ends = slot.begins, slot.ends
         # The carry chain takes the sum's first term beside the sum of both: a single bit's first.
         minus_descale = self.descale.replicate(self.count_bits)
         m.d.sync += [
@@ -260,7 +259,6 @@ class PairIndices(wiring.Component):
 
     Members
     -------
-    begins, ends : in, of SlotControl
     slot, column : in
     pair : PairSignature, out
     """
@@ -270,8 +268,6 @@ class PairIndices(wiring.Component):
         self.target = target
         super().__init__(
             {
-                "begins": In(1),
-                "ends": In(1),
                 "slot": In(SlotSignature()),
                 "column": In(ColumnSignature(count_bits)),
                 "pair": Out(PairSignature(count_bits)),
@@ -281,7 +277,7 @@ class PairIndices(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the counter of i, and what follows from i and the column."""
         m = Module()
-        slot, column, pair, ends = self.slot, self.column, self.pair, self.ends
+        slot, column, pair, ends = self.slot, self.column, self.pair, self.slot.ends
         i, k, late, second_half = pair.i, column.k, column.late, column.second_half
         up, down = Signal(), Signal()
         at_ahead = same(m, i, column.ahead_index, self.target)
@@ -300,7 +296,7 @@ class PairIndices(wiring.Component):
                 | slot.qm & Mux(late, ~pair.outermost, i != 0)
             ),
         ]
-        with m.If(self.begins):
+        with m.If(slot.begins):
             m.d.sync += [i.eq(0), pair.spent.eq(0)]
         with m.Else():
             with m.If(up | down):

@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.difference_slice import Base, DifferenceSlice
 from coprime.model.compact import RADIX_BITS, accumulator_bits
 
-from .compact_digits import ENTERED
-from .compact_schedule import ColumnSignature, SlotSignature
-from .delays import history
+from ..delays import history
+from .digits import ENTERED
+from .schedule import ColumnSignature, SlotSignature
 
 __all__ = ["ColumnSums"]
 
@@ -33,7 +33,6 @@ class ColumnSums(wiring.Component):
     Members
     -------
     slot, column : in
-    ends : in, of SlotControl
     wipe : in
     p : in
         The slice's sum, 0 to 2^`accumulator_bits(max_digits)` - 1.
@@ -52,7 +51,6 @@ class ColumnSums(wiring.Component):
             {
                 "slot": In(SlotSignature()),
                 "column": In(ColumnSignature(count_bits)),
-                "ends": In(1),
                 "wipe": In(1),
                 "p": In(self.sum_bits),
                 "base": Out(Base),
@@ -93,10 +91,10 @@ class ColumnSums(wiring.Component):
 
         # --- Digits and carry --------------------------------------------------------------------
         # P is 0 when a wipe gets there, as nothing is asked for while idle.
-        with m.If(summed("ends", self.ends | self.wipe)[-1]):
+        with m.If(summed("ends", slot.ends | self.wipe)[-1]):
             m.d.sync += self.digit.eq(p)
         # In a last round it is S_0 * c of column -1.
-        takes_quotient = Mux(slot.linear, slot.first & ~reached[0], self.ends)
+        takes_quotient = Mux(slot.linear, slot.first & ~reached[0], slot.ends)
         with m.If(summed("takes_quotient", takes_quotient | self.wipe)[-1]):
             m.d.sync += self.quotient.eq(p)
         # The lowest digit of c * M, and 1, are 2^17. Column 1's carry is taken in column 2.
