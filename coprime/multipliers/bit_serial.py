@@ -1,11 +1,10 @@
-"""What the multipliers that scan one bit of X a round share: parameters, cycles, control.
+"""What the multipliers that scan one bit of X a round share: parameters, cycles, registers.
 
 Source: Amanor, Paar, Pelzl, Bunimov, Schimmler, "Efficient Hardware Architectures for Modular
-Multiplication on FPGAs" (2005). Its state machine is Idle, Loading, Loading complete/Starting,
-Running, Finished. What differs:
+Multiplication on FPGAs" (2005). What differs:
 
 * The operands come word by word from a memory, and the result goes back there. X, whose bits are
-  scanned, is not held as a whole: one word of it is, and the next one is read while that is
+  scanned, is not held in a register: one word of X is, and the next is read while that word is
   scanned. That saves n flip-flops and the cycles of loading them.
 """
 
@@ -16,16 +15,11 @@ from amaranth.hdl import Cat, Module, Signal, Value
 
 from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature
 
-__all__ = [
-    "BitSerialMultiplication",
-    "BitSerialMultiplier",
-    "spread",
-    "turned",
-]
+__all__ = ["BitSerialMultiplication", "BitSerialMultiplier", "spread", "turned"]
 
 
 def turned(register: Value, word: Value) -> Value:
-    """The register after a word has entered at the high end, and one has left at the low end."""
+    """The register after a word has entered at the high end and another has left at the low end."""
     return Cat(register[len(word) :], word)
 
 
@@ -34,8 +28,8 @@ def spread(m: Module, following: Value, width: int, *, name: str, clear: Value) 
 
     `following` is its next value and `clear` its synchronous reset.
     """
-    # A copy for each 64 bits was slower (1024 bits on ecp5: 139 MHz, not 152). It shortens the way
-    # to the bits, but lengthens the one to the copies, which has q's logic before it.
+    # A copy for each 64 bits was slower (1024 bits on ecp5: 139 MHz, not 152). It shortens the path
+    # to the bits, but lengthens the path to the copies, which has q's logic before it.
     flag = Signal(name=name)
     m.d.sync += flag.eq(following)
     with m.If(clear):

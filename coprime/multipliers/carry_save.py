@@ -1,9 +1,9 @@
 """What BITSERIAL's three carry-save multipliers share: adder rows, word adders, registers S and C.
 
 Source: Amanor, Paar, Pelzl, Bunimov, Schimmler, "Efficient Hardware Architectures for Modular
-Multiplication on FPGAs" (2005). What differs, beside what `bit_serial.py` tells:
+Multiplication on FPGAs" (2005). What differs, besides what `bit_serial.py` says:
 
-* The result leaves in canonical form. The paper's figures leave the conversion from S and C out.
+* The result is canonical. The paper's figures do not count the conversion from S and C.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
 Source: COMPRESSION, Algorithm 2 and figure 7, the multiplier that it calls MM. What differs:
 
-* The operands come word by word from a memory, and the result goes back there; `bit_serial.py`
-  tells how.
+* The operands come word by word from a memory, and the result goes back there, as described in
+  `bit_serial.py`.
 * q of a round is computed in the one before, from the lowest bits, so that it comes out of a
   flip-flop when it selects.
 """
@@ -68,7 +68,7 @@ class MontgomeryRadix2(BitSerialMultiplier):
     """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer.
 
     S = (S + x_i * Y + q_i * M) / 2 in each round, with q_i = (S + x_i * Y) mod 2: two additions of
-    N bits, one behind the other, in a cycle. M is odd, M < 2^(N-2), Y < 2M, X < 2^rounds. After
+    N bits, one after the other, in a cycle. M is odd, M < 2^(N-2), Y < 2M, X < 2^rounds. After
     each round S < Y + M < 3M, so N bits hold it; in the end it is below X * Y / 2^rounds + M, and
     so below 2M where X < 2M < 2^(rounds-1).
 
