@@ -1,4 +1,4 @@
-"""What BITSERIAL's two Montgomery multipliers share: everything except the row of carry-save adders."""
+"""What BITSERIAL's two Montgomery multipliers share: all except the row of adders."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -126,34 +126,24 @@ class CompactMultiplier(ModularMultiplier):
         connect(m, columns.column, control.column, pairs.column, fetch.column, sums.column)
         connect(m, pairs.pair, control.pair, fetch.pair)
         connect(m, fetch.entering, digits.entering)
+        for sink, source, names in (
+            (control, self, ("start", "prepare")),
+            (columns, self, ("inner_digits", "rounds")),
+            (columns, fetch, ("beyond_inner", "beyond_outer")),
+            (fetch, self, ("multiplier_is_one", "squares")),
+            (digits, self, ("a_left", "a_right", "b_left", "b_right")),
+            (digits, sums, ("quotient",)),
+            (dsp, digits, ("a", "b", "x", "y")),
+            (dsp, sums, ("base", "subtract", "c")),
+            (sums, dsp, ("p",)),  # it is never below 0
+            (sums, self, ("wipe",)),
+            (self, control, ("done",)),
+            (self, fetch, ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying")),
+        ):
+            m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
         m.d.comb += [
-            control.start.eq(self.start),
-            control.prepare.eq(self.prepare),
             control.descale.eq(self.leaves),
-            self.done.eq(control.done),
-            columns.inner_digits.eq(self.inner_digits),
-            columns.rounds.eq(self.rounds),
             columns.descale.eq(self.leaves),
-            columns.beyond_inner.eq(fetch.beyond_inner),
-            columns.beyond_outer.eq(fetch.beyond_outer),
-            fetch.multiplier_is_one.eq(self.multiplier_is_one),
-            fetch.squares.eq(self.squares),
-            sums.wipe.eq(self.wipe),
-        ]
-        for name in ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying"):
-            m.d.comb += getattr(self, name).eq(getattr(fetch, name))
-        for name in ("a_left", "a_right", "b_left", "b_right"):
-            m.d.comb += getattr(digits, name).eq(getattr(self, name))
-        m.d.comb += [
-            digits.quotient.eq(sums.quotient),
-            dsp.a.eq(digits.a),
-            dsp.b.eq(digits.b),
-            dsp.x.eq(digits.x),
-            dsp.y.eq(digits.y),
-            dsp.base.eq(sums.base),
-            dsp.subtract.eq(sums.subtract),
-            dsp.c.eq(sums.c),
-            sums.p.eq(dsp.p),  # it is never below 0
             self.b_write_data.eq(sums.digit),
         ]
         self.secrets = [sums.quotient, sums.digit, sums.running, dsp.p]  # 0 after a wipe
