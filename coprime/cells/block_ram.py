@@ -14,10 +14,10 @@ __all__ = ["BlockRam"]
 class BlockRam(wiring.Component):
     """Port A reads, port B reads or writes, in every cycle.
 
-    The data of an address given in cycle t stands at the output in cycle t+1. What a port shows in
-    the cycle after port B wrote the address that it read is undefined, and so is port B's output
-    after its own write: the user never looks at it. In return the memory needs no bypass logic on
-    any target. 2048 x 18 bits are one RAMB36E1 on xc7 and two DP16KD on ecp5.
+    The data of an address given in cycle t is at the output in cycle t+1. A port's output is
+    undefined in the cycle after it read an address that port B wrote, and so is port B's output
+    after its own write: the user must not use it. In return the memory needs no bypass logic on any
+    target. 2048 x 18 bits are one RAMB36E1 on xc7 and two DP16KD on ecp5.
 
     Parameters
     ----------

@@ -3,11 +3,11 @@
 Source: COMPRESSION (Vassoler 2023), section 2.2.1. Its steps: *precomputation* makes the bits of a
 matrix, all partial products; the *compressor tree* brings them to two vectors; the *modular adder*
 adds those. What differs: a square has a matrix of its own, which the thesis names as future work:
-x_i * x_j and x_j * x_i are one bit of twice the weight, and x_i * x_i is x_i, so that there is half
-as much to compress.
+x_i * x_j and x_j * x_i are one bit of twice the weight, and x_i * x_i is x_i, which halves the
+number of bits to compress.
 
-Each result is canonical, in 0..m - 1. The inputs are meant to be below m, but nothing relies on it:
-any numbers that fit the ports give the right result.
+Each result is canonical, in 0..m - 1. Inputs are normally below m, but need not be: the
+result is right for any numbers that fit the ports.
 """
 
 from abc import abstractmethod
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def _residue_bits(m: int) -> int:
-    """Bits of m - 1; raises TypeError or ValueError for what is no modulus."""
+    """Bits of m - 1; raises TypeError or ValueError for an invalid modulus."""
     modulus_form(m)
     return int(bits_for(m - 1))
 
@@ -73,17 +73,19 @@ def product_plan(m: int, *, square: bool = False) -> Plan:
 
 
 class Options(TreeOptions, total=False):
-    """What can be chosen for each of them."""
+    """Choices for each of them."""
 
     stages: int
-    """Registers on the way: 0, the default, is combinational. They are spaced evenly, see
+    """Pipeline registers: 0, the default, is combinational. They are spaced evenly, see
     Plan.spaced."""
     network: Network
     """Of the prefix adders; BRENT_KUNG by default."""
 
 
 class _Compression(wiring.Component):
-    """Matrix, tree and adder. A subclass says what bits there are.
+    """Matrix, tree and adder. A subclass defines the bits of the matrix.
+
+    All ports are unsigned; `result` has the bits of m - 1.
 
     Parameters
     ----------
@@ -119,10 +121,10 @@ class _Compression(wiring.Component):
 
     @abstractmethod
     def _matrix(self) -> Iterator[tuple[Value, int]]:
-        """Yield vectors, each with the weight of its lowest bit; their sum is to be reduced."""
+        """Yield vectors, each with the weight of its lowest bit; their sum is reduced."""
 
     def elaborate(self, platform: object) -> Module:
-        """Make the bits, compress them, add what is left."""
+        """Form the bits, compress them, add the two vectors."""
         m = Module()
         vectors = [vector for vector, _ in self._matrix()]
         count = sum(map(len, vectors))
@@ -145,19 +147,7 @@ class _Compression(wiring.Component):
 
 
 class ModularProduct(_Compression):
-    """`result` is x * y mod m.
-
-    Parameters
-    ----------
-    m : int
-        Modulus, at least 3.
-    options : Options
-
-    Members
-    -------
-    x, y : unsigned bits of m - 1, in
-    result : unsigned bits of m - 1, out
-    """
+    """`result` is x * y mod m, for x and y of the bits of m - 1. Range: m >= 3."""
 
     def __init__(self, m: int, **options: Unpack[Options]):
         bits = _residue_bits(m)
@@ -168,19 +158,7 @@ class ModularProduct(_Compression):
 
 
 class ModularSquare(_Compression):
-    """`result` is x * x mod m.
-
-    Parameters
-    ----------
-    m : int
-        Modulus, at least 3.
-    options : Options
-
-    Members
-    -------
-    x : unsigned bits of m - 1, in
-    result : unsigned bits of m - 1, out
-    """
+    """`result` is x * x mod m, for x of the bits of m - 1. Range: m >= 3."""
 
     def __init__(self, m: int, **options: Unpack[Options]):
         super().__init__(m, {"x": _residue_bits(m)}, **options)
@@ -190,21 +168,7 @@ class ModularSquare(_Compression):
 
 
 class ModularReduction(_Compression):
-    """`result` is x mod m, for a long x.
-
-    Parameters
-    ----------
-    m : int
-        Modulus, at least 3.
-    bits : int
-        Of x, at least 1.
-    options : Options
-
-    Members
-    -------
-    x : unsigned `bits` bits, in
-    result : unsigned bits of m - 1, out
-    """
+    """`result` is x mod m, for x of `bits` bits. Range: m >= 3, bits >= 1."""
 
     def __init__(self, m: int, bits: int, **options: Unpack[Options]):
         super().__init__(m, {"x": bits}, **options)

@@ -1,26 +1,26 @@
 """Compressor tree: many bits, each with a weight, become two vectors of the same sum modulo m.
 
-Source: COMPRESSION (Vassoler 2023), section 2.2.1. The bits stand in a matrix, a column for each
+Source: COMPRESSION (Vassoler 2023), section 2.2.1. The bits form a matrix, a column for each
 weight. Level by level, counters are placed: first all 5:3 counters that fit, then full adders, then
-half adders, each kind line by line, and in a line column by column from the lowest. What leaves the
-top column comes back as the signed digits of its residue: for 2^n - 1 that is the end-around carry,
-for 2^n + 1 the inverted one, for 2^n it is nothing. Three trees are planned, with full adders only,
-with 5:3 counters and full adders, and with all three; the one with the least product of delay and
-area, in unit gates, is taken.
+half adders, each kind line by line, and in a line column by column from the lowest. A carry out of
+the top column returns as the signed digits of its residue: for 2^n - 1 that is the end-around
+carry, for 2^n + 1 the inverted carry, for 2^n it is nothing. Three trees are planned, with full
+adders only, with 5:3 counters and full adders, and with all three; the tree with the least product
+of delay and area, in unit gates, is used.
 
 What differs:
 
-* Where a residue has many digits, bits that come back at once can be more than the level has taken
-  away, and the thesis's rule need not end. So two more ways are planned: carries stay in extra
-  columns above the top one until two rows are left (`Folding.WEIGHTS`), or everything does
-  (`Folding.LAST`). Then all that is above the top column is folded at once, and the tree goes on.
-  The range of the matrix's value is followed on the way, so that a bit whose weight is above that
-  is known to be 0, and it is known when the rest is small enough for the last adder. The thesis's
-  way, too, ends like this, where it does not end by itself.
+* Where a residue has many digits, more bits can return at once than the level has removed, and the
+  thesis's rule may not terminate. So two more schemes are planned: carries stay in extra columns
+  above the top one until two rows remain (`Folding.WEIGHTS`), or everything does (`Folding.LAST`).
+  Then everything above the top column is folded at once, and the tree continues. The range of the
+  matrix's value is tracked, so that a bit whose weight exceeds it is known to be 0, and it is known
+  when the rest is small enough for the last adder. The thesis's scheme ends in this way too, where
+  it does not terminate on its own.
 * When no column has more than three bits, half adders are used in all three trees: one in each
-  column that has two bits and gets a carry. Without, a carry would go up a column a level.
-* The corrections of negative digits are one constant, which the last adder adds; or, where that
-  costs less, a constant in the matrix brings it to what that adder needs not add.
+  column that has two bits and gets a carry. Otherwise a carry would rise one column per level.
+* The corrections for negative digits form one constant, which the last adder adds; or, where it is
+  cheaper, a constant in the matrix brings it to a value that the adder need not add.
 """
 
 import itertools
@@ -43,7 +43,7 @@ __all__ = ["CompressorTree", "Counters", "Folding", "Plan", "TreeOptions", "plan
 
 
 class Counters(Enum):
-    """The thesis's three trees: which counters they are made of, by priority."""
+    """The counters of the thesis's three trees, by priority."""
 
     FULL_ADDERS = (FULL_ADDER,)
     NO_HALF_ADDERS = (COUNTER_5_3, FULL_ADDER)
@@ -51,14 +51,14 @@ class Counters(Enum):
 
 
 class Folding(Enum):
-    """When bits above the top column come back into the matrix."""
+    """When bits above the top column return to the matrix."""
 
     ALWAYS = "always"
-    """At once: the thesis's way."""
+    """At once, as in the thesis."""
     WEIGHTS = "weights"
-    """Those that there are at first, at once; carries when two rows are left."""
+    """The initial bits at once; carries when two rows remain."""
     LAST = "last"
-    """When two rows are left."""
+    """When two rows remain."""
 
 
 class Bit(NamedTuple):
@@ -155,7 +155,7 @@ class Plan:
         return max(arrivals, default=0) + self.addition.delay
 
     def spaced(self, count: int) -> tuple[int, ...]:
-        """Levels that `count` registers stand before, so that all parts take about as long.
+        """Levels in front of which `count` registers divide the path into about equal delays.
 
         Level k < depth is the k-th level of counters, `depth` is what follows the tree.
         """
@@ -167,7 +167,7 @@ class Plan:
         total = starts[-1] + self.addition.delay
         chosen: list[int] = []
         for part in range(1, count + 1):
-            left = count - part  # must find a place behind
+            left = count - part  # must find a place after it
             places = range(chosen[-1] + 1 if chosen else 0, self.depth + 1 - left)
             wanted = total * part / (count + 1)
             chosen.append(min(places, key=lambda level: abs(starts[level] - wanted)))
@@ -175,12 +175,12 @@ class Plan:
 
 
 class TreeOptions(TypedDict, total=False):
-    """What can be chosen for a tree; of what is not, the cheapest is taken."""
+    """Choices for a tree; where an option is not given, the cheapest choice is taken."""
 
     counters: Counters
-    """What it is made of."""
+    """The counters that it consists of."""
     folding: Folding
-    """When bits come back into the matrix."""
+    """When bits return to the matrix."""
     recoding: Recoding
     """Of residues in signed digits; FEWEST by default."""
 
@@ -228,7 +228,7 @@ def _cost(plan: Plan) -> int:
 
 
 def _with_constant(plan: Plan, digits: "_Digits", weights: Sequence[int]) -> Iterator[Plan]:
-    """Plans whose last adder has no constant to add, thanks to one in the matrix."""
+    """Plans whose last adder adds no constant, because the matrix contains one."""
     wanted = 1 if modulus_form(plan.modulus).kind is Form.PLUS_ONE else 0
     current, constant = plan, 0
     # A constant changes the tree, and the tree its corrections: a few attempts, or do without.
@@ -344,7 +344,7 @@ class _Builder:
     def _ends(self) -> bool:
         """Whether the last adder can take what is left, with three subtractions at most.
 
-        2^n needs none: there, what is above the top column is just left out.
+        2^n needs none: what is above the top column is dropped.
         """
         if self.modulus == 1 << self.top:
             self.columns = self.columns[: self.top]
@@ -356,7 +356,7 @@ class _Builder:
     # --- Levels ---------------------------------------------------------------------------------
 
     def _compress_end_around(self) -> None:
-        """Compress, and fold every carry that leaves the top column, as long as that helps."""
+        """Compress, and fold every carry out of the top column, as long as that helps."""
         while self._height() > 2:
             before = self.columns, self.constant, self.vectors
             size = self._size()
@@ -410,7 +410,7 @@ class _Builder:
             yield HALF_ADDER, half
 
     def _place(self, lines: Iterator[tuple[Counter, list[int]]], *, fold: bool) -> None:
-        """Place rows of counters; what they have counted stands in the matrix in their place."""
+        """Place rows of counters; their outputs replace their inputs in the matrix."""
         taken = [0] * len(self.columns)
         rows: list[Row] = []
         made: dict[tuple[Counter, tuple[Bit, ...]], tuple[Bit, ...]] = {}
@@ -423,7 +423,7 @@ class _Builder:
                     counter, self.columns[k][taken[k] : taken[k] + counter.inputs]
                 )
                 taken[k] += counter.inputs
-                # A bit with several digits stands in several columns, often with the same others.
+                # A bit with several digits is in several columns, often with the same others.
                 if (counter, inputs) not in made:
                     start = inputs[-1].arrival
                     made[counter, inputs] = tuple(
@@ -504,10 +504,10 @@ class _Builder:
 
 
 def _in_order(counter: Counter, bits: list[Bit]) -> tuple[tuple[Bit, ...], bool]:
-    """Give a counter's inputs, the latest last; and whether its outputs are to be inverted.
+    """Return a counter's inputs, the latest last, and whether its outputs must be inverted.
 
-    Of a full adder whose inputs are all inverted, the outputs are. So of two that have each other's
-    inverses, both become the same.
+    Inverting all inputs of a full adder inverts its outputs. So two adders with inputs that are
+    each other's inverses become one.
     """
     inputs = sorted(bits, key=lambda bit: (bit.arrival, bit.vector, bit.place, bit.inverted))
     if counter is FULL_ADDER and inputs[0].inverted and ONE not in inputs:
@@ -548,13 +548,13 @@ class CompressorTree(wiring.Component):
     inputs : int
         How many input bits there are.
     registers : collection of int
-        Level k < plan.depth is the k-th level of counters; plan.depth is behind the last one.
+        Level k < plan.depth is the k-th level of counters; plan.depth is after the last one.
 
     Members
     -------
     bits : unsigned `inputs` bits, in
         In the order of the weights that the plan was made for. More than LONGEST are several ports,
-        bits_0 and so on; `inputs` is all of them, one behind the other.
+        bits_0 and so on; `inputs` is their concatenation.
     a, b : unsigned plan.width bits, out
         Their sum is in plan.least..plan.most.
     """
@@ -579,7 +579,7 @@ class CompressorTree(wiring.Component):
         return len(self.registers)
 
     def elaborate(self, platform: object) -> Module:
-        """Place what the plan says, level by level."""
+        """Place the counters of the plan, level by level."""
         m = Module()
         vectors: dict[int, Sequence[Signal]] = {0: self._inputs}
         needed = self._needed()
@@ -623,7 +623,7 @@ class CompressorTree(wiring.Component):
         return m
 
     def _needed(self) -> dict[int, int]:
-        """Give the last level that looks at each vector; -1 for none."""
+        """Return the last level that reads each vector; -1 for none."""
         needed = {number: -1 for row in self._rows() for number in row.vectors} | {0: -1}
         for level, rows in enumerate(self.plan.levels):
             for bit in (bit for row in rows for cell in row.cells for bit in cell):

@@ -43,7 +43,7 @@ def counter_5_3(a: Value, b: Value, c: Value, d: Value, e: Value) -> tuple[Value
 
 @dataclass(frozen=True)
 class Counter:
-    """A kind of counter, for one who chooses among them."""
+    """A kind of counter: its function, and what it costs."""
 
     name: str
     build: Callable[..., tuple[Value, ...]]

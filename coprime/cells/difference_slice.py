@@ -1,17 +1,17 @@
 """A DSP slice that multiplies differences: pre-adder, multiplier, accumulator.
 
-The DSP48E1's pre-adder makes the one difference, logic the other one (UG479, figure 2-1). A
-MULT18X18D has no pre-adder in front, nor a third input of its sum: on ECP5 both are logic.
+The DSP48E1's pre-adder computes one difference, fabric logic the other (UG479, figure 2-1). A
+MULT18X18D has neither a pre-adder nor a third input to its sum: on ECP5 both are fabric logic.
 """
 
 import enum
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
-from .dsp_slice import check_accumulator_width
-from .primitives import dsp48e1, mult18x18d
+from .dsp_slice import AccumulatingSlice
+from .primitives import dsp48e1
+from .product import Product
 from .target import Target
 
 __all__ = ["Base", "DifferenceSlice"]
@@ -27,27 +27,27 @@ class Base(enum.Enum):
     """The input `c`."""
 
 
-class DifferenceSlice(wiring.Component):
+class DifferenceSlice(AccumulatingSlice):
     """One multiplier of differences of digits, with its accumulator.
 
     In cycle t a, b and the operation are taken, in cycle t+1 x and y; in cycle t+4 `p` is
 
         base + (a - b) * (x - y)   or   base - (a - b) * (x - y)   where `subtract` is 1,
 
-    with base = 0, `p` as of cycle t+3, or `c` as of cycle t+2. One operation a cycle. Digits have
-    17 bits without a sign, so a difference has 18 with one. x should be a register's; y may be a
-    little logic's, which goes into the same LUTs as x - y.
+    with base = 0, `p` as of cycle t+3, or `c` as of cycle t+2. One operation a cycle. Digits are
+    unsigned 17 bits, so a difference is signed 18 bits. x should come from a register; y may come
+    from a little logic, which shares the LUTs of x - y.
 
     Parameters
     ----------
     accumulator_width : int
-        Bits of `p` and `c`, 36 to 48, signed. The caller sees to it that `p` stays in its range.
+        Bits of `p` and `c`, 36 to 48, signed. The caller keeps `p` in its range.
     target : Target
         XC7 places one DSP48E1; ECP5 one MULT18X18D with difference and accumulator in logic.
 
     Members
     -------
-    a, b, x, y : 17 bits, in
+    a, b, x, y : unsigned 17 bits, in
     subtract : 1 bit, in
     base : Base, in
     c : signed `accumulator_width` bits, in
@@ -58,18 +58,9 @@ class DifferenceSlice(wiring.Component):
     LATENCY = 4
 
     def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
-        check_accumulator_width(accumulator_width)
-        self.accumulator_width = accumulator_width
-        self.target = Target(target)
-        super().__init__(
-            {
-                **{name: In(self.DIGIT_WIDTH) for name in ("a", "b", "x", "y")},
-                "subtract": In(1),
-                "base": In(2),
-                "c": In(signed(accumulator_width)),
-                "p": Out(signed(accumulator_width)),
-            }
-        )
+        digits = dict.fromkeys(("a", "b", "x", "y"), In(self.DIGIT_WIDTH))
+        ports = {**digits, "subtract": In(1), "base": In(2)}
+        super().__init__(ports, accumulator_width, target, adds_c=True)
 
     def elaborate(self, platform: object) -> Module:
         """Choose the target's primitive, or its behavioural twin."""
@@ -104,26 +95,15 @@ class DifferenceSlice(wiring.Component):
 
     def _in_logic(self, m: Module, difference: Signal, base: Signal, subtract: Signal) -> None:
         a, b = Signal(self.DIGIT_WIDTH), Signal(self.DIGIT_WIDTH)
-        other = Signal.like(difference)
-        product = Signal(signed(36))  # |product| <= (2**17 - 1)**2
+        m.submodules.multiplier = multiplier = Product(target=self.target)
         m.d.sync += [a.eq(self.a), b.eq(self.b)]
-        m.d.comb += other.eq(a - b)
-        if self.target is Target.ECP5:
-            registers = {"INPUTA": True, "INPUTB": True, "OUTPUT": True}
-            m.submodules.multiplier = mult18x18d(other, difference, product, registers)
-        else:
-            factors = Signal.like(other), Signal.like(difference)
-            m.d.sync += [
-                factors[0].eq(other),
-                factors[1].eq(difference),
-                product.eq(factors[0] * factors[1]),
-            ]
+        m.d.comb += [multiplier.a.eq(a - b), multiplier.b.eq(difference)]
         c, operation, subtracts = Signal.like(self.c), Signal(2), Signal()
         m.d.sync += [c.eq(self.c), operation.eq(base), subtracts.eq(subtract)]
         to, addend = Signal.like(c), Signal.like(c)
         m.d.comb += [
             to.eq(Mux(operation[1], Mux(operation[0], c, self.p), 0)),
-            addend.eq(product ^ subtracts.replicate(36).as_signed()),
+            addend.eq(multiplier.p ^ subtracts.replicate(36).as_signed()),
         ]
         # The lowest position makes the carry an input of one carry chain.
         m.d.sync += self.p.eq((Cat(subtracts, to) + Cat(subtracts, addend))[1:])

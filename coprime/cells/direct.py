@@ -1,8 +1,8 @@
 """Arithmetic modulo a fixed number as an expression: what synthesis makes of `x * y % m`.
 
 Source: COMPRESSION (Vassoler 2023), section 4.2.1, equation 26: the multiplier that it calls DM, to
-compare compressor trees with. Yosys turns `%` into a restoring division: a subtraction for each bit
-of the product, one behind the other. What differs: the thesis's tool stops at 32 bits; this one
+compare compressor trees with. Yosys turns `%` into a restoring division: a chain of one
+subtraction for each bit of the product. What differs: the thesis's tool stops at 32 bits; this one
 does not.
 """
 
@@ -22,7 +22,7 @@ class _Direct(wiring.Component):
     latency = 0
 
     def __init__(self, m: int, inputs: dict[str, int]):
-        modulus_form(m)  # refuses what is no modulus
+        modulus_form(m)  # raises an exception for an invalid modulus
         self.modulus = m
         super().__init__(
             {name: In(bits) for name, bits in inputs.items()} | {"result": Out(bits_for(m - 1))}
@@ -30,7 +30,7 @@ class _Direct(wiring.Component):
 
     @property
     def expression(self) -> Value:
-        """What is taken modulo m."""
+        """The value to be reduced modulo m."""
         raise NotImplementedError
 
     def elaborate(self, platform: object) -> Module:

@@ -5,23 +5,17 @@ addition is the DSP48E1's (UG479, OPMODE[6:4] = 110).
 """
 
 import enum
+from collections.abc import Mapping
 
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .primitives import dsp48e1, mult18x18d
+from .primitives import dsp48e1
+from .product import Product
 from .target import Target
 
-__all__ = ["Accumulate", "DspSlice", "check_accumulator_width"]
-
-
-def check_accumulator_width(bits: int) -> None:
-    """Raise TypeError or ValueError unless an accumulator may have so many bits, 36 to 48."""
-    if not isinstance(bits, int):
-        raise TypeError(f"accumulator_width must be an int, not {bits!r}")
-    if bits not in range(36, 49):
-        raise ValueError(f"accumulator_width must be in 36..48, not {bits}")
+__all__ = ["Accumulate", "AccumulatingSlice", "DspSlice"]
 
 
 class Accumulate(enum.Enum):
@@ -35,7 +29,33 @@ class Accumulate(enum.Enum):
     """The accumulator shifted right by 17 bits (arithmetically)."""
 
 
-class DspSlice(wiring.Component):
+class AccumulatingSlice(wiring.Component):
+    """A DSP slice with the accumulator `p`, a signed output of `accumulator_width` bits.
+
+    Raises TypeError or ValueError unless `accumulator_width` is 36 to 48. `ports` are all
+    others, except `c`, an input of the accumulator's shape, which there is with `adds_c`.
+    """
+
+    def __init__(
+        self,
+        ports: Mapping[str, wiring.Member],
+        accumulator_width: int,
+        target: Target,
+        *,
+        adds_c: bool = False,
+    ):
+        if not isinstance(accumulator_width, int):
+            raise TypeError(f"accumulator_width must be an int, not {accumulator_width!r}")
+        if accumulator_width not in range(36, 49):
+            raise ValueError(f"accumulator_width must be in 36..48, not {accumulator_width}")
+        self.accumulator_width = accumulator_width
+        self.target = Target(target)
+        shape = signed(accumulator_width)
+        addend = {"c": In(shape)} if adds_c else {}
+        super().__init__({**ports, **addend, "p": Out(shape)})
+
+
+class DspSlice(AccumulatingSlice):
     """One multiplier with its accumulator.
 
     In cycle t, `a`, `b`, `accumulate` and `product` are taken; in cycle t+3 `p` is
@@ -47,7 +67,7 @@ class DspSlice(wiring.Component):
     Parameters
     ----------
     accumulator_width : int
-        Bits of `p`, 36 to 48. The caller sees to it that `p` never leaves its range.
+        Bits of `p`, 36 to 48. The caller keeps `p` in its range.
     target : Target
         XC7 places one DSP48E1; ECP5 one MULT18X18D with its accumulator in logic.
 
@@ -56,7 +76,7 @@ class DspSlice(wiring.Component):
     a, b : signed 18 bits, in
     accumulate : Accumulate, in
     product : 1 bit, in
-        0 leaves the product out.
+        0 adds no product.
     p : signed `accumulator_width` bits, out
     """
 
@@ -64,18 +84,9 @@ class DspSlice(wiring.Component):
     LATENCY = 3
 
     def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
-        check_accumulator_width(accumulator_width)
-        self.accumulator_width = accumulator_width
-        self.target = Target(target)
-        super().__init__(
-            {
-                "a": In(signed(18)),
-                "b": In(signed(18)),
-                "accumulate": In(3),
-                "product": In(1),
-                "p": Out(signed(accumulator_width)),
-            }
-        )
+        factors = dict.fromkeys(("a", "b"), In(signed(18)))
+        ports = {**factors, "accumulate": In(3), "product": In(1)}
+        super().__init__(ports, accumulator_width, target)
 
     def elaborate(self, platform: object) -> Module:
         """Choose the target's primitive, or its behavioural twin."""
@@ -98,14 +109,8 @@ class DspSlice(wiring.Component):
         return m
 
     def _accumulator(self, m: Module, accumulate: Signal, product: Signal) -> None:
-        partial = Signal(signed(36))  # |a * b| <= 2**34
-        if self.target is Target.ECP5:
-            registers = {"INPUTA": True, "INPUTB": True, "OUTPUT": True}
-            m.submodules.multiplier = mult18x18d(self.a, self.b, partial, registers)
-        else:
-            a = Signal(signed(18))
-            b = Signal(signed(18))
-            m.d.sync += [a.eq(self.a), b.eq(self.b), partial.eq(a * b)]
+        m.submodules.multiplier = multiplier = Product(target=self.target)
+        m.d.comb += [multiplier.a.eq(self.a), multiplier.b.eq(self.b)]
         operation = Signal(3)
         enable = Signal()
         m.d.sync += [operation.eq(accumulate), enable.eq(product)]
@@ -114,4 +119,4 @@ class DspSlice(wiring.Component):
             Mux(operation[2], self.p >> self.SHIFT, self.p),
             Const(0, signed(self.accumulator_width)),
         )
-        m.d.sync += self.p.eq(base + Mux(enable, partial, 0))
+        m.d.sync += self.p.eq(base + Mux(enable, multiplier.p, 0))

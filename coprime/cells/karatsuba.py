@@ -20,22 +20,22 @@ WIDTHS = (16, 32, 64, 128)
 FACTOR_BITS = 18
 """Signed, of a DSP slice. Differences of 16-bit halves have 17, and differences of these 18."""
 SIGNED_LEVELS = 2
-"""As often can signed differences be halved; above, their magnitudes are multiplied."""
+"""Levels at which signed differences are halved; above, their magnitudes are multiplied."""
 
 
 class KaratsubaProduct(wiring.Component):
     """`product` is x * y, `latency` cycles later. A new pair may come in every cycle.
 
-    Halves are split off as often as it takes to come down to 16 bits: 1, 3 or 9 DSP slices. The
-    lower half of a number is unsigned, the upper one is as signed as the number is, and differences
-    are signed; at the bottom everything fits a DSP slice's signed factors.
+    Factors are halved until they have 16 bits: 1, 3, 9 or 27 DSP slices. The lower half of a
+    number is unsigned, the upper half has the number's sign, and differences are signed; in the end
+    everything fits a DSP slice's signed factors.
 
-    The differences of 64-bit halves would come to 19 bits there: their magnitudes are multiplied,
+    Differences of differences of 64-bit halves would have 19 bits: their magnitudes are multiplied,
     and the product is negated where the signs differ.
 
-    Where registers may stand, from the factors to the product: behind each difference and each
-    magnitude, in three places of the DSP slice, and before and behind each sum. Of these the first
-    `latency` are used, in the order of `_priority`.
+    There may be registers, from the factors to the product, after each difference and each
+    magnitude, in three places of the DSP slice, and before and after each sum. The first `latency`
+    of these are used, in the order of `_priority`.
 
     Parameters
     ----------
@@ -70,16 +70,16 @@ class KaratsubaProduct(wiring.Component):
 
     @classmethod
     def most(cls, width: int) -> int:
-        """The most registers on the way."""
+        """Maximum number of pipeline registers."""
         return len(_priority(cls.levels(width)))
 
     @classmethod
     def dsp_slices(cls, width: int) -> int:
-        """Products of a DSP slice."""
+        """DSP slices of a product."""
         return int(3 ** cls.levels(width))
 
     def elaborate(self, platform: object) -> Module:
-        """Take the factors apart, multiply, put the product together."""
+        """Split the factors, multiply, combine the products."""
         m = Module()
         self._slices = 0
         x, y = (Cat(factor, 0).as_signed() for factor in (self.x, self.y))
@@ -88,7 +88,7 @@ class KaratsubaProduct(wiring.Component):
         return m
 
     def _multiply(self, m: Module, x: Value, y: Value, level: int, *, negative: bool) -> Value:
-        """Give the signed product of two signed values, that may be `negative` or not."""
+        """Return the signed product of two signed values, `negative` if these may be negative."""
         if level == 0:
             product = Product(
                 inputs="inputs" in self.registers,
@@ -118,14 +118,14 @@ class KaratsubaProduct(wiring.Component):
         else:
             m_c = self._multiply(m, x_c, y_c, level - 1, negative=True)
         m_a, m_b, m_c = self._register(m, f"sum_{level}", (m_a, m_b, m_a + m_b + m_c))
-        # M_a is not negative, so the outer terms stand side by side.
+        # M_a is not negative, so the outer terms are concatenated.
         beside = Cat(m_a[: 2 * half], m_b).as_signed()
         (total,) = self._register(m, f"total_{level}", (beside + (m_c << half),))
         # As many bits as the product of these factors can have.
         return total[: len(x) + len(y)].as_signed()
 
     def _multiply_magnitudes(self, m: Module, x: Value, y: Value, level: int) -> Value:
-        """Give the signed product of two signed values by that of their magnitudes."""
+        """Return the signed product of two signed values, from that of their magnitudes."""
         magnitudes = [
             Mux(factor < 0, -factor, factor)[: len(factor)].as_signed() for factor in (x, y)
         ]
@@ -139,7 +139,7 @@ class KaratsubaProduct(wiring.Component):
         return Mux(negative[0], -product, product)[: len(product)].as_signed()
 
     def _latency_below(self, level: int) -> int:
-        """Registers on the way of a product at the level below."""
+        """Pipeline registers of a product at the level below."""
         return len(self.registers.intersection(_priority(level - 1)))
 
     def _register(self, m: Module, place: str, values: Sequence[Value]) -> list[Value]:

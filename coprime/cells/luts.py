@@ -1,7 +1,7 @@
-"""Logic of explicit LUTs on XC7, where Yosys takes more of them than are needed.
+"""Logic of explicit LUTs on XC7, where Yosys would use more than are needed.
 
-ABC weighs a LUT of 6 inputs as more than two of fewer, and takes any number where that is faster.
-On other targets the same logic is for synthesis to map.
+ABC weighs a LUT of 6 inputs as more than two of fewer, and uses any number where that is faster.
+On other targets synthesis maps the same logic.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ def place_lut(m: Module, function: Callable[..., bool], *inputs: Value) -> Signa
 def select_bit(m: Module, word: Value, index: Value, target: Target) -> Value:
     """The bit of a word at an index, which is not beyond its last bit.
 
-    A LUT chooses one of four bits, and then one of four that were chosen, and so on.
+    A LUT selects one of four bits, another one of four that were selected, and so on.
     """
     if target is not Target.XC7 or len(word) < 4:
         return (word >> index)[0]
@@ -43,7 +43,7 @@ def select_bit(m: Module, word: Value, index: Value, target: Target) -> Value:
 
 
 def same(m: Module, a: Value, b: Value, target: Target) -> Value:
-    """Whether a = b, of the same width. A LUT compares three bits; what is left goes elsewhere."""
+    """Whether a = b, of the same width. A LUT compares three bits; synthesis maps the rest."""
     if target is not Target.XC7:
         return a == b
     threes = len(a) // 3 * 3
@@ -55,7 +55,7 @@ def same(m: Module, a: Value, b: Value, target: Target) -> Value:
 
 
 def at_least(m: Module, a: Value, b: Value, target: Target) -> Value:
-    """Whether a >= b, of the same width, 3 bits or more: from three bits up, by two with a LUT."""
+    """Whether a >= b, of 3 bits each or more: a LUT for three, then one for every two."""
     if target is not Target.XC7:
         return a >= b
 
@@ -66,7 +66,7 @@ def at_least(m: Module, a: Value, b: Value, target: Target) -> Value:
         return weighed(bits[:3]) >= weighed(bits[3:])
 
     def next_two(below: int, *bits: int) -> bool:
-        """What is below decides where these are the same."""
+        """The lower bits decide where these are equal."""
         half = len(bits) // 2
         return weighed((below, *bits[:half])) > weighed((0, *bits[half:]))
 

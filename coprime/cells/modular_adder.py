@@ -1,9 +1,9 @@
-"""Modular adder: a + b modulo a fixed m, with up to three subtractions side by side.
+"""Modular adder: a + b modulo a fixed m, with up to three subtractions in parallel.
 
 Source: COMPRESSION (Vassoler 2023), section 2.2.2, equation 5 and Figure 6: a + b, a + b - m,
-a + b - 2m and a + b - 3m are computed side by side, and the last one that is not negative is taken.
+a + b - 2m and a + b - 3m are computed in parallel, and the last non-negative one is taken.
 What differs: there are only as many as the range of a + b needs; a constant may be added, which
-costs nothing where one is subtracted anyway; and 2^n - 1 and 2^n + 1 have one adder with an
+costs nothing where one is subtracted anyway; and 2^n - 1 and 2^n + 1 use a single adder with an
 end-around carry.
 """
 
@@ -23,7 +23,7 @@ from .prefix_adder import EndAround, EndAroundAdder, Network, PrefixAdder
 __all__ = ["SUBTRACTIONS", "Addition", "ModularAdder"]
 
 SUBTRACTIONS = 3
-"""The most there can be side by side."""
+"""Maximum number in parallel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class Addition:
 
     @cached_property
     def around(self) -> EndAround | None:
-        """Whether an adder with an end-around carry does it."""
+        """The kind of end-around carry, where such an adder suffices."""
         form = modulus_form(self.modulus)
         if self.width <= form.columns:
             if form.kind is Form.MINUS_ONE and self.constant == 0:
@@ -72,14 +72,14 @@ class Addition:
 
     @property
     def subtractions(self) -> int:
-        """How many there are beside the plain sum."""
+        """Subtractions in parallel with the plain sum."""
         if self.truncates or self.around:
             return 0
         return (self._start + self.most - self.least) // self.modulus
 
     @property
     def addends(self) -> tuple[int, ...]:
-        """What the adders side by side add to a + b: each one m less than the one before."""
+        """What the parallel adders add to a + b: each m less than the adder before it."""
         if self.truncates:
             return (self.constant,)
         first = self._start - self.least
@@ -92,7 +92,7 @@ class Addition:
 
     @property
     def sum_width(self) -> int:
-        """Bits of the adders side by side: those of the result; if there are several, a sign."""
+        """Bits of the parallel adders: those of the result; with several adders, also a sign."""
         if not self.subtractions:
             return self.result_width
         largest = self._start + self.most - self.least
@@ -101,7 +101,7 @@ class Addition:
 
     @property
     def _start(self) -> int:
-        """Result for a + b = least: so this is the smallest sum, too."""
+        """The result for a + b = least, and so the smallest sum."""
         return (self.least + self.constant) % self.modulus
 
     @property
@@ -159,7 +159,7 @@ class ModularAdder(wiring.Component):
         constant: int = 0,
         network: Network = Network.BRENT_KUNG,
     ):
-        modulus_form(m)  # refuses what is none
+        modulus_form(m)  # raises an exception for an invalid modulus
         if most is None:
             most = 2 * (m - 1) if width is None else 2 * ((1 << width) - 1)
         self.addition = Addition(
@@ -174,7 +174,7 @@ class ModularAdder(wiring.Component):
         super().__init__({"a": In(width), "b": In(width), "result": Out(bits_for(m - 1))})
 
     def elaborate(self, platform: object) -> Module:
-        """Add with the carry coming around, or side by side and choose."""
+        """Add with an end-around carry, or in parallel adders, and select."""
         m = Module()
         if self.addition.around:
             self._add_around(m, self.addition.around)

@@ -20,7 +20,7 @@ __all__ = ["EndAround", "EndAroundAdder", "Network", "PrefixAdder"]
 
 
 class Network(Enum):
-    """Which ranges are put together in which level."""
+    """Which ranges are combined in which level."""
 
     BRENT_KUNG = "brent-kung"
     """Fewest nodes, about 2n; 2 log n - 1 levels."""
@@ -32,8 +32,8 @@ class Network(Enum):
     def levels(self, width: int) -> list[list[tuple[int, int]]]:
         """Nodes (upper, lower) of each level.
 
-        The range that ends at place `upper` is joined by the one that ends at `lower`, which is the
-        place right below it. After all levels every range goes down to place 0.
+        The range that ends at place `upper` is joined by the one that ends at `lower`, which is
+        adjacent below. After all levels every range extends down to place 0.
         """
         if self is Network.SKLANSKY:
             spans = [1 << level for level in range((width - 1).bit_length())]
@@ -51,11 +51,11 @@ class Network(Enum):
 
 
 class EndAround(Enum):
-    """What comes back into the lowest place."""
+    """What is fed back into the lowest place."""
 
     CARRY = "carry"
     """The carry-out, and also a carry if all places propagate: a + b modulo 2^n - 1, where only
-    a = b = 2^n - 1 gives the modulus itself; all other sums are below it."""
+    a = b = 2^n - 1 results in the modulus; all other sums are below it."""
     INVERTED = "inverted"
     """The inverted carry-out: a + b + 1 modulo 2^n + 1."""
 
@@ -159,7 +159,7 @@ class EndAroundAdder(wiring.Component):
         return area + 2 * width, delay + 2
 
     def elaborate(self, platform: object) -> Module:
-        """Join the carry that comes around to all places, after the network."""
+        """Add the carry that is fed back to all places, after the network."""
         m = Module()
         generates, propagates = _generate(self.a, self.b, self.network, m)
         around = Signal()

@@ -1,4 +1,4 @@
-"""One product of a DSP slice: signed 18 by 18 bits, with up to three registers on its way."""
+"""One product of a DSP slice: signed 18 by 18 bits, with up to three pipeline registers."""
 
 from amaranth.hdl import Const, Module, Signal, signed
 from amaranth.lib import wiring
@@ -16,7 +16,7 @@ class Product(wiring.Component):
     Parameters
     ----------
     inputs, middle, output : bool
-        Whether there are registers before the multiplier, in it, and behind it.
+        Whether there are registers before, in and after the multiplier.
     target : Target
         XC7 places one DSP48E1; ECP5 one MULT18X18D.
 

@@ -10,10 +10,10 @@ bit, that takes two additions and no product:
     x = half * (2^h + 1) + high
 
 where `low` is x mod 2^h - 1 and `high` is x mod 2^h + 1. There is no carry beyond n bits and no
-subtraction: x is 2^n - 2 at the most.
+subtraction: x is at most 2^n - 2.
 
-Between products nothing needs to be put together: an exponentiation can split its operand once,
-work on residues (`ResidueProduct`), and join them once at the end.
+Products need no recombination between them: an exponentiation can split its operand once, work on
+residues (`ResidueProduct`), and join them once at the end.
 """
 
 from amaranth.hdl import Cat, Const, Module
@@ -26,7 +26,7 @@ __all__ = ["Join", "ResidueProduct", "Split", "SplitProduct"]
 
 
 class _Halves(wiring.Component):
-    """What the parts have in common: n, and the two factors of 2^n - 1.
+    """What the parts share: n, and the two factors of 2^n - 1.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Join(_Halves):
             difference.x1.eq(~(self.high[:h] | top)),
         ]
         half = difference.result.rotate_right(1)
-        # `half` stands twice; of `high` the bit 2^h counts in the upper one.
+        # `half` occurs twice; bit 2^h of `high` counts in its upper copy.
         m.d.comb += self.result.eq(Cat(half, half) + Cat(self.high, Const(0, h - 1)))
         return m
 

@@ -15,8 +15,8 @@ def look_up(words: Sequence[int], address: Value, width: int) -> Value:
     """The word at an address; 0 beyond the last.
 
     Each bit of the word is a truth table of the address's bits, so that synthesis finds one LUT a
-    bit where a comparison with every address would cost several. A table of more bits than a LUT
-    has inputs is one of two halves, each of which synthesis would not find by itself.
+    bit where a comparison with every address would cost several. A table of more address
+    bits than a LUT has inputs is split into halves, which synthesis would not find on its own.
     """
     if len(address) > _LUT_INPUTS:
         half = 1 << (len(address) - 1)
@@ -24,7 +24,7 @@ def look_up(words: Sequence[int], address: Value, width: int) -> Value:
         return Mux(address[-1], high, low)
     columns = _columns(words, width)
     # A shifted table of which one bit is taken, and not bit_select(), which becomes an assignment
-    # of the shifted table to a wire of one bit: Verilator 5.48 may then leave other bits in.
+    # of the shifted table to a wire of one bit: Verilator 5.48 may then keep other bits.
     return Cat((Const(column, 1 << len(address)) >> address)[0] for column in columns)
 
 
@@ -33,8 +33,8 @@ def place_table(
 ) -> Value:
     """As `look_up`; on XC7 of explicit LUTs, one a bit, if the address has 6 bits.
 
-    Yosys weighs a LUT of 6 inputs as more than two of fewer, and takes several of these where there
-    is time for it.
+    Yosys weighs a LUT of 6 inputs as more than two of fewer, and uses several of these where timing
+    allows it.
     """
     if target is not Target.XC7 or len(address) != _LUT_INPUTS:
         return look_up(words, address, width)

@@ -71,7 +71,7 @@ def _check_montgomery(x: int, y: int, m: int, rounds: int, width: int) -> None:
 
 
 def montgomery_rounds_result(s: int, c: int, m: int) -> int:
-    """What stands in S and C, below 2M, made canonical: one conditional subtraction."""
+    """S + C, below 2M, reduced to canonical form by one conditional subtraction."""
     value = s + c
     assert value < 2 * m
     return value - m if value >= m else value
@@ -93,7 +93,7 @@ def montgomery_one(x: int, y: int, m: int, rounds: int, width: int) -> int:
 
 
 def table(y: int, m: int, width: int) -> list[int]:
-    """(k * 2^width + y) mod m for the counts k, each made from the one before.
+    """(k * 2^width + y) mod m for the counts k, each computed from the previous one.
 
     2^(width-1) <= m < 2^width; 0 <= y < m. An entry E below m gives F = E + 2^width - m, which is
     below 2^width <= 2m: the next entry is F or F - m.

@@ -90,7 +90,7 @@ def montgomery(
     Q = [0] * long
     limit = 1 << accumulator_bits(long, radix_bits)
     products = 0
-    diagonals: list[int] = []  # of X * Y, which the hardware takes anew for the second half
+    diagonals: list[int] = []  # of X * Y, which the hardware computes again for the second half
     running = 0  # the d_i of the next column's pairs, of X * Y and of q * M'
     carry = result = 0
 
@@ -129,7 +129,7 @@ def montgomery(
         else:
             result |= total % radix << (radix_bits * (k - outer))
         carry = total >> radix_bits
-        # What no pair of the next column has.
+        # What no pair of the next column contains.
         gone = k + 1 - long
         if 0 <= gone < short:
             running -= diagonals[gone]
@@ -141,7 +141,7 @@ def montgomery(
 
 
 def last_round(s: int, m: int, inner: int, radix_bits: int = RADIX_BITS) -> int:
-    """(s + q * m) / 2^radix_bits with q = s_0 * c: out of c * m into m itself, a digit at a time.
+    """(s + q * m) / 2^radix_bits with q = s_0 * c: from c * m to m, a digit at a time.
 
     s has `inner` digits. The result is below (s + 2^radix_bits * m) / 2^radix_bits.
     """

@@ -30,7 +30,7 @@ Digit = tuple[int, int]
 
 
 class Form(Enum):
-    """What a modulus looks like beside a power of two."""
+    """How a modulus relates to a power of two."""
 
     POWER = "2^n"
     MINUS_ONE = "2^n-1"
@@ -39,11 +39,11 @@ class Form(Enum):
     PLUS_K = "2^n+k"
     GENERAL = "general"
     """2^n - k or 2^n + k, where k has more than n/3 + 1 non-zero signed digits: as many as a number
-    of n bits has on average, so that the form is of no help."""
+    of n bits has on average, so that the form is of no use."""
 
 
 class Recoding(Enum):
-    """Which signed digits stand for a residue."""
+    """Which signed digits represent a residue."""
 
     THESIS = "thesis"
     """The positive or the negative residue, whichever has fewer ones; the positive one at a tie."""
@@ -63,7 +63,7 @@ class ModulusForm:
 
 
 def modulus_form(m: int) -> ModulusForm:
-    """Give the form of a modulus of at least 3.
+    """Return the form of a modulus of at least 3.
 
     Of the two powers of two beside m, it is the lower one up to 4/3 of that: so both vectors that
     the compression leaves, below 2^(n+1) together, need few subtractions of m. 3 is 2^2 - 1.
@@ -84,10 +84,10 @@ def modulus_form(m: int) -> ModulusForm:
 def residue_digits(
     weight: int, m: int, *, recoding: Recoding = Recoding.FEWEST
 ) -> tuple[Digit, ...]:
-    """Give signed digits of a number congruent to 2^weight modulo m, the lowest column first.
+    """Return signed digits of a number congruent to 2^weight modulo m, the lowest column first.
 
-    All columns are below the form's number of columns. A weight that is below, too, stays itself;
-    for m = 2^n all others have no digit at all.
+    All columns are below the form's number of columns. A weight below it is its own digit; for
+    m = 2^n all others have no digit.
     """
     columns = modulus_form(m).columns
     if weight < 0:
@@ -136,7 +136,7 @@ def _binary(value: int) -> tuple[Digit, ...]:
 
 def _non_adjacent(value: int) -> tuple[Digit, ...]:
     """Signed digits of which no two beside each other are non-zero: the fewest there can be."""
-    # Of 3v and v in binary, where they differ there is a digit, of the sign that 3v tells.
+    # Of 3v and v in binary, where they differ there is a digit, with the sign of 3v there.
     sign, magnitude = (-1, -value) if value < 0 else (1, value)
     triple = 3 * magnitude
     places = triple ^ magnitude

@@ -1,4 +1,4 @@
-"""Moduli that have names: fields of elliptic curves and of proof systems, lattices, and a thesis's.
+"""Named moduli: fields of elliptic curves and of proof systems, of lattices, and of a thesis.
 
 Each is computed from the expression that defines it. The pairs of COMPRESSION (Vassoler 2023,
 equations 22 and 23) are a family: a name for each even n, "vassoler-30" and "vassoler-30-pseudo".
@@ -150,7 +150,7 @@ MODULI: Mapping[str, NamedModulus] = {modulus.name: modulus for modulus in _modu
 """By name; of COMPRESSION's family those that it publishes figures of."""
 
 _LONGEST = 4096
-"""Bits of a written modulus, at the most."""
+"""Maximum length of a written modulus, in bits."""
 _WRITTEN = (
     "write a name, vassoler-N for an even N, a number as 3329 or 0xd01, or a sum of powers as"
     " 2^255 - 19"
@@ -159,7 +159,7 @@ _PAIR = re.compile(r"vassoler-?([0-9]{1,5})(-pseudo)?")
 
 
 def _plain(text: str) -> str:
-    """A name or an expression without what people write in different ways."""
+    """A name or an expression in lower case, without spaces and underscores."""
     return re.sub(r"[\s_]+", "", text.lower())
 
 
@@ -176,7 +176,7 @@ def modulus_named(name: str) -> NamedModulus:
     Capitals, spaces, underscores and a name's hyphens do not matter: "P256", "2^255-19". The
     thesis's family has a name for every even n from 2 to 99998.
 
-    Raises TypeError for what is no text, ValueError with the nearest names for an unknown one.
+    Raises TypeError unless it is a str, ValueError with the nearest names for an unknown one.
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, not {name!r}")
@@ -199,12 +199,12 @@ _TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(?:(\d+)\^(\d+)|0x([0-9a-f]+)|(\d+))")
 
 
 def modulus_of(text: str) -> int:
-    """Give the modulus of 3 or more that a text names or writes.
+    """Return the modulus of 3 or more that a text names or writes.
 
     A name, as for `modulus_named`; a decimal or hexadecimal number (0x...); or a sum of numbers and
     powers: "2^255 - 19", "3*2^30 + 1". Of up to 4096 bits.
 
-    Raises TypeError for what is no text, ValueError for anything else, and for less than 3.
+    Raises TypeError unless it is a str, ValueError for anything else, and for less than 3.
     """
     if not isinstance(text, str):
         raise TypeError(f"the modulus must be a str, not {text!r}")
@@ -219,7 +219,7 @@ def modulus_of(text: str) -> int:
                 raise ValueError(f"{error}; {_WRITTEN}") from None
             break
         sign, times, base, exponent, hexadecimal, decimal = match.groups()
-        # A digit has 3 bits at the least.
+        # A digit has at least 3 bits.
         if any(number and len(number) > _LONGEST // 3 for number in match.groups()):
             raise ValueError(_too_long(text))
         if base:
@@ -239,4 +239,4 @@ def modulus_of(text: str) -> int:
 
 def _too_long(text: str) -> str:
     shown = text if len(text) < 40 else f"{text[:30]}..."
-    return f"the modulus must have {_LONGEST} bits at the most: {shown!r} is longer"
+    return f"the modulus must have at most {_LONGEST} bits: {shown!r} is longer"

@@ -3,10 +3,18 @@
 R of a modulus is 2^exponent: a multiplication divides by it, round by round. The exponent follows
 from the modulus's length and from the multiplier; it is 0 for one that does not divide. A constant
 that does not exist, since the modulus is 0 or even or the primes share a factor, is 0: software
-hands it to the hardware all the same, which then answers with its own error.
+passes it to the hardware all the same, which then reports its own error.
 """
 
-__all__ = ["crt_factor", "digits", "inverse", "modulus_power", "prime_power", "reduced"]
+__all__ = [
+    "crt_factor",
+    "digits",
+    "inverse",
+    "modulus_power",
+    "prime_power",
+    "reduced",
+    "scaled_product",
+]
 
 
 def digits(length: int, width: int, headroom: int) -> int:
@@ -33,6 +41,19 @@ def reduced(value: int, modulus: int, bits: int) -> int:
     return (value + q * modulus) >> bits
 
 
+def scaled_product(
+    x: int, y: int, modulus: int, width: int, rounds: int, *, descale: bool = False
+) -> int:
+    """x * y * 2^-(width * rounds) modulo c * modulus with c = -modulus^-1 mod 2^width.
+
+    It is not fully reduced: below x * y / 2^(width * rounds) + c * modulus. With `descale` the last
+    round is modulo the modulus. Ranges: x, y >= 0; modulus odd, above 0.
+    """
+    whole = inverse(modulus, width) * modulus
+    s = reduced(x * y, whole, width * (rounds - descale))
+    return reduced(s, modulus, width) if descale else s
+
+
 def modulus_power(modulus: int, exponent: int) -> int:
     """R^2 mod modulus for R = 2^exponent: brings an operand into Montgomery form."""
     return prime_power(modulus, exponent, exponent)
@@ -50,8 +71,8 @@ def prime_power(prime: int, exponent: int, prime_exponent: int) -> int:
 def crt_factor(prime: int, other: int, modulus: int, prime_exponent: int) -> int:
     """(other^-1 mod prime) * other * 2^prime_exponent mod modulus; 0 if that does not exist.
 
-    With the modulus prime * other, it is R_p = 2^prime_exponent modulo the one prime and 0 modulo
-    the other: a result modulo `prime` times this factor, in a multiplication that divides by R_p,
+    With the modulus prime * other, it is R_p = 2^prime_exponent modulo one prime and 0 modulo the
+    other: a result modulo `prime` times this factor, in a multiplication that divides by R_p,
     is that prime's part of the recombined result.
     """
     if modulus < 1 or prime < 2:

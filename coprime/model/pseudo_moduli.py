@@ -1,22 +1,22 @@
-"""Pseudo-moduli: multiples c*m of a modulus m whose multiplier is smaller than that of m itself.
+"""Pseudo-moduli: multiples c*m of a modulus m whose multiplier is smaller than that of m.
 
 Source: COMPRESSION (Vassoler 2023), section 4.1: work modulo m1 = c*m2 and reduce modulo m2 once,
 at the end. The thesis takes m1 = 3*m2 = 2^(n+2) - 1; here c is searched for, for any modulus.
 
 The cost is an estimate in unit gates. Operands of w bits make w^2 AND terms. A bit of a weight
-below 2^w has its column; one above comes back as the residue of its weight, in as many columns as
-that has non-zero signed digits. There are two ways. *At once*, as the thesis does: so does each
-carry that leaves the tree at 2^w, and a modulus is dear if 2^w has many digits modulo it. Full
-adders leave two bits in each column; how many that takes is a linear equation (`full_adders`).
-*Last*: the tree first leaves two rows of 2w columns, and what is above 2^w comes back then, at two
-bits a column (`full_adders_last`). The cheaper one counts. A modular addition, counted as two rows
-of full adders, ends the product, and another one the reduction modulo m. Not in it: what half
-adders, 5:3 counters and prefix adders change, the correction constant (one row at the most), and a
-second or a third subtraction.
+below 2^w has its column; a bit above returns as the residue of its weight, in as many columns as
+the residue has non-zero signed digits. There are two schemes. *At once*, as in the thesis: each
+carry out of the tree at 2^w also returns so, and a modulus is expensive if 2^w has many digits
+modulo it. Full adders reduce each column to two bits; their number follows from a linear equation
+(`full_adders`). *Last*: the tree first reduces 2w columns to two rows, and what is above 2^w
+returns then, at two bits a column (`full_adders_last`). The cheaper scheme counts. A modular
+addition, counted as two rows of full adders, ends the product, and another ends the reduction
+modulo m. Not included: what half adders, 5:3 counters and prefix adders change, the correction
+constant (at most one row), and a second or a third subtraction.
 
-The delay is that of levels of full adders, each of which leaves two bits of three, and of a prefix
-adder; the reduction modulo m has a cycle of its own, and adds none. What is compared is the product
-of area and delay, as everywhere where trees are compared.
+The delay is that of levels of full adders, each of which reduces three bits to two, and of a prefix
+adder; the reduction modulo m has a cycle of its own, and adds none. Multiples are compared by the
+product of area and delay, as trees are everywhere.
 """
 
 import heapq
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 EXHAUSTIVE_BITS = 16
-"""Up to so many extra bits every multiple is looked at."""
+"""Number of extra bits up to which every multiple is considered."""
 
 _FULL_ADDER = 7
 """Unit gates of a full adder: an AND or OR is 1, an XOR 2."""
@@ -52,10 +52,10 @@ _EVALUATED = 64
 """Multiples of each kind whose cost is computed: sparse ones, and those with cheap carries."""
 
 _SHOWN = 8
-"""Signed digits of a number that is written out, at the most."""
+"""Maximum signed digits of a number that is written out."""
 
 _FEW = 4
-"""Signed digits, at the most, of the multiples that are searched for among all c."""
+"""Maximum signed digits of the multiples that are searched for among all c."""
 
 
 def signed_digits(number: int) -> tuple[tuple[int, int], ...]:
@@ -109,13 +109,14 @@ def residue_columns(modulus: int, exponent: int) -> tuple[int, int]:
 
 
 def full_adders(modulus: int, counts: Iterable[int]) -> int:
-    """Full adders that leave two bits in each column below 2^w, for a modulus of w bits.
+    """Full adders that reduce each column below 2^w to two bits, for a modulus of w bits.
 
-    Column j has h_j bits once all weights are below 2^w, and F_j full adders. Each takes two of its
-    bits away and gives one to column j + 1; of the last column's, one to each column of the d
-    digits of 2^w. Two remain if 2 F_j = h_j - 2 + F_(j-1) + [j is one of the d] F_(w-1). These
-    equations are summed here, over the columns and with weights 2^j. Fractions of an adder are
-    rounded up, and a sum below 0, where bits are missing in most columns, to 0.
+    Column j has h_j bits once all weights are below 2^w, and F_j full adders. Each
+    removes two of its bits and adds one to column j + 1; those of the last column add one to each
+    column of the d digits of 2^w. Two remain if
+    2 F_j = h_j - 2 + F_(j-1) + [j is one of the d] F_(w-1). These equations are summed here, over
+    the columns and with weights 2^j. Fractions of an adder are rounded up, and a sum below 0, where
+    bits are missing in most columns, to 0.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ class Estimate(NamedTuple):
 def product_estimate(modulus: int) -> Estimate:
     """Multiplier for a modulus: AND terms, full adders, a modular addition.
 
-    Of both ways to fold, the one with the least product of area and delay.
+    It is that of the folding with the lesser product of area and delay.
     """
     width = modulus.bit_length()
     if modulus == 1 << width - 1:
@@ -224,7 +225,7 @@ def _compressed(modulus: int, counts: list[int]) -> tuple[int, int]:
 
 
 def _levels_delay(height: int) -> int:
-    """Unit gates on the way through full adders that leave two of so many bits in a column."""
+    """Unit gates through the full adders that reduce so many bits in a column to two."""
     levels = 0
     while height > 2:
         height -= height // 3
@@ -233,7 +234,7 @@ def _levels_delay(height: int) -> int:
 
 
 def _addition_delay(width: int) -> int:
-    """Unit gates on the way through a modular addition: two prefix adders, a choice."""
+    """Unit gates through a modular addition: two prefix adders, a selection."""
     return 4 * (width - 1).bit_length() + 8
 
 
@@ -244,7 +245,7 @@ class PseudoModulus:
     Parameters
     ----------
     modulus : m, 2 or more
-    factor : c, 1 or more; 1 is the modulus itself
+    factor : c, 1 or more; 1 is the modulus
     """
 
     modulus: int
@@ -296,7 +297,7 @@ class Search:
     ----------
     modulus : what it was for
     extra_bits : how much longer a multiple was allowed to be
-    candidates : the best first; the modulus itself, c = 1, is always among them
+    candidates : the best first; the modulus, c = 1, is always among them
     """
 
     modulus: int
@@ -305,7 +306,7 @@ class Search:
 
     @property
     def best(self) -> PseudoModulus:
-        """The cheapest one; the modulus itself where no multiple is cheaper."""
+        """The cheapest; the modulus where no multiple is cheaper."""
         return self.candidates[0]
 
     @property
@@ -357,24 +358,22 @@ def _bits(count: int) -> str:
 
 
 def search(modulus: int, extra_bits: int = 2, keep: int = 8) -> Search:
-    """Look for multiples of a modulus that make a smaller multiplier than the modulus itself.
+    """Search for multiples of a modulus that have a smaller multiplier than the modulus.
 
-    Up to 16 extra bits every odd c is looked at: an even one is only longer, with the digits of its
-    half. The cost is computed of 64 multiples with the fewest signed digits, of 64 whose carries
-    come back in the fewest columns for their length, and of the modulus itself: among those the
-    choice is the best one, and all there are if they are not more. As many are taken of those of up
-    to 2, 4 and 8 bits, so that who looks further finds nothing worse. Above 16 bits the c are too
-    many; there arithmetic finds every multiple of at most 4 signed digits, 2^a +- 2^i +- 2^j +- 1
-    times what the modulus has of 2: given three of them, the last one is looked up among the powers
-    of 2.
+    Up to 16 extra bits every odd c is considered: an even c is only longer, with the digits of its
+    half. The cost is computed for 64 multiples with the fewest signed digits, for 64 whose carries
+    return in the fewest columns for their length, and for the modulus, or for all if there are not
+    more; the cheapest is chosen. As many are taken of those of up to 2, 4 and 8 extra bits, so that
+    a wider search finds nothing worse. Above 16 bits there are too many c; there arithmetic finds
+    every multiple of at most 4 signed digits, 2^a +- 2^i +- 2^j +- 1 times the power of 2 in the
+    modulus: given three digits, the last is looked up among the powers of 2.
 
     Parameters
     ----------
     modulus : 3 or more
     extra_bits : by how many bits a multiple may be longer: 0 to 16, or to as many as the modulus
-        has if they are more, and to 256 at the most
-    keep : how many candidates to give, 1 or more; the modulus itself comes on top where it is not
-        among them
+        has if they are more, and to at most 256
+    keep : how many candidates to return, 1 or more; the modulus is added where it is not among them
     """
     _check("modulus", modulus, 3)
     _check("extra_bits", extra_bits, 0, min(256, max(EXHAUSTIVE_BITS, modulus.bit_length())))

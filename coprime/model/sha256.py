@@ -36,7 +36,7 @@ def _primes(count: int) -> list[int]:
 
 
 def _cube_root(value: int) -> int:
-    """The greatest integer whose cube is not above the value."""
+    """The largest integer whose cube does not exceed the value."""
     root = 0
     for place in reversed(range(value.bit_length() // 3 + 1)):
         if (root | 1 << place) ** 3 <= value:
@@ -55,7 +55,7 @@ def _rotate(word: int, places: int) -> int:
 
 
 def next_word(words: list[int]) -> int:
-    """The message schedule's word behind the last 16, the oldest first."""
+    """The message schedule's word after the last 16, the oldest first."""
     w15, w2 = words[1], words[14]
     small_0 = _rotate(w15, 7) ^ _rotate(w15, 18) ^ w15 >> 3
     small_1 = _rotate(w2, 17) ^ _rotate(w2, 19) ^ w2 >> 10

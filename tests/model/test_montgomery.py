@@ -68,3 +68,26 @@ def test_factors_that_do_not_exist_are_0():
     assert montgomery.crt_factor(7, 0, 0, 17) == 0
     assert montgomery.crt_factor(0, 7, 35, 17) == 0
     assert montgomery.crt_factor(7, 7, 49, 17) == 0
+
+
+def test_reduced():
+    for modulus in range(1, 32, 2):
+        for bits in range(5):
+            for value in range(100):
+                result = montgomery.reduced(value, modulus, bits)
+                assert (result << bits) % modulus == value % modulus
+                assert result << bits < value + (modulus << bits) or not value
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_scaled_product(rounds):
+    """Modulo c * M, whose lowest digit is -1; or in the last round modulo M."""
+    width = 3
+    for modulus in range(1, 32, 2):
+        whole = montgomery.inverse(modulus, width) * modulus
+        assert whole % (1 << width) == (1 << width) - 1
+        for x, y in ((whole, 5), (17, 2 * whole), (whole - 1, whole - 1)):
+            for descale in (False, True):
+                result = montgomery.scaled_product(x, y, modulus, width, rounds, descale=descale)
+                assert (result << width * rounds) % modulus == x * y % modulus
+                assert result < (x * y >> width * rounds) + whole + 1

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from coprime.model.compact import RADIX_BITS, scaling
-from coprime.model.montgomery import reduced
+from coprime.model.compact import RADIX_BITS
+from coprime.model.montgomery import scaled_product
 
 from ..contract import Multiplication
 
@@ -88,7 +88,4 @@ class CompactMultiplication(Multiplication):
 
         Where it `leaves`, the last round is M's.
         """
-        whole = scaling(modulus) * modulus
-        product = multiplicand * multiplier
-        s = reduced(product, whole, RADIX_BITS * (rounds - leaves))
-        return reduced(s, modulus, RADIX_BITS) if leaves else s
+        return scaled_product(multiplicand, multiplier, modulus, RADIX_BITS, rounds, descale=leaves)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from coprime.model.montgomery import inverse, reduced
+from coprime.model.montgomery import reduced, scaled_product
 
 from ..contract import READ_LATENCY, Multiplication
 
@@ -112,10 +112,7 @@ class KaratsubaMultiplication(Multiplication):
 
         Scaled, of c * M in the place of M; where it `leaves`, the last round is M's.
         """
-        product, width = multiplicand * multiplier, self.digit_width
+        width = self.digit_width
         if not self.scaled:
-            return reduced(product, modulus, width * rounds)
-        c = inverse(modulus, width)
-        if not leaves:
-            return reduced(product, c * modulus, width * rounds)
-        return reduced(reduced(product, c * modulus, width * (rounds - 1)), modulus, width)
+            return reduced(multiplicand * multiplier, modulus, width * rounds)
+        return scaled_product(multiplicand, multiplier, modulus, width, rounds, descale=leaves)
