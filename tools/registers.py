@@ -3,7 +3,8 @@
 The sources are coprime/bus/registers.rdl for an accelerator and coprime/bus/cluster.rdl for a
 cluster, with the registers that both include from coprime/bus/shared.rdl, and the codes in
 coprime/engine/contract.py. Each map yields the Python constants, the C header and the page of the
-documentation. A register of a cluster that equals an accelerator's is defined by reference to it.
+documentation. A register of a cluster that equals an accelerator's, perhaps without some of its
+fields, is defined by reference to it.
 """
 
 import argparse
@@ -139,24 +140,40 @@ def docs_of(enumeration: type[enum.IntEnum]) -> dict[str, str]:
     return docs
 
 
+def added_fields(register: Register, originals: tuple[Register, ...]) -> list[str] | None:
+    """Names of the fields that the original has in addition; None unless all others are equal."""
+    for original in originals:
+        names = [field.name for field in original.fields if field not in register.fields]
+        if original.without(*names) == register:
+            return names
+    return None
+
+
 # --- Python -------------------------------------------------------------------------------------
 
 
-def write_python(own: Map, content: Content, shared: tuple[Register, ...]) -> Iterator[str]:
-    """Write a map's constants; `shared` registers are imported from the accelerator's."""
+def write_python(own: Map, content: Content, originals: tuple[Register, ...]) -> Iterator[str]:
+    """Write a map's constants; what equals the accelerator's `originals` refers to them."""
     yield f'"""{own.title} as constants.\n\n{own.notice}\n'
     yield textwrap.fill(content.doc, 100) + '\n"""\n'
     yield "# fmt: off\n# ruff: noqa: E501\n"
-    imported = [register.name for register in content.registers if register in shared]
+    added = {register.name: added_fields(register, originals) for register in content.registers}
+    imported = [name for name, fields in added.items() if fields == []]
     classes = {type(one).__name__ for one in content.registers} | {"Field", "Register"}
+    if any(added.values()):
+        yield "from coprime.bus import registers"
     yield f"from coprime.bus.register_classes import {', '.join(sorted(classes))}"
     if imported:
         names = "".join(f"    {name},\n" for name in sorted(imported))
         yield f"from coprime.bus.registers import (\n{names})"
     yield ""
     for register in content.registers:
-        if register not in shared:
+        fields = added[register.name]
+        if fields is None:
             yield from define_python(register)
+        elif fields:
+            names = ", ".join(map(string, fields))
+            yield f"{register.name} = registers.{register.name}.without({names})"
     for name, kind, doc in (
         ("REGISTERS", Register, "All registers except the windows, by address."),
         ("WINDOWS", Window, "All data windows, by address."),
@@ -168,15 +185,19 @@ def write_python(own: Map, content: Content, shared: tuple[Register, ...]) -> It
 
 
 def define_python(register: Register) -> Iterator[str]:
-    """Define a register, with a line for each field."""
+    """Define a register on one line, or, if it has several fields, with a line for each."""
     place = f'"{register.name}", 0x{register.address:02X}, "{register.access}"'
-    yield f"{register.name} = {type(register).__name__}("
-    yield f"    {place}, {string(register.doc)}, ("
+    head = f"{register.name} = {type(register).__name__}({place}, {string(register.doc)}, ("
+    tail = f"), {register.words})" if isinstance(register, Window) else "))"
+    fields = []
     for field in register.fields:
         reset = f"0x{field.reset:X}" if field.reset else field.reset
         place = f'"{field.name}", {field.offset}, {field.width}, "{field.access}", {reset}'
-        yield f"        Field({place}, {string(field.doc)}),"
-    yield f"    ), {register.words})" if isinstance(register, Window) else "    ))"
+        fields.append(f"Field({place}, {string(field.doc)}),")
+    if len(fields) == 1:
+        yield head + fields[0] + tail
+    else:
+        yield from (head, *(f"    {field}" for field in fields), tail)
 
 
 def string(text: str) -> str:
@@ -187,8 +208,8 @@ def string(text: str) -> str:
 # --- C ------------------------------------------------------------------------------------------
 
 
-def write_header(own: Map, content: Content, shared: tuple[Register, ...]) -> Iterator[str]:
-    """Write a map's C header; `shared` registers refer to the accelerator's, which it includes.
+def write_header(own: Map, content: Content, originals: tuple[Register, ...]) -> Iterator[str]:
+    """Write a map's C header; what equals the accelerator's `originals` refers to their header.
 
     Registers are plain offsets: a packed structure would let a compiler split an access into bytes,
     which the accelerator refuses.
@@ -201,7 +222,7 @@ def write_header(own: Map, content: Content, shared: tuple[Register, ...]) -> It
     yield comment(content.doc)
     for register in content.registers:
         yield ""
-        reference = register in shared
+        reference = added_fields(register, originals) is not None
         if not reference:
             yield comment(f"{register.access}. {register.doc}")
         for part, value, doc in constants(register):
@@ -306,13 +327,13 @@ def addresses(register: Register) -> str:
 def generate() -> dict[Path, str]:
     """Every generated file's path below the root, with its text."""
     texts: dict[Path, str] = {}
-    shared: tuple[Register, ...] = ()
+    originals: tuple[Register, ...] = ()
     for own in (ACCELERATOR, CLUSTER):
         content = load_registers(own.source)
-        texts[own.python] = "\n".join(write_python(own, content, shared)) + "\n"
-        texts[own.header] = "\n".join(write_header(own, content, shared)) + "\n"
+        texts[own.python] = "\n".join(write_python(own, content, originals)) + "\n"
+        texts[own.header] = "\n".join(write_header(own, content, originals)) + "\n"
         texts[own.page] = "\n".join(write_page(own, content)) + "\n"
-        shared = content.registers
+        originals = content.registers
     return texts
 
 

@@ -16,6 +16,7 @@ removed.
 # fmt: off
 # ruff: noqa: E501
 
+from coprime.bus import registers
 from coprime.bus.register_classes import Field, Register
 from coprime.bus.registers import (
     DIGITS,
@@ -30,70 +31,27 @@ from coprime.bus.registers import (
     VERSION,
 )
 
-IDENTIFICATION = Register(
-    "IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (
-        Field("ID", 0, 32, "R", 0x434F5043, "The letters COPC, the first in the most significant byte."),
-    ))
-CAPABILITIES = Register(
-    "CAPABILITIES", 0x4C, "R", "Features of the engine.", (
-        Field("COMMANDS", 0, 8, "R", None, "Bit k is 1 if the engine implements the command with code k."),
-        Field("CONSTANT_TIME", 8, 1, "R", None, "1 if a private operation takes the same number of cycles for every key and message of a given length."),
-        Field("FIXED_MODULUS", 9, 1, "R", None, "1 if the engine works with a single modulus, which is built into the hardware."),
-        Field("MULTIPLIERS", 10, 4, "R", None, "Number of multipliers of an engine that work in parallel, at least 1."),
-        Field("EQUAL_PRIMES", 14, 1, "R", None, "1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer prime."),
-        Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
-    ))
-CORES = Register(
-    "CORES", 0x5C, "R", "How many engines the cluster has.", (
-        Field("COUNT", 0, 16, "R", None, "1 to 1023."),
-    ))
-COMMAND = Register(
-    "COMMAND", 0x60, "W", "A write starts a command on the selected core. A command that reads X consumes it: X must be loaded again for the next command once the engine has accepted one. WIPE also clears the complete marks of all operands of the core.", (
-        Field("CODE", 0, 3, "W", 0, "Code of the command."),
-    ))
-ERROR = Register(
-    "ERROR", 0x64, "RW", "Why the first refused access was refused. Any write clears it. COMPLETION shows how a command ended.", (
-        Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),
-    ))
-INTERRUPT_ENABLE = Register(
-    "INTERRUPT_ENABLE", 0x68, "RW", "The interrupt that drives the irq pin.", (
-        Field("DONE", 0, 1, "RW", 0, "1 raises irq while COMPLETION.VALID is 1."),
-    ))
-KEY_OPERAND = Register(
-    "KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A command, or a write to CORE or to any length register, ends the loading.", (
-        Field("OPERAND", 0, 5, "W", 0, "Number of the operand, which may be X. A number that the engine does not hold sets ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),
-    ))
-CORE = Register(
-    "CORE", 0xA0, "RW", "Selects the core to which lengths, operands and commands belong; 0 after reset. A write ends the loading of an operand.", (
-        Field("NUMBER", 0, 16, "RW", 0, "Number of the core, from 0. A number at or above CORES sets ERROR.REFUSAL to ADDRESS; then no core is selected, which reads as 65535."),
-        Field("OCCUPIED", 31, 1, "R", 0, "1 from the start of a command on the selected core until its completion is removed."),
-    ))
-CANCEL = Register(
-    "CANCEL", 0xA4, "W", "A write ends the command that runs on the selected core: its completion has the error CANCELLED. If the command has ended in the meantime, its completion is unaffected; without a command nothing happens. Loaded operands are kept, unless CAPABILITIES.CHECKED is 1: then all of them must be loaded again.", (
-        Field("ANY", 0, 32, "W", 0, "Any value."),
-    ))
-COMPLETION = Register(
-    "COMPLETION", 0xA8, "R", "The oldest completion that has not been removed, once its result can be read.", (
-        Field("CORE", 0, 16, "R", 0, "Number of the core."),
-        Field("ERROR", 16, 8, "R", 0, "Error of the command; 0 if it succeeded."),
-        Field("VALID", 31, 1, "R", 0, "1 if there is a completion. If 0, the other fields, RESULT_LENGTH and RESULT read as 0."),
-    ))
-RESULT_LENGTH = Register(
-    "RESULT_LENGTH", 0xAC, "R", "Length of the result that belongs to COMPLETION.", (
-        Field("BYTES", 0, 16, "R", 0, "ceil(MODULUS_LENGTH / 8) of the core, in bytes; 0 after an error and after WIPE."),
-    ))
-RESULT = Register(
-    "RESULT", 0xB0, "R", "Next word of the result that belongs to COMPLETION, least significant word first. Each word can be read once; a read waits until the word has arrived.", (
-        Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 once all its words have been read."),
-    ))
-NEXT = Register(
-    "NEXT", 0xB4, "W", "A write removes the oldest completion, with any unread words of its result, and releases its core. Without a completion nothing happens.", (
-        Field("ANY", 0, 32, "W", 0, "Any value."),
-    ))
-TIME = Register(
-    "TIME", 0xB8, "R", "Clock cycles since reset.", (
-        Field("CYCLES", 0, 32, "R", 0, "Cycles, modulo 2^32."),
-    ))
+IDENTIFICATION = Register("IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (Field("ID", 0, 32, "R", 0x434F5043, "The letters COPC, the first in the most significant byte."),))
+CAPABILITIES = registers.CAPABILITIES.without("PADDINGS")
+CORES = Register("CORES", 0x5C, "R", "How many engines the cluster has.", (Field("COUNT", 0, 16, "R", None, "1 to 1023."),))
+COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command on the selected core. A command that reads X consumes it: X must be loaded again for the next command once the engine has accepted one. WIPE also clears the complete marks of all operands of the core.", (Field("CODE", 0, 3, "W", 0, "Code of the command."),))
+ERROR = Register("ERROR", 0x64, "RW", "Why the first refused access was refused. Any write clears it. COMPLETION shows how a command ended.", (Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),))
+INTERRUPT_ENABLE = Register("INTERRUPT_ENABLE", 0x68, "RW", "The interrupt that drives the irq pin.", (Field("DONE", 0, 1, "RW", 0, "1 raises irq while COMPLETION.VALID is 1."),))
+KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A command, or a write to CORE or to any length register, ends the loading.", (Field("OPERAND", 0, 5, "W", 0, "Number of the operand, which may be X. A number that the engine does not hold sets ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
+CORE = Register("CORE", 0xA0, "RW", "Selects the core to which lengths, operands and commands belong; 0 after reset. A write ends the loading of an operand.", (
+    Field("NUMBER", 0, 16, "RW", 0, "Number of the core, from 0. A number at or above CORES sets ERROR.REFUSAL to ADDRESS; then no core is selected, which reads as 65535."),
+    Field("OCCUPIED", 31, 1, "R", 0, "1 from the start of a command on the selected core until its completion is removed."),
+))
+CANCEL = Register("CANCEL", 0xA4, "W", "A write ends the command that runs on the selected core: its completion has the error CANCELLED. If the command has ended in the meantime, its completion is unaffected; without a command nothing happens. Loaded operands are kept, unless CAPABILITIES.CHECKED is 1: then all of them must be loaded again.", (Field("ANY", 0, 32, "W", 0, "Any value."),))
+COMPLETION = Register("COMPLETION", 0xA8, "R", "The oldest completion that has not been removed, once its result can be read.", (
+    Field("CORE", 0, 16, "R", 0, "Number of the core."),
+    Field("ERROR", 16, 8, "R", 0, "Error of the command; 0 if it succeeded."),
+    Field("VALID", 31, 1, "R", 0, "1 if there is a completion. If 0, the other fields, RESULT_LENGTH and RESULT read as 0."),
+))
+RESULT_LENGTH = Register("RESULT_LENGTH", 0xAC, "R", "Length of the result that belongs to COMPLETION.", (Field("BYTES", 0, 16, "R", 0, "ceil(MODULUS_LENGTH / 8) of the core, in bytes; 0 after an error and after WIPE."),))
+RESULT = Register("RESULT", 0xB0, "R", "Next word of the result that belongs to COMPLETION, least significant word first. Each word can be read once; a read waits until the word has arrived.", (Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 once all its words have been read."),))
+NEXT = Register("NEXT", 0xB4, "W", "A write removes the oldest completion, with any unread words of its result, and releases its core. Without a completion nothing happens.", (Field("ANY", 0, 32, "W", 0, "Any value."),))
+TIME = Register("TIME", 0xB8, "R", "Clock cycles since reset.", (Field("CYCLES", 0, 32, "R", 0, "Cycles, modulo 2^32."),))
 
 REGISTERS: tuple[Register, ...] = (
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, CORES, COMMAND,

@@ -10,6 +10,7 @@ from coprime.bus import registers
 from coprime.bus.common import register_value
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
+from coprime.cells.wires import same_named
 from coprime.engine.contract import ERROR_BITS, Error
 from coprime.model.padding import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme, task_of
@@ -156,17 +157,9 @@ class PaddingControl(wiring.Component):
 
         # The unit.
         m.d.comb += [
-            *(
-                getattr(unit, name).eq(getattr(self, name))
-                for name in ("start", "modulus_length", "input_length", "wipe", "read_data")
-            ),
-            *(
-                getattr(self, name).eq(getattr(unit, name))
-                for name in (
-                    *("busy", "done", "length"),
-                    *("address", "from_input", "store", "store_data"),
-                )
-            ),
+            *same_named(unit, self, "start", "wipe", "modulus_length", "input_length", "read_data"),
+            *same_named(self, unit, "busy", "done", "length"),
+            *same_named(self, unit, "address", "from_input", "store", "store_data"),
             unit.task.eq(task),
             unit.options.eq(options),
             unit.salt_length.eq(salt_length),

@@ -3,7 +3,8 @@
 `coprime.bus.registers` and `coprime.bus.cluster_registers` are generated instances of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 __all__ = ["Field", "Register", "Window"]
 
@@ -51,6 +52,10 @@ class Register:
             if field.name == name:
                 return field
         raise KeyError(f"register {self.name} has no field {name!r}")
+
+    def without(self, *names: str) -> Self:
+        """The register without some of its fields."""
+        return replace(self, fields=tuple(one for one in self.fields if one.name not in names))
 
     @property
     def readable(self) -> bool:

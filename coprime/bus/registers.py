@@ -16,149 +16,70 @@ kind, so that a burst or a copy loop moves a whole number.
 
 from coprime.bus.register_classes import Field, Register, Window
 
-STATUS = Register(
-    "STATUS", 0x00, "RW", "State of the accelerator, and start of the two RSA operations with the padding selected by PADDING.", (
-        Field("DECRYPT", 0, 1, "W", 0, "Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Used only in the write that sets START; reads as 0."),
-        Field("BUSY", 1, 1, "R", 0, "1 from a start until its command has ended and its result can be read."),
-        Field("START", 2, 1, "W", 0, "Write 1 to start the operation selected by DECRYPT. Reads as 0."),
-    ))
-INPUT_LENGTH = Register(
-    "INPUT_LENGTH", 0x04, "W", "Length of the input in bytes.", (
-        Field("BYTES", 0, 16, "W", 0, "Number of valid bytes in the input buffer; all bytes above them are taken as zero. When a command starts, a value over the length of the modulus, ceil(MODULUS_LENGTH / 8), is clipped to it, and ERROR.REFUSAL becomes INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. If the command adds a padding, this is the length of the message, which may be 0, and the limit is the longest message that fits. A value over 65535 is stored as 65535."),
-    ))
-OUTPUT_LENGTH = Register(
-    "OUTPUT_LENGTH", 0x08, "R", "Length of the result in bytes.", (
-        Field("BYTES", 0, 16, "R", 0, "After a command without error, ceil(MODULUS_LENGTH / 8); if a padding was removed, the length of the message; after verifying a signature, 0. Also 0 before the first command, while busy, after an error and after WIPE."),
-    ))
-WRITE_ADDRESS = Register(
-    "WRITE_ADDRESS", 0x0C, "W", "A write stores the word in INPUT_FIFO in the input buffer.", (
-        Field("WORD", 0, 32, "W", 0, "Word address in the input buffer; word 0 is the least significant. An address of ceil(MAX_LENGTH.MODULUS / 32) or more stores nothing and sets ERROR.REFUSAL to ADDRESS."),
-    ))
-READ_ADDRESS = Register(
-    "READ_ADDRESS", 0x10, "W", "Selects the word that OUTPUT_FIFO shows.", (
-        Field("WORD", 0, 32, "W", 0, "Word address in the result; word 0 is the least significant."),
-    ))
-INPUT_FIFO = Register(
-    "INPUT_FIFO", 0x14, "W", "The word that the next write to WRITE_ADDRESS stores.", (
-        Field("DATA", 0, 32, "W", 0, "32 bits of the input."),
-    ))
-OUTPUT_FIFO = Register(
-    "OUTPUT_FIFO", 0x18, "R", "The word of the result at READ_ADDRESS.", (
-        Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the address is beyond the result."),
-    ))
-IDENTIFICATION = Register(
-    "IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (
-        Field("ID", 0, 32, "R", 0x434F5052, "The letters COPR, the first in the most significant byte."),
-    ))
-VERSION = Register(
-    "VERSION", 0x44, "R", "Version of the generator that produced the hardware.", (
-        Field("PATCH", 0, 8, "R", None, "Patch level."),
-        Field("MINOR", 8, 8, "R", None, "Minor version."),
-        Field("MAJOR", 16, 16, "R", None, "Major version."),
-    ))
-FAMILY = Register(
-    "FAMILY", 0x48, "R", "Architecture of the engine.", (
-        Field("NUMBER", 0, 32, "R", None, "Number of the family."),
-    ))
-CAPABILITIES = Register(
-    "CAPABILITIES", 0x4C, "R", "Features of the engine.", (
-        Field("COMMANDS", 0, 8, "R", None, "Bit k is 1 if the engine implements the command with code k."),
-        Field("CONSTANT_TIME", 8, 1, "R", None, "1 if a private operation takes the same number of cycles for every key and message of a given length."),
-        Field("FIXED_MODULUS", 9, 1, "R", None, "1 if the engine works with a single modulus, which is built into the hardware."),
-        Field("MULTIPLIERS", 10, 4, "R", None, "Number of multipliers of an engine that work in parallel, at least 1."),
-        Field("EQUAL_PRIMES", 14, 1, "R", None, "1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer prime."),
-        Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
-        Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
-    ))
-DIGITS = Register(
-    "DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
-        Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
-        Field("HEADROOM", 8, 8, "R", None, "Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits."),
-        Field("RADIX", 16, 8, "R", None, "For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R is 1, and even moduli are allowed."),
-    ))
-MAX_LENGTH = Register(
-    "MAX_LENGTH", 0x54, "R", "The longest operands that an engine holds, in bits.", (
-        Field("MODULUS", 0, 16, "R", None, "Longest modulus and longest exponent."),
-        Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
-    ))
-MIN_LENGTH = Register(
-    "MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (
-        Field("BITS", 0, 16, "R", None, "Bits."),
-    ))
-COMMAND = Register(
-    "COMMAND", 0x60, "W", "A write starts a command.", (
-        Field("CODE", 0, 3, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands."),
-    ))
-ERROR = Register(
-    "ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
-        Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),
-        Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),
-    ))
-INTERRUPT_ENABLE = Register(
-    "INTERRUPT_ENABLE", 0x68, "RW", "The interrupts that drive the irq pin.", (
-        Field("DONE", 0, 1, "RW", 0, "1 lets INTERRUPT_STATUS.DONE raise irq."),
-    ))
-INTERRUPT_STATUS = Register(
-    "INTERRUPT_STATUS", 0x6C, "RW1C", "Pending interrupts, whether enabled or not. Writing 1 to a bit clears it.", (
-        Field("DONE", 0, 1, "RW1C", 0, "A command has ended, with or without an error."),
-    ))
-MODULUS_LENGTH = Register(
-    "MODULUS_LENGTH", 0x70, "RW", "Length class MODULUS. A write clears the complete marks of all operands of this class.", (
-        Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),
-    ))
-EXPONENT_LENGTH = Register(
-    "EXPONENT_LENGTH", 0x74, "RW", "Length class EXPONENT. A write clears the complete marks of all operands of this class.", (
-        Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),
-    ))
-P_LENGTH = Register(
-    "P_LENGTH", 0x78, "RW", "Length class P. A write clears the complete marks of all operands of this class.", (
-        Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),
-    ))
-Q_LENGTH = Register(
-    "Q_LENGTH", 0x7C, "RW", "Length class Q. A write clears the complete marks of all operands of this class.", (
-        Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),
-    ))
-KEY_OPERAND = Register(
-    "KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A start, or a write to the length of the operand's class, ends the loading.", (
-        Field("OPERAND", 0, 5, "W", 0, "Number of the operand. A number that the engine does not hold, and X, which comes from the input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),
-    ))
-KEY_DATA = Register(
-    "KEY_DATA", 0x84, "W", "Next word of the selected operand, least significant word first. An operand of n bits takes ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been stored, so ERROR, read after the last word, shows whether the operand is complete. No register reads an operand back.", (
-        Field("DATA", 0, 32, "W", 0, "32 bits of the operand. A word after the last one, or with no operand selected, sets ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and the operand stays incomplete."),
-    ))
-CYCLES = Register(
-    "CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output.", (
-        Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),
-    ))
-PRODUCTS = Register(
-    "PRODUCTS", 0x94, "R", "The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed over all multipliers.", (
-        Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),
-    ))
-PADDING = Register(
-    "PADDING", 0xA0, "RW", "Padding of the commands that STATUS starts; those that COMMAND starts have none. An encryption scheme pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a signature scheme pads before RSA_PRIVATE and verifies after RSA_PUBLIC. MODULUS_LENGTH must be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards the input buffer holds the padded message.", (
-        Field("SCHEME", 0, 3, "RW", 0, "Code of the scheme. One that is not built in ends the command with UNSUPPORTED."),
-        Field("HASH", 4, 1, "RW", 0, "1: sign SHA-256 of the input. 0: sign the input itself, which for PSS, and with DIGEST_INFO, is the 32 bytes of a SHA-256 digest."),
-        Field("DIGEST_INFO", 5, 1, "RW", 0, "1: insert the identifier of SHA-256 before the digest of a PKCS1_SIGNATURE. 0: take the digest or the input as it is."),
-        Field("LABEL", 6, 1, "RW", 0, "1: OAEP uses the digest of the label in PADDING_WINDOW. 0: the label is empty."),
-        Field("SALT", 7, 1, "RW", 0, "1: PSS uses the salt in PADDING_WINDOW. 0: PSS draws the salt from the random source."),
-        Field("SALT_LENGTH", 8, 6, "RW", 0, "Bytes of PSS's salt. A value over 32 is stored as 32."),
-    ))
-PADDING_WINDOW = Window(
-    "PADDING_WINDOW", 0x100, "W", "Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the private exponent, encoded in as many bytes as the modulus has; the message that replaces a wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset clear all of them. Signing overwrites the last one.", (
-        Field("DATA", 0, 32, "W", 0, "32 bits of the number."),
-    ), 32)
-INPUT_WINDOW = Window(
-    "INPUT_WINDOW", 0x400, "W", "Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO holds the word afterwards.", (
-        Field("DATA", 0, 32, "W", 0, "32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only."),
-    ), 256)
-OUTPUT_WINDOW = Window(
-    "OUTPUT_WINDOW", 0x800, "R", "Word k of the result, 4 * k bytes from the start of the window; word 0 is the least significant. READ_ADDRESS is neither used nor changed.", (
-        Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond the window can be read by READ_ADDRESS only."),
-    ), 256)
-KEY_WINDOW = Window(
-    "KEY_WINDOW", 0xC00, "W", "A write to any of these registers is a write to KEY_DATA: only the order of the writes matters, not their addresses.", (
-        Field("DATA", 0, 32, "W", 0, "The next 32 bits of the selected operand, as in KEY_DATA."),
-    ), 256)
+STATUS = Register("STATUS", 0x00, "RW", "State of the accelerator, and start of the two RSA operations with the padding selected by PADDING.", (
+    Field("DECRYPT", 0, 1, "W", 0, "Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Used only in the write that sets START; reads as 0."),
+    Field("BUSY", 1, 1, "R", 0, "1 from a start until its command has ended and its result can be read."),
+    Field("START", 2, 1, "W", 0, "Write 1 to start the operation selected by DECRYPT. Reads as 0."),
+))
+INPUT_LENGTH = Register("INPUT_LENGTH", 0x04, "W", "Length of the input in bytes.", (Field("BYTES", 0, 16, "W", 0, "Number of valid bytes in the input buffer; all bytes above them are taken as zero. When a command starts, a value over the length of the modulus, ceil(MODULUS_LENGTH / 8), is clipped to it, and ERROR.REFUSAL becomes INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. If the command adds a padding, this is the length of the message, which may be 0, and the limit is the longest message that fits. A value over 65535 is stored as 65535."),))
+OUTPUT_LENGTH = Register("OUTPUT_LENGTH", 0x08, "R", "Length of the result in bytes.", (Field("BYTES", 0, 16, "R", 0, "After a command without error, ceil(MODULUS_LENGTH / 8); if a padding was removed, the length of the message; after verifying a signature, 0. Also 0 before the first command, while busy, after an error and after WIPE."),))
+WRITE_ADDRESS = Register("WRITE_ADDRESS", 0x0C, "W", "A write stores the word in INPUT_FIFO in the input buffer.", (Field("WORD", 0, 32, "W", 0, "Word address in the input buffer; word 0 is the least significant. An address of ceil(MAX_LENGTH.MODULUS / 32) or more stores nothing and sets ERROR.REFUSAL to ADDRESS."),))
+READ_ADDRESS = Register("READ_ADDRESS", 0x10, "W", "Selects the word that OUTPUT_FIFO shows.", (Field("WORD", 0, 32, "W", 0, "Word address in the result; word 0 is the least significant."),))
+INPUT_FIFO = Register("INPUT_FIFO", 0x14, "W", "The word that the next write to WRITE_ADDRESS stores.", (Field("DATA", 0, 32, "W", 0, "32 bits of the input."),))
+OUTPUT_FIFO = Register("OUTPUT_FIFO", 0x18, "R", "The word of the result at READ_ADDRESS.", (Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the address is beyond the result."),))
+IDENTIFICATION = Register("IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (Field("ID", 0, 32, "R", 0x434F5052, "The letters COPR, the first in the most significant byte."),))
+VERSION = Register("VERSION", 0x44, "R", "Version of the generator that produced the hardware.", (
+    Field("PATCH", 0, 8, "R", None, "Patch level."),
+    Field("MINOR", 8, 8, "R", None, "Minor version."),
+    Field("MAJOR", 16, 16, "R", None, "Major version."),
+))
+FAMILY = Register("FAMILY", 0x48, "R", "Architecture of the engine.", (Field("NUMBER", 0, 32, "R", None, "Number of the family."),))
+CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
+    Field("COMMANDS", 0, 8, "R", None, "Bit k is 1 if the engine implements the command with code k."),
+    Field("CONSTANT_TIME", 8, 1, "R", None, "1 if a private operation takes the same number of cycles for every key and message of a given length."),
+    Field("FIXED_MODULUS", 9, 1, "R", None, "1 if the engine works with a single modulus, which is built into the hardware."),
+    Field("MULTIPLIERS", 10, 4, "R", None, "Number of multipliers of an engine that work in parallel, at least 1."),
+    Field("EQUAL_PRIMES", 14, 1, "R", None, "1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer prime."),
+    Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
+    Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
+))
+DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
+    Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
+    Field("HEADROOM", 8, 8, "R", None, "Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits."),
+    Field("RADIX", 16, 8, "R", None, "For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R is 1, and even moduli are allowed."),
+))
+MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an engine holds, in bits.", (
+    Field("MODULUS", 0, 16, "R", None, "Longest modulus and longest exponent."),
+    Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
+))
+MIN_LENGTH = Register("MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (Field("BITS", 0, 16, "R", None, "Bits."),))
+COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 3, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands."),))
+ERROR = Register("ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
+    Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),
+    Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),
+))
+INTERRUPT_ENABLE = Register("INTERRUPT_ENABLE", 0x68, "RW", "The interrupts that drive the irq pin.", (Field("DONE", 0, 1, "RW", 0, "1 lets INTERRUPT_STATUS.DONE raise irq."),))
+INTERRUPT_STATUS = Register("INTERRUPT_STATUS", 0x6C, "RW1C", "Pending interrupts, whether enabled or not. Writing 1 to a bit clears it.", (Field("DONE", 0, 1, "RW1C", 0, "A command has ended, with or without an error."),))
+MODULUS_LENGTH = Register("MODULUS_LENGTH", 0x70, "RW", "Length class MODULUS. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
+EXPONENT_LENGTH = Register("EXPONENT_LENGTH", 0x74, "RW", "Length class EXPONENT. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
+P_LENGTH = Register("P_LENGTH", 0x78, "RW", "Length class P. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
+Q_LENGTH = Register("Q_LENGTH", 0x7C, "RW", "Length class Q. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
+KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A start, or a write to the length of the operand's class, ends the loading.", (Field("OPERAND", 0, 5, "W", 0, "Number of the operand. A number that the engine does not hold, and X, which comes from the input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
+KEY_DATA = Register("KEY_DATA", 0x84, "W", "Next word of the selected operand, least significant word first. An operand of n bits takes ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been stored, so ERROR, read after the last word, shows whether the operand is complete. No register reads an operand back.", (Field("DATA", 0, 32, "W", 0, "32 bits of the operand. A word after the last one, or with no operand selected, sets ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and the operand stays incomplete."),))
+CYCLES = Register("CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
+PRODUCTS = Register("PRODUCTS", 0x94, "R", "The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed over all multipliers.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
+PADDING = Register("PADDING", 0xA0, "RW", "Padding of the commands that STATUS starts; those that COMMAND starts have none. An encryption scheme pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a signature scheme pads before RSA_PRIVATE and verifies after RSA_PUBLIC. MODULUS_LENGTH must be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards the input buffer holds the padded message.", (
+    Field("SCHEME", 0, 3, "RW", 0, "Code of the scheme. One that is not built in ends the command with UNSUPPORTED."),
+    Field("HASH", 4, 1, "RW", 0, "1: sign SHA-256 of the input. 0: sign the input itself, which for PSS, and with DIGEST_INFO, is the 32 bytes of a SHA-256 digest."),
+    Field("DIGEST_INFO", 5, 1, "RW", 0, "1: insert the identifier of SHA-256 before the digest of a PKCS1_SIGNATURE. 0: take the digest or the input as it is."),
+    Field("LABEL", 6, 1, "RW", 0, "1: OAEP uses the digest of the label in PADDING_WINDOW. 0: the label is empty."),
+    Field("SALT", 7, 1, "RW", 0, "1: PSS uses the salt in PADDING_WINDOW. 0: PSS draws the salt from the random source."),
+    Field("SALT_LENGTH", 8, 6, "RW", 0, "Bytes of PSS's salt. A value over 32 is stored as 32."),
+))
+PADDING_WINDOW = Window("PADDING_WINDOW", 0x100, "W", "Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the private exponent, encoded in as many bytes as the modulus has; the message that replaces a wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset clear all of them. Signing overwrites the last one.", (Field("DATA", 0, 32, "W", 0, "32 bits of the number."),), 32)
+INPUT_WINDOW = Window("INPUT_WINDOW", 0x400, "W", "Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO holds the word afterwards.", (Field("DATA", 0, 32, "W", 0, "32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only."),), 256)
+OUTPUT_WINDOW = Window("OUTPUT_WINDOW", 0x800, "R", "Word k of the result, 4 * k bytes from the start of the window; word 0 is the least significant. READ_ADDRESS is neither used nor changed.", (Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond the window can be read by READ_ADDRESS only."),), 256)
+KEY_WINDOW = Window("KEY_WINDOW", 0xC00, "W", "A write to any of these registers is a write to KEY_DATA: only the order of the writes matters, not their addresses.", (Field("DATA", 0, 32, "W", 0, "The next 32 bits of the selected operand, as in KEY_DATA."),), 256)
 
 REGISTERS: tuple[Register, ...] = (
     STATUS, INPUT_LENGTH, OUTPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO, OUTPUT_FIFO,

@@ -1,5 +1,6 @@
 """The driver: modular arithmetic and RSA on any accelerator, through its registers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from coprime.bus import registers
@@ -121,13 +122,10 @@ class Accelerator(EngineDriver):
 
         Raises ValueError if there is none.
         """
-        check_naturals(x=x)
-        job = self._public_job
-        if job is None or self._public is None:
+        job, key = self._public_job, self._public
+        if job is None or key is None:
             raise ValueError("no public key is loaded")
-        if x.bit_length() > job.modulus_length:
-            job = self.public_job(*self._public, x)
-        return self._run(job, x)
+        return self._run_key(job, x, lambda: self.public_job(*key, x))
 
     def load_private(self, key: PrivateNumbers) -> None:
         """Remember a private key, and load it into the accelerator.
@@ -148,13 +146,10 @@ class Accelerator(EngineDriver):
 
         Raises ValueError if there is none.
         """
-        check_naturals(x=x)
-        job = self._private_job
-        if job is None or self._private is None:
+        job, key = self._private_job, self._private
+        if job is None or key is None:
             raise ValueError("no private key is loaded")
-        if x.bit_length() > job.modulus_length:
-            job = self.private_job(self._private, x)
-        return self._run(job, x)
+        return self._run_key(job, x, lambda: self.private_job(key, x))
 
     def wipe(self) -> None:
         """Overwrite the accelerator's memory, and forget the keys in this driver too."""
@@ -182,6 +177,11 @@ class Accelerator(EngineDriver):
         predicted = self._predicted(self._predict, job, x)
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
         return Result(value_of(result), cycles, products, predicted, self.multipliers)
+
+    def _run_key(self, job: Job, x: int, longer: Callable[[], Job]) -> Result:
+        """Run a key's job, or, if x is longer than its modulus, one of that length."""
+        check_naturals(x=x)
+        return self._run(longer() if x.bit_length() > job.modulus_length else job, x)
 
     def _put_input(self, words: list[int]) -> None:
         window = registers.INPUT_WINDOW

@@ -16,11 +16,7 @@ __all__ = ["BytePath", "BytePathTwin"]
 
 
 class BytePath(wiring.Component):
-    """The exclusive or of all sources, and what of it is stored.
-
-    Parameters
-    ----------
-    count_bits : bits of a length in bytes, and of an address
+    """The exclusive or of all sources, and what of it is stored. `count_bits` is as in Addressing.
 
     Members
     -------
@@ -109,13 +105,7 @@ class BytePath(wiring.Component):
 
 @dataclass
 class BytePathTwin:
-    """What BytePath does, in integers.
-
-    Parameters
-    ----------
-    bits : length of the modulus in bits
-    random : the next byte of the random source
-    """
+    """What BytePath does, in integers: `bits` are the modulus's, `random` draws the next byte."""
 
     bits: int
     random: Callable[[], int]

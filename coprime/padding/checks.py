@@ -18,11 +18,7 @@ __all__ = ["Checks", "ChecksTwin"]
 
 
 class Checks(wiring.Component):
-    """The checks of a STREAM, and DECIDE.
-
-    Parameters
-    ----------
-    count_bits : bits of a length in bytes, and of an address
+    """The checks of a STREAM, and DECIDE. `count_bits` is as in Addressing.
 
     Members
     -------

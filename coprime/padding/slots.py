@@ -29,7 +29,7 @@ class Slots(wiring.Component):
     byte : of `step.slot`, a cycle after `place`
     value : the byte that goes to `step.save`
     digest_write, digest_index, digest_word : a word for the slot DIGEST
-    write, write_address, write_data : a word for one of the first slots
+    slot_write, slot_address, slot_data : a word for one of the first slots
     clear, cleared : clear a word a cycle; `cleared` is 1 with the last one
     """
 
@@ -45,9 +45,9 @@ class Slots(wiring.Component):
                 "digest_write": In(1),
                 "digest_index": In(range(SLOT_WORDS)),
                 "digest_word": In(32),
-                "write": In(1),
-                "write_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
-                "write_data": In(32),
+                "slot_write": In(1),
+                "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
+                "slot_data": In(32),
                 "clear": In(1),
                 "cleared": Out(1),
             }
@@ -79,10 +79,10 @@ class Slots(wiring.Component):
                 put.data.eq(self.digest_word),
                 put.en.eq(~0),
             ]
-        with m.If(self.write):
+        with m.If(self.slot_write):
             m.d.comb += [
-                put.addr.eq(self.write_address),
-                put.data.eq(self.write_data),
+                put.addr.eq(self.slot_address),
+                put.data.eq(self.slot_data),
                 put.en.eq(~0),
             ]
         with m.If(self.clear):

@@ -14,6 +14,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import bits_for
 
 from coprime.cells.sha256 import Sha256, Sha256Twin
+from coprime.cells.wires import same_named
 from coprime.model.padding import DIGEST_BYTES, bytes_of
 
 from .addressing import LENGTH_BITS, SALT_BITS, Addressing, AddressingTwin
@@ -110,60 +111,47 @@ class PaddingUnit(wiring.Component):
         m.submodules.control = control = Control(programs)
         m.submodules.addressing = addressing = Addressing(self.count_bits)
         m.submodules.slots = slots = self.slots
+        starts = self.start & ~self.busy
+        step, at = control.now.step, addressing.at
         m.submodules.byte_path = path = BytePath(self.count_bits)
         m.submodules.checks = checks = Checks(self.count_bits)
         m.submodules.sha256 = sha256 = Sha256(bits_for(bytes_of(self.max_length) + 128))
-        starts = self.start & ~self.busy
-        step, at = control.now.step, addressing.at
         connect(m, flipped(self.random), path.random)
         m.d.comb += [
             *(part.now.eq(control.now) for part in (addressing, slots, path, checks)),
             *(part.at.eq(at) for part in (path, checks)),
             *(part.start.eq(starts) for part in (addressing, checks)),
-            *(part.modulus_length.eq(self.modulus_length) for part in (addressing, path)),
-            # Control.
-            control.start.eq(self.start),
-            control.task.eq(self.task),
-            control.options.eq(self.options),
-            control.wipe.eq(self.wipe),
+            *same_named(control, self, "start", "task", "options", "wipe"),
+            *same_named(control, at, "at_bound", "repeat"),
             control.combined.eq(path.combined),
-            control.at_bound.eq(at.at_bound),
-            control.repeat.eq(at.repeat),
-            control.cleared.eq(slots.cleared),
-            self.busy.eq(control.busy),
-            self.done.eq(control.done),
-            # The buffer.
+            *same_named(self, control, "busy", "done"),
+            *same_named(addressing, self, "modulus_length", "salt_length"),
             addressing.given_length.eq(self.input_length),
-            addressing.salt_length.eq(self.salt_length),
+            # The buffer.
             self.address.eq(at.address),
             self.from_input.eq(step.input),
-            path.read_data.eq(self.read_data),
             self.store.eq(control.now.act & step.store),
-            self.store_data.eq(path.store_data),
+            *same_named(self, path, "store_data"),
+            *same_named(path, self, "modulus_length", "read_data"),
             # The slots.
             slots.clear.eq(control.clear),
-            slots.write.eq(self.slot_write),
-            slots.write_address.eq(self.slot_address),
-            slots.write_data.eq(self.slot_data),
+            control.cleared.eq(slots.cleared),
+            *same_named(slots, self, "slot_write", "slot_address", "slot_data"),
             slots.value.eq(path.value),
             path.slot_byte.eq(slots.byte),
             # The hash unit.
+            sha256.byte.eq(path.value),
+            sha256.valid.eq(control.hash_valid),
             sha256.start.eq(control.hash_start),
             sha256.finish.eq(control.hash_finish),
-            sha256.valid.eq(control.hash_valid),
-            sha256.byte.eq(path.value),
             control.hash_ready.eq(sha256.ready),
             control.hash_done.eq(sha256.done),
-            slots.digest_write.eq(sha256.digest_write),
-            slots.digest_index.eq(sha256.digest_index),
-            slots.digest_word.eq(sha256.digest_word),
+            *same_named(slots, sha256, "digest_write", "digest_index", "digest_word"),
             # The checks.
             checks.value.eq(path.value),
             checks.upper.eq(slots.place[0]),
-            path.bad.eq(checks.bad),
-            path.length.eq(checks.length),
-            self.bad.eq(checks.bad),
-            self.length.eq(checks.length),
+            *same_named(path, checks, "bad", "length"),
+            *same_named(self, checks, "bad", "length"),
         ]
         return m
 
