@@ -172,8 +172,8 @@ class Lane(wiring.Component):
             sequencer.z_is_odd.eq(linear.z_is_odd),
             sequencer.z_is_normalized.eq(linear.z_is_normalized),
         ]
-        if "leaves" in multiplier.signature.members:
-            m.d.comb += multiplier.leaves.eq(sequencer.descale)
+        if "descale" in multiplier.signature.members:
+            m.d.comb += multiplier.descale.eq(sequencer.descale)
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
                 if kind in self.program.kinds:

@@ -216,15 +216,15 @@ class _Lane:
     def _multiply(self, step: Step) -> None:
         rounds = self.capabilities.rounds(self._length(step.outer))
         digits = self._digits(step.modulus)
-        leaves = {"leaves": True} if step.descale else {}
-        self.cycles += self.multiplication.cycles(digits, rounds, **self._together, **leaves)
+        descale = {"descale": True} if step.descale else {}
+        self.cycles += self.multiplication.cycles(digits, rounds, **self._together, **descale)
         discarded = step.conditional and not self._bit_of(step)
         if not discarded:
-            self.products += self.multiplication.products(digits, rounds, **leaves)
+            self.products += self.multiplication.products(digits, rounds, **descale)
             kept = self.program.in_place and step.y is Mode.WINDOW and not self._window
             if not kept:
                 self.values[self._place(step.destination)] = self.multiplication.product(
-                    self._value(step.x), self._value(step.y), self._modulus(step), rounds, **leaves
+                    self._value(step.x), self._value(step.y), self._modulus(step), rounds, **descale
                 )
         if step.next is Next.COUNT_DOWN:
             self._counter -= 1

@@ -61,7 +61,7 @@ class MultiplierSignature(wiring.Signature):
     multiplicand through port A may have the output `b_multiplier`: where that is 1, port B reads
     the multiplier's digit instead.
 
-    A multiplier that works modulo a `scaled` modulus has the input `leaves`, which holds like the
+    A multiplier that works modulo a `scaled` modulus has the input `descale`, which holds like the
     lengths: where it is 1, the result is one of the modulus itself, as `Multiplication.scaled`
     says.
     """
@@ -76,10 +76,10 @@ class MultiplierSignature(wiring.Signature):
         scaled: bool = False,
     ):
         streams = {"b_multiplier": Out(1)} if two_streams else {}
-        leaves = {"leaves": In(1)} if scaled else {}
+        descale = {"descale": In(1)} if scaled else {}
         super().__init__(
             streams
-            | leaves
+            | descale
             | {
                 "start": In(1),
                 "prepare": In(1),
@@ -104,7 +104,7 @@ class MultiplierSignature(wiring.Signature):
 class BankedMultiplierSignature(wiring.Signature):
     """Ports of a multiplier of two banks of memory, which bring two digits each in a cycle.
 
-    `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `leaves` are as in
+    `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `descale` are as in
     `MultiplierSignature`, and hold as these. So does `squares`: both factors are the same, in the
     left bank. Else the multiplicand is in the left bank, and the multiplier in the right one. The
     result may take the multiplicand's place where that has no more digits than the multiplier.
@@ -122,7 +122,7 @@ class BankedMultiplierSignature(wiring.Signature):
                 **{name: In(1) for name in ("start", "prepare", "wipe")},
                 "done": Out(1),
                 **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
-                **{name: In(1) for name in ("multiplier_is_one", "leaves", "squares")},
+                **{name: In(1) for name in ("multiplier_is_one", "descale", "squares")},
                 "a_role": Out(Pair),
                 "a_index": Out(count_bits),
                 "b_index": Out(count_bits),
@@ -152,7 +152,7 @@ class Multiplication(ABC):
         The highest bit of the modulus must be the highest bit of its digits.
     scaled : bool
         Works modulo c * M with c = -M^-1 mod 2^W, so factors and results are below 2 * c * M; but
-        where it `leaves`, the result is below 2M if the multiplier is 1, and below 5/2 M if it is
+        with `descale` the result is below 2M if the multiplier is 1, and below 5/2 M if it is
         below 1/2 R / 2^W, with a multiplicand below M * (1 + c).
     interleaved : bool
         Serves two lanes, which start it in the same cycle with the same lengths, or the first lane

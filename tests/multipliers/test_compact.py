@@ -30,7 +30,7 @@ class Bench(wiring.Component):
 
     def __init__(self, max_digits):
         self.max_digits = max_digits
-        flags = ("start", "prepare", "wipe", "is_one", "leaves", "squares", "in_place", "spoils")
+        flags = ("start", "prepare", "wipe", "is_one", "descale", "squares", "in_place", "spoils")
         super().__init__(
             {
                 **{name: In(1) for name in (*flags, "write_left", "write_right")},
@@ -65,7 +65,7 @@ class Bench(wiring.Component):
             multiplier.outer_digits.eq(self.outer),
             multiplier.rounds.eq(self.outer),
             multiplier.multiplier_is_one.eq(self.is_one),
-            multiplier.leaves.eq(self.leaves),
+            multiplier.descale.eq(self.descale),
             multiplier.squares.eq(self.squares),
             self.read.eq(left.b_data),
         ]
@@ -164,7 +164,7 @@ def multiply(cases, max_digits=32):
                 await store("right", "factor", y, outer)
             context.set(dut.inner, inner)
             context.set(dut.outer, outer)
-            for name in ("leaves", "squares", "in_place"):
+            for name in ("descale", "squares", "in_place"):
                 context.set(getattr(dut, name), name in options)
             context.set(dut.is_one, y == 1)
             if (m, inner) != prepared:
@@ -196,17 +196,17 @@ def check(cases, **settings):
     cases = [(*case, ()) if len(case) == 5 else case for case in cases]
     for case, (result, cycles, products) in zip(cases, multiply(cases, **settings), strict=True):
         x, y, m, inner, outer, options = case
-        leaves = "leaves" in options
-        expected = montgomery(x, y, m, inner, outer - leaves)
-        if leaves:
+        descale = "descale" in options
+        expected = montgomery(x, y, m, inner, outer - descale)
+        if descale:
             assert result == last_round(expected.value, m, inner), case
         else:
             assert result == expected.value, case
             assert products == expected.products, case
         assert result % m == x * y * pow(2, -RADIX_BITS * outer, m) % m, case
-        assert result == CompactMultiplication().product(x, y, m, outer, leaves=leaves), case
-        assert cycles == CompactMultiplication().cycles(inner, outer, leaves=leaves), case
-        assert products == CompactMultiplication().products(inner, outer, leaves=leaves), case
+        assert result == CompactMultiplication().product(x, y, m, outer, descale=descale), case
+        assert cycles == CompactMultiplication().cycles(inner, outer, descale=descale), case
+        assert products == CompactMultiplication().products(inner, outer, descale=descale), case
 
 
 def digits_of(m):
@@ -225,8 +225,8 @@ def test_edges(digits):
         cases += [(x, y, m, digits, digits) for x in values for y in values]
         cases += [(x, x, m, digits, digits, ("squares",)) for x in values]
         cases += [(x, x, m, digits, digits, ("squares", "in_place")) for x in values]
-        cases += [(x, 1, m, digits, digits, ("leaves",)) for x in values]
-        cases += [(x, 1, m, digits, digits, ("leaves", "in_place")) for x in values]
+        cases += [(x, 1, m, digits, digits, ("descale",)) for x in values]
+        cases += [(x, 1, m, digits, digits, ("descale", "in_place")) for x in values]
     check(cases)
 
 
@@ -257,7 +257,7 @@ def test_one_behind_the_other():
         for gap in range(6):
             cases.append((x, y, m, inner, outer, ("behind", gap)))
             if outer > 3:
-                cases.append((x, y, m, inner, outer, ("leaves", "behind", gap)))
+                cases.append((x, y, m, inner, outer, ("descale", "behind", gap)))
     check(cases)
 
 
@@ -275,9 +275,9 @@ def test_unequal_counts():
             cases.append((x, y, m, inner, outer, ("in_place",)))
         cases.append((x, 1, m, inner, outer))
         if outer > 2:
-            cases.append((x, small, m, inner, outer, ("leaves",)))
+            cases.append((x, small, m, inner, outer, ("descale",)))
             if inner <= outer:
-                cases.append((x, small, m, inner, outer, ("leaves", "in_place")))
+                cases.append((x, small, m, inner, outer, ("descale", "in_place")))
     check(cases)
 
 

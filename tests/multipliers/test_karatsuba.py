@@ -39,7 +39,7 @@ class Case:
     inner: int
     rounds: int
     is_one: bool = False
-    leaves: bool = False
+    descale: bool = False
     """Scaled, the last round is modulo m; y's last word is 0 then."""
 
 
@@ -63,7 +63,7 @@ def scale(m, width):
 def iterations(case, width, *, scaled=False):
     """q_i and S_(i+1), by Algorithm 4 in integers; checks what the docstring says of S.
 
-    Where the last round `leaves`, its q is met by the words of m in another place: 0 here.
+    With `descale`, q of the last round is met by the words of m in another place: 0 here.
     """
     radix = 1 << width
     m = scale(case.m, width) if scaled else case.m
@@ -71,7 +71,7 @@ def iterations(case, width, *, scaled=False):
     assert inverse == 1 or not scaled
     s = 0
     for i in range(case.rounds):
-        last = case.leaves and i == case.rounds - 1
+        last = case.descale and i == case.rounds - 1
         if last:
             assert case.y >> width * i == 0
             m, inverse = case.m, -pow(case.m, -1, radix)
@@ -151,9 +151,9 @@ class Run:
             word &= (1 << width) - 1
             self.context.set(self.bench.memories[stream].data[base + index], word)
 
-    def set_lengths(self, inner, rounds, is_one, leaves=0):
+    def set_lengths(self, inner, rounds, is_one, descale=0):
         if self.dut.multiplication.scaled:
-            self.context.set(self.dut.leaves, leaves)
+            self.context.set(self.dut.descale, descale)
         for signal, value in (
             (self.dut.inner_digits, inner),
             (self.dut.outer_digits, rounds),
@@ -168,11 +168,11 @@ class Run:
         context.set(self.bench.idle, 0)
         for ports in self.bench.ports[: 1 + together]:
             context.set(getattr(ports, command), 1)
-        self.set_lengths(JUNK, JUNK, not case.is_one, not case.leaves)
+        self.set_lengths(JUNK, JUNK, not case.is_one, not case.descale)
         await context.tick()
         for ports in self.bench.ports:
             context.set(getattr(ports, command), 0)
-        self.set_lengths(case.inner, case.rounds, case.is_one, case.leaves)
+        self.set_lengths(case.inner, case.rounds, case.is_one, case.descale)
 
     async def finish(self):
         """Watch until `done`, and the cycle behind it."""
@@ -319,7 +319,7 @@ def check(multiplier, cases):
 
 def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
     width, timing = multiplier.multiplication.digit_width, multiplier.multiplication
-    more = {"leaves": True} if case.leaves else {}
+    more = {"descale": True} if case.descale else {}
     model = list(iterations(case, width, scaled=multiplier.multiplication.scaled))
     assert outcome.q == [q for q, _ in model], case
     assert outcome.s == [s for _, s in model], case
@@ -331,9 +331,9 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
         case.x, case.y, case.m, case.rounds, **more
     ), case
     m = scale(case.m, width) if multiplier.multiplication.scaled else case.m
-    if case.leaves and case.y == 1:
+    if case.descale and case.y == 1:
         assert outcome.result < 2 * case.m, case
-    elif case.leaves and case.x <= m + case.m and 4 * case.y < 1 << width * (case.rounds - 1):
+    elif case.descale and case.x <= m + case.m and 4 * case.y < 1 << width * (case.rounds - 1):
         assert 2 * outcome.result < 5 * case.m, case
     elif case.x < 2 * m and case.y < 2 * m < 1 << (width * case.rounds - 1):
         assert outcome.result < 2 * m, case
@@ -347,7 +347,7 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
         timing.loading
         + (i * streams + turn) * period
         + j
-        + (timing.leaving if case.leaves and i == case.rounds - 1 else 0)
+        + (timing.leaving if case.descale and i == case.rounds - 1 else 0)
         for i in range(case.rounds)
         for j in range(case.inner)
     ], case
@@ -502,9 +502,9 @@ def way_cases(generator, width, words, settings, *, moduli=None):
                 yield Case(x, y, m, words, words)
             yield Case(x, 1, m, words, words, is_one=True)
             if scaled:
-                yield Case(x, 1, m, words, words, is_one=True, leaves=True)
+                yield Case(x, 1, m, words, words, is_one=True, descale=True)
                 y = generator.choice([m - 1, (1 << width * (words - 1)) - 1])
-                yield Case(x, y, m, words, words, leaves=True)
+                yield Case(x, y, m, words, words, descale=True)
 
 
 @pytest.mark.parametrize("settings", WAYS)
@@ -528,7 +528,9 @@ def test_ways(settings, width, latency, words):
         for _ in range(12):
             first = generator.choice(cases)
             same = [
-                case for case in cases if (case.is_one, case.leaves) == (first.is_one, first.leaves)
+                case
+                for case in cases
+                if (case.is_one, case.descale) == (first.is_one, first.descale)
             ]
             work.append((first, generator.choice(same)))
     check(make(width, words, latency, **settings), work + singles[6:])
@@ -549,7 +551,7 @@ def test_ways_around_the_first_length_without_a_stall(settings, width, latency):
         )
         for _ in range(3):
             first = generator.choice(cases)
-            same = [c for c in cases if (c.is_one, c.leaves) == (first.is_one, first.leaves)]
+            same = [c for c in cases if (c.is_one, c.descale) == (first.is_one, first.descale)]
             work.append((first, generator.choice(same)) if together else first)
     check(multiplier, work)
 
@@ -567,19 +569,19 @@ def test_ways_of_unequal_word_counts(settings):
             pair.append(Case(generator.randrange(m), y, m, inner, rounds))
         work.append(tuple(pair) if settings.get("interleaved") else pair[0])
         if settings.get("scaled"):
-            leave = tuple(replace(case, leaves=True) for case in pair)
+            leave = tuple(replace(case, descale=True) for case in pair)
             work.append(leave if settings.get("interleaved") else leave[0])
     check(make(16, 17, 3, **settings), work)
 
 
 @pytest.mark.parametrize("length", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_operand_scaled(length):
-    """Every X below M and around 2cM, every Y < M, for every odd M of this length; it leaves."""
+    """Every X below M and around 2cM, every Y < M, for every odd M of this length; with descale."""
     cases = []
     for m in range(1 << (length - 1) | 1, 1 << length, 2):
         bound = 2 * scale(m, 16)
         for x in (*range(m + 2), *range(bound - 3, bound)):
-            cases += [Case(x, y, m, 2, 2, leaves=True) for y in range(m)]
+            cases += [Case(x, y, m, 2, 2, descale=True) for y in range(m)]
             cases += [Case(x, y, m, 2, 2) for y in range(m)]
     check(make(16, 2, 1, scaled=True), cases)
 
@@ -879,7 +881,7 @@ module coprime_{name} (input clk, rst, input [9:0] command, input [{top}:0] a_da
     .b_write(b_write), .b_multiplier(b_multiplier), .a_role(a_role), .a_index(a_index),
     .b_index(b_index), .b_write_data(b_write_data), .start(command[0]), .prepare(&command[2:1]),
     .wipe(&command[8:3]), .multiplier_is_one(1'b0), .inner_digits(5'd3), .outer_digits(5'd4),
-    {leaves}.rounds(5'd4));
+    {descale}.rounds(5'd4));
 endmodule
 """
 
@@ -898,10 +900,10 @@ endmodule
     ],
 )
 def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
-    leaves = ".leaves(command[9]), " if scaled else ""
+    descale = ".descale(command[9]), " if scaled else ""
 
     def guarded(name, inner, text):
-        return GUARD.format(name=name, inner=inner, top=width - 1, leaves=leaves) + text
+        return GUARD.format(name=name, inner=inner, top=width - 1, descale=descale) + text
 
     twin, real = (
         KaratsubaMultiplier(KaratsubaMultiplication(width, latency, scaled), 16, 5, one)

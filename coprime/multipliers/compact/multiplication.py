@@ -17,7 +17,7 @@ NEWEST_AFTER = 4
 
 @dataclass(frozen=True)
 class CompactMultiplication(Multiplication):
-    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; where it `leaves`, mod M."""
+    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M."""
 
     digit_width = RADIX_BITS
     headroom = 2 + RADIX_BITS
@@ -29,13 +29,13 @@ class CompactMultiplication(Multiplication):
     scaled = True
     banked = True
 
-    def cycles(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+    def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""
-        outer = rounds - leaves
+        outer = rounds - descale
         total = (
             sum(self._columns(inner, outer)) + 2 + self._pairs_xy(inner, outer, inner + outer + 1)
         )
-        return total + (self._linear(inner) if leaves else 0)
+        return total + (self._linear(inner) if descale else 0)
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of making M' of a modulus of `inner` digits."""
@@ -68,12 +68,12 @@ class CompactMultiplication(Multiplication):
         """Slots of XY in column k: from the outermost pair (i, k - i) to the innermost one."""
         return max(1, (k + 1) // 2 - max(0, k - max(inner, outer) + 1))
 
-    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+    def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Digit products that the algorithm needs, each once: D^2 + D for D of both."""
-        outer = rounds - leaves
+        outer = rounds - descale
         short, long = min(inner, outer), max(inner, outer)
         pairs = short * (short - 1) // 2 + short * (long - short)
-        return 2 * (short + pairs) + (1 + inner if leaves else 0)
+        return 2 * (short + pairs) + (1 + inner if descale else 0)
 
     def product(
         self,
@@ -82,10 +82,12 @@ class CompactMultiplication(Multiplication):
         modulus: int,
         rounds: int,
         *,
-        leaves: bool = False,
+        descale: bool = False,
     ) -> int:
         """(X * Y + q * c * M) / R with the q below R = 2^(17*rounds) that makes it an integer.
 
-        Where it `leaves`, the last round is M's.
+        With `descale`, the last round is modulo M.
         """
-        return scaled_product(multiplicand, multiplier, modulus, RADIX_BITS, rounds, descale=leaves)
+        return scaled_product(
+            multiplicand, multiplier, modulus, RADIX_BITS, rounds, descale=descale
+        )

@@ -29,7 +29,7 @@ class CompactMultiplier(ModularMultiplier):
     X, the multiplicand, and c * M have D = `inner` digits, at least 3; Y, the multiplier, and the
     quotient q have K = `rounds`, at least 2. The result is below X*Y / 2^(17*K) + c*M, so below
     2 * c * M where X and Y are and 2^(17*K) > 4 * c * M; it must fit in D digits. M is odd. n is
-    the lesser of D and K, L the greater. Where `leaves` is 1, K is one less, and a last round,
+    the lesser of D and K, L the greater. Where `descale` is 1, K is one less, and a last round,
     modulo M itself, divides by the remaining 2^17.
 
     Operands lie in two banks of memory with two ports each, which bring four digits in a cycle: two
@@ -127,8 +127,8 @@ class CompactMultiplier(ModularMultiplier):
         connect(m, pairs.pair, control.pair, fetch.pair)
         connect(m, fetch.entering, digits.entering)
         for sink, source, names in (
-            (control, self, ("start", "prepare")),
-            (columns, self, ("inner_digits", "rounds")),
+            (control, self, ("start", "prepare", "descale")),
+            (columns, self, ("inner_digits", "rounds", "descale")),
             (columns, fetch, ("beyond_inner", "beyond_outer")),
             (fetch, self, ("multiplier_is_one", "squares")),
             (digits, self, ("a_left", "a_right", "b_left", "b_right")),
@@ -141,10 +141,6 @@ class CompactMultiplier(ModularMultiplier):
             (self, fetch, ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying")),
         ):
             m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
-        m.d.comb += [
-            control.descale.eq(self.leaves),
-            columns.descale.eq(self.leaves),
-            self.b_write_data.eq(sums.digit),
-        ]
+        m.d.comb += self.b_write_data.eq(sums.digit)
         self.secrets = [sums.quotient, sums.digit, sums.running, dsp.p]  # 0 after a wipe
         return m

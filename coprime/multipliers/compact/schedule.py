@@ -105,7 +105,7 @@ class SlotControl(wiring.Component):
 
     Members
     -------
-    start, prepare, descale, done : as in `BankedMultiplierSignature`; `descale` is its `leaves`
+    start, prepare, descale, done : as in `BankedMultiplierSignature`
     column, pair
         What determines the next slot.
     slot : SlotSignature, out

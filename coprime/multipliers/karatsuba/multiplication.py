@@ -85,7 +85,7 @@ class KaratsubaMultiplication(Multiplication):
         return words + (self.made if self.scaled else ASK)
 
     def cycles(
-        self, inner: int, rounds: int, *, together: bool = False, leaves: bool = False
+        self, inner: int, rounds: int, *, together: bool = False, descale: bool = False
     ) -> int:
         """Cycles of one multiplication, or of two together.
 
@@ -93,9 +93,9 @@ class KaratsubaMultiplication(Multiplication):
         """
         iterations = 2 * rounds if together else rounds
         slots = (iterations - 1) * self.period(inner, together=together) + inner
-        return self.loading + slots + (self.leaving if leaves else 0) + self.made + 1 - ASK
+        return self.loading + slots + (self.leaving if descale else 0) + self.made + 1 - ASK
 
-    def products(self, inner: int, rounds: int, *, leaves: bool = False) -> int:
+    def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""
         return inner * rounds
 
@@ -106,13 +106,13 @@ class KaratsubaMultiplication(Multiplication):
         modulus: int,
         rounds: int,
         *,
-        leaves: bool = False,
+        descale: bool = False,
     ) -> int:
         """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
 
-        Scaled, of c * M in the place of M; where it `leaves`, the last round is M's.
+        Scaled, of c * M in the place of M; with `descale`, the last round is modulo M.
         """
         width = self.digit_width
         if not self.scaled:
             return reduced(multiplicand * multiplier, modulus, width * rounds)
-        return scaled_product(multiplicand, multiplier, modulus, width, rounds, descale=leaves)
+        return scaled_product(multiplicand, multiplier, modulus, width, rounds, descale=descale)

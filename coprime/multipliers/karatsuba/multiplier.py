@@ -58,7 +58,7 @@ class KaratsubaMultiplier(ModularMultiplier):
 
     **Scaled**, S and the results are modulo c * M, and D is the number of its words. X_0 * Y_(i+1),
     of which q_(i+1) needs the lower half, takes slot 0 of iteration i; that of X_0 * Y_i waits from
-    the iteration before. q_(i+1) is there in slot k + 4. Where `leaves` is 1, the last round is one
+    the iteration before. q_(i+1) is there in slot k + 4. With `descale` the last round is one
     modulo M itself: its q is S_0 * c, and it adds q * M alone, so Y's last word must be zero. The
     result, congruent modulo M, is below (S + (2^w - 1) * M) / 2^w, with S before that round.
 
@@ -147,7 +147,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         if own.scaled:
             m.submodules.quotient = quotient = ScaledQuotient(own, layout)
             m.d.comb += [
-                asked.leaves.eq(self.leaves),
+                asked.descale.eq(self.descale),
                 factors.takes_last.eq(asked.takes_last),
                 factors.last_turn.eq(asked.slot.turn),
                 quotient.takes_last.eq(asked.takes_last),

@@ -58,7 +58,7 @@ class Schedule(wiring.Component):
 
     Members
     -------
-    start, prepare, wipe, together, leaves, inner_digits, outer_digits : in
+    start, prepare, wipe, together, descale, inner_digits, outer_digits : in
         As in MultiplierSignature; `together` comes with `start` and `prepare`.
     finished : in
         The last slot of the multiplication or preparation has come to its end.
@@ -88,7 +88,7 @@ class Schedule(wiring.Component):
         self.multiplication = own = multiplication
         self.clear_cycles = clear_cycles
         longest = max(max_digits, own.period(2), own.leaving, clear_cycles)
-        commands = ("start", "prepare", "wipe", "together", "leaves", "finished")
+        commands = ("start", "prepare", "wipe", "together", "descale", "finished")
         super().__init__(
             {
                 **dict.fromkeys(commands, In(1)),
@@ -143,7 +143,7 @@ class Schedule(wiring.Component):
             slot.first_word.eq(slot.has_word & (slot.word == 0)),
             slot.iteration.eq(self.asks & (slot.word == 0)),
             slot.opens.eq(slot.has_word & (i == 0)),
-            slot.leaving.eq(self.leaves & self._last_round),
+            slot.leaving.eq(self.descale & self._last_round),
             self.closes.eq(self.asks & self._last_round),
         ]
         if self.multiplication.interleaved:
@@ -207,7 +207,7 @@ class Schedule(wiring.Component):
             with m.If(j + 1 == period):
                 m.d.sync += [j.eq(0), self._turn.eq(~last_turn), i.eq(i + last_turn)]
                 if own.scaled:
-                    with m.If(self.leaves & last_turn & (i + 2 == self.outer_digits)):
+                    with m.If(self.descale & last_turn & (i + 2 == self.outer_digits)):
                         m.next = "MAKE_LAST_Q"
             with m.If(self.ends):
                 m.next = "DRAIN"
