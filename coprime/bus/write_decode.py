@@ -68,16 +68,19 @@ class WriteDecode(wiring.Component):
         """Describe the circuit."""
         m = Module()
         m.d.comb += self.accepts.eq(self.write & ~self.write_ready & self.settled)
-        m.d.sync += [self.write_ready.eq(self.accepts), self.strobes.eq(0), self.refused.eq(0)]
-        with m.If(self.accepts):
-            m.d.sync += self.write_error.eq(0)
-            with m.Switch(self.write_address):
-                for register in self.known:
-                    same = [window for window, meant in self.aliases.items() if meant is register]
-                    with m.Case(*map(number, (register, *same))):
-                        self._decode(m, register)
-                with m.Default():
-                    m.d.sync += self.write_error.eq(1)
+        m.d.sync += [
+            self.write_ready.eq(self.accepts),
+            self.write_error.eq(0),
+            self.strobes.eq(0),
+            self.refused.eq(0),
+        ]
+        with m.If(self.accepts), m.Switch(self.write_address):
+            for register in self.known:
+                same = [window for window, meant in self.aliases.items() if meant is register]
+                with m.Case(*map(number, (register, *same))):
+                    self._decode(m, register)
+            with m.Default():
+                m.d.sync += self.write_error.eq(1)
         return m
 
     def _decode(self, m: Module, register: Register) -> None:
