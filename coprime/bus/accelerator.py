@@ -1,4 +1,4 @@
-"""The accelerator: an engine behind its bus, with the ports that vendor tools recognize."""
+"""The accelerator: an engine, its registers and its bus, with the names that vendor tools know."""
 
 import enum
 from collections.abc import Collection
@@ -24,7 +24,7 @@ def random_ports() -> dict[str, wiring.Member]:
 
 
 class Bus(enum.Enum):
-    """What an accelerator is connected to. The registers behind it are the same."""
+    """The bus of an accelerator. The registers are the same on each."""
 
     AXI4_LITE = "axi4-lite"
     """One register an access."""

@@ -34,7 +34,7 @@ class AXI4Signature(wiring.Signature):
     """AXI4 with 12-bit addresses and 32-bit data, seen from the slave; AXI's own names.
 
     Without the optional lock, cache, quality of service, region and user signals: an exclusive
-    access is answered as a plain one, which tells the master that it was none.
+    access is answered as a plain one, by which the master knows that it was not exclusive.
     """
 
     def __init__(self, id_width: int) -> None:
@@ -79,12 +79,12 @@ class AXI4(wiring.Component):
     One write burst and one read burst at a time, of any type and length. A burst is answered with
     its ID before the next one of its direction begins, so that answers never overtake each other.
     A write's data may come before its address: the first beat is taken, the others wait. WLAST ends
-    a write burst, and the length of its address only tells where it wraps.
+    a write burst, and the length of its address specifies only where it wraps.
 
     A register is written as a whole: a beat with a strobe that is 0, or of a narrow burst, writes
     nothing. A burst with such a beat, or with one that the registers refuse, answers SLVERR; its
     other beats take place. A read burst answers SLVERR in each beat that the registers refuse. A
-    narrow read gives the whole register of which the master wants some lanes. What AXI4 does not
+    narrow read returns the whole register of which the master wants some lanes. What AXI4 does not
     allow, the reserved burst type and beats wider than the bus, answers SLVERR and accesses
     nothing; a burst that runs over the end of the 4 KiB goes on at their start. The protection bits
     and the two low address bits of writes are ignored.

@@ -1,4 +1,4 @@
-"""The cluster: many engines on a chain behind one AXI4-Lite slave."""
+"""The cluster: many engines on a chain, with one AXI4-Lite slave."""
 
 from amaranth.hdl import Const, Elaboratable, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
@@ -70,7 +70,7 @@ class ChainEnds(wiring.Component):
 class Cluster(wiring.Component):
     """Nothing but wires: from the chain's one end through all nodes to the other.
 
-    The ends and the nodes are instances of modules that stand beside this one in the Verilog text:
+    The ends and the nodes are instances of modules beside this one in the Verilog text:
     each is there once, and tools that work module by module see it once.
 
     Parameters

@@ -59,7 +59,7 @@ class ClusterControl(wiring.Component):
     digits : stream of the digits of the loader
     packets : stream of packets; without one its kind is EMPTY
     clear, clear_core, set_mark, clear_mark, starts, clear_marks, occupy : as CoreRecords wants them
-    noticed, report : a notice comes from the chain; a refused command gives one
+    noticed, report : a notice comes from the chain; a refused command makes one
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):

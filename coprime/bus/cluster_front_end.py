@@ -50,7 +50,7 @@ class ClusterFrontEnd(wiring.Component):
     as the core is selected.
 
     An operand's words become digits, and each digit a packet. A command is checked, then its eight
-    settings and the command leave: 11 cycles in which accesses wait, and as many more as the
+    settings and the command are sent: 11 cycles in which accesses wait, and as many more as the
     collector's run of RECEIVE packets takes, which goes before everything else. A reset clears the
     memories, a word a cycle, in which accesses wait, and lasts until nothing that was sent before
     comes back.
@@ -269,7 +269,7 @@ class ClusterFrontEnd(wiring.Component):
         collector, control, records = self.collector, self.control, self.records
         arrived = Signal(self.layout)
         m.d.sync += arrived.eq(self.packet_in)
-        # What was under way before a reset is nobody's.
+        # What was under way before a reset is dropped.
         replies, notices = collector.replies, collector.notices
         m.d.sync += [
             replies.valid.eq((arrived.kind == Kind.RECEIVE) & ~control.clear),

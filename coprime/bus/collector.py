@@ -15,7 +15,7 @@ from coprime.engine.contract import ERROR_BITS, Capabilities
 __all__ = ["Collector", "distributed"]
 
 SLOTS = 4
-"""Results that are here or on their way, so that nobody waits for a whole turn of the chain."""
+"""Results that are here or on their way, so that no core waits for a whole turn of the chain."""
 POINTER_BITS = bits_for(2 * SLOTS - 1)
 """A pointer to a slot counts twice around, so that all slots full differs from none."""
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 LONGEST = (1 << LENGTH_BITS) - 1
-"""What stands for a length that has no place in its register."""
+"""The value of a length register for a length that does not fit."""
 PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
 """Those that are defined only where there is padding."""
 PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in PADDING_REGISTERS)
@@ -69,7 +69,7 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
 
 
 def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict[str, int]]:
-    """The registers that never change and tell of the engine, with their fields' values.
+    """The registers that never change and describe the engine, with their fields' values.
 
     `paddings` is the value of CAPABILITIES.PADDINGS.
     """

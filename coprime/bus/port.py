@@ -1,4 +1,4 @@
-"""The register port: what a bus front end says to the registers behind it."""
+"""The register port: what a bus slave asks of the registers."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
@@ -11,7 +11,7 @@ WINDOW_BITS = 12
 ADDRESS_BITS = WINDOW_BITS - 2
 """Width of a register's number: its byte address divided by 4."""
 WORD_BITS = 32
-"""Width of a register, and of the words in which software gives and takes numbers."""
+"""Width of a register, and of the words in which software writes and reads numbers."""
 
 
 class RegisterSignature(wiring.Signature):
