@@ -1,0 +1,38 @@
+import random
+from dataclasses import replace
+
+from coprime.padding.assembler import BYTE
+from coprime.padding.checks import Checks, ChecksTwin
+from coprime.padding.instructions import Check, Kind, Step
+from tests.padding.bench import pulse, simulate, start
+
+SEED = 7
+COUNT_BITS = 8
+
+
+def test_the_hardware_is_its_twin():
+    generator = random.Random(SEED)
+    checks = Checks(COUNT_BITS)
+    steps = [replace(BYTE, check=check) for check in Check]
+
+    async def process(ctx):
+        ctx.set(checks.at.size, 128)
+        for chosen in [steps] * 10 + [[step] for step in steps] * 5:
+            twin = ChecksTwin(128)
+            await start(ctx, checks)
+            for _ in range(40):
+                step = generator.choice(chosen)
+                value = generator.choice((0, 1, 1, 2, generator.getrandbits(8)))
+                address, upper = generator.randrange(128), generator.getrandbits(1)
+                ctx.set(checks.value, value)
+                ctx.set(checks.at.address, address)
+                ctx.set(checks.upper, upper)
+                await pulse(ctx, checks, "act", step)
+                twin.act(step, value, address, upper=bool(upper))
+                assert (ctx.get(checks.bad), ctx.get(checks.length)) == (twin.bad, twin.length)
+            decide = Step(Kind.DECIDE)
+            await pulse(ctx, checks, "execute", decide)
+            twin.execute(decide)
+            assert (ctx.get(checks.bad), ctx.get(checks.length)) == (twin.bad, twin.length)
+
+    simulate(checks, process)
