@@ -193,7 +193,7 @@ class PassCounter(wiring.Component):
     """Counts the cycles of a pass, D + 2, and of MOVE, D.
 
     Word j of a pass is taken in cycle j < D, added in the next one, and compared with a multiple of
-    M in the one after, so that the pass that follows knows whether to subtract that.
+    M in the one after, which determines what the next pass subtracts.
 
     Members
     -------

@@ -144,7 +144,7 @@ class TabulatingControl(CarrySaveControl):
 
 
 class EntryTable(wiring.Component):
-    """Ten entries of N bits, (k * 2^N + x * Y) mod M at k + 8x; each is made from the one before.
+    """Ten entries of N bits, (k * 2^N + x * Y) mod M at k + 8x; each is made from its predecessor.
 
     Word j of an entry is made in cycle j + 1 of its pass, and written in cycle j + 2.
 
@@ -408,7 +408,7 @@ class InterleavedCsa(CarrySaveMultiplier):
             m.d.sync += modulus.eq(
                 turned(modulus, Mux(loading, control.word, Mux(moving, s[:width], low)))
             )
-        # What is on its way through the adders is gone two cycles after this.
+        # The adders hold nothing of the operands two cycles after this.
         with m.If(control.forget):
             m.d.sync += [modulus.eq(0), lost.eq(0)]
         self.secrets += [modulus, lost, *table.secrets]

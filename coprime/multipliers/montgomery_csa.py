@@ -94,7 +94,7 @@ class MontgomeryCarrySave(CarrySaveMultiplier):
             m.d.sync += modulus.eq(
                 turned(modulus, Mux(control.preparing, control.word, modulus[:width]))
             )
-        # What is on its way through the adders is gone two cycles after this.
+        # The adders hold nothing of the operands two cycles after this.
         with m.If(control.forget):
             m.d.sync += [y.eq(0), modulus.eq(0)]
         self.secrets += [y, modulus]

@@ -39,7 +39,7 @@ class OneHot:
     def change(self, source: str, target: str, condition: ValueLike = 1) -> None:
         """Go from one state to another where the condition is 1.
 
-        The caller sees to it that no two conditions of a source are 1 at once.
+        At most one condition of a source may be 1 at a time.
         """
         found = Value.cast(condition)
         self._entries[target].append(self.now[source] & found)

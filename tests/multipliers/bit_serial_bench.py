@@ -14,7 +14,7 @@ from coprime.multipliers.contract import READ_LATENCY, Role
 
 RESULT = 4
 JUNK = int("5A" * 512, 16)
-"""What stands in memory where an operand has no digits, and on ports that are not looked at."""
+"""Content of memory where an operand has no digits, and of ports that are not sampled."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Outcome:
     cycles: int
     products: int
     trace: list
-    """S and C, or S by itself, after each round."""
+    """S and C, or S alone, after each round."""
 
 
 class Bench(wiring.Component):
@@ -80,7 +80,7 @@ class Bench(wiring.Component):
 
 
 def placed(value, length, digits, multiplier):
-    """The value as it stands in its digits: at the upper end, if the multiplier is `aligned`."""
+    """The value in its digits: at the upper end, if the multiplier is `aligned`."""
     return (
         value << (digits * multiplier.digit_width - length)
         if multiplier.multiplication.aligned
@@ -194,7 +194,7 @@ def make(family, words, width, round_bits=14):
 
 
 def run_cases(multiplier, cases):
-    """Outcomes of all cases; a modulus is prepared only where it differs from the one before."""
+    """Outcomes of all cases; a modulus is prepared only where it changes."""
     outcomes = []
 
     async def steps(run):

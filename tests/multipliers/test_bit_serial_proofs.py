@@ -117,7 +117,7 @@ def plain_expression(multiplier):
 
 
 def bench_cycles(multiplier):
-    """Cycles of the bench: loading, asking for each of both, both, and the one after them."""
+    """Cycles of the bench: loading, each command, each operation, and the cycle after them."""
     prepares = multiplier.multiplication.prepare_cycles(multiplier.words)
     return (
         1

@@ -175,7 +175,7 @@ def multiply(cases, max_digits=32):
                 assert (cycles, products) == (CompactMultiplication().prepare_cycles(inner), 0)
                 assert await load("scaled", inner) == scaled_modulus(m, inner)
             gap = 3
-            if "behind" in options:
+            if "after" in options:
                 # Another one whose multiplier changes under its hands, as the quotient does.
                 gap = options[-1]
                 context.set(dut.spoils, 1)
@@ -244,7 +244,7 @@ def test_random_sizes():
     check(cases)
 
 
-def test_one_behind_the_other():
+def test_one_after_the_other():
     """What one asked for at last is not the next one's, even if the first one was no product.
 
     That is what a window of 0 has in the engine, which does not keep it.
@@ -255,9 +255,9 @@ def test_one_behind_the_other():
         m = generator.getrandbits(RADIX_BITS * (inner - 1) - 2) | 1
         x, y = generator.randrange(m), generator.getrandbits(RADIX_BITS * (outer - 1) - 1)
         for gap in range(6):
-            cases.append((x, y, m, inner, outer, ("behind", gap)))
+            cases.append((x, y, m, inner, outer, ("after", gap)))
             if outer > 3:
-                cases.append((x, y, m, inner, outer, ("descale", "behind", gap)))
+                cases.append((x, y, m, inner, outer, ("descale", "after", gap)))
     check(cases)
 
 
@@ -294,6 +294,6 @@ def test_long_operands(length):
 
 @pytest.mark.parametrize("digits", range(6, 130))
 def test_distance_to_the_bound(digits):
-    """As the docstring's table tells."""
+    """As in the docstring's table."""
     assert CompactMultiplication().products(digits, digits) == digits**2 + digits
     assert CompactMultiplication().cycles(digits, digits) == digits**2 + 3 * digits + 19

@@ -208,7 +208,7 @@ class ColumnCounter(wiring.Component):
             column.inner.eq(self.inner_digits),
             column.outer.eq(minus_descale + self.rounds),
         ]
-        # What the digit x_(k+1), for which AHEAD asks, tells: k + 1 is n, or L, or has been.
+        # From the index of x_(k+1), for which AHEAD asks: k + 1 is D or more, K or more.
         inner_passed, outer_passed = Signal(), Signal()
         with m.If(begins):
             m.d.sync += [inner_passed.eq(0), outer_passed.eq(0)]

@@ -104,13 +104,13 @@ class ColumnSums(wiring.Component):
 
         # --- The running sum ---------------------------------------------------------------------
         joins = summed("joins", slot.ahead & ~column.second_half)[-1]
-        # Not what a line's last column asks for, which ends when the next multiplication has begun.
+        # Not in linear columns: digits of the last one arrive during the next multiplication.
         parts = summed("parts", slot.ahead & column.second_half & ~slot.linear)[-1]
         lone = summed("lone", slot.diagonal | (slot.drop & ~column.finished))
         adds, subtracts = Signal(), Signal()
         m.d.comb += [adds.eq(joins | lone[-1]), subtracts.eq(parts | lone[-2])]
-        # Until nothing of the column before column -1 is on its way any more: a product of what is
-        # no multiplier leaves a carry.
+        # Cleared until nothing of the last multiplication is in the pipeline: with a window of 0,
+        # whose result is not kept, its multiplier was no number, and its last column has a carry.
         with m.If(~reached[1] | slot.linear):
             m.d.sync += running.eq(0)
         with m.Elif(adds | subtracts):
