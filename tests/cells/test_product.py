@@ -65,7 +65,6 @@ def test_a_new_product_in_every_cycle(registers):
 
 def test_registers_by_default():
     dut = Product()
-    dut._MustUse__silence = True
     assert (dut.inputs, dut.middle, dut.output, dut.latency) == (True, False, True, 2)
 
 

@@ -156,7 +156,6 @@ def test_banks_are_kept_to():
     numbers = {**design.layout.numbers, Operand.P_POWER: design.layout.numbers[Operand.Y]}
     wrong = dataclasses.replace(design.layout, numbers=numbers)
     multiplier = design.multiplier_hardware()
-    multiplier._MustUse__silence = True
     with pytest.raises(ValueError, match="are in the wrong banks"):
         BankedLane(design.capabilities, multiplier, design.programs[0], wrong)
     plain = Layout(design.layout.bases, design.layout.depth, design.layout.numbers)
