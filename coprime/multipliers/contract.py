@@ -1,4 +1,4 @@
-"""What the engine asks of a modular multiplier that works on the operand memory digit by digit."""
+"""Interface between the engine and a modular multiplier, which reads operands digit by digit."""
 
 import enum
 from abc import ABC, abstractmethod
@@ -22,10 +22,10 @@ READ_LATENCY = 3
 
 
 class Role(enum.IntEnum):
-    """What an operand is to the multiplication; the engine knows where it lies."""
+    """Role of an operand in a multiplication; the engine knows where in memory it is."""
 
     MULTIPLICAND = 0
-    """The factor that every round works on as a whole: FDFM's X, BITSERIAL's Y."""
+    """The factor that every round takes as a whole: FDFM's X, BITSERIAL's Y."""
     MULTIPLIER = 1
     """The factor that is scanned, some bits a round: FDFM's Y, BITSERIAL's X."""
     MODULUS = 2
@@ -34,36 +34,35 @@ class Role(enum.IntEnum):
 
 
 class Pair(enum.IntEnum):
-    """Two operands that a banked multiplier reads at once, one in each bank."""
+    """Two operands that a banked multiplier reads at once, one from each bank."""
 
     FACTORS = 0
-    """Left the multiplicand, right the multiplier."""
+    """Left: multiplicand; right: multiplier."""
     QUOTIENT = 1
-    """Left the scaled modulus, right the quotient."""
+    """Left: scaled modulus; right: quotient."""
     MODULUS = 2
-    """Left the modulus, right its inverse."""
+    """Left: modulus; right: its inverse."""
     RESULT = 3
-    """Left the result, right the inverse."""
+    """Left: result; right: inverse."""
 
 
 class MultiplierSignature(wiring.Signature):
     """Ports of a multiplier, seen from it.
 
-    `start` and `prepare` are sampled while the multiplier is idle. The first cycle after them is
-    the first of the multiplication or of the preparation, and `done` is 1 in the last one. From
-    the first to the last, and not before, `inner_digits` (digits of multiplicand and modulus),
-    `outer_digits` (digits of the multiplier), `rounds` and `multiplier_is_one` hold. `wipe` comes
-    while it is idle and has it forget every operand.
+    `start` and `prepare` are sampled while the multiplier is idle. The next cycle is the first of
+    the multiplication or of the preparation, and `done` is 1 in the last. From the first to the
+    last, and not before, `inner_digits` (digits of multiplicand and modulus), `outer_digits`
+    (digits of the multiplier), `rounds` and `multiplier_is_one` are valid and constant. `wipe` is
+    also sampled while idle, and clears every operand in the multiplier.
 
     Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
-    writes them; what was written can be asked for in the next cycle. A multiplier that streams its
-    multiplicand through port A may have the output `b_multiplier`: where that is 1, port B reads
-    the multiplier's digit instead.
+    writes them; a digit can be asked for in the cycle after its write. A multiplier that streams
+    its multiplicand through port A may have the output `b_multiplier`: while that is 1, port B
+    reads the multiplier's digit instead.
 
-    A multiplier that works modulo a `scaled` modulus has the input `descale`, which holds like the
-    lengths: where it is 1, the result is one of the modulus itself, as `Multiplication.scaled`
-    says.
+    A multiplier that works modulo a `scaled` modulus has the input `descale`, valid like the
+    lengths: where it is 1, the result is one modulo M, as `Multiplication.scaled` says.
     """
 
     def __init__(
@@ -105,15 +104,16 @@ class BankedMultiplierSignature(wiring.Signature):
     """Ports of a multiplier of two banks of memory, which bring two digits each in a cycle.
 
     `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `descale` are as in
-    `MultiplierSignature`, and hold as these. So does `squares`: both factors are the same, in the
-    left bank. Else the multiplicand is in the left bank, and the multiplier in the right one. The
-    result may take the multiplicand's place where that has no more digits than the multiplier.
+    `MultiplierSignature`. `squares` is valid like the lengths: both factors are the same operand,
+    in the left bank. Otherwise the multiplicand is in the left bank, and the multiplier in the
+    right bank. The result may replace the multiplicand if that has no more digits than the
+    multiplier.
 
     The multiplier reads digit `a_index` through port A of both banks, and digit `b_index` through
     port B of both, each of the two operands `a_role`; `a_left` and so on come READ_LATENCY cycles
     later. Where `b_write` is 1, port B writes digit `b_index` instead: of the quotient where
-    `b_quotient` is 1, else of the result, or of the scaled modulus in a preparation. Its digit
-    `b_write_data` is there two cycles later.
+    `b_quotient` is 1, else of the result, or of the scaled modulus in a preparation. The digit,
+    `b_write_data`, follows two cycles later.
     """
 
     def __init__(self, digit_width: int, count_bits: int):
@@ -152,7 +152,7 @@ class Multiplication(ABC):
         The highest bit of the modulus must be the highest bit of its digits.
     scaled : bool
         Works modulo c * M with c = -M^-1 mod 2^W, so factors and results are below 2 * c * M; but
-        with `descale` the result is below 2M if the multiplier is 1, and below 5/2 M if it is
+        with `descale`, the result is below 2M if the multiplier is 1, and below 5/2 M if it is
         below 1/2 R / 2^W, with a multiplicand below M * (1 + c).
     interleaved : bool
         Serves two lanes, which start it in the same cycle with the same lengths, or the first lane

@@ -262,7 +262,7 @@ def test_one_after_the_other():
 
 
 def test_unequal_counts():
-    """Entering with a message longer than a prime; weighing a residue; leaving with either."""
+    """Entering with a message longer than a prime; weighing a residue; descaling with either."""
     generator = random.Random(12)
     cases = []
     for inner, outer in ((3, 2), (3, 5), (3, 9), (9, 3), (16, 2), (5, 4), (4, 5), (12, 24)):

@@ -63,7 +63,7 @@ def scale(m, width):
 def iterations(case, width, *, scaled=False):
     """q_i and S_(i+1), by Algorithm 4 in integers; checks what the docstring says of S.
 
-    With `descale`, q of the last round is met by the words of m in another place: 0 here.
+    With `descale`, the q of the last round is met by the words of m in another place: 0 here.
     """
     radix = 1 << width
     m = scale(case.m, width) if scaled else case.m
@@ -347,7 +347,7 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
         timing.loading
         + (i * streams + turn) * period
         + j
-        + (timing.leaving if case.descale and i == case.rounds - 1 else 0)
+        + (timing.descaling if case.descale and i == case.rounds - 1 else 0)
         for i in range(case.rounds)
         for j in range(case.inner)
     ], case
@@ -576,7 +576,7 @@ def test_ways_of_unequal_word_counts(settings):
 
 @pytest.mark.parametrize("length", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_operand_scaled(length):
-    """Every X below M and around 2cM, every Y < M, for every odd M of this length; with descale."""
+    """Every X below M and around 2cM, every Y < M, for every odd M of this length."""
     cases = []
     for m in range(1 << (length - 1) | 1, 1 << length, 2):
         bound = 2 * scale(m, 16)

@@ -88,7 +88,7 @@ class Factors(wiring.Component):
         with m.If(coming.iteration):
             m.d.sync += [self.q.eq(q_next), self.y.eq(y_next[turn])]
             if scaled:
-                with m.If(coming.leaving):
+                with m.If(coming.descaling):
                     m.d.sync += [self.q.eq(0), self.y.eq(q_next)]
         if scaled:
             y_now = registers(self.multiplication, "y_now", width)
@@ -97,7 +97,7 @@ class Factors(wiring.Component):
                 m.d.sync += self.y.eq(y_word)
             with m.If(now.begins | now.iteration):
                 m.d.sync += y_now[now.turn].eq(y_next[now.turn])
-            with m.If(now.iteration & ~now.leaving):
+            with m.If(now.iteration & ~now.descaling):
                 m.d.sync += self.y.eq(y_now[now.turn])
             with m.If(self.takes_last):
                 m.d.sync += [

@@ -75,7 +75,7 @@ class KaratsubaMultiplication(Multiplication):
         return max(inner, k + ADD + 1 if together else 2 * k + ADD + 2)
 
     @property
-    def leaving(self) -> int:
+    def descaling(self) -> int:
         """Before the last round, if that is modulo M: S_0 is awaited, and then S_0 * c."""
         return self.made + 1 + self.latency + 1
 
@@ -93,7 +93,7 @@ class KaratsubaMultiplication(Multiplication):
         """
         iterations = 2 * rounds if together else rounds
         slots = (iterations - 1) * self.period(inner, together=together) + inner
-        return self.loading + slots + (self.leaving if descale else 0) + self.made + 1 - ASK
+        return self.loading + slots + (self.descaling if descale else 0) + self.made + 1 - ASK
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""
@@ -110,7 +110,7 @@ class KaratsubaMultiplication(Multiplication):
     ) -> int:
         """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
 
-        Scaled, of c * M in the place of M; with `descale`, the last round is modulo M.
+        Scaled, c * M takes the place of M; with `descale`, the last round is modulo M.
         """
         width = self.digit_width
         if not self.scaled:

@@ -54,12 +54,14 @@ class KaratsubaMultiplier(ModularMultiplier):
     2k + 4       q_(i+1), which goes into its register             (line 6)
     ============ ==================================================================
 
-    Before the first slot X_0 and Y_0 are read, and q_0 is made: `loading` cycles.
+    Rows 1, k + 4 and 2k + 4 are `ProductQuotient`, rows j + k + 1 to j + k + 3 `Sums`. `Schedule`
+    reads the words of each slot, and `Factors` holds them. Before the first slot X_0 and Y_0 are
+    read, and q_0 is made: `loading` cycles.
 
     **Scaled**, S and the results are modulo c * M, and D is the number of its words. X_0 * Y_(i+1),
     of which q_(i+1) needs the lower half, takes slot 0 of iteration i; that of X_0 * Y_i waits from
-    the iteration before. q_(i+1) is there in slot k + 4. With `descale` the last round is one
-    modulo M itself: its q is S_0 * c, and it adds q * M alone, so Y's last word must be zero. The
+    the iteration before. q_(i+1) is there in slot k + 4: `ScaledQuotient`. With `descale`, the last
+    round is modulo M: its q is S_0 * c, and it adds q * M alone, so Y's last word must be zero. The
     result, congruent modulo M, is below (S + (2^w - 1) * M) / 2^w, with S before that round.
 
     **Interleaved**, a second multiplication comes through the ports `other`: started in the same
@@ -222,7 +224,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         role = Mux(
             asked.slot.loads_inverse,
             Role.INVERSE,
-            Mux(asked.slot.loads | asked.slot.leaving, Role.MODULUS, Role.MULTIPLICAND),
+            Mux(asked.slot.loads | asked.slot.descaling, Role.MODULUS, Role.MULTIPLICAND),
         )
         writes = closes & (sums.written.turn == stream)
         m.d.comb += [

@@ -148,7 +148,7 @@ class ScaledQuotient(wiring.Component):
         turn = self.slot.turn
         ahead = Signal()
         m.d.comb += [
-            ahead.eq(self.slot.iteration & ~self.slot.leaving),
+            ahead.eq(self.slot.iteration & ~self.slot.descaling),
             self.product_now.eq(self.product),
         ]
         with m.If(ahead):

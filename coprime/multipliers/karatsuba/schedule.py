@@ -21,12 +21,12 @@ def slot_layout(word_bits: int) -> data.StructLayout:
     first_word : it is word 0
     iteration : it is word 0 in a multiplication: an iteration begins
     opens : it is in the first iteration, or in a preparation
-    leaving : it is in a last round modulo M
+    descaling : it is in a last round modulo M
     word, turn : index of the word, and of the multiplication that the slot belongs to
     """
     strobes = (
         *("begins", "asks_y", "loads_inverse", "loads", "has_word", "first_word", "iteration"),
-        *("opens", "leaving", "turn"),
+        *("opens", "descaling", "turn"),
     )
     return data.StructLayout({**dict.fromkeys(strobes, 1), "word": word_bits})
 
@@ -87,7 +87,7 @@ class Schedule(wiring.Component):
     ):
         self.multiplication = own = multiplication
         self.clear_cycles = clear_cycles
-        longest = max(max_digits, own.period(2), own.leaving, clear_cycles)
+        longest = max(max_digits, own.period(2), own.descaling, clear_cycles)
         commands = ("start", "prepare", "wipe", "together", "descale", "finished")
         super().__init__(
             {
@@ -143,7 +143,7 @@ class Schedule(wiring.Component):
             slot.first_word.eq(slot.has_word & (slot.word == 0)),
             slot.iteration.eq(self.asks & (slot.word == 0)),
             slot.opens.eq(slot.has_word & (i == 0)),
-            slot.leaving.eq(self.descale & self._last_round),
+            slot.descaling.eq(self.descale & self._last_round),
             self.closes.eq(self.asks & self._last_round),
         ]
         if self.multiplication.interleaved:
@@ -217,6 +217,6 @@ class Schedule(wiring.Component):
                 m.d.sync += j.eq(j + 1)
                 with m.If(self.takes_last):
                     m.d.sync += self._turn.eq(~last_turn)
-                with m.If(j == own.leaving - 1):
+                with m.If(j == own.descaling - 1):
                     m.d.sync += j.eq(0)
                     m.next = "RUN"
