@@ -18,11 +18,12 @@ from coprime.program.operands import MODULI, Context, Mode, Operand, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .contract import RESULT_LATENCY, Capabilities, Command, Error
-from .lane import LINEAR_OPERATIONS, Lane, stage
+from .lane import Lane, stage
 from .layout import BankedLayout, Layout
 from .linear import LinearUnit
 from .random_digit import RandomDigit
 from .sequencer import Sequencer
+from .sequencer.linear_steps import LINEAR_OPERATIONS
 
 __all__ = ["BankedLane"]
 

@@ -18,25 +18,11 @@ from coprime.program.steps import StepKind
 
 from .contract import Capabilities, EngineSignature
 from .layout import Layout
-from .linear import LinearOperation, LinearUnit
+from .linear import LinearUnit
 from .sequencer import Sequencer
+from .sequencer.linear_steps import LINEAR_OPERATIONS
 
 __all__ = ["Lane"]
-
-LINEAR_OPERATIONS = {
-    StepKind.CHECK_MODULUS: LinearOperation.COMPARE,
-    StepKind.CHECK_BELOW: LinearOperation.COMPARE,
-    StepKind.SUBTRACT: LinearOperation.SUBTRACT,
-    StepKind.ADD: LinearOperation.ADD,
-    StepKind.RESTORE: LinearOperation.RESTORE,
-    StepKind.CHECK_NORMALIZED: LinearOperation.COMPARE,
-    StepKind.MOVE: LinearOperation.MOVE,
-    StepKind.CHECK_ZERO: LinearOperation.COMPARE,
-    StepKind.DRAW: LinearOperation.MOVE,
-    StepKind.ADD_IF_DRAWN: LinearOperation.ADD,
-    StepKind.MAKE_EVEN: LinearOperation.MOVE,
-}
-"""What each linear step asks of the linear unit."""
 
 
 class LaneSignature(wiring.Signature):

@@ -142,7 +142,7 @@ class Half:
         device.give_random(self.source)
         device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
         kinds = [step.kind for step in self.design.programs[0].steps]
-        pc = device.registers["engine.lane.sequencer.pc"]
+        pc = device.registers["engine.lane.sequencer.program_memory.pc"]
         for _ in range(100_000):
             if device.peek(pc) == 1 + kinds.index(StepKind.SCAN_WINDOWS):
                 break

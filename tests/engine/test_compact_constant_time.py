@@ -43,7 +43,7 @@ SECRET_INPUTS = {
     "differs",
 }
 """Of the sequencer: what it is told of the operands."""
-SECRET_REGISTERS = re.compile(r"exponent|exponent_of_e|window|\\?\$signal.*")
+SECRET_REGISTERS = re.compile(r"scanner\.(exponent|exponent_of_e)|windows\.window|\\?\$signal.*")
 """Of the sequencer: the digit of the exponent that is scanned, and the window, which may have no
 name of its own."""
 SECRET_OUTPUTS = {"suppress_write"}
@@ -154,7 +154,8 @@ def sequencers_agree(family, **settings):
         }
         assert len(secret) >= 17
         kept = [name for name, bits in found.registers.items() if not secret & {*bits}]
-        assert {"fsm_state", "pc", "step", "bit_index", "index_inverted"} <= {*kept}
+        scanner = {"scanner.bit_index", "scanner.index_inverted"}
+        assert {"fsm_state", "program_memory.pc", "step", *scanner} <= {*kept}
         # What a register holds becomes an output.
         shown = [f"expose w:{name}" for name in kept if name not in found.ports["output"]]
         found = Netlist(verilog, module, folder, shown)

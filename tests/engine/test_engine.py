@@ -202,7 +202,7 @@ def test_exponents_digit_is_cleared_at_the_end(bench):
     async def process(context):
         await bench.load(context, operands, lengths)
         await bench.start(context, Command.RSA_PRIVATE)
-        exponents = [lane.sequencer.exponent for lane in bench.engine.lanes]
+        exponents = [lane.sequencer.scanner.digit for lane in bench.engine.lanes]
         while not all(context.get(exponent) for exponent in exponents):
             assert context.get(bench.engine.busy)
             await context.tick()

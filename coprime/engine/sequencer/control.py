@@ -1,0 +1,429 @@
+"""The sequencer: executes a lane's program, step by step."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.program.assembler import Program
+from coprime.program.operands import Command, Context, Mode, Reference
+from coprime.program.steps import Next, Step, StepKind
+
+from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
+from .barrier_steps import BarrierSteps
+from .current_context import CurrentContext
+from .exponent_scanner import ExponentScanner
+from .length_check import LengthCheck
+from .linear_steps import BlindingBits, LinearSteps
+from .multiply_steps import MultiplySteps
+from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
+from .program_memory import ProgramMemory
+from .rotation import Rotation
+from .scan_steps import BranchSteps, Counter, ScanSteps
+from .windows import Window
+
+if TYPE_CHECKING:
+    from ..prediction import LaneModel
+
+__all__ = ["Sequencer", "step_kinds"]
+
+
+class KindsOfSteps(Protocol):
+    """Some kinds of steps: their states, and what they do on integers."""
+
+    first_state: str
+    """The one after FETCH."""
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds."""
+        ...
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the states to a state machine."""
+        ...
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers: result, cycles, the step that comes next."""
+        ...
+
+
+def step_kinds(program: Program, capabilities: Capabilities) -> list[KindsOfSteps]:
+    """All kinds of steps that a program has; the linear steps are the last ones."""
+    kinds: list[KindsOfSteps] = [
+        MultiplySteps(program, capabilities),
+        ScanSteps(program, capabilities),
+        BarrierSteps(),
+        BranchSteps(),
+        LinearSteps(program, capabilities),
+    ]
+    return [each for each in kinds if each.kinds & program.kinds]
+
+
+class Sequencer(wiring.Component):
+    """Fetches a step, has the multiplier or the linear unit execute it, decides what comes next.
+
+    FETCH takes a cycle; what a step takes beside that is with its kind. The end of an operation
+    takes one. `prediction.py` composes the same on integers.
+
+    Parameters
+    ----------
+    program : Program
+    capabilities : Capabilities
+    numbers : mapping of Reference to int
+        What `x`, `y` and `destination` have for an operand.
+    leads : bool
+        Of two lanes, the one that ends the operation. The other has no part in a command that its
+        program has no entry for.
+    target : Target
+        With XC7 the program memory and the choice of the exponent's bit are of explicit LUTs.
+
+    Members
+    -------
+    at_barrier, other_at_barrier : this lane, or the other one, waits at a BARRIER
+    other_ends : the other lane ends the operation
+    suppress_write : the product under way is not written, since the window is 0; only if `in_place`
+    public : it is E that is scanned, whatever the modulus; only if any step does
+    exponent_other : a digit of E, which lies in another memory than the other exponents; only if
+        `in_place`
+    descale : the product under way is to be descaled; only if any step does
+    differs : while idle: what is read as the result is not the number that was checked; only if the
+        program checks
+    draws, drawn : a random digit is asked for before an ADD_IF_DRAWN, and there; these and the next
+        two only if there is such a step
+    drawn_bit : which of the digit's bits decides
+    spends : no bit of the digit is left to be used
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        capabilities: Capabilities,
+        *,
+        numbers: Mapping[Reference, int],
+        leads: bool = True,
+        target: Target = Target.GENERIC,
+    ):
+        self.program = program
+        self.capabilities = capabilities
+        self.numbers = numbers
+        self.leads = leads
+        kinds = program.kinds
+        self.step_kinds = step_kinds(program, capabilities)
+        self.memory = ProgramMemory(program, numbers, target)
+        self.lengths_allowed = LengthCheck(program, capabilities)
+        self.scanner = ExponentScanner(program, capabilities, target)
+        # Optional hardware: each is there or not.
+        self.current = CurrentContext(self.memory.layout, numbers) if program.alternates else None
+        self.windows = Window(program, capabilities) if program.window_bits else None
+        self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
+        self.blinding = BlindingBits() if program.blinds_exponents else None
+        self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
+        self.window = None if self.windows is None else self.windows.value
+        self.places = None if self.rotation is None else self.rotation.places
+        self.step = Signal(self.memory.layout)
+        """The step under way."""
+        self.forward, self.jump, self.next_bit, self.written = (
+            Signal(name=name) for name in ("forward", "jump", "next_bit", "written")
+        )
+        """To the following step, to the target, to the next bit; a product has been written."""
+        self.effects = {effect: Signal(name=effect.name.lower()) for effect in Effect}
+        self.code = Signal(ERROR_BITS)
+        self.unchecked = Signal()
+        """The private operation has no result yet that may be read."""
+        reference, count = self.memory.layout["x"].shape, capabilities.count_bits
+        super().__init__(
+            {
+                "command": In(COMMAND_BITS),
+                "start": In(1),
+                "busy": Out(1),
+                "done": Out(1),
+                "error": Out(ERROR_BITS),
+                "counts": In(PerLength(count)),
+                "lengths": In(PerLength(capabilities.length_bits)),
+                # The step under way. `parity` changes as ACCUMULATOR and SPARE change places.
+                "x": Out(reference),
+                "y": Out(reference),
+                "destination": Out(reference),
+                "parity": Out(1),
+                "modulus": Out(Context),
+                "operation": Out(StepKind),
+                "inner_digits": Out(count),
+                "outer_digits": Out(count),
+                "rounds": Out(capabilities.round_count_bits),
+                "discards": Out(1),
+                # The two units.
+                **dict.fromkeys(("multiply", "prepare", "linear", "clear", "clearing"), Out(1)),
+                **dict.fromkeys(("multiplied", "linear_done", "borrow"), In(1)),
+                **dict.fromkeys(("z_is_zero", "z_is_odd", "z_is_normalized"), In(1)),
+                # The exponent, read through port A while both units are idle.
+                "exponent_read": Out(1),
+                "exponent_index": Out(count),
+                "exponent_data": In(capabilities.digit_width),
+                # The other lane.
+                "at_barrier": Out(1),
+                "other_at_barrier": In(1),
+                "other_ends": In(1),
+            }
+            | ({"descale": Out(1)} if program.descales else {})
+            | ({"suppress_write": Out(1)} if program.in_place else {})
+            | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
+            | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
+            | ({"differs": In(1)} if program.checks else {})
+            | (
+                {
+                    "draws": Out(1),
+                    "drawn": In(1),
+                    "drawn_bit": Out(range(BlindingBits.DRAWN_BITS)),
+                    "spends": Out(1),
+                }
+                if program.blinds_exponents
+                else {}
+            )
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the components, and control them by a state machine."""
+        m = Module()
+        m.submodules.program_memory = memory = self.memory
+        private = self.command == Command.RSA_PRIVATE
+        begins = Signal()
+        m.d.comb += [
+            memory.start.eq(begins),
+            memory.command.eq(self.command),
+            memory.jump.eq(self.jump),
+            memory.target.eq(self.step.target),
+            memory.forward.eq(self.forward),
+        ]
+        resolved: data.View[data.StructLayout] = memory.fetched
+        if self.current is not None:
+            m.submodules.current_context = current = self.current
+            m.d.comb += [
+                current.start.eq(begins),
+                current.private.eq(private),
+                current.swap.eq(self.effects[Effect.SWAP_PRIMES]),
+                current.fetched.eq(memory.fetched),
+            ]
+            resolved = current.resolved
+        self._show_step(m)
+        self._connect_scanner(m, private)
+        self._connect_options(m)
+        # An operation that ends without its last check, by whatever fault, has the error FAULT.
+        m.d.comb += self.error.eq(self.code)
+        if self.program.checks:
+            with m.If(self.unchecked & (self.code == Error.NONE)):
+                m.d.comb += self.error.eq(Error.FAULT)
+        m.d.comb += self.busy.eq(1)
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
+                with m.If(self.start):
+                    m.d.comb += begins.eq(1)
+                    self._begin(m, private)
+                if self.program.checks:
+                    with m.Elif(self.differs & (self.code == Error.NONE)):
+                        self.end(m, Error.FAULT)
+            with m.State("FETCH"):
+                m.d.sync += self.step.eq(resolved)
+                self._dispatch(m)
+            for kinds in self.step_kinds:
+                kinds.states(m, self)
+            if self.program.checks:
+                with m.State("FAULT"):
+                    m.d.comb += self.clear.eq(1)
+                    m.next = "WIPE"
+            with m.State("WIPE"):
+                m.d.comb += self.clearing.eq(1)
+                with m.If(self.linear_done):
+                    m.next = "END"
+            with m.State("END"):
+                m.d.comb += self.done.eq(1)
+                m.next = "IDLE"
+        return m
+
+    def _show_step(self, m: Module) -> None:
+        """The step under way, and the sizes of its operands."""
+        step, own = self.step, self.capabilities
+        counts, lengths = (
+            Array([one.modulus, one.p, one.q, Const(0, len(one.p))])
+            for one in (self.counts, self.lengths)
+        )
+        m.submodules.length_check = check = self.lengths_allowed
+        m.d.comb += [
+            self.x.eq(step.x),
+            self.y.eq(step.y),
+            self.destination.eq(step.destination),
+            self.modulus.eq(step.modulus),
+            self.operation.eq(step.kind),
+            self.inner_digits.eq(counts[step.modulus]),
+            self.outer_digits.eq(counts[step.outer]),
+            check.command.eq(self.command),
+            check.context.eq(step.modulus),
+            check.digits.eq(self.inner_digits),
+            check.counts.eq(self.counts),
+            check.lengths.eq(self.lengths),
+            self.scanner.length.eq(
+                Mux(step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus])
+            ),
+        ]
+        if self.program.descales:
+            m.d.comb += self.descale.eq(step.descale)
+        if own.round_bits == own.digit_width:
+            m.d.comb += self.rounds.eq(self.outer_digits)
+        else:
+            length = lengths[step.outer]
+            m.d.comb += self.rounds.eq(length + own.headroom if own.headroom else length)
+
+    def _connect_scanner(self, m: Module, private: Value) -> None:
+        step = self.step
+        m.submodules.scanner = scanner = self.scanner
+        m.d.comb += [
+            scanner.busy.eq(self.busy),
+            scanner.kind.eq(step.kind),
+            scanner.context.eq(step.modulus),
+            scanner.private.eq(private),
+            scanner.whole_digits.eq(self.counts.exponent),
+            scanner.digits.eq(self.inner_digits),
+            scanner.next_bit.eq(self.next_bit),
+            scanner.data.eq(self.exponent_data),
+            self.exponent_index.eq(scanner.index),
+            self.discards.eq(step.conditional & ~scanner.bit),
+        ]
+        if self.program.evens_exponents:
+            m.d.comb += scanner.even_exponent.eq(step.even_exponent)
+        if self.program.in_place:
+            m.d.comb += scanner.other_data.eq(self.exponent_other)
+        if StepKind.SCAN_PUBLIC in self.program.kinds:
+            m.d.comb += self.public.eq(scanner.public)
+
+    def _connect_options(self, m: Module) -> None:
+        """Hardware that is there or not."""
+        step, scanner, effects = self.step, self.scanner, self.effects
+        if self.windows is not None:
+            m.submodules.windows = windows = self.windows
+            selects = step.y == self.numbers[Mode.WINDOW]
+            scans = step.kind == StepKind.SCAN_WINDOWS
+            m.d.comb += [
+                windows.busy.eq(self.busy),
+                windows.prepare.eq(self.prepare),
+                windows.enter.eq(effects[Effect.ENTER_BIT]),
+                windows.next_entry.eq(effects[Effect.NEXT_ENTRY]),
+                windows.multiplied.eq(effects[Effect.FINISH_WINDOW] & selects),
+                windows.load.eq(scanner.take & scans),
+                windows.length.eq(scanner.length),
+                windows.scans.eq(scans),
+                windows.whole.eq(step.modulus == Context.WHOLE),
+                windows.lowest_digit.eq(scanner.index == 0),
+                *(
+                    getattr(windows, name).eq(getattr(scanner, name))
+                    for name in ("bit", "last_bit", "bit_index", "next_bit")
+                ),
+            ]
+            if self.program.in_place:
+                m.d.comb += self.suppress_write.eq(selects & windows.zero)
+        if self.counter is not None:
+            m.submodules.counter = counter = self.counter
+            m.d.comb += [
+                counter.busy.eq(self.busy),
+                counter.begin.eq(scanner.begin),
+                counter.bit.eq(scanner.bit),
+                counter.count.eq(effects[Effect.COUNT]),
+            ]
+        if self.blinding is not None:
+            m.submodules.blinding = blinding = self.blinding
+            m.d.comb += [
+                blinding.advance.eq(effects[Effect.NEXT_BLINDING_BIT]),
+                self.drawn_bit.eq(blinding.bit),
+                self.spends.eq(blinding.spends),
+            ]
+        if self.rotation is not None:
+            m.submodules.rotation = rotation = self.rotation
+            m.d.comb += [
+                rotation.written.eq(self.written),
+                rotation.destination.eq(step.destination),
+                self.parity.eq(rotation.parity),
+            ]
+
+    def _begin(self, m: Module, private: Value) -> None:
+        """A command comes: to its first step, or to its end."""
+        m.d.sync += self.code.eq(Error.NONE)
+        if self.program.checks:
+            m.d.sync += self.unchecked.eq(private)
+        m.next = "FETCH"
+        with m.Switch(self.command):
+            with m.Case(*self.program.entries):
+                pass
+            with m.Case(Command.WIPE):
+                m.d.comb += self.clear.eq(1)
+                m.next = "WIPE"
+            with m.Default():
+                if self.leads:
+                    self.end(m, Error.UNSUPPORTED)
+                else:
+                    m.next = "IDLE"
+
+    def _dispatch(self, m: Module) -> None:
+        """To the first state of the fetched step's kind."""
+        kind = self.memory.fetched.kind
+        m.d.comb += [
+            self.multiply.eq(kind == StepKind.MULTIPLY),
+            self.prepare.eq(kind == StepKind.PREPARE),
+        ]
+        *others, last = self.step_kinds
+        with m.Switch(kind):
+            for kinds in others:
+                with m.Case(*sorted(kinds.kinds)):
+                    m.next = kinds.first_state
+            with m.Default():
+                m.next = last.first_state
+
+    def proceed(self, m: Module, rules: Mapping[Next, Callable[[Conditions], Way]]) -> None:
+        """Add what comes after a step that is done, by those of the rules that the program has.
+
+        A jump to address 0 ends the operation; those of a scan never go there.
+        """
+        conditions = self._conditions()
+        occurring = [rule for rule in rules if rule in self.program.nexts | {Next.FOLLOWING}]
+        with m.Switch(self.step.next):
+            for rule in occurring:
+                way = rules[rule](conditions)
+                with m.Case(rule):
+                    m.d.comb += [
+                        self.forward.eq(way.forward),
+                        self.jump.eq(way.jump),
+                        self.next_bit.eq(way.next_bit),
+                    ]
+                    if way.effect is not None:
+                        m.d.comb += self.effects[way.effect].eq(1)
+                    if rule in AFTER_ANY_STEP and rule is not Next.FOLLOWING:
+                        with m.If(Value.cast(way.jump) & (self.step.target == 0)):
+                            m.next = "END"
+
+    def _conditions(self) -> Conditions:
+        windows, counter, blinding = self.windows, self.counter, self.blinding
+        return Conditions(
+            bit=self.scanner.bit,
+            last_bit=self.scanner.last_bit,
+            window_full=Const(0) if windows is None else windows.full,
+            window_not_zero=Const(0) if windows is None else windows.not_zero,
+            window_slides=Const(0) if windows is None else windows.slides,
+            last_entry=Const(0) if windows is None else windows.last_entry,
+            last_count=Const(0) if counter is None else counter.last,
+            last_blinding_bit=Const(0) if blinding is None else blinding.last,
+            context_is_q=Const(0) if self.current is None else self.current.is_q,
+            private=self.command == Command.RSA_PRIVATE,
+            modmul=self.command == Command.MODMUL,
+        )
+
+    @property
+    def length_error(self) -> Signal:
+        """The error of the lengths of the step under way."""
+        return self.lengths_allowed.error
+
+    def end(self, m: Module, error: Error | Signal) -> None:
+        """End the operation with an error; with FAULT the memory is wiped before."""
+        m.d.sync += self.code.eq(error)
+        m.next = "FAULT" if error is Error.FAULT else "END"

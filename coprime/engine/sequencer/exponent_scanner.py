@@ -1,0 +1,312 @@
+"""The exponent scanner: reads an exponent's digits, and gives one bit after the other."""
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.luts import select_bit
+from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import WINDOWS
+from coprime.multipliers.contract import READ_LATENCY
+from coprime.program.assembler import Program
+from coprime.program.operands import Context, Length, Reference, Scratch
+from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
+
+from ..contract import Capabilities
+
+__all__ = ["ExponentScanner", "ScannerModel", "WindowStart"]
+
+
+def divides_evenly(width: int) -> bool:
+    """Whether windows of any length divide a digit's bits, and a shift divides by these."""
+    return width >= max(WINDOWS) and width.bit_count() == 1
+
+
+def less_one(value: Value) -> Value:
+    """The value less 1: of few bits, so that synthesis takes no carry chain for it."""
+    return Cat(bit ^ ~value[:k].any() for k, bit in enumerate(value))
+
+
+class WindowStart(wiring.Component):
+    """Where the highest window of an exponent starts, by the exponent's length.
+
+    Where windows divide a digit `evenly`, its place is a slice of a count. Else it is a place in
+    the digit that the headroom leaves as the highest one or, if it is below 0, in the next lower
+    digit. The lengths have been stable for some cycles.
+
+    Members
+    -------
+    length, digits : of the exponent, in bits and digits
+    before_first : one above the index of the digit; of `evenly` divided ones only
+    steps : from `digits` down to the index of the digit; of others only
+    bit : the bit's place in its digit
+    """
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.width = capabilities.digit_width
+        self.headroom = capabilities.headroom
+        self.window_bits = program.window_bits
+        self.evenly = divides_evenly(self.width)
+        super().__init__(
+            {
+                "length": In(capabilities.length_bits),
+                "digits": In(capabilities.count_bits),
+                "before_first": Out(capabilities.count_bits),
+                "steps": Out(bits_for(2 + self.headroom // self.width)),
+                "bit": Out(range(self.width)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """A register for the place of the bit, in either case."""
+        m = Module()
+        width = self.width
+        if self.evenly:
+            highest = Signal.like(self.length)
+            m.d.sync += highest.eq((self.length - 1) | (self.window_bits - 1))
+            m.d.comb += [
+                self.before_first.eq(highest[bits_for(width - 1) :] + 1),
+                self.bit.eq(highest),
+            ]
+            return m
+        skipped, unused = divmod(self.headroom, width)
+        top_bit = Signal(range(-unused, width - unused))
+        # In shifts, or synthesis would take a multiplier for it.
+        shifts = [k for k in range(width.bit_length()) if width >> k & 1]
+        times_width = sum((self.digits << k for k in shifts), start=Const(0))
+        highest_place = width * (skipped + 1) - 1
+        m.d.sync += top_bit.eq(self.length - times_width + highest_place)
+        m.d.comb += [
+            self.steps.eq(Mux(top_bit < 0, Const(2 + skipped), Const(1 + skipped))),
+            self.bit.eq(top_bit + Mux(top_bit < 0, width, 0)),
+        ]
+        return m
+
+
+class ExponentScanner(wiring.Component):
+    """Downwards from the highest digit or window, or upwards from the lowest bit.
+
+    The control asks for a digit: `begin` in the first cycle of a scan, `seek` in the one that
+    moves to the next digit, `take` when the digit is there.
+
+    Parameters
+    ----------
+    program, capabilities
+    target : Target
+        With XC7 the choice of the bit is of explicit LUTs.
+
+    Members
+    -------
+    busy : else it forgets the digit, which may be secret
+    kind, context, even_exponent : of the step under way
+    private : the operation is RSA_PRIVATE
+    whole_digits, digits : digits of E and of the step's modulus
+    length : of the step's exponent, in bits
+    next_bit : on to the next bit, within the digit unless `edge_bit` is 1
+    index, data : of the exponent's digit that is read; with `other_data` the digit of E, which
+        lies in another memory than the other exponents
+    bit, last_bit, edge_bit : the bit, and whether it is the last of the exponent, of its digit
+    bit_index : its place in its digit
+    public : it is E that is scanned, whatever the modulus; only if any step does
+    """
+
+    DIGIT_CYCLES = READ_LATENCY + 2
+    """From one digit to the next: seek, read, the waiting, take."""
+
+    def __init__(self, program: Program, capabilities: Capabilities, target: Target):
+        self.program = program
+        self.width = capabilities.digit_width
+        self.target = target
+        self.start = (
+            WindowStart(program, capabilities) if StepKind.SCAN_WINDOWS in program.kinds else None
+        )
+        self.two_memories = program.in_place and not program.blinds_exponents
+        self.digit = Signal(self.width, reset_less=True, name="exponent")
+        """The digit of the exponent that is scanned; 0 while idle."""
+        self.upwards = Signal()
+        count = capabilities.count_bits
+        super().__init__(
+            {
+                **dict.fromkeys(("busy", "begin", "seek", "take", "next_bit", "private"), In(1)),
+                "kind": In(bits_for(max(program.kinds))),
+                "context": In(Context),
+                "even_exponent": In(1),
+                "whole_digits": In(count),
+                "digits": In(count),
+                "length": In(capabilities.length_bits),
+                "index": Out(count),
+                "data": In(self.width),
+                "other_data": In(self.width),
+                **dict.fromkeys(("bit", "last_bit", "edge_bit", "public"), Out(1)),
+                "bit_index": Out(range(self.width)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The index of the digit, and that of the bit in it."""
+        m = Module()
+        kinds, start, upwards = self.program.kinds, self.start, self.upwards
+        scans_e: Value = self.context == Context.WHOLE
+        if StepKind.SCAN_PUBLIC in kinds:
+            scans_e |= self.kind == StepKind.SCAN_PUBLIC
+        exponent_digits = Signal.like(self.digits)
+        m.d.comb += exponent_digits.eq(Mux(scans_e, self.whole_digits, self.digits))
+        # The index is inverted, so that the register counts up: a carry chain that counts down has
+        # an inverter for each bit.
+        index_inverted = Signal.like(self.index, init=-1)
+        before_first = Signal.like(self.index)  # of a scan
+        m.d.comb += [self.index.eq(~index_inverted), before_first.eq(exponent_digits)]
+        steps = Mux(upwards, Const(-1), Const(1))  # down
+        if self.program.blinds_exponents:
+            with m.If(~scans_e):
+                longer = EXPONENT_BLINDING_BITS // self.width
+                m.d.comb += before_first.eq(exponent_digits + longer)
+        if start is not None:
+            m.submodules.window_start = start
+            m.d.comb += [start.length.eq(self.length), start.digits.eq(exponent_digits)]
+            finds_window = self.kind == StepKind.SCAN_WINDOWS
+            if start.evenly:
+                with m.If(finds_window):
+                    m.d.comb += before_first.eq(start.before_first)
+            else:
+                steps = Mux(finds_window, start.steps, steps)
+        if StepKind.SCAN_UPWARDS in kinds:
+            with m.If(self.kind == StepKind.SCAN_UPWARDS):
+                m.d.comb += before_first.eq(~0)
+        with m.If(self.begin):
+            m.d.sync += index_inverted.eq(~before_first)
+            if StepKind.SCAN_PUBLIC in kinds:
+                m.d.sync += self.public.eq(self.kind == StepKind.SCAN_PUBLIC)
+        with m.Elif(self.seek):
+            m.d.sync += index_inverted.eq(index_inverted + steps)
+        self._bits(m)
+        self._digits(m)
+        return m
+
+    def _bits(self, m: Module) -> None:
+        """The place of the bit, and whether it is the last one."""
+        upwards, bit_index = self.upwards, self.bit_index
+        if StepKind.SCAN_UPWARDS in self.program.kinds:
+            ahead = Signal.like(self.length)  # upwards: bits to come, with this one
+            m.d.comb += [
+                self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
+                self.last_bit.eq(Mux(upwards, ahead == 1, self.edge_bit & (self.index == 0))),
+            ]
+            with m.If(self.next_bit):
+                m.d.sync += [bit_index.eq(bit_index + Mux(upwards, 1, -1)), ahead.eq(ahead - 1)]
+            with m.If(self.begin):
+                m.d.sync += [upwards.eq(self.kind == StepKind.SCAN_UPWARDS), ahead.eq(self.length)]
+        else:
+            m.d.comb += [
+                self.edge_bit.eq(bit_index == 0),
+                self.last_bit.eq(self.edge_bit & (self.index == 0)),
+            ]
+            with m.If(self.next_bit):
+                m.d.sync += bit_index.eq(less_one(bit_index))
+        with m.If(self.take):
+            m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
+            if self.start is not None:
+                with m.If(self.kind == StepKind.SCAN_WINDOWS):
+                    m.d.sync += bit_index.eq(self.start.bit)
+
+    def _digits(self, m: Module) -> None:
+        """The digit, and its bit. No private digit is kept when idle, nor while E is scanned."""
+        clears = ~self.busy
+        if StepKind.SCAN_PUBLIC in self.program.kinds:
+            clears |= self.begin
+        registers = [(self.digit, self.data, clears)]
+        if self.two_memories:
+            # A register for each memory, so that nothing is between: one of them is 0.
+            is_e = (self.context == Context.WHOLE) | self.public
+            of_e = Signal.like(self.digit, name="exponent_of_e")
+            registers = [
+                (self.digit, self.data, clears | (self.take & is_e)),
+                (of_e, self.other_data, clears | (self.take & ~is_e)),
+            ]
+        for register, source, is_zero in registers:
+            with m.If(is_zero):
+                m.d.sync += register.eq(0)
+            with m.Elif(self.take):
+                m.d.sync += register.eq(source)
+        bits = [select_bit(m, register, self.bit_index, self.target) for register, *_ in registers]
+        m.d.comb += self.bit.eq(reduce(or_, bits))
+        if self.program.evens_exponents:
+            with m.If(self.even_exponent & self.last_bit & self.private):
+                m.d.comb += self.bit.eq(0)
+
+
+class ScannerModel:
+    """The same on an exponent, with its cycles."""
+
+    def __init__(
+        self,
+        program: Program,
+        capabilities: Capabilities,
+        lengths: Mapping[Length, int],
+        values: Mapping[Reference, int],
+        *,
+        private: bool,
+    ):
+        self.program = program
+        self.capabilities = capabilities
+        self.lengths = lengths
+        self.values = values
+        self.private = private
+        self.public = False
+        self.place = 0
+        """The bit's place in the exponent."""
+        self.last = 0
+        """That of the last bit of the scan: the lowest one, or the highest one."""
+
+    def exponent(self, step: Step) -> Reference:
+        """Where the exponent of a step lies."""
+        if self.public:
+            return Context.WHOLE.exponent
+        if self.program.blinds_exponents and step.modulus is not Context.WHOLE:
+            return Scratch.BLINDED
+        return step.modulus.exponent
+
+    def length(self, step: Step) -> int:
+        """Of the exponent of a step, in bits, without what blinds it."""
+        whole = step.modulus is Context.WHOLE or self.public
+        return self.lengths.get(Length.EXPONENT if whole else step.modulus.length, 0)
+
+    def begin(self, step: Step) -> int:
+        """Cycles of a scan's begin, up to its first bit."""
+        self.public = step.kind is StepKind.SCAN_PUBLIC
+        width, length = self.capabilities.digit_width, self.length(step)
+        longer = EXPONENT_BLINDING_BITS if self.exponent(step) is Scratch.BLINDED else 0
+        if step.kind is StepKind.SCAN_UPWARDS:
+            self.place, self.last = 0, length - 1
+        elif step.kind is StepKind.SCAN_WINDOWS:
+            highest = length - 1 + longer
+            if divides_evenly(width):
+                highest |= self.program.window_bits - 1
+            self.place, self.last = highest, 0
+        else:
+            digits = self.capabilities.digits(length) + longer // width
+            self.place, self.last = digits * width - 1, 0
+        return 1 + ExponentScanner.DIGIT_CYCLES
+
+    def bit(self, step: Step) -> int:
+        """The bit, as a step sees it."""
+        if step.even_exponent and self.place == 0 and self.private:
+            return 0
+        return self.values[self.exponent(step)] >> self.place & 1
+
+    @property
+    def is_last(self) -> int:
+        """Whether the bit is the last one."""
+        return int(self.place == self.last)
+
+    def next_bit(self) -> int:
+        """Cycles to the next bit beyond those of the step: none within a digit."""
+        before = self.place
+        self.place += 1 if self.last > before else -1
+        width = self.capabilities.digit_width
+        return ExponentScanner.DIGIT_CYCLES if before // width != self.place // width else 0

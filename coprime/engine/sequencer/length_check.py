@@ -1,0 +1,135 @@
+"""The check of a command's lengths: which of them an engine refuses, and with what error."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Module, Mux
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.program.assembler import Program
+from coprime.program.operands import Command, Context, Length
+from coprime.program.steps import EXPONENT_BLINDING_BITS
+
+from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
+
+__all__ = ["LengthCheck", "length_error"]
+
+
+@dataclass(frozen=True)
+class LengthRules:
+    """What a context's lengths must be, for hardware and integers alike."""
+
+    program: Program
+    capabilities: Capabilities
+
+    def refusals(
+        self,
+        *,
+        command: Any,
+        whole: Any,
+        digits: Any,
+        counts: Any,
+        lengths: Any,
+        choose: Callable[[Any, Any, Any], Any],
+    ) -> Iterator[tuple[Any, Error]]:
+        """Conditions with their errors: the first one that holds decides.
+
+        `whole` is whether the context is WHOLE, `digits` the count of its modulus, `counts` and
+        `lengths` have the fields of `PerLength`; `choose(test, one, other)` is `one` if `test`.
+        """
+        own = self.capabilities
+        too_short = digits < own.digits(own.min_length)
+        if own.equal_primes:
+            too_short |= (whole == 0) & (lengths.p != lengths.q)
+        yield too_short, Error.LENGTH_ZERO
+        yield (
+            choose(whole, digits > own.max_digits, digits > own.max_prime_digits),
+            Error.LENGTH_OVER,
+        )
+        if self.program.blinds_exponents:  # a blinded exponent is no longer than the modulus
+            longest = digits + EXPONENT_BLINDING_BITS // own.digit_width
+            yield (whole == 0) & (longest > counts.modulus), Error.LENGTH_OVER
+        power = (command == Command.MODEXP) | (command == Command.RSA_PUBLIC)
+        yield power & (counts.exponent == 0), Error.EXPONENT_LENGTH
+        yield power & (counts.exponent > own.max_digits), Error.LENGTH_OVER
+        if self.program.checks:
+            unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
+            yield (command == Command.RSA_PRIVATE) & unfit, Error.EXPONENT_LENGTH
+
+
+class LengthCheck(wiring.Component):
+    """The error of a step's lengths, NONE where they are allowed; combinational.
+
+    Members
+    -------
+    command, counts, lengths : as in the engine's contract
+    context, digits : of the step's modulus
+    """
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.rules = LengthRules(program, capabilities)
+        super().__init__(
+            {
+                "command": In(COMMAND_BITS),
+                "context": In(Context),
+                "digits": In(capabilities.count_bits),
+                "counts": In(PerLength(capabilities.count_bits)),
+                "lengths": In(PerLength(capabilities.length_bits)),
+                "error": Out(ERROR_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The first refusal's error."""
+        m = Module()
+        refusals = self.rules.refusals(
+            command=self.command,
+            whole=self.context == Context.WHOLE,
+            digits=self.digits,
+            counts=self.counts,
+            lengths=self.lengths,
+            choose=Mux,
+        )
+        branch = m.If
+        for refused, error in refusals:
+            with branch(refused):
+                m.d.comb += self.error.eq(error)
+            branch = m.Elif
+        return m
+
+
+@dataclass(frozen=True)
+class PerLengthNumbers:
+    """A number for each length class, as `PerLength` has them."""
+
+    modulus: int
+    exponent: int
+    p: int
+    q: int
+
+
+def length_error(
+    program: Program,
+    capabilities: Capabilities,
+    command: Command,
+    context: Context,
+    length_of: Mapping[Length, int],
+) -> Error:
+    """The same, of lengths in bits."""
+    lengths = PerLengthNumbers(
+        **{one.field: length_of.get(one, 0) for one in Length if one is not Length.DIGIT}
+    )
+    counts = PerLengthNumbers(
+        **{name: capabilities.digits(length) for name, length in vars(lengths).items()}
+    )
+    refusals = LengthRules(program, capabilities).refusals(
+        command=command,
+        whole=context is Context.WHOLE,
+        digits=getattr(counts, context.length.field),
+        counts=counts,
+        lengths=lengths,
+        choose=lambda test, one, other: one if test else other,
+    )
+    return next((error for refused, error in refusals if refused), Error.NONE)

@@ -1,0 +1,229 @@
+"""Linear steps: the linear unit works on x and y, digit by digit, and some end with an error."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from secrets import randbits
+from typing import TYPE_CHECKING
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.program.assembler import Program
+from coprime.program.operands import Context
+from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
+
+from ..contract import Capabilities, Error
+from ..linear import LinearOperation, LinearUnit
+from ..random_digit import RandomDigit
+from .length_check import length_error
+from .next_rules import AFTER_ANY_STEP
+
+if TYPE_CHECKING:
+    from ..prediction import LaneModel
+    from .control import Sequencer
+
+__all__ = ["LINEAR_OPERATIONS", "BlindingBits", "LinearSteps"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """What a linear step sees: x and y, a borrow of the last difference, and random bits."""
+
+    x: int
+    y: int
+    borrow: bool
+    digits: int
+    width: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearStep:
+    """A kind of linear step: what the linear unit does, and the same on integers.
+
+    A check ends the operation with the first error whose flag of the linear unit has the `bad`
+    value.
+    """
+
+    operation: LinearOperation
+    value: Callable[[Numbers], int] | None = None
+    """What is written; None if nothing is."""
+    errors: tuple[tuple[str, int, Error], ...] = ()
+    """(flag, bad, error)."""
+
+
+_LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
+    StepKind.CHECK_MODULUS: LinearStep(
+        operation=LinearOperation.COMPARE,
+        errors=(("z_is_zero", 1, Error.MODULUS_ZERO), ("z_is_odd", 0, Error.MODULUS_EVEN)),
+    ),
+    StepKind.CHECK_BELOW: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("borrow", 0, Error.OPERAND_RANGE),)
+    ),
+    StepKind.CHECK_ZERO: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
+    ),
+    StepKind.CHECK_NORMALIZED: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_normalized", 0, Error.MODULUS_SHORT),)
+    ),
+    StepKind.SUBTRACT: LinearStep(
+        operation=LinearOperation.SUBTRACT, value=lambda numbers: numbers.x - numbers.y
+    ),
+    StepKind.ADD: LinearStep(
+        operation=LinearOperation.ADD, value=lambda numbers: numbers.x + numbers.y
+    ),
+    StepKind.RESTORE: LinearStep(
+        operation=LinearOperation.RESTORE,
+        value=lambda numbers: numbers.x + numbers.y if numbers.borrow else numbers.x,
+    ),
+    StepKind.MOVE: LinearStep(operation=LinearOperation.MOVE, value=lambda numbers: numbers.x),
+    StepKind.DRAW: LinearStep(
+        operation=LinearOperation.MOVE,
+        value=lambda numbers: randbits(numbers.width * numbers.digits),
+    ),
+    StepKind.ADD_IF_DRAWN: LinearStep(
+        operation=LinearOperation.ADD,
+        value=lambda numbers: numbers.x + numbers.y * randbits(1),
+    ),
+    StepKind.MAKE_EVEN: LinearStep(
+        operation=LinearOperation.MOVE, value=lambda numbers: numbers.x & ~1
+    ),
+}
+
+LINEAR_OPERATIONS = {kind: step.operation for kind, step in _LINEAR_STEPS.items()}
+"""What each linear step asks of the linear unit."""
+
+
+class BlindingBits(wiring.Component):
+    """Counts the bits of an exponent's blinding; a digit that is drawn has some of them.
+
+    Members
+    -------
+    advance : on to the next bit, from the last one to the first
+    bit : which bit of the digit decides
+    last : it is the last one of the blinding
+    spends : with this bit the digit is used up
+    """
+
+    DRAWN_BITS = 16
+    """Bits of a digit that are used."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "advance": In(1),
+                "bit": Out(range(self.DRAWN_BITS)),
+                "last": Out(1),
+                "spends": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """One counter."""
+        m = Module()
+        count = Signal(range(EXPONENT_BLINDING_BITS))
+        m.d.comb += [
+            self.bit.eq(count),
+            self.last.eq(count == EXPONENT_BLINDING_BITS - 1),
+            self.spends.eq(self.advance & (self.bit.all() | self.last)),
+        ]
+        with m.If(self.advance):
+            m.d.sync += count.eq(Mux(self.last, 0, count + 1))
+        return m
+
+
+class LinearSteps:
+    """The states of linear steps, and the steps on integers.
+
+    LINEAR_START asks the linear unit to begin, LINEAR waits for it, JUDGE decides what comes next:
+    three cycles with FETCH beside those of the unit. Refused lengths end in LINEAR_START.
+    """
+
+    first_state = "LINEAR_START"
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.program = program
+        self.capabilities = capabilities
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds that occur."""
+        return self.program.kinds & _LINEAR_STEPS.keys()
+
+    def _errors(self, kind: StepKind) -> tuple[tuple[str, int, Error], ...]:
+        return tuple(
+            each
+            for each in _LINEAR_STEPS[kind].errors
+            if each[2] is not Error.MODULUS_EVEN or self.capabilities.montgomery
+        )
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the states to a state machine."""
+        step = control.step
+        with m.State("LINEAR_START"):
+            m.d.comb += control.linear.eq(1)
+            m.next = "LINEAR"
+            refused = control.length_error != Error.NONE
+            with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
+                m.d.comb += control.linear.eq(0)
+                control.end(m, control.length_error)
+            if StepKind.ADD_IF_DRAWN in self.kinds:
+                first_of_digit = control.drawn_bit == 0
+                draws = (step.kind == StepKind.ADD_IF_DRAWN) & first_of_digit
+                m.d.comb += control.draws.eq(draws)
+                with m.If(control.draws & ~control.drawn):
+                    m.d.comb += control.linear.eq(0)
+                    m.next = "LINEAR_START"
+        with m.State("LINEAR"), m.If(control.linear_done):
+            m.next = "JUDGE"
+        with m.State("JUDGE"):
+            m.next = "FETCH"
+            control.proceed(m, AFTER_ANY_STEP)
+            branch = m.If
+            for kind in (kind for kind in _LINEAR_STEPS if kind in self.kinds):
+                for flag, bad, error in self._errors(kind):
+                    found = getattr(control, flag)
+                    with branch((step.kind == kind) & (found if bad else ~found)):
+                        control.end(m, error)
+                    branch = m.Elif
+            if self.program.checks:
+                of_p = step.modulus == Context.P
+                with m.Elif((step.kind == StepKind.CHECK_ZERO) & of_p):
+                    m.d.sync += control.unchecked.eq(0)
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers."""
+        kind, own = step.kind, self.capabilities
+        if kind is StepKind.CHECK_MODULUS:
+            error = length_error(self.program, own, lane.command, step.modulus, lane.lengths)
+            if error:
+                lane.cycles += 1
+                lane.end(error)
+                return
+        digits = lane.digits(step.modulus)
+        lane.cycles += 2 + LinearUnit.cycles(digits)
+        if kind is StepKind.DRAW:
+            lane.cycles += RandomDigit.bytes_of(own.digit_width) * digits
+        elif kind is StepKind.ADD_IF_DRAWN and lane.blinding_bit % BlindingBits.DRAWN_BITS == 0:
+            lane.cycles += RandomDigit.bytes_of(own.digit_width)
+        x, y = lane.value(step.x), lane.value(step.y)
+        value = _LINEAR_STEPS[kind].value
+        if value is not None:
+            lane.values[lane.written(step)] = value(
+                Numbers(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
+            )
+        if kind is StepKind.SUBTRACT:
+            lane.borrow = x < y
+        flags = {
+            "borrow": x < y,
+            "z_is_zero": y == 0,
+            "z_is_odd": y % 2 == 1,
+            "z_is_normalized": y.bit_length() >= lane.length(step.modulus),
+        }
+        for flag, bad, error in self._errors(kind):
+            if flags[flag] == bad:
+                lane.end(error)
+                return
+        if kind is StepKind.CHECK_ZERO and step.modulus is Context.P:
+            lane.unchecked = False
+        lane.proceed(step)

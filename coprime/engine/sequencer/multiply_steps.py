@@ -1,0 +1,67 @@
+"""Steps of the multiplier: MULTIPLY and PREPARE."""
+
+from typing import TYPE_CHECKING
+
+from amaranth.hdl import Module
+
+from coprime.program.assembler import Program
+from coprime.program.operands import Mode
+from coprime.program.steps import Next, Step, StepKind
+
+from ..contract import Capabilities
+from .next_rules import RULES
+
+if TYPE_CHECKING:
+    from ..prediction import LaneModel
+    from .control import Sequencer
+
+__all__ = ["MultiplySteps"]
+
+
+class MultiplySteps:
+    """The state in which the multiplier works, and the steps on integers.
+
+    The multiplier starts in FETCH; so a step takes one cycle more than the multiplier.
+    """
+
+    first_state = "MULTIPLY"
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.program = program
+        self.capabilities = capabilities
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds that occur."""
+        return self.program.kinds & {StepKind.MULTIPLY, StepKind.PREPARE}
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the state to a state machine."""
+        with m.State("MULTIPLY"), m.If(control.multiplied):
+            m.next = "FETCH"
+            m.d.comb += control.written.eq(~control.discards)
+            control.proceed(m, RULES)
+            with m.If(control.next_bit & control.scanner.edge_bit):
+                m.next = "NEXT_DIGIT"
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers."""
+        multiplication, digits = lane.multiplication, lane.digits(step.modulus)
+        together = {"together": True} if lane.together else {}
+        if step.kind is StepKind.PREPARE:
+            lane.cycles += multiplication.prepare_cycles(digits, **together)
+            if Next.EACH_ENTRY in self.program.nexts:
+                lane.window.value = 1
+            lane.pc.move(jump=0, forward=1)
+            return
+        rounds = self.capabilities.rounds(lane.length(step.outer))
+        descale = {"descale": True} if step.descale else {}
+        lane.cycles += multiplication.cycles(digits, rounds, **together, **descale)
+        if not step.conditional or lane.scanner.bit(step):
+            lane.products += multiplication.products(digits, rounds, **descale)
+            suppressed = self.program.in_place and step.y is Mode.WINDOW and not lane.window.value
+            if not suppressed:
+                x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))
+                product = multiplication.product(x, y, modulus, rounds, **descale)
+                lane.values[lane.written(step)] = product
+        lane.proceed(step)

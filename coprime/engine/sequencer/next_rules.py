@@ -1,0 +1,105 @@
+"""The rules for the next step: one expression each, for hardware and integers alike.
+
+A condition is a signal of one bit, or 0 or 1. Only its lowest bit counts, so that `~` serves both.
+"""
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coprime.program.steps import Next
+
+__all__ = ["AFTER_ANY_STEP", "RULES", "Conditions", "Effect", "Way"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What the rules depend on; what a program has no hardware for is 0."""
+
+    bit: Any = 0
+    last_bit: Any = 0
+    """The scanner's bit is the last one of the exponent."""
+    window_full: Any = 0
+    window_not_zero: Any = 0
+    window_slides: Any = 0
+    """Of the window with this bit, see `windows.Window`."""
+    last_entry: Any = 0
+    last_count: Any = 0
+    """The counter is 1."""
+    last_blinding_bit: Any = 0
+    context_is_q: Any = 0
+    private: Any = 0
+    modmul: Any = 0
+    """The command is RSA_PRIVATE, or MODMUL."""
+
+
+class Effect(enum.Enum):
+    """What a rule changes beside the address and the bit."""
+
+    ENTER_BIT = enum.auto()
+    """The bit enters the window."""
+    FINISH_WINDOW = enum.auto()
+    """The product by the window's entry is done."""
+    NEXT_ENTRY = enum.auto()
+    """The window selects the next entry of the table."""
+    COUNT = enum.auto()
+    """The counter decrements."""
+    SWAP_PRIMES = enum.auto()
+    """The current context becomes the other prime."""
+    NEXT_BLINDING_BIT = enum.auto()
+    """On to the next bit of an exponent's blinding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """To the target if `jump`, else to the following step if `forward`, else the same step."""
+
+    jump: Any = 0
+    forward: Any = 0
+    next_bit: Any = 0
+    """The scanner moves to the next bit."""
+    effect: Effect | None = None
+
+
+def _plain(jump: Any, effect: Effect | None = None) -> Way:
+    return Way(jump=jump, forward=1, effect=effect)
+
+
+def _until(factor: Any, last_bit: Any, effect: Effect | None = None) -> Way:
+    """Bit for bit until there is a factor to multiply by, or no bit."""
+    more = ~factor & ~last_bit
+    return Way(forward=factor, jump=~factor & last_bit, next_bit=more, effect=effect)
+
+
+AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
+    Next.FOLLOWING: lambda c: _plain(0),
+    Next.JUMP: lambda c: Way(jump=1),
+    Next.OTHER_PRIME: lambda c: _plain(c.context_is_q, Effect.SWAP_PRIMES),
+    Next.JUMP_UNLESS_PRIVATE: lambda c: _plain(~c.private),
+    Next.JUMP_IF_MODMUL: lambda c: _plain(c.modmul),
+    Next.EACH_BLINDING_BIT: lambda c: _plain(~c.last_blinding_bit, Effect.NEXT_BLINDING_BIT),
+}
+"""Of steps without a part in a scan: a jump to address 0 ends the operation."""
+
+RULES: Mapping[Next, Callable[[Conditions], Way]] = {
+    **AFTER_ANY_STEP,
+    Next.IF_BIT: lambda c: _until(c.bit, c.last_bit),
+    Next.NEXT_BIT: lambda c: Way(
+        forward=c.last_bit,
+        jump=~c.last_bit,
+        next_bit=~c.last_bit,
+        effect=Effect.FINISH_WINDOW,
+    ),
+    # The last bit always fills such a window.
+    Next.IF_WINDOW: lambda c: Way(
+        forward=c.window_full, next_bit=~c.window_full, effect=Effect.ENTER_BIT
+    ),
+    Next.IF_NONZERO_WINDOW: lambda c: _until(
+        c.window_full & c.window_not_zero, c.last_bit, Effect.ENTER_BIT
+    ),
+    Next.IF_SLIDING_WINDOW: lambda c: _until(c.window_slides, c.last_bit, Effect.ENTER_BIT),
+    Next.EACH_ENTRY: lambda c: Way(forward=c.last_entry, effect=Effect.NEXT_ENTRY),
+    Next.COUNT_DOWN: lambda c: Way(forward=c.last_count, jump=~c.last_count, effect=Effect.COUNT),
+}
+"""Of multiplications."""

@@ -1,0 +1,186 @@
+"""Steps that read the exponent: scans, and the counter that a short exponent is loaded into."""
+
+from typing import TYPE_CHECKING
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.multipliers.contract import READ_LATENCY
+from coprime.program.assembler import Program
+from coprime.program.steps import COUNTER_BITS, Step, StepKind
+
+from ..contract import Capabilities, Error
+
+if TYPE_CHECKING:
+    from ..prediction import LaneModel
+    from .control import Sequencer
+
+__all__ = ["BranchSteps", "Counter", "ScanSteps"]
+
+
+class Counter(wiring.Component):
+    """An exponent that is counted down.
+
+    Members
+    -------
+    busy : else it is 0: the exponent may be secret
+    begin : becomes 0
+    shift, bit : the exponent's next lower bit enters
+    over, zero : with that bit it has more than COUNTER_BITS bits; it is zero
+    count : decrements
+    last : it is 1
+    """
+
+    def __init__(self) -> None:
+        ports = ("busy", "begin", "shift", "bit", "count")
+        super().__init__(
+            {
+                **dict.fromkeys(ports, In(1)),
+                **dict.fromkeys(("over", "zero", "last"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """One register."""
+        m = Module()
+        counter = Signal(COUNTER_BITS, reset_less=True)
+        shifted = Cat(self.bit, counter)
+        m.d.comb += [
+            self.over.eq(shifted[-1]),
+            self.zero.eq(~shifted.any()),
+            self.last.eq(counter == 1),
+        ]
+        with m.If(~self.busy):
+            m.d.sync += counter.eq(0)
+        with m.If(self.count):
+            m.d.sync += counter.eq(counter - 1)
+        with m.If(self.begin):
+            m.d.sync += counter.eq(0)
+        with m.If(self.shift):
+            m.d.sync += counter.eq(shifted)
+        return m
+
+
+class ScanSteps:
+    """The states of steps that start to read an exponent, and the steps on integers.
+
+    SCAN_START, NEXT_DIGIT, READ_DIGIT, the waiting and TAKE_DIGIT bring the first digit. SCAN and
+    COUNT then look at a bit a cycle. Any step that moves to a bit of another digit passes through
+    NEXT_DIGIT, too.
+    """
+
+    first_state = "SCAN_START"
+    _FINDS = frozenset({StepKind.SCAN, StepKind.SCAN_PUBLIC})
+    _STARTS = frozenset({StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS})
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.program = program
+        self.capabilities = capabilities
+
+    @property
+    def kinds(self) -> frozenset[StepKind]:
+        """The kinds that occur."""
+        return self.program.kinds & (self._FINDS | self._STARTS | {StepKind.LOAD_COUNTER})
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the states to a state machine."""
+        scanner, kind = control.scanner, control.step.kind
+        with m.State("SCAN_START"):
+            m.d.comb += scanner.begin.eq(1)
+            m.next = "NEXT_DIGIT"
+        with m.State("NEXT_DIGIT"):
+            m.d.comb += scanner.seek.eq(1)
+            m.next = "READ_DIGIT"
+        with m.State("READ_DIGIT"):
+            m.d.comb += control.exponent_read.eq(1)
+            m.next = "WAIT_DIGIT_0"
+        for k in range(READ_LATENCY - 1):
+            with m.State(f"WAIT_DIGIT_{k}"):
+                m.next = f"WAIT_DIGIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE_DIGIT"
+        finds, starts = self.kinds & self._FINDS, self.kinds & self._STARTS
+        with m.State("TAKE_DIGIT"):
+            m.d.comb += scanner.take.eq(1)
+            m.next = "FETCH"
+            if finds:
+                with m.If(kind.matches(*finds)):
+                    m.next = "SCAN"
+            if StepKind.LOAD_COUNTER in self.kinds:
+                with m.If(kind == StepKind.LOAD_COUNTER):
+                    m.next = "COUNT"
+            for start in sorted(starts):
+                with m.If(kind == start):
+                    m.d.comb += control.forward.eq(1)
+        if finds:
+            self._find(m, control)
+        if StepKind.LOAD_COUNTER in self.kinds:
+            self._count(m, control)
+
+    def _find(self, m: Module, control: "Sequencer") -> None:
+        """The highest 1, a cycle for each bit."""
+        bit, last_bit = control.scanner.bit, control.scanner.last_bit
+        with m.State("SCAN"):
+            m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit & last_bit)]
+            m.d.comb += control.next_bit.eq(~bit & ~last_bit)
+            with m.If(bit | last_bit):
+                m.next = "FETCH"
+            with m.Elif(control.scanner.edge_bit):
+                m.next = "NEXT_DIGIT"
+
+    def _count(self, m: Module, control: "Sequencer") -> None:
+        """Every bit into the counter, a cycle for each."""
+        counter, last_bit = control.counter, control.scanner.last_bit
+        assert counter is not None
+        with m.State("COUNT"):
+            m.d.comb += [counter.shift.eq(1), control.next_bit.eq(~last_bit)]
+            with m.If(counter.over):
+                control.end(m, Error.EXPONENT_LENGTH)
+            with m.Elif(last_bit):
+                skips = counter.zero & (control.step.target != 0)
+                m.d.comb += [control.jump.eq(skips), control.forward.eq(~skips)]
+                m.next = "FETCH"
+            with m.Elif(control.scanner.edge_bit):
+                m.next = "NEXT_DIGIT"
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers."""
+        scanner = lane.scanner
+        lane.cycles += scanner.begin(step)
+        if step.kind in self._STARTS:
+            if step.kind is StepKind.SCAN_WINDOWS:
+                lane.window.load()
+            lane.pc.move(jump=0, forward=1)
+            return
+        counts = step.kind is StepKind.LOAD_COUNTER
+        lane.cycles += 1
+        count = scanner.bit(step)
+        while not scanner.is_last and (count < 1 << COUNTER_BITS if counts else not count):
+            lane.cycles += 1 + scanner.next_bit()
+            count = count << 1 | scanner.bit(step)
+        if not counts:
+            lane.pc.move(jump=not count, forward=count)
+        elif count >> COUNTER_BITS:
+            lane.end(Error.EXPONENT_LENGTH)
+        else:
+            lane.count = count
+            lane.pc.move(jump=not count and bool(step.target), forward=1)
+
+
+class BranchSteps:
+    """BRANCH on the scanner's bit: a state, and the step on integers. It takes two cycles."""
+
+    first_state = "BRANCH"
+    kinds = frozenset({StepKind.BRANCH})
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the state to a state machine."""
+        with m.State("BRANCH"):
+            bit = control.scanner.bit
+            m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit)]
+            m.next = "FETCH"
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers."""
+        lane.cycles += 1
+        bit = lane.scanner.bit(step)
+        lane.pc.move(jump=not bit, forward=bit)

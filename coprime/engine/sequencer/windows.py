@@ -1,0 +1,156 @@
+"""Windows of the exponent: the bits that select an entry of the table."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.program.assembler import Program
+from coprime.program.operands import Context
+from coprime.program.steps import Next
+
+from ..contract import Capabilities
+from .exponent_scanner import ScannerModel, divides_evenly
+
+__all__ = ["Window", "WindowModel"]
+
+
+def from_the_top(program: Program) -> bool:
+    """Whether windows are counted from the exponent's highest bit, and the last one is shorter.
+
+    So are those of 3 bits, which do not divide a count's bits.
+    """
+    return bool(program.window_bits & (program.window_bits - 1))
+
+
+class Window(wiring.Component):
+    """A shift register for the bits of a window, and when it is full.
+
+    Members
+    -------
+    busy : else it is empty: it may be secret
+    prepare : becomes 1, to count the table's entries
+    enter : the scanner's bit enters
+    next_entry : selects the next entry of the table
+    multiplied : the product by its entry is done
+    load, length : a scan of windows takes its first digit, of an exponent of so many bits
+    scans, whole : a scan of windows is under way; the context is WHOLE, with windows of its own
+    bit, last_bit, bit_index, next_bit : as of the scanner; lowest_digit : so is its digit
+    zero : the window is zero
+    full, not_zero : with this bit it is
+    slides : whether a sliding window is full with this bit
+    last_entry : it selects the last but one of the entries that EACH_ENTRY makes
+    """
+
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.program = program
+        self.evenly = divides_evenly(capabilities.digit_width)
+        self.value = Signal(program.window_bits, reset_less=True, name="window")
+        """The bits of the window; 0 while idle."""
+        super().__init__(
+            {
+                **dict.fromkeys(("busy", "prepare", "enter", "next_entry", "multiplied"), In(1)),
+                **dict.fromkeys(("load", "scans", "whole", "next_bit", "bit", "last_bit"), In(1)),
+                "length": In(capabilities.length_bits),
+                "bit_index": In(range(capabilities.digit_width)),
+                "lowest_digit": In(1),
+                **dict.fromkeys(("zero", "full", "not_zero", "slides", "last_entry"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The register, and what follows from it."""
+        m = Module()
+        program, window = self.program, self.value
+        nexts, bits, whole_bits = program.nexts, program.window_bits, program.whole_window_bits
+        entered = Cat(self.bit, window)[:bits]
+        forgets: Value = ~self.busy
+        if Next.IF_SLIDING_WINDOW in nexts or from_the_top(program):
+            forgets |= self.multiplied
+        if not self.evenly:
+            forgets |= self.load
+        with m.If(forgets):
+            m.d.sync += window.eq(0)
+        if Next.EACH_ENTRY in nexts:
+            with m.Elif(self.prepare):
+                m.d.sync += window.eq(1)
+        with m.Elif(self.enter):
+            m.d.sync += window.eq(Cat(self.bit, window))
+        if Next.EACH_ENTRY in nexts:
+            with m.Elif(self.next_entry):
+                m.d.sync += window.eq(window + 1)
+            whole_last, last = map(program.last_entry_of, (Context.WHOLE, Context.P))
+            m.d.comb += self.last_entry.eq(
+                Mux(self.whole, window[:whole_bits] == whole_last - 1, window == last - 1)
+            )
+        zero = ~window[:whole_bits].any()
+        if whole_bits != bits:
+            zero &= ~(window[whole_bits:].any() & ~self.whole)
+        few = self.lowest_digit & (self.bit_index < bits - 1)
+        m.d.comb += [
+            self.full.eq(self._full(m)),
+            self.zero.eq(zero),
+            self.not_zero.eq(entered.any()),
+            self.slides.eq(entered[-1] | (self.bit & few & ~window.any())),
+        ]
+        return m
+
+    def _full(self, m: Module) -> Value:
+        """Whether the bit is the last one of its window, by its position, which counts down."""
+        bits, whole_bits = self.program.window_bits, self.program.whole_window_bits
+        position = self.bit_index[: (bits - 1).bit_length()]
+        if not self.evenly:
+            position = Signal((bits - 1).bit_length())
+            with m.If(self.next_bit):
+                m.d.sync += position.eq(position - 1)
+        full = ~position.any()
+        if from_the_top(self.program):
+            with m.If(self.scans | (self.next_bit & full)):
+                m.d.sync += position.eq(Mux(self.whole, whole_bits - 1, bits - 1))
+            return full | self.last_bit
+        if not self.evenly:
+            with m.If(self.load):
+                m.d.sync += position.eq(self.length - 1)
+        if whole_bits != bits:
+            full = Mux(self.whole, ~position[: (whole_bits - 1).bit_length()].any(), full)
+        return full
+
+
+class WindowModel:
+    """The same on integers. The bit is the scanner's, which stands at a place of the exponent."""
+
+    def __init__(self, program: Program, scanner: ScannerModel):
+        self.program = program
+        self.scanner = scanner
+        self.value = 0
+        self.top = 0
+        """Place of the exponent's highest window's first bit."""
+
+    def load(self) -> None:
+        """A scan of windows takes its first digit."""
+        self.top, self.value = self.scanner.place, 0
+
+    def entered(self, bit: int, context: Context) -> int:
+        """The window, with this bit."""
+        return (self.value << 1 | bit) % (1 << self.program.window_bits_of(context))
+
+    def full(self, context: Context) -> int:
+        """Whether the window is, with this bit."""
+        bits, place = self.program.window_bits_of(context), self.scanner.place
+        if from_the_top(self.program):
+            return int((self.top - place + 1) % bits == 0 or self.scanner.is_last)
+        return int(place % bits == 0)
+
+    def slides(self, bit: int, context: Context) -> int:
+        """Whether a sliding window is full with this bit."""
+        bits = self.program.window_bits_of(context)
+        alone = not self.value and bit and self.scanner.place < bits - 1
+        return int(alone or self.entered(bit, context) >> (bits - 1))
+
+    def last_entry(self, context: Context) -> int:
+        """Whether it selects the last but one of the entries that EACH_ENTRY makes."""
+        return int(self.value == self.program.last_entry_of(context) - 1)
+
+    def multiplied(self) -> None:
+        """The product by its entry is done."""
+        if Next.IF_SLIDING_WINDOW in self.program.nexts or from_the_top(self.program):
+            self.value = 0
