@@ -26,6 +26,7 @@ from coprime.bus.read_multiplexer import ReadMultiplexer
 from coprime.bus.status import Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.cluster.packet import Kind, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities, Command, Error, Length
 
@@ -210,9 +211,7 @@ class ClusterFrontEnd(wiring.Component):
             records.loaded.eq(loader.done),
             records.loaded_class.eq(choice.length_class),
             records.loaded_digits.eq(loader.digit_index),
-            records.operand.eq(control.operand),
-            records.set_mark.eq(control.set_mark),
-            records.clear_mark.eq(control.clear_mark),
+            *same_named(records, control, "operand", "set_mark", "clear_mark"),
             choice.operand.eq(control.operand),
             control.choose.eq(strobes.key_operand),
             control.refusal.eq(choice.refusal),
@@ -221,8 +220,7 @@ class ClusterFrontEnd(wiring.Component):
             control.loader_excess.eq(loader.excess),
             control.loader_index.eq(loader.digit_index),
             loader.start.eq(control.loader_start),
-            loader.length.eq(choice.length),
-            loader.padded.eq(choice.padded),
+            *same_named(loader, choice, "length", "padded"),
             loader.words.payload.eq(port.write_data),
             loader.words.valid.eq(strobes.key_data & loader.busy),
             end_loading.eq(
@@ -249,13 +247,10 @@ class ClusterFrontEnd(wiring.Component):
             check.command.eq(control.command),
             control.check_error.eq(check.error),
             control.needs_x.eq(check.needs_x),
-            records.clear.eq(control.clear),
-            records.clear_core.eq(control.clear_core),
+            *same_named(records, control, "clear", "clear_core", "clear_marks", "occupy"),
             records.start.eq(control.starts),
             records.private.eq(control.command == Command.RSA_PRIVATE),
-            records.clear_marks.eq(control.clear_marks),
             # A core is occupied from its command's start until its completion is removed.
-            records.occupy.eq(control.occupy),
             records.release.eq(strobes.next & completion.valid),
             records.release_core.eq(completion.payload.core),
             # The core has wiped its memory, or was cancelled while E was somewhere else.
@@ -287,8 +282,7 @@ class ClusterFrontEnd(wiring.Component):
             notices.payload.error.eq(Mux(noticed, arrived.data[:ERROR_BITS], self.check.error)),
             notices.payload.result.eq(noticed & arrived.data[ERROR_BITS]),
             records.asked_core.eq(collector.asked_core),
-            collector.asked_digits.eq(records.asked_digits),
-            collector.asked_length.eq(records.asked_length),
+            *same_named(collector, records, "asked_digits", "asked_length"),
             # One packet is sent in a cycle: the collector's before all others.
             control.packets.ready.eq(~collector.requests.valid),
         ]

@@ -29,6 +29,7 @@ from coprime.bus.register_classes import Window
 from coprime.bus.registers import REGISTERS, WINDOWS
 from coprime.bus.status import CommandStatus, Refusal
 from coprime.bus.write_decode import WriteDecode
+from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     Capabilities,
     Command,
@@ -235,8 +236,7 @@ class FrontEnd(wiring.Component):
                 values[f"{one.field}_length"].eq(self.operands.state.lengths[one.field])
                 for one in CLASSES
             ),
-            read.late.cycles.eq(status.cycles),
-            read.late.products.eq(status.products),
+            *same_named(read.late, status, "cycles", "products"),
             read.late.word.eq(self.buffer.word),
             read.late_shown.cycles.eq(1),
             read.late_shown.products.eq(1),
@@ -271,21 +271,15 @@ class FrontEnd(wiring.Component):
             software.read_word_in.eq(port.read_address),
             software.output_length.eq(self.status.output_length),
             buffer.busy.eq(self.status.busy),
-            buffer.store.eq(software.store),
-            buffer.store_word.eq(software.store_word),
-            buffer.store_data.eq(software.store_data),
-            buffer.read_word.eq(software.read_word),
-            buffer.feed_first.eq(control.feed_first),
-            buffer.feed.eq(control.feed),
+            *same_named(buffer, software, "store", "store_word", "store_data", "read_word"),
+            *same_named(buffer, control, "feed_first", "feed", "wipe"),
             buffer.feed_word.eq(gearbox.word_index),
             buffer.bytes.eq(length.bytes),
             buffer.result_word.eq(gearbox.word_index),
-            buffer.wipe.eq(control.wipe),
             buffer.wipe_first.eq(control.start),
             length.write.eq(strobes.input_length),
             length.value.eq(port.write_data),
-            control.empty.eq(length.empty),
-            control.clipped.eq(length.clipped),
+            *same_named(control, length, "empty", "clipped"),
         ]
         connect(m, gearbox.words_out, buffer.results)
         size = self.choice.bytes
@@ -311,12 +305,9 @@ class FrontEnd(wiring.Component):
             operands.of_prime.eq(of_prime),
             operands.enable.eq(self.write.accepts),
             operands.writes.eq(writes_length),
-            operands.loaded.eq(control.loaded),
+            *same_named(operands, control, "loaded", "operand", "marks", "mark"),
             operands.loaded_class.eq(choice.length_class),
             operands.loaded_digits.eq(gearbox.digit_index),
-            operands.operand.eq(control.operand),
-            operands.marks.eq(control.marks),
-            operands.mark.eq(control.mark),
             operands.clear.eq(control.wipe_all),
             choice.operand.eq(control.operand),
             control.choose.eq(strobes.key_operand),
@@ -325,8 +316,7 @@ class FrontEnd(wiring.Component):
             control.idle_gearbox.eq(~gearbox.busy | gearbox.words_in.ready),
             gearbox.start.eq(control.convert),
             gearbox.to_words.eq(control.to_words),
-            gearbox.length.eq(choice.length),
-            gearbox.padded.eq(choice.padded),
+            *same_named(gearbox, choice, "length", "padded"),
             gearbox.words_in.payload.eq(
                 Mux(self.status.busy, self.buffer.words.payload, port.write_data)
             ),
@@ -370,12 +360,8 @@ class FrontEnd(wiring.Component):
             control.engine_busy.eq(engine.busy),
             control.engine_done.eq(engine.done),
             control.engine_error.eq(engine.error),
-            status.start.eq(control.start),
-            status.running.eq(control.running),
+            *same_named(status, control, "start", "running", "succeed", "end", "end_error"),
             status.multiplying.eq(engine.multiplying),
-            status.succeed.eq(control.succeed),
-            status.end.eq(control.end),
-            status.end_error.eq(control.end_error),
         ]
 
     def _seal(self, m: Module) -> None:
@@ -384,8 +370,7 @@ class FrontEnd(wiring.Component):
         m.submodules.seal = seal = Seal(self.capabilities)
         intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
         m.d.comb += [
-            seal.lengths.eq(operands.state.lengths),
-            seal.counts.eq(operands.state.counts),
+            *same_named(seal, operands.state, "lengths", "counts"),
             seal.begin.eq(control.engine_start),
             control.sound.eq(intact | (control.command != Command.RSA_PRIVATE)),
             operands.uses_up.eq(control.uses_up),
@@ -412,8 +397,7 @@ class FrontEnd(wiring.Component):
             padding.wipe.eq(control.wipe_all),
             padding.read_data.eq(buffer.byte_word),
             self.read.values.padding.eq(padding.setting),
-            control.encodes.eq(padding.encodes),
-            control.decodes.eq(padding.decodes),
+            *same_named(control, padding, "encodes", "decodes"),
             control.pad_error.eq(padding.error),
             control.pad_done.eq(padding.done),
             control.pad_failed.eq(padding.failed),
