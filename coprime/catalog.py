@@ -205,15 +205,17 @@ def _command(verb: str, name: str, values: Mapping[str, int | str], target: Targ
 
 
 def _multipliers(default: int) -> Parameter:
-    summary = "multipliers side by side: 2 work on both primes, or square and multiply, at once"
+    summary = "multipliers side by side; 2 work on both primes, or square and multiply, at once"
     return Parameter("multipliers", 1, 2, default, summary)
 
 
 def _exponentiation(default: str) -> tuple[ChoiceParameter, Parameter]:
-    summary = "how a multiplier by itself exponentiates; fixed-window in constant time"
+    summary = "algorithm when one multiplier works alone; fixed-window is constant-time"
     return (
         ChoiceParameter("exponentiator", EXPONENTIATORS, default, summary),
-        Parameter("window", 1, 4, 4, "bits of a window, if the exponentiator has any: 1, 2 or 4"),
+        Parameter(
+            "window", 1, 4, 4, "bits of a window, if the exponentiator has windows: 1, 2 or 4"
+        ),
     )
 
 
@@ -278,10 +280,12 @@ FAMILIES: Mapping[str, Family] = {
             parameters=(
                 Parameter("max_bits", 64, 4096, 2048, "longest modulus in bits"),
                 Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
-                Parameter("latency", 1, 13, 6, "registers on the way of a product, at the most"),
+                Parameter("latency", 1, 13, 6, "maximum pipeline stages in a product"),
                 _multipliers(2),
                 *_exponentiation("fixed-window"),
-                Parameter("scaled", 0, 1, 0, "1: moduli scaled for a quotient without a product"),
+                Parameter(
+                    "scaled", 0, 1, 0, "1: scaled moduli, whose quotient digits need no product"
+                ),
                 Parameter(
                     "interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"
                 ),
@@ -292,23 +296,25 @@ FAMILIES: Mapping[str, Family] = {
             Family(
                 name=name,
                 paper="COMPRESSION",
-                summary=f"{summary}, for one modulus, a product in a cycle",
+                summary=f"{summary}, for one modulus, one product per cycle",
                 parameters=(
                     ModulusParameter(
                         MODULUS,
                         "goldilocks",
-                        "what it is made for: a name, or a number as 2^255-19",
+                        "the modulus: a name, or a number such as 2^255-19",
                     ),
                     Parameter("factor", factor, (1 << 32) - 1, factor, factors),
-                    Parameter("word", 8, 64, 32, "bits of a digit, in which operands are written"),
+                    Parameter("word", 8, 64, 32, "bits of a digit of the operands"),
                     _multipliers(2),
                     ChoiceParameter(
                         "exponentiator",
                         EXPONENTIATORS,
                         Exponentiator.RIGHT_TO_LEFT.value,
-                        "how powers are made of products; two multipliers go right to left",
+                        "exponentiation algorithm; two multipliers work right-to-left",
                     ),
-                    Parameter("window", 1, 4, 2, "bits of the exponent at once, with windows"),
+                    Parameter(
+                        "window", 1, 4, 2, "bits of a window, if the exponentiator has windows"
+                    ),
                     *more,
                 ),
                 design=design,
@@ -318,10 +324,10 @@ FAMILIES: Mapping[str, Family] = {
                     "compression",
                     "compressor trees",
                     0,
-                    "c, so that products are taken modulo c times it; 0: the cheapest found",
+                    "c: products are computed modulo c times the modulus; 0: the cheapest found",
                     (
-                        Parameter("extra_bits", 0, 16, 2, "bits that a cheapest multiple may add"),
-                        Parameter("stages", 0, 16, 0, "registers on the way of a product"),
+                        Parameter("extra_bits", 0, 16, 2, "maximum bits that the multiple may add"),
+                        Parameter("stages", 0, 16, 0, "pipeline registers in a product"),
                     ),
                     compression,
                 ),
@@ -329,7 +335,7 @@ FAMILIES: Mapping[str, Family] = {
                     "direct",
                     "the expression x * y % m",
                     1,
-                    "c, so that products are taken modulo c times it",
+                    "c: products are computed modulo c times the modulus",
                     (),
                     direct,
                 ),
@@ -345,7 +351,7 @@ FAMILIES: Mapping[str, Family] = {
                     "blinding",
                     BLINDINGS,
                     "none",
-                    "what random numbers hide in a private operation",
+                    "what random numbers blind in a private operation",
                 ),
             ),
             design=compact,
@@ -355,7 +361,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"),)
-"""Of a cluster, beside `engine`, the name of its cores' family (fdfm), and that one's own."""
+"""Of a cluster, beside `engine`, the family of its cores (fdfm), and the parameters of that."""
 
 
 def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
