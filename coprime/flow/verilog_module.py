@@ -196,13 +196,14 @@ class Writer:
                     self.drivers[value[0].wire] = content
                 else:
                     self._count(value)
-        # Where a register takes what a process decides, and nothing else does, both are one block.
+        # A process whose result has no name, and only goes into a register, is the register's.
         self.next_values = {
             source
             for cell in self.drivers.values()
             if cell.kind == "$dff"
             and (source := self._whole(cell.ports["D"])) in self.processes
             and self.uses[source] == 1
+            and "$" in source
         }
 
     def _count(self, value: Value) -> None:
@@ -258,7 +259,7 @@ class Writer:
                 for low, part in zip(_lows(one.value), one.value, strict=True):
                     if self._whole((part,)):
                         self.parts.setdefault(part.wire, f"{_identifier(alias)}_{low}")
-        for key in [*signals, *instances]:
+        for key in [*self.module.memories, *signals, *instances]:
             if key not in names.given:
                 name = _identifier(key.partition("$")[0])
                 names.add(key, name or self.parts.get(key, "signal"))
@@ -307,9 +308,11 @@ class Writer:
         return self._concatenation(value)
 
     def _concatenation(self, value: Value) -> _Expression:
+        if not value:
+            return _Expression("1'h0")
+        if len(value) == 1:  # what may not be used as it is
+            return _Expression(self._target(value) if value[0].wire else _number(value[0].bits))
         texts = [self._part(part) for part in reversed(value)]
-        if len(texts) <= 1:
-            return _Expression(texts[0] if texts else "1'h0")
         runs = [(text, len(list(run))) for text, run in groupby(texts)]
         items = [text if count == 1 else f"{{{count}{{{text}}}}}" for text, count in runs]
         return _Expression(items[0] if len(items) == 1 else f"{{{', '.join(items)}}}")
@@ -638,7 +641,7 @@ class Writer:
         if self._starts_at_zero:
             time_zero = self.names.given["time_zero"]
             logic += [
-                "// What the blocks wait for at time 0; an initial value is no event to SystemVerilog.",
+                "// Starts the blocks above at time 0; in SystemVerilog, initial values do not.",
                 "/* verilator lint_off INITIALDLY */",
                 f"initial {time_zero} <= 1'b0;",
                 "/* verilator lint_on INITIALDLY */",
@@ -751,7 +754,9 @@ def _meanings(wire: Wire) -> str:
 
 
 def _inverse(condition: str) -> str:
-    return f"!{condition if _is_simple(condition) else f'({condition})'}"
+    if not _is_simple(condition):
+        return f"!({condition})"
+    return condition[1:] if condition.startswith("!") else f"!{condition}"
 
 
 def _is_simple(condition: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from amaranth.back import rtlil
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -73,36 +73,61 @@ class Pair(wiring.Component):
 
 
 def test_names_and_header():
-    verilog = to_verilog(Pair(), "coprime_pair", header="A pair.\n\nOf stages.")
-    assert verilog.startswith("// A pair.\n//\n// Of stages.\n\nmodule coprime_pair(address, ")
-    modules = [line.split("(")[0] for line in verilog.splitlines() if line.startswith("module ")]
+    verilog = to_verilog(
+        Pair(),
+        "coprime_pair",
+        header="A pair.\n\nOf stages.",
+        ports={"address": "word of the first table, 0 to 15"},
+    )
+    assert verilog.startswith(
+        "// SPDX-License-Identifier: Apache-2.0\n"
+        "// A pair.\n//\n// Of stages.\n\n"
+        "module coprime_pair (\n"
+        "  input  wire [3:0] address,  // word of the first table, 0 to 15\n"
+    )
+    modules = [line.split(" (")[0] for line in verilog.splitlines() if line.startswith("module ")]
     assert modules == [
         "module coprime_pair",
         "module coprime_pair_first",
         "module coprime_pair_second",
     ]
     assert "coprime_pair_first first (" in verilog
-    assert "reg [3:0] count = 4'h0;" in verilog
+    assert "reg  [3:0] count = 4'h0;" in verilog
     assert '(* ram_style = "block" *)' in verilog
-    assert "(* no_rw_check = 32'd1 *)" in verilog
-    assert verilog.count("(*") == 4 + verilog.count("full_case")
-    for foreign in ("Yosys", "$auto", "src", "generator", __file__, str(Path.home())):
+    assert "(* no_rw_check = 32'd1 *)" in verilog or "(* no_rw_check = 1 *)" in verilog
+    assert verilog.count("(*") == 4
+    for foreign in ("Yosys", "$", "src", "generator", __file__, str(Path.home())):
         assert foreign not in verilog
 
 
 def test_no_header():
-    assert to_verilog(Stage(), "coprime_stage").startswith("module coprime_stage(")
+    assert to_verilog(Stage(), "coprime_stage").startswith(
+        "// SPDX-License-Identifier: Apache-2.0\n\nmodule coprime_stage ("
+    )
+
+
+def test_statements_read_like_their_source():
+    verilog = to_verilog(Stage(), "coprime_stage")
+    assert (
+        "  always @(posedge clk) begin\n"
+        "    case (fsm_state)\n"
+        "      2'h0: begin\n"
+        "        if (address == 4'h3) fsm_state <= 2'h1;\n"
+        "      end\n"
+    ) in verilog
+    assert "if (fsm_state == 2'h1) count <= count + 1'h1;" in verilog
+    assert "table [address]" in verilog
 
 
 def test_memory_words_are_folded():
     verilog = to_verilog(Stage(), "coprime_stage")
     assert (
-        "  initial begin : words_1\n"
+        "  initial begin : table_words\n"
         "    integer word;\n"
         "    table[0] = 8'h03;\n"
         "    table[1] = 8'h01;\n"
         "    table[2] = 8'h04;\n"
-        "    for (word = 3; word <= 15; word = word + 1)\n"
+        "    for (word = 3; word < 16; word = word + 1)\n"
         "      table[word] = 8'h00;\n"
         "  end\n"
     ) in verilog.replace("\\table ", "table")
@@ -175,6 +200,27 @@ def test_same_circuit_as_rtlil(tmp_path):
         run_yosys(prove, tmp_path)
 
 
+class NextValue(wiring.Component):
+    """The next value of a register is a port, too."""
+
+    go: In(1)
+    ahead: Out(4)
+    value: Out(4)
+
+    def elaborate(self, platform):
+        m = Module()
+        with m.If(self.go):
+            m.d.comb += self.ahead.eq(self.value + 1)
+        m.d.sync += self.value.eq(self.ahead)
+        return m
+
+
+def test_next_value_that_is_a_port():
+    verilog = to_verilog(NextValue(), "coprime_next")
+    assert "assign ahead = go ? value + 1'h1 : 4'h0;" in verilog.replace("(", "").replace(")", "")
+    assert "value <= ahead;" in verilog
+
+
 def test_names_that_are_refused():
     component = Stage()
     to_verilog(component, "coprime_stage")
@@ -183,6 +229,59 @@ def test_names_that_are_refused():
     for name in ("stage", "coprime_", "coprime_Stage", "coprime_a b"):
         with pytest.raises(ValueError, match="name must be 'coprime_'"):
             to_verilog(component, name)
+
+
+class Expressions(wiring.Component):
+    """Every operator, with operands that Verilog would extend in its own way."""
+
+    def __init__(self):
+        ports = {"a": In(4), "b": In(7), "c": In(signed(5)), "d": In(signed(3)), "s": In(1)}
+        super().__init__(ports | {f"r{k}": Out(12) for k in range(len(self.results(ports)))})
+
+    @staticmethod
+    def results(ports):
+        a, b, c, d, s = (Signal(port.shape) for port in ports.values())
+        return Expressions.of(a, b, c, d, s)
+
+    @staticmethod
+    def of(a, b, c, d, s):
+        return [
+            (~a)[:2] + b,
+            ~(a & b) | c,
+            Cat(~s, ~a, a + b, -d),
+            Mux(s, a + b, c),
+            Mux(~a == 3, ~a, a * b) ^ d,
+            (a + b) >> a[:2],
+            (c >> a[:2]) + (d << a[:3]),
+            (c < d) + (a - 1 < b) + (c == d) + (a != b[:4]),
+            (a - b)[:4] == (b - a)[3:7],
+            Cat(a.any(), a.all(), b.xor(), ~b.any(), c.bool()),
+            b.bit_select(a, 3) + a.word_select(s, 2),
+            Array([a, b, c, 5])[a[:2]],
+            a // (b | 1) + b % (a | 1),
+            c * d + a * c,
+            abs(c) + d,
+        ]
+
+    def elaborate(self, platform):
+        m = Module()
+        for k, result in enumerate(self.of(self.a, self.b, self.c, self.d, self.s)):
+            m.d.comb += getattr(self, f"r{k}").eq(result)
+        return m
+
+
+def test_operators_mean_the_same_as_in_rtlil(tmp_path):
+    """A solver compares all operands."""
+    (tmp_path / "gold.il").write_text(rtlil.convert(Expressions(), name="gold", emit_src=False))
+    (tmp_path / "gate.v").write_text(to_verilog(Expressions(), "coprime_gate"))
+    prove = [
+        "read_rtlil gold.il",
+        "read_verilog gate.v",
+        "proc",
+        "miter -equiv -flatten -make_assert gold coprime_gate both",
+        "sat -verify -prove-asserts both",
+    ]
+    run_yosys(prove, tmp_path)
 
 
 class TwoMemories(wiring.Component):
@@ -199,5 +298,5 @@ class TwoMemories(wiring.Component):
 
 def test_initial_blocks_of_two_memories_differ(tmp_path):
     verilog = to_verilog(TwoMemories(), "coprime_two")
-    assert "begin : words_1" in verilog
-    assert "begin : words_2" in verilog
+    assert "begin : a_2_words" in verilog
+    assert "begin : b_2_words" in verilog
