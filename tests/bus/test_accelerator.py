@@ -51,12 +51,12 @@ BURST_PORTS = {
 def test_ports_of_the_exported_module(mock_engine, width, aligned, bus):
     engine = mock_engine(width, headroom=0 if aligned else 2, aligned=aligned)
     verilog = to_verilog(Accelerator(engine, bus), "coprime_mock")
-    top = verilog[verilog.index("module coprime_mock(") :]
+    top = verilog[verilog.index("module coprime_mock (") :]
     top = top[: top.index("endmodule")]
     found = {
         name: (In if way == "input" else Out, int(high or 0) + 1)
         for way, high, name in re.findall(
-            r"^\s*(input|output)(?: wire| reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE
+            r"^\s*(input|output) +(?:wire|reg) +(?:\[(\d+):0\] )?(\w+)", top, re.MULTILINE
         )
     }
     assert found == PORTS | (BURST_PORTS if bus is Bus.AXI4 else {})

@@ -125,7 +125,7 @@ def ecp5_cells():
 
 def clocked(name, text, inner):
     """With clock and reset, that a design without any register lacks."""
-    clock = ".clk(clk), .rst(rst), " if re.search(r"^module \S*\(.*\bclk\b", text, re.M) else ""
+    clock = ".clk(clk), .rst(rst), " if re.search(r"^module [^;]*\bclk\b", text, re.M) else ""
     return (
         f"module coprime_{name} (input clk, rst, input [17:0] a, b, output [35:0] p);\n"
         f"  {inner} inner ({clock}.a(a), .b(b), .p(p));\nendmodule\n{text}"

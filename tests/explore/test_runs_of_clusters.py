@@ -79,15 +79,16 @@ def with_faulty_node(verilog, number, fault):
     "dead" passes packets on and does nothing else; "endless" never starts its engine, so that its
     commands never end, and answers to CANCEL.
     """
-    found = re.search(rf"^module {NODE}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
-    faulty = found[0].replace(f"module {NODE}(", "module faulty_node(")
+    found = re.search(rf"^module {NODE} \(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
+    faulty = found[0].replace(f"module {NODE} (", "module faulty_node (")
     if fault == "dead":
-        ports = faulty[: faulty.index(";") + 1]
-        widths = re.findall(r"^  (?:input|output) .*?;$", faulty, re.MULTILINE)
+        ports = faulty[: faulty.index(");") + 2]
+        ports = re.sub(
+            r"output reg (.*?)(?: = [^,\n]*)?(,?)$", r"output wire \1\2", ports, flags=re.M
+        )
         faulty = "\n".join(
             [
                 ports,
-                *widths,
                 "  reg [$bits(packet_in)-1:0] packet = 0; reg reset = 1;",
                 "  always @(posedge clk) begin packet <= packet_in; reset <= reset_in; end",
                 "  assign packet_out = packet; assign reset_out = reset;",

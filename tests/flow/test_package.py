@@ -179,10 +179,12 @@ def test_ip_xact_has_every_register(package):
 def test_ip_xact_has_the_ports_of_the_verilog(package):
     name, folder, _ = package
     verilog = (folder / f"{name}.v").read_text()
-    top = re.search(rf"^module {name}\(.*?^endmodule", verilog, re.M | re.S)[0]
+    top = re.search(rf"^module {name} \(.*?^endmodule", verilog, re.M | re.S)[0]
     declared = {
         port: (way, int(high or 0) + 1)
-        for way, high, port in re.findall(r"^  (input|output) (?:\[(\d+):0\] )?(\w+);", top, re.M)
+        for way, high, port in re.findall(
+            r"^  (input|output) +(?:wire|reg) +(?:\[(\d+):0\] )?(\w+)", top, re.M
+        )
     }
     tag = "{http://www.accellera.org/XMLSchema/IPXACT/1685-2014}"
     tree = ElementTree.parse(folder / f"{name}.xml").getroot()
