@@ -15,8 +15,7 @@ from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
 
-from .contract import Capabilities
-from .design import EngineDesign, check_ranges, required_operands
+from .design import EngineDesign, capabilities_of, check_ranges
 from .layout import Layout
 
 __all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa", "montgomery_r2"]
@@ -52,19 +51,14 @@ def _design(
         raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
     multiplication = multiplier.computes(whole, width)
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
-    capabilities = Capabilities(
+    capabilities = capabilities_of(
+        multiplication,
+        max_bits,
+        prime,
         family=family,
         family_number=family_number,
-        digit_width=width,
-        headroom=headroom,
-        round_bits=1,
-        montgomery=multiplication.montgomery,
-        aligned=multiplication.aligned,
-        multipliers=multipliers,
         min_length=1,
-        max_length=max_bits,
-        max_prime_length=min(prime * width - headroom, max_bits),
-        required=required_operands(inverses=False, montgomery=multiplication.montgomery),
+        multipliers=multipliers,
         constant_time=exponentiation.constant_time,
     )
 

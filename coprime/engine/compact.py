@@ -13,8 +13,8 @@ from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 
-from .contract import Capabilities, Command, Operand
-from .design import EngineDesign, check_ranges, required_operands
+from .contract import Command, Operand
+from .design import EngineDesign, capabilities_of, check_ranges, required_operands
 from .layout import BankedLayout
 
 __all__ = ["compact"]
@@ -49,21 +49,18 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
-    capabilities = Capabilities(
+    capabilities = capabilities_of(
+        multiplication,
+        max_bits,
+        layout.longest_prime_digits,
         family="compact",
         family_number=8,
-        digit_width=width,
-        headroom=headroom,
-        round_bits=width,
         min_length=min_length,
-        max_length=max_bits,
-        max_prime_length=min(layout.longest_prime_digits * width - headroom, max_bits),
         required=_required(),
         constant_time=True,
         checked=True,
         draws=bool(chosen),
     )
-
     window = _BLINDED_WINDOW if chosen else _WINDOW
     exponentiation = Exponentiation("fixed-window", window, _WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from amaranth.lib import wiring
 
@@ -18,7 +18,7 @@ from .layout import Layout
 from .operations.programs import banked_program, rsa_programs
 from .prediction import Prediction, predict
 
-__all__ = ["Design", "EngineDesign", "check_ranges", "required_operands"]
+__all__ = ["Design", "EngineDesign", "capabilities_of", "check_ranges", "required_operands"]
 
 
 class Design(Protocol):
@@ -92,6 +92,37 @@ class EngineDesign:
             multiplication=self.multiplication,
             layout=self.layout,
         )
+
+
+def capabilities_of(
+    multiplication: Multiplication, max_bits: int, prime_digits: int, **others: Any
+) -> Capabilities:
+    """Capabilities of an engine of lanes.
+
+    Parameters
+    ----------
+    multiplication : Multiplication
+    max_bits : int
+        Bits of the longest modulus.
+    prime_digits : int
+        Digits of the longest prime that the memory holds.
+    others
+        The other fields of Capabilities, and `required` where the engine's operands differ.
+    """
+    width, headroom = multiplication.digit_width, multiplication.headroom
+    fields: dict[str, Any] = {
+        "digit_width": width,
+        "headroom": headroom,
+        "round_bits": multiplication.round_bits,
+        "montgomery": multiplication.montgomery,
+        "aligned": multiplication.aligned,
+        "max_length": max_bits,
+        "max_prime_length": min(prime_digits * width - headroom, max_bits),
+        "required": required_operands(
+            inverses=multiplication.round_bits > 1, montgomery=multiplication.montgomery
+        ),
+    }
+    return Capabilities(**{**fields, **others})
 
 
 def check_ranges(**parameters: tuple[int, range]) -> None:

@@ -11,8 +11,7 @@ from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 
-from .contract import Capabilities
-from .design import EngineDesign, check_ranges, required_operands
+from .design import EngineDesign, capabilities_of, check_ranges
 from .layout import Layout
 
 __all__ = ["fdfm"]
@@ -45,16 +44,13 @@ def fdfm(
     layout, prime = _memory(max_bits, multipliers, exponentiation)
     if layout.depth > MEMORY_WORDS:
         raise ValueError(_what_fits(max_bits, multipliers, exponentiation))
-    capabilities = Capabilities(
+    capabilities = capabilities_of(
+        _MULTIPLICATION,
+        max_bits,
+        prime,
         family="fdfm",
         family_number=1,
-        digit_width=width,
-        headroom=headroom,
-        round_bits=width,
         min_length=(_MULTIPLICATION.min_digits - 1) * width - headroom + 1,
-        max_length=max_bits,
-        max_prime_length=min(prime * width - headroom, max_bits),
-        required=required_operands(inverses=True),
         multipliers=multipliers,
         constant_time=exponentiation.constant_time,
     )

@@ -11,8 +11,7 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
-from .contract import Capabilities
-from .design import EngineDesign, check_ranges, required_operands
+from .design import EngineDesign, capabilities_of, check_ranges
 from .layout import Layout
 
 __all__ = ["karatsuba"]
@@ -62,16 +61,13 @@ def karatsuba(
         raise ValueError(f"max_bits must be {min_length} or more for words of {word} bits")
     least_prime = -(-(max((max_bits + 1) // 2, min_length) + headroom) // word)
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
-    capabilities = Capabilities(
+    capabilities = capabilities_of(
+        multiplication,
+        max_bits,
+        prime,
         family="karatsuba",
         family_number=5,
-        digit_width=word,
-        headroom=headroom,
-        round_bits=word,
         min_length=min_length,
-        max_length=max_bits,
-        max_prime_length=min(prime * word - headroom, max_bits),
-        required=required_operands(inverses=True),
         multipliers=multipliers,
         equal_primes=bool(interleaved),
         constant_time=exponentiation.constant_time,

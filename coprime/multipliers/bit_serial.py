@@ -61,6 +61,7 @@ class BitSerialMultiplication(Multiplication):
 
     prepares = True
     headroom = 0
+    round_bits = 1
     constant_cycles = 1
     """Of a multiplication beside its rounds, loading and unloading: STARTING."""
 

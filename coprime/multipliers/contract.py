@@ -171,6 +171,11 @@ class Multiplication(ABC):
     banked: bool = False
 
     @property
+    def round_bits(self) -> int:
+        """Bits of the multiplier that a round takes: 1 or a digit."""
+        return self.digit_width
+
+    @property
     @abstractmethod
     def headroom(self) -> int:
         """Bits that an operand has beyond the modulus's length."""
