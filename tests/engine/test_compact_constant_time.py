@@ -153,6 +153,7 @@ def sequencers_agree(family, **settings):
             for bit in bits
         }
         assert len(secret) >= 17
+        assert "exponent_data" in found.ports["input"]
         kept = [name for name, bits in found.registers.items() if not secret & {*bits}]
         scanner = {"scanner.bit_index", "scanner.index_inverted"}
         assert {"fsm_state", "program_memory.pc", "step", *scanner} <= {*kept}

@@ -192,7 +192,7 @@ class Sequencer(wiring.Component):
         private = self.command == Command.RSA_PRIVATE
         begins = Signal()
         m.d.comb += [
-            memory.start.eq(begins),
+            memory.begins.eq(begins),
             memory.command.eq(self.command),
             memory.jump.eq(self.jump),
             memory.target.eq(self.step.target),
@@ -202,7 +202,7 @@ class Sequencer(wiring.Component):
         if self.current is not None:
             m.submodules.current_context = current = self.current
             m.d.comb += [
-                current.start.eq(begins),
+                current.begins.eq(begins),
                 current.private.eq(private),
                 current.swap.eq(self.effects[Effect.SWAP_PRIMES]),
                 current.fetched.eq(memory.fetched),
@@ -261,8 +261,8 @@ class Sequencer(wiring.Component):
             self.inner_digits.eq(counts[step.modulus]),
             self.outer_digits.eq(counts[step.outer]),
             check.command.eq(self.command),
-            check.context.eq(step.modulus),
-            check.digits.eq(self.inner_digits),
+            check.modulus.eq(step.modulus),
+            check.inner_digits.eq(self.inner_digits),
             check.counts.eq(self.counts),
             check.lengths.eq(self.lengths),
             self.scanner.length.eq(
@@ -282,20 +282,20 @@ class Sequencer(wiring.Component):
         m.submodules.scanner = scanner = self.scanner
         m.d.comb += [
             scanner.busy.eq(self.busy),
-            scanner.kind.eq(step.kind),
-            scanner.context.eq(step.modulus),
+            scanner.operation.eq(step.kind),
+            scanner.modulus.eq(step.modulus),
             scanner.private.eq(private),
             scanner.whole_digits.eq(self.counts.exponent),
-            scanner.digits.eq(self.inner_digits),
+            scanner.inner_digits.eq(self.inner_digits),
             scanner.next_bit.eq(self.next_bit),
-            scanner.data.eq(self.exponent_data),
-            self.exponent_index.eq(scanner.index),
+            scanner.exponent_data.eq(self.exponent_data),
+            self.exponent_index.eq(scanner.exponent_index),
             self.discards.eq(step.conditional & ~scanner.bit),
         ]
         if self.program.evens_exponents:
             m.d.comb += scanner.even_exponent.eq(step.even_exponent)
         if self.program.in_place:
-            m.d.comb += scanner.other_data.eq(self.exponent_other)
+            m.d.comb += scanner.exponent_other.eq(self.exponent_other)
         if StepKind.SCAN_PUBLIC in self.program.kinds:
             m.d.comb += self.public.eq(scanner.public)
 
@@ -316,7 +316,7 @@ class Sequencer(wiring.Component):
                 windows.length.eq(scanner.length),
                 windows.scans.eq(scans),
                 windows.whole.eq(step.modulus == Context.WHOLE),
-                windows.lowest_digit.eq(scanner.index == 0),
+                windows.lowest_digit.eq(scanner.exponent_index == 0),
                 *(
                     getattr(windows, name).eq(getattr(scanner, name))
                     for name in ("bit", "last_bit", "bit_index", "next_bit")

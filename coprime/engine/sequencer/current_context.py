@@ -30,7 +30,7 @@ class CurrentContext(wiring.Component):
 
     Members
     -------
-    start, private : the context is Q in a private operation, else WHOLE
+    begins, private : the context is Q in a private operation, else WHOLE
     swap : on to the other prime, if it is one
     is_q : it is Q
     fetched, resolved : the step without and with what depends on the context
@@ -42,7 +42,7 @@ class CurrentContext(wiring.Component):
             raise ValueError("numbers of Q's operands must be those of P's with a lowest bit of 1")
         super().__init__(
             {
-                "start": In(1),
+                "begins": In(1),
                 "private": In(1),
                 "swap": In(1),
                 "is_q": Out(1),
@@ -68,7 +68,7 @@ class CurrentContext(wiring.Component):
             m.d.comb += resolved.modulus.eq(current)
         with m.If(fetched.outer == Context.CURRENT):
             m.d.comb += resolved.outer.eq(current)
-        with m.If(self.start):
+        with m.If(self.begins):
             m.d.sync += current.eq(Mux(self.private, Context.Q, Context.WHOLE))
         with m.If(self.swap):
             m.d.sync += current.eq(Cat(current[1], current[0]))  # P <-> Q

@@ -103,13 +103,13 @@ class ExponentScanner(wiring.Component):
     Members
     -------
     busy : else it forgets the digit, which may be secret
-    kind, context, even_exponent : of the step under way
+    operation, modulus, even_exponent : kind, context and flag of the step under way
     private : the operation is RSA_PRIVATE
-    whole_digits, digits : digits of E and of the step's modulus
+    whole_digits, inner_digits : digits of E and of the step's modulus
     length : of the step's exponent, in bits
     next_bit : on to the next bit, within the digit unless `edge_bit` is 1
-    index, data : of the exponent's digit that is read; with `other_data` the digit of E, which
-        lies in another memory than the other exponents
+    exponent_index, exponent_data : of the exponent's digit that is read; with `exponent_other` the
+        digit of E, which lies in another memory than the other exponents
     bit, last_bit, edge_bit : the bit, and whether it is the last of the exponent, of its digit
     bit_index : its place in its digit
     public : it is E that is scanned, whatever the modulus; only if any step does
@@ -133,15 +133,15 @@ class ExponentScanner(wiring.Component):
         super().__init__(
             {
                 **dict.fromkeys(("busy", "begin", "seek", "take", "next_bit", "private"), In(1)),
-                "kind": In(bits_for(max(program.kinds))),
-                "context": In(Context),
+                "operation": In(StepKind),
+                "modulus": In(Context),
                 "even_exponent": In(1),
                 "whole_digits": In(count),
-                "digits": In(count),
+                "inner_digits": In(count),
                 "length": In(capabilities.length_bits),
-                "index": Out(count),
-                "data": In(self.width),
-                "other_data": In(self.width),
+                "exponent_index": Out(count),
+                "exponent_data": In(self.width),
+                "exponent_other": In(self.width),
                 **dict.fromkeys(("bit", "last_bit", "edge_bit", "public"), Out(1)),
                 "bit_index": Out(range(self.width)),
             }
@@ -151,16 +151,16 @@ class ExponentScanner(wiring.Component):
         """The index of the digit, and that of the bit in it."""
         m = Module()
         kinds, start, upwards = self.program.kinds, self.start, self.upwards
-        scans_e: Value = self.context == Context.WHOLE
+        scans_e: Value = self.modulus == Context.WHOLE
         if StepKind.SCAN_PUBLIC in kinds:
-            scans_e |= self.kind == StepKind.SCAN_PUBLIC
-        exponent_digits = Signal.like(self.digits)
-        m.d.comb += exponent_digits.eq(Mux(scans_e, self.whole_digits, self.digits))
+            scans_e |= self.operation == StepKind.SCAN_PUBLIC
+        exponent_digits = Signal.like(self.inner_digits)
+        m.d.comb += exponent_digits.eq(Mux(scans_e, self.whole_digits, self.inner_digits))
         # The index is inverted, so that the register counts up: a carry chain that counts down has
         # an inverter for each bit.
-        index_inverted = Signal.like(self.index, init=-1)
-        before_first = Signal.like(self.index)  # of a scan
-        m.d.comb += [self.index.eq(~index_inverted), before_first.eq(exponent_digits)]
+        index_inverted = Signal.like(self.exponent_index, init=-1)
+        before_first = Signal.like(self.exponent_index)  # of a scan
+        m.d.comb += [self.exponent_index.eq(~index_inverted), before_first.eq(exponent_digits)]
         steps = Mux(upwards, Const(-1), Const(1))  # down
         if self.program.blinds_exponents:
             with m.If(~scans_e):
@@ -169,19 +169,19 @@ class ExponentScanner(wiring.Component):
         if start is not None:
             m.submodules.window_start = start
             m.d.comb += [start.length.eq(self.length), start.digits.eq(exponent_digits)]
-            finds_window = self.kind == StepKind.SCAN_WINDOWS
+            finds_window = self.operation == StepKind.SCAN_WINDOWS
             if start.evenly:
                 with m.If(finds_window):
                     m.d.comb += before_first.eq(start.before_first)
             else:
                 steps = Mux(finds_window, start.steps, steps)
         if StepKind.SCAN_UPWARDS in kinds:
-            with m.If(self.kind == StepKind.SCAN_UPWARDS):
+            with m.If(self.operation == StepKind.SCAN_UPWARDS):
                 m.d.comb += before_first.eq(~0)
         with m.If(self.begin):
             m.d.sync += index_inverted.eq(~before_first)
             if StepKind.SCAN_PUBLIC in kinds:
-                m.d.sync += self.public.eq(self.kind == StepKind.SCAN_PUBLIC)
+                m.d.sync += self.public.eq(self.operation == StepKind.SCAN_PUBLIC)
         with m.Elif(self.seek):
             m.d.sync += index_inverted.eq(index_inverted + steps)
         self._bits(m)
@@ -195,23 +195,28 @@ class ExponentScanner(wiring.Component):
             ahead = Signal.like(self.length)  # upwards: bits to come, with this one
             m.d.comb += [
                 self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
-                self.last_bit.eq(Mux(upwards, ahead == 1, self.edge_bit & (self.index == 0))),
+                self.last_bit.eq(
+                    Mux(upwards, ahead == 1, self.edge_bit & (self.exponent_index == 0))
+                ),
             ]
             with m.If(self.next_bit):
                 m.d.sync += [bit_index.eq(bit_index + Mux(upwards, 1, -1)), ahead.eq(ahead - 1)]
             with m.If(self.begin):
-                m.d.sync += [upwards.eq(self.kind == StepKind.SCAN_UPWARDS), ahead.eq(self.length)]
+                m.d.sync += [
+                    upwards.eq(self.operation == StepKind.SCAN_UPWARDS),
+                    ahead.eq(self.length),
+                ]
         else:
             m.d.comb += [
                 self.edge_bit.eq(bit_index == 0),
-                self.last_bit.eq(self.edge_bit & (self.index == 0)),
+                self.last_bit.eq(self.edge_bit & (self.exponent_index == 0)),
             ]
             with m.If(self.next_bit):
                 m.d.sync += bit_index.eq(less_one(bit_index))
         with m.If(self.take):
             m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
             if self.start is not None:
-                with m.If(self.kind == StepKind.SCAN_WINDOWS):
+                with m.If(self.operation == StepKind.SCAN_WINDOWS):
                     m.d.sync += bit_index.eq(self.start.bit)
 
     def _digits(self, m: Module) -> None:
@@ -219,14 +224,14 @@ class ExponentScanner(wiring.Component):
         clears = ~self.busy
         if StepKind.SCAN_PUBLIC in self.program.kinds:
             clears |= self.begin
-        registers = [(self.digit, self.data, clears)]
+        registers = [(self.digit, self.exponent_data, clears)]
         if self.two_memories:
             # A register for each memory, so that nothing is between: one of them is 0.
-            is_e = (self.context == Context.WHOLE) | self.public
+            is_e = (self.modulus == Context.WHOLE) | self.public
             of_e = Signal.like(self.digit, name="exponent_of_e")
             registers = [
-                (self.digit, self.data, clears | (self.take & is_e)),
-                (of_e, self.other_data, clears | (self.take & ~is_e)),
+                (self.digit, self.exponent_data, clears | (self.take & is_e)),
+                (of_e, self.exponent_other, clears | (self.take & ~is_e)),
             ]
         for register, source, is_zero in registers:
             with m.If(is_zero):

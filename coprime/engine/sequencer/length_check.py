@@ -65,7 +65,7 @@ class LengthCheck(wiring.Component):
     Members
     -------
     command, counts, lengths : as in the engine's contract
-    context, digits : of the step's modulus
+    modulus, inner_digits : context of the step, and digits of its modulus
     """
 
     def __init__(self, program: Program, capabilities: Capabilities):
@@ -73,8 +73,8 @@ class LengthCheck(wiring.Component):
         super().__init__(
             {
                 "command": In(COMMAND_BITS),
-                "context": In(Context),
-                "digits": In(capabilities.count_bits),
+                "modulus": In(Context),
+                "inner_digits": In(capabilities.count_bits),
                 "counts": In(PerLength(capabilities.count_bits)),
                 "lengths": In(PerLength(capabilities.length_bits)),
                 "error": Out(ERROR_BITS),
@@ -86,8 +86,8 @@ class LengthCheck(wiring.Component):
         m = Module()
         refusals = self.rules.refusals(
             command=self.command,
-            whole=self.context == Context.WHOLE,
-            digits=self.digits,
+            whole=self.modulus == Context.WHOLE,
+            digits=self.inner_digits,
             counts=self.counts,
             lengths=self.lengths,
             choose=Mux,

@@ -51,7 +51,7 @@ class ProgramMemory(wiring.Component):
 
     Members
     -------
-    start, command : go to the command's first step, if there is one
+    begins, command : go to the command's first step, if there is one
     jump, target : go to the address `target`
     forward : else go to the following address
     fetched : the step at the address
@@ -64,7 +64,7 @@ class ProgramMemory(wiring.Component):
         self.layout = step_layout(program, numbers)
         super().__init__(
             {
-                "start": In(1),
+                "begins": In(1),
                 "command": In(COMMAND_BITS),
                 "jump": In(1),
                 "target": In(self.layout["target"].shape),
@@ -97,7 +97,7 @@ class ProgramMemory(wiring.Component):
             m.d.sync += pc.eq(self.target)
         with m.Elif(self.forward):
             m.d.sync += pc.eq(pc + 1)
-        with m.If(self.start), m.Switch(self.command):
+        with m.If(self.begins), m.Switch(self.command):
             for command, entry in program.entries.items():
                 with m.Case(command):
                     m.d.sync += pc.eq(entry)
