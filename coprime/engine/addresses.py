@@ -1,0 +1,103 @@
+"""Addresses of digits: two cycles from a location and an index to an address of the memory.
+
+Two stages, so that no path is long: what is asked for, and its address.
+"""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.tables import look_up
+from coprime.multipliers.delays import delays
+from coprime.program.operands import Mode
+
+from .layout import BankedLayout, Layout
+
+__all__ = ["BlockAddress", "LocationAddress"]
+
+
+class LocationAddress(wiring.Component):
+    """A location's base and an index, added.
+
+    Parameters
+    ----------
+    layout : Layout
+
+    Members
+    -------
+    location, index : the location's number, and which of its digits
+    address : of that digit, two cycles later
+    """
+
+    def __init__(self, layout: Layout):
+        self.layout = layout
+        address = bits_for(layout.depth - 1)
+        super().__init__(
+            {
+                "location": In(layout.number_bits),
+                "index": In(address),
+                "address": Out(address),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Look the base up, and add."""
+        m = Module()
+        location, index = (delays(m, one, 1)[-1] for one in (self.location, self.index))
+        found = Signal.like(self.address)
+        base = look_up(self.layout.bases_by_number, location, len(found))
+        m.d.comb += [found.eq(base + index), self.address.eq(delays(m, found, 1)[-1])]
+        return m
+
+
+class BlockAddress(wiring.Component):
+    """A block of a bank beside an index: no sum.
+
+    Parameters
+    ----------
+    layout : BankedLayout
+    index_bits : int
+    modes : sequence of Mode
+        WINDOW, ENTRY, or both: what names an entry of the table.
+
+    Members
+    -------
+    block, index : the block of a location, and which of its digits
+    window, entry : blocks of the entries that these modes name, a cycle later
+    address : of that digit, two cycles later
+    """
+
+    def __init__(self, layout: BankedLayout, index_bits: int, modes: Sequence[Mode] = ()):
+        self.layout = layout
+        self.modes = modes
+        super().__init__(
+            {
+                "block": In(layout.BLOCK_BITS),
+                "index": In(index_bits),
+                "window": In(layout.BLOCK_BITS),
+                "entry": In(layout.BLOCK_BITS),
+                "address": Out(bits_for(layout.depth - 1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Put the entry in the mode's place."""
+        m = Module()
+        asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
+        block = Signal.like(self.block)
+        m.d.comb += block.eq(asked)
+        entries = {Mode.WINDOW: self.window, Mode.ENTRY: self.entry}
+        for mode in self.modes:
+            with m.If(asked == self.layout.block_of(mode)):
+                m.d.comb += block.eq(entries[mode])
+        # A number of two blocks has a 0 where its index has its highest bit; a wipe counts beyond
+        # the indices.
+        found = Signal.like(self.address)
+        m.d.comb += [
+            found.eq((block << bits_for(self.layout.block - 1)) ^ index),
+            self.address.eq(delays(m, found, 1)[-1]),
+        ]
+        return m
