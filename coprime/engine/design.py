@@ -64,7 +64,14 @@ class EngineDesign:
             multipliers = [shared, shared.other]
         else:
             multipliers = [self.multiplier_hardware(target) for _ in self.programs]
-        return Engine(self.capabilities, multipliers, self.programs, self.layout, target=target)
+        return Engine(
+            self.capabilities,
+            self.multiplication,
+            multipliers,
+            self.programs,
+            self.layout,
+            target=target,
+        )
 
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> ModularMultiplier:
         """Make one multiplier, as the engine has it."""

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
 from coprime.cells.target import Target
-from coprime.multipliers.contract import ModularMultiplier
+from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.program.assembler import Program
 
 from .banked_lane import BankedLane
@@ -19,11 +19,12 @@ __all__ = ["Engine"]
 
 
 class Engine(wiring.Component):
-    """An engine as `contract.py` tells, of as many lanes as there are multipliers.
+    """An engine as `contract.py` specifies, of as many lanes as there are multipliers.
 
     Parameters
     ----------
     capabilities : Capabilities
+    multiplication : Multiplication
     multipliers : sequence of ModularMultiplier
         One for each lane: 1 or 2. Where both lanes share one, the second is its ports `other`.
     programs : sequence of Program
@@ -36,6 +37,7 @@ class Engine(wiring.Component):
     def __init__(
         self,
         capabilities: Capabilities,
+        multiplication: Multiplication,
         multipliers: Sequence[ModularMultiplier | wiring.PureInterface],
         programs: Sequence[Program],
         layout: Layout,
@@ -45,13 +47,21 @@ class Engine(wiring.Component):
         self.capabilities = capabilities
         make_lane = BankedLane if isinstance(layout, BankedLayout) else Lane
         self.lanes = [
-            make_lane(capabilities, multiplier, program, layout, leads=index == 0, target=target)
-            for index, (multiplier, program) in enumerate(zip(multipliers, programs, strict=True))
+            make_lane(
+                capabilities,
+                multiplication,
+                multiplier,
+                program,
+                layout,
+                leads=program is programs[0],
+                target=target,
+            )
+            for multiplier, program in zip(multipliers, programs, strict=True)
         ]
         super().__init__(EngineSignature(capabilities))
 
     def elaborate(self, platform: object) -> Module:
-        """Give every lane what the bus gives; the bus sees the first lane."""
+        """Connect the bus to every lane; its outputs are those of the first lane."""
         m = Module()
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}" if index else "lane"] = lane
@@ -70,11 +80,5 @@ class Engine(wiring.Component):
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))
         if len(self.lanes) == 2:
             for lane, other in (self.lanes, reversed(self.lanes)):
-                m.d.comb += [
-                    lane.other_at_barrier.eq(other.at_barrier),
-                    lane.other_ends.eq(other.done),
-                    lane.other_a_slot.eq(other.a_slot),
-                    lane.other_a_index.eq(other.a_index),
-                    lane.other_a_data.eq(other.a_data),
-                ]
+                connect(m, lane.to_other, other.from_other)
         return m

@@ -1,21 +1,19 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from collections.abc import Sequence
-
 from amaranth.hdl import Const, Module, Mux, Signal
-from amaranth.hdl._ast import Assign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
-from coprime.cells.tables import look_up
 from coprime.cells.target import Target
-from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
+from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Multiplication, Role
+from coprime.multipliers.delays import delays, history
 from coprime.program.assembler import Program
 from coprime.program.operands import MODULI, Mode, Operand, Reference, Scratch
 from coprime.program.steps import StepKind
 
+from .addresses import LocationAddress
 from .contract import Capabilities, EngineSignature
 from .layout import Layout
 from .linear import LinearUnit
@@ -25,52 +23,57 @@ from .sequencer.linear_steps import LINEAR_OPERATIONS
 __all__ = ["Lane"]
 
 
-class LaneSignature(wiring.Signature):
-    """An engine's ports, and those to the other lane, seen from the lane."""
+class LaneLinkSignature(wiring.Signature):
+    """What a lane shows to the other lane.
 
-    def __init__(self, capabilities: Capabilities, slot_bits: int, address_bits: int):
-        engine = dict(EngineSignature(capabilities).members)
-        engine["multiplying"] = Out(1)
+    Members
+    -------
+    at_barrier, ends : it waits at a BARRIER; it ends the operation
+    location, index, data : what port A is asked for; and what it reads, READ_LATENCY cycles later
+    """
+
+    def __init__(self, number_bits: int, address_bits: int, digit_width: int):
         super().__init__(
-            engine
-            | {
+            {
                 "at_barrier": Out(1),
-                "other_at_barrier": In(1),
-                "other_ends": In(1),
-                # Which slot and index port A is asked for, and its data.
-                "a_slot": Out(slot_bits),
-                "a_index": Out(address_bits),
-                "a_data": Out(capabilities.digit_width),
-                "other_a_slot": In(slot_bits),
-                "other_a_index": In(address_bits),
-                "other_a_data": In(capabilities.digit_width),
+                "ends": Out(1),
+                "location": Out(number_bits),
+                "index": Out(address_bits),
+                "data": Out(digit_width),
             }
         )
 
 
 class Lane(wiring.Component):
-    """An engine as `contract.py` tells, around a multiplier that reads and writes digits.
+    """An engine as `contract.py` specifies, around a multiplier that reads and writes digits.
 
     All operands and intermediate values lie in one block RAM. Port A reads factors, modulus and
     exponent; port B reads and writes the result; the host uses port B while the engine is idle.
 
-    Of two lanes the first leads: it checks, ends the operation and gives the result. The other one
-    holds the same operands. It does what its own program tells; while it has nothing to do, its
-    port A reads what the leading one asks for, which so gets at its intermediate values.
+    Of two lanes the first leads: it checks, ends the operation and has the result. The other holds
+    the same operands, and executes its own program; while it has nothing to do, its port A reads
+    what the leading lane asks for, which thus has access to its intermediate values.
 
     Parameters
     ----------
     capabilities : Capabilities
+    multiplication : Multiplication
     multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
     program : Program
     layout : Layout
     leads : bool
     target : Target
+
+    Members
+    -------
+    Those of an engine, with 1 bit of `multiplying`; and
+    to_other, from_other : what the lanes show each other
     """
 
     def __init__(
         self,
         capabilities: Capabilities,
+        multiplication: Multiplication,
         multiplier: ModularMultiplier | wiring.PureInterface,
         program: Program,
         layout: Layout,
@@ -79,214 +82,211 @@ class Lane(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
+        self.multiplication = multiplication
         self.multiplier = multiplier
         self.program = program
         self.layout = layout
         self.leads = leads
-        self.memories = self._memories(target)
-        self.sequencer = self._sequencer()
+        self.target = target
+        self.check_program()
+        width, depth = capabilities.digit_width, layout.depth
+        banked = layout.banks == 2
+        self.memories = [BlockRam(width, depth, target=target) for _ in range(layout.banks)]
+        self.sequencer = Sequencer(
+            program,
+            capabilities,
+            numbers=layout.numbers,
+            leads=leads,
+            # Only the lane of two banks, the smallest, has its sequencer of explicit LUTs.
+            target=target if banked else Target.GENERIC,
+        )
+        self.linear = LinearUnit(
+            width, capabilities.count_bits, depth, two_banks=banked, waits=program.draws
+        )
+        self.multiplies = Signal()
+        """The memory is the multiplier's."""
+        link = LaneLinkSignature(layout.number_bits, bits_for(depth - 1), width)
         super().__init__(
-            LaneSignature(capabilities, layout.number_bits, bits_for(layout.depth - 1))
+            {
+                **EngineSignature(capabilities).members,
+                "multiplying": Out(1),
+                "to_other": Out(link),
+                "from_other": In(link),
+            }
         )
 
-    def _memories(self, target: Target) -> list[BlockRam]:
-        return [BlockRam(self.capabilities.digit_width, self.layout.depth, target=target)]
+    def check_program(self) -> None:
+        """Raise ValueError for a program that the memory cannot serve."""
 
-    def _sequencer(self) -> Sequencer:
-        return Sequencer(
-            self.program,
-            self.capabilities,
-            numbers=self.layout.numbers,
-            leads=self.leads,
-        )
-
-    def _place(self, reference: Reference) -> Const:
+    def number(self, reference: Reference) -> Const:
+        """What steps call a location, or an addressing mode."""
         return Const(self.layout.numbers[reference], self.layout.number_bits)
 
-    def _connect(
-        self,
-        m: Module,
-        a_data: Signal,
-        b_data: Signal,
-        exponent_data: Signal,
-        factors: Sequence[Assign],
-    ) -> LinearUnit:
-        """Place and connect all but the memory; `factors` are the multiplier's digits."""
-        width, count = self.capabilities.digit_width, self.capabilities.count_bits
-        place = self._place
+    def connect_units(self, m: Module) -> None:
+        """Place sequencer, linear unit and multiplier, and connect all but their digits."""
         m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.linear_unit = linear = LinearUnit(
-            width,
-            count,
-            self.layout.depth,
-            two_banks=len(self.memories) == 2,
-            waits=self.program.draws,
-        )
+        m.submodules.linear_unit = linear = self.linear
         multiplier = self.multiplier
         if isinstance(multiplier, ModularMultiplier):
             m.submodules.multiplier = multiplier
+        is_product = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
         m.d.comb += [
+            self.multiplies.eq(is_product & ~sequencer.clearing),
+            # The bus.
             sequencer.command.eq(self.command),
             sequencer.start.eq(self.start),
+            sequencer.counts.eq(self.counts),
+            sequencer.lengths.eq(self.lengths),
             self.busy.eq(sequencer.busy),
             self.done.eq(sequencer.done),
             self.error.eq(sequencer.error),
             self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
-            sequencer.counts.eq(self.counts),
-            sequencer.lengths.eq(self.lengths),
-            sequencer.exponent_data.eq(exponent_data),
-            sequencer.other_at_barrier.eq(self.other_at_barrier),
-            sequencer.other_ends.eq(self.other_ends),
-            self.at_barrier.eq(sequencer.at_barrier),
+            # The other lane.
+            sequencer.other_at_barrier.eq(self.from_other.at_barrier),
+            sequencer.other_ends.eq(self.from_other.ends),
+            self.to_other.at_barrier.eq(sequencer.at_barrier),
+            self.to_other.ends.eq(sequencer.done),
+            # The multiplier.
             multiplier.start.eq(sequencer.multiply),
             multiplier.prepare.eq(sequencer.prepare),
             multiplier.wipe.eq(sequencer.clear),
             multiplier.inner_digits.eq(sequencer.inner_digits),
             multiplier.outer_digits.eq(sequencer.outer_digits),
             multiplier.rounds.eq(sequencer.rounds),
-            multiplier.multiplier_is_one.eq(sequencer.y == place(Mode.ONE)),
-            *factors,
+            multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
             sequencer.multiplied.eq(multiplier.done),
+            # The linear unit.
             linear.start.eq(sequencer.linear),
             linear.clear.eq(sequencer.clear),
             linear.digits.eq(sequencer.inner_digits),
-            linear.a_data.eq(a_data),
-            linear.b_data.eq(b_data),
             sequencer.linear_done.eq(linear.done),
             sequencer.borrow.eq(linear.borrow),
             sequencer.z_is_zero.eq(linear.z_is_zero),
             sequencer.z_is_odd.eq(linear.z_is_odd),
             sequencer.z_is_normalized.eq(linear.z_is_normalized),
         ]
-        if "descale" in multiplier.signature.members:
+        if self.multiplication.scaled:
             m.d.comb += multiplier.descale.eq(sequencer.descale)
         with m.Switch(sequencer.operation):
             for kind, operation in LINEAR_OPERATIONS.items():
                 if kind in self.program.kinds:
                     with m.Case(kind):
                         m.d.comb += linear.operation.eq(operation)
-        return linear
 
     def elaborate(self, platform: object) -> Module:
-        """Connect the parts; turn slots and indices into addresses."""
+        """Connect the memory: who has its ports, and what they are asked for."""
         m = Module()
-        width = self.capabilities.digit_width
-        slot_bits = self.layout.number_bits
-        place = self._place
+        self.connect_units(m)
         (memory,) = self.memories
         m.submodules.memory = memory
-        sequencer, multiplier = self.sequencer, self.multiplier
-        a_data = Signal(width)
-        factors = [multiplier.a_data.eq(a_data), multiplier.b_data.eq(memory.b_data)]
-        linear = self._connect(m, a_data, memory.b_data, memory.a_data, factors)
-
-        # --- Addresses -------------------------------------------------------------------------
-        multiplies = Signal()
-        m.d.comb += multiplies.eq(
-            sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE) & ~sequencer.clearing
-        )
-        a_slot, b_slot = Signal(slot_bits), Signal(slot_bits)
-        a_index = Signal.like(linear.index)
-        b_index = Signal.like(linear.index)
-        with m.If(sequencer.exponent_read):
-            with m.Switch(sequencer.modulus):
-                for context in MODULI:
-                    with m.Case(context):
-                        m.d.comb += a_slot.eq(place(context.exponent))
-            m.d.comb += a_index.eq(sequencer.exponent_index)
-        with m.Elif(multiplies):
-            m.d.comb += a_index.eq(multiplier.a_index)
-            with m.Switch(multiplier.a_role):
-                with m.Case(Role.MULTIPLICAND):
-                    m.d.comb += a_slot.eq(sequencer.x)
-                with m.Case(Role.MULTIPLIER):
-                    m.d.comb += a_slot.eq(sequencer.y)
-                with m.Case(Role.MODULUS):
-                    m.d.comb += a_slot.eq(place(Operand.M) + sequencer.modulus)
-                with m.Case(Role.INVERSE):
-                    m.d.comb += a_slot.eq(place(Operand.M_INVERSE) + sequencer.modulus)
-        with m.Else():
-            m.d.comb += [a_slot.eq(sequencer.x), a_index.eq(linear.index)]
-
-        write = Signal()
-        write_data = Signal(width)
+        sequencer, multiplier, linear = self.sequencer, self.multiplier, self.linear
+        a_location, a_index = self._port_a(m)
+        a_data = self._a_data(m, a_location)
+        m.d.comb += [
+            sequencer.exponent_data.eq(memory.a_data),
+            multiplier.a_data.eq(a_data),
+            multiplier.b_data.eq(memory.b_data),
+            linear.a_data.eq(a_data),
+            linear.b_data.eq(memory.b_data),
+            self.result_digit.eq(memory.b_data),
+            self.to_other.location.eq(a_location),
+            self.to_other.index.eq(a_index),
+            self.to_other.data.eq(memory.a_data),
+        ]
+        # The host, then the unit that works.
+        b_location, b_index = Signal.like(a_location), Signal.like(a_index)
+        write, write_data = Signal(), Signal.like(a_data)
         with m.If(~self.busy):
             m.d.comb += [
-                b_slot.eq(Mux(self.write, self.operand, place(Scratch.RESULT))),
+                b_location.eq(Mux(self.write, self.operand, self.number(Scratch.RESULT))),
                 b_index.eq(self.index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
             ]
-        with m.Elif(multiplies):
+        with m.Elif(self.multiplies):
             m.d.comb += [
-                b_slot.eq(sequencer.destination),
+                b_location.eq(sequencer.destination),
                 b_index.eq(multiplier.b_index),
                 write.eq(multiplier.b_write),
                 write_data.eq(multiplier.b_write_data),
             ]
-            if "b_multiplier" in multiplier.signature.members:
+            if self.multiplication.two_streams:
                 with m.If(multiplier.b_multiplier):
-                    m.d.comb += b_slot.eq(sequencer.y)
+                    m.d.comb += b_location.eq(sequencer.y)
         with m.Else():
             m.d.comb += [
-                b_slot.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
+                b_location.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
                 b_index.eq(linear.index),
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
-
+        for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
+            m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
+            m.d.comb += [
+                address.location.eq(self._resolved(m, location)),
+                address.index.eq(index),
+                getattr(memory, f"{port}_address").eq(address.address),
+            ]
         m.d.comb += [
-            self.a_slot.eq(a_slot),
-            self.a_index.eq(a_index),
-            self.a_data.eq(memory.a_data),
+            memory.b_write.eq(delays(m, write, 2)[-1]),
+            memory.b_write_data.eq(delays(m, write_data, 2)[-1]),
         ]
-        m.d.comb += a_data.eq(memory.a_data)
-        others = {Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART} & {step.x for step in self.program.steps}
-        if others:
-            # What was asked of the other lane comes from its memory, as late as from the own one.
-            asks_other = Signal()
-            m.d.comb += asks_other.eq(a_slot.matches(*(place(other) for other in others)))
-            for _ in range(READ_LATENCY):
-                asks_other = stage(m, asks_other)
-            with m.If(asks_other):
-                m.d.comb += a_data.eq(self.other_a_data)
-        if not self.leads:
-            with m.If(~self.busy):
-                m.d.comb += [a_slot.eq(self.other_a_slot), a_index.eq(self.other_a_index)]
-
-        bases = self.layout.bases_by_number
-        # Two stages before the memory, so that no path is long: what is asked for, its address.
-        for slot, index, address in (
-            (a_slot, a_index, memory.a_address),
-            (b_slot, b_index, memory.b_address),
-        ):
-            current = Signal.like(slot)
-            m.d.comb += current.eq(slot)
-            if sequencer.places is None:
-                with m.If(slot[1:] == Scratch.ACCUMULATOR >> 1):
-                    # ACCUMULATOR and NEXT change places.
-                    m.d.comb += current[0].eq(slot[0] ^ sequencer.parity)
-            else:
-                for own, is_at in sequencer.places.items():
-                    names = (own, Mode.NEXT_BASE) if own is Scratch.SPARE else (own,)
-                    with m.If(slot.matches(*(self.layout.numbers[name] for name in names))):
-                        m.d.comb += current.eq(place(Scratch.ACCUMULATOR) | is_at)
-            if sequencer.window is not None:
-                with m.If(slot == place(Mode.WINDOW)):
-                    m.d.comb += current.eq(place(Scratch.T_0) | sequencer.window)
-            found = Signal.like(address)
-            m.d.comb += found.eq(look_up(bases, stage(m, current), len(found)) + stage(m, index))
-            m.d.comb += address.eq(stage(m, found))
-        m.d.comb += [
-            memory.b_write.eq(stage(m, stage(m, write))),
-            memory.b_write_data.eq(stage(m, stage(m, write_data))),
-        ]
-        m.d.comb += self.result_digit.eq(memory.b_data)
         return m
 
+    def _port_a(self, m: Module) -> tuple[Signal, Signal]:
+        """Location and index that port A is asked for."""
+        sequencer, multiplier, number = self.sequencer, self.multiplier, self.number
+        location, index = Signal(self.layout.number_bits), Signal.like(self.linear.index)
+        with m.If(sequencer.exponent_read):
+            m.d.comb += index.eq(sequencer.exponent_index)
+            with m.Switch(sequencer.modulus):
+                for context in MODULI:
+                    with m.Case(context):
+                        m.d.comb += location.eq(number(context.exponent))
+        with m.Elif(self.multiplies):
+            m.d.comb += index.eq(multiplier.a_index)
+            with m.Switch(multiplier.a_role):
+                with m.Case(Role.MULTIPLICAND):
+                    m.d.comb += location.eq(sequencer.x)
+                with m.Case(Role.MULTIPLIER):
+                    m.d.comb += location.eq(sequencer.y)
+                with m.Case(Role.MODULUS):
+                    m.d.comb += location.eq(number(Operand.M) + sequencer.modulus)
+                with m.Case(Role.INVERSE):
+                    m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
+        with m.Else():
+            m.d.comb += [location.eq(sequencer.x), index.eq(self.linear.index)]
+        if not self.leads:
+            with m.If(~self.busy):
+                m.d.comb += [location.eq(self.from_other.location), index.eq(self.from_other.index)]
+        return location, index
 
-def stage(m: Module, value: Signal) -> Signal:
-    """The value as it was one cycle ago."""
-    staged = Signal.like(value, reset_less=True)
-    m.d.sync += staged.eq(value)
-    return staged
+    def _a_data(self, m: Module, location: Signal) -> Signal:
+        """What port A reads; in place of it what the other lane reads, as late, if that is asked
+        for."""
+        data = Signal(self.capabilities.digit_width)
+        m.d.comb += data.eq(self.memories[0].a_data)
+        others = {Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART} & {step.x for step in self.program.steps}
+        if others:
+            asks = location.matches(*(self.number(other) for other in others))
+            with m.If(history(m, "asks_other", asks, READ_LATENCY)[-1]):
+                m.d.comb += data.eq(self.from_other.data)
+        return data
+
+    def _resolved(self, m: Module, location: Signal) -> Signal:
+        """The location, where some change places, and others are named by the window."""
+        sequencer, numbers = self.sequencer, self.layout.numbers
+        resolved = Signal.like(location)
+        m.d.comb += resolved.eq(location)
+        if sequencer.places is None:
+            with m.If(location[1:] == Scratch.ACCUMULATOR >> 1):
+                m.d.comb += resolved[0].eq(location[0] ^ sequencer.parity)
+        else:
+            for one, is_at in sequencer.places.items():
+                names = (one, Mode.NEXT_BASE) if one is Scratch.SPARE else (one,)
+                with m.If(location.matches(*(numbers[name] for name in names))):
+                    m.d.comb += resolved.eq(self.number(Scratch.ACCUMULATOR) | is_at)
+        if sequencer.window is not None:
+            with m.If(location == self.number(Mode.WINDOW)):
+                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.window)
+        return resolved

@@ -46,6 +46,11 @@ class Layout:
     """What the program memory has for a reference."""
 
     @property
+    def banks(self) -> int:
+        """Memories of that depth."""
+        return 1
+
+    @property
     def number_bits(self) -> int:
         """Width of a reference's number: 5, or 6 with a table."""
         return int(bits_for(max(self.numbers.values())))
@@ -189,6 +194,11 @@ class BankedLayout(Layout):
         for location in _SINGLE:
             bases[location] += block - 1
         return cls(bases, _BLOCKS * block, numbers)
+
+    @property
+    def banks(self) -> int:
+        """Left and right."""
+        return 2
 
     @property
     def block(self) -> int:

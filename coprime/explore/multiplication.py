@@ -214,7 +214,7 @@ class _Bench:
         asked = context.get(dut.a_role), context.get(dut.a_index)
         self._a_asked.append(self._memory.get(asked, anything))
         index = context.get(dut.b_index)
-        if "b_multiplier" in dut.signature.members and context.get(dut.b_multiplier):
+        if dut.multiplication.two_streams and context.get(dut.b_multiplier):
             self._b_asked.append(self._memory.get((Role.MULTIPLIER, index), anything))
         else:
             self._b_asked.append(self.result.get(index, anything))

@@ -159,6 +159,8 @@ class Multiplication(ABC):
         alone. The second lane's ports are the interface `other`.
     banked : bool
         Reads two banks of memory, with the ports of `BankedMultiplierSignature`.
+    two_streams : bool
+        Has the port `b_multiplier` of `MultiplierSignature`.
     """
 
     digit_width: int
@@ -169,6 +171,7 @@ class Multiplication(ABC):
     scaled: bool = False
     interleaved: bool = False
     banked: bool = False
+    two_streams: bool = False
 
     @property
     def round_bits(self) -> int:

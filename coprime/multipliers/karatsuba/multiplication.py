@@ -37,6 +37,7 @@ class KaratsubaMultiplication(Multiplication):
 
     canonical = False
     prepares = True
+    two_streams = True
 
     def __post_init__(self) -> None:
         if self.latency < 1:
