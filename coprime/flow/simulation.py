@@ -49,6 +49,8 @@ _LARGE = 460_000
 faster than a function, and much of these designs is one expression after the other. A compressor
 tree of 31 bits takes 6 s in place of 23."""
 _SPLIT = ("--output-split", "2000", "--output-split-cfuncs", "200")
+_WHOLE = ("--flatten",)
+"""All modules as one, which saves the copies of ports: a third faster. Not for what is split."""
 _SHOWN = "/*verilator public_flat_rd*/"
 _REGISTER = re.compile(
     r"^(  reg (?:signed )?(?:\[\d+:\d+\] )?(?:\\\S+ |\w+)(?: \[\d+:\d+\])?)", re.MULTILINE
@@ -255,7 +257,7 @@ def _verilate(folder: Path, name: str, module: str, trace: bool) -> Path:
     root = verilator_root()
     large = (folder / "design.v").stat().st_size > _LARGE
     command = [
-        *(str(root / "bin" / "verilator_bin"), *_VERILATOR_FLAGS, *(_SPLIT if large else ())),
+        *(str(root / "bin" / "verilator_bin"), *_VERILATOR_FLAGS, *(_SPLIT if large else _WHOLE)),
         *("--prefix", f"V{name}", "--Mdir", name, *(("--trace-fst",) if trace else ())),
         *("--top-module", module, "design.v"),
     ]
