@@ -6,6 +6,7 @@ therefore exported in a form of their own, which stays as it is when the text fo
 
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from amaranth.back import rtlil
@@ -25,10 +26,16 @@ _INIT = re.compile(r"^ *\(\* init = .* \*\)\n", re.MULTILINE)
 _TIME_ZERO = re.compile(r"\\\$auto\$verilog_backend\S+ ")
 
 
-def to_netlist(component: wiring.Component, name: str, *, header: str = "") -> str:
+def to_netlist(
+    component: wiring.Component,
+    name: str,
+    *,
+    header: str = "",
+    ports: Mapping[str, str] | None = None,
+) -> str:
     """Convert `component` to Verilog for mapping; parameters are those of `to_verilog`.
 
-    `header` is left out, since no person reads the text. Raises ToolError if Yosys fails.
+    Comments are left out, since no person reads the text. Raises ToolError if Yosys fails.
     """
     netlist = _tidy(rtlil.convert(component, name=name, emit_src=False))
     with tempfile.TemporaryDirectory() as temporary:

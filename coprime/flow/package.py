@@ -15,6 +15,7 @@ from coprime.padding.scheme import Padding
 
 from .description import describe
 from .netlist import to_netlist
+from .port_comments import BUS_PORTS
 from .project_files import fusesoc_core, zynq_script
 from .register_files import ip_xact, svd
 from .verilog import to_verilog
@@ -59,7 +60,7 @@ def accelerator_verilog(
     """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
     hardware = Accelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
-    return export(hardware, choice.module_name, header=header)
+    return export(hardware, choice.module_name, header=header, ports=BUS_PORTS)
 
 
 def engine_verilog(
@@ -92,7 +93,7 @@ def cluster_verilog(
     top = Cluster(own, cores, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
-            export(top, choice.module_name, header=_header(choice, target)),
+            export(top, choice.module_name, header=_header(choice, target), ports=BUS_PORTS),
             export(ChainEnds(own, cores, target=target), FRONT_END),
             export(Node(design.hardware(target), cores), NODE),
         ]

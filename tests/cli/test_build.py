@@ -57,7 +57,7 @@ def test_build_with_bursts(capsys, tmp_path):
     chosen = ("build", "fdfm", "-p", "max_bits=64", "--bus", "axi4", "-o")
     assert run(capsys, *chosen, tmp_path / "one")[0] == 0
     verilog = (tmp_path / "one" / "coprime_fdfm.v").read_text()
-    assert "input [7:0] s_axi_awlen;" in verilog
+    assert "input  wire [7:0] s_axi_awlen," in verilog
     (made_by,) = (line for line in verilog.splitlines() if line.startswith("// Made by: coprime "))
     command = made_by.removeprefix("// Made by: coprime ").replace("DIR", str(tmp_path / "two"))
     assert run(capsys, *command.split())[0] == 0

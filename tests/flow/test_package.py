@@ -186,6 +186,8 @@ def test_ip_xact_has_the_ports_of_the_verilog(package):
             r"^  (input|output) +(?:wire|reg) +(?:\[(\d+):0\] )?(\w+)", top, re.M
         )
     }
+    comments = re.findall(r"^  (?:input|output) .*  // (.*)$", top, re.M)
+    assert len(comments) == len(declared)
     tag = "{http://www.accellera.org/XMLSchema/IPXACT/1685-2014}"
     tree = ElementTree.parse(folder / f"{name}.xml").getroot()
     ports = {}
