@@ -53,10 +53,7 @@ class Accelerator(wiring.Component):
     """
 
     def __init__(
-        self,
-        engine: wiring.Component,
-        bus: Bus = Bus.AXI4_LITE,
-        paddings: Collection[Padding] = (),
+        self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE, paddings: Collection[Padding] = ()
     ):
         self.capabilities = capabilities_of(engine)
         if not isinstance(bus, Bus):

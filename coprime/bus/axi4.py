@@ -21,13 +21,8 @@ ID_BITS = 4
 """Bits of an ID, where nothing else is asked for."""
 
 
-class Burst(enum.IntEnum):
-    """AxBURST."""
-
-    FIXED = 0
-    INCR = 1
-    WRAP = 2
-    RESERVED = 3
+Burst = enum.IntEnum("Burst", "FIXED INCR WRAP RESERVED", start=0)
+"""AxBURST."""
 
 
 class AXI4Signature(wiring.Signature):

@@ -5,13 +5,11 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.bus.control import COMMON_PORTS
 from coprime.bus.operands import OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
 from coprime.engine.contract import (
-    COMMAND_BITS,
-    ERROR_BITS,
-    OPERAND_BITS,
     Capabilities,
     Command,
     Error,
@@ -73,14 +71,7 @@ class ClusterControl(wiring.Component):
                 "cancel": In(1),
                 "value": In(WORD_BITS),
                 "core": In(self.layout["core"].shape),
-                "command": Out(COMMAND_BITS),
-                "operand": Out(OPERAND_BITS),
-                "settled": Out(1),
-                "refused_write": In(Error.ADDRESS.bit_length()),
-                "refused": Out(Error.ADDRESS.bit_length()),
-                "refusal": In(ERROR_BITS),
-                "check_error": In(ERROR_BITS),
-                "needs_x": In(1),
+                **COMMON_PORTS,
                 "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
                 "loader_start": Out(1),
                 "loader_idle": In(1),
@@ -91,11 +82,8 @@ class ClusterControl(wiring.Component):
                 "packets": Out(stream.Signature(self.layout)),
                 "clear": Out(1),
                 "clear_core": Out(range(cores + 8)),
-                "set_mark": Out(1),
-                "clear_mark": Out(1),
-                "starts": Out(1),
-                "clear_marks": Out(1),
-                "occupy": Out(1),
+                **dict.fromkeys(("set_mark", "clear_mark", "starts"), Out(1)),
+                **dict.fromkeys(("clear_marks", "occupy"), Out(1)),
                 "noticed": In(1),
                 "report": Out(1),
             }

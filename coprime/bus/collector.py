@@ -198,11 +198,7 @@ class SlotPointer(wiring.Component):
     def __init__(self, max_digits: int):
         self.max_digits = max_digits
         super().__init__(
-            {
-                "advance": In(1),
-                "pointer": Out(POINTER_BITS),
-                "base": Out(range(SLOTS * max_digits)),
-            }
+            {"advance": In(1), "pointer": Out(POINTER_BITS), "base": Out(range(SLOTS * max_digits))}
         )
 
     def elaborate(self, platform: object) -> Elaboratable:

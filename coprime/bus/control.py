@@ -8,6 +8,18 @@ from coprime.engine.contract import COMMAND_BITS, ERROR_BITS, OPERAND_BITS, Comm
 
 __all__ = ["CommandControl"]
 
+COMMON_PORTS = {
+    "command": Out(COMMAND_BITS),
+    "operand": Out(OPERAND_BITS),
+    "settled": Out(1),
+    "refused_write": In(Error.ADDRESS.bit_length()),
+    "refused": Out(Error.ADDRESS.bit_length()),
+    "refusal": In(ERROR_BITS),
+    "check_error": In(ERROR_BITS),
+    "needs_x": In(1),
+}
+"""Ports that the control of an accelerator and that of a cluster have."""
+
 
 class CommandControl(wiring.Component):
     """Loads the operand that software has chosen, and takes a command through its steps.
@@ -69,14 +81,7 @@ class CommandControl(wiring.Component):
                 "choose": In(1),
                 "choose_operand": In(OPERAND_BITS),
                 "busy": In(1),
-                "command": Out(COMMAND_BITS),
-                "operand": Out(OPERAND_BITS),
-                "settled": Out(1),
-                "refused_write": In(Error.ADDRESS.bit_length()),
-                "refused": Out(Error.ADDRESS.bit_length()),
-                "refusal": In(ERROR_BITS),
-                "check_error": In(ERROR_BITS),
-                "needs_x": In(1),
+                **COMMON_PORTS,
                 "empty": In(1),
                 "clipped": In(1),
                 "idle_gearbox": In(1),

@@ -10,6 +10,7 @@ from coprime.bus.collector import distributed
 from coprime.bus.common import CLASSES
 from coprime.bus.operands import LengthCheck, OperandState
 from coprime.bus.port import WORD_BITS
+from coprime.cells.wires import same_named
 from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand
 
 __all__ = ["CoreRecords"]
@@ -24,9 +25,8 @@ class CoreRecords(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
+    capabilities : of the engines
+    cores : number of cores
 
     Members
     -------
@@ -94,11 +94,7 @@ class CoreRecords(wiring.Component):
         m = Module()
         own, state = self.capabilities, self.state
         m.submodules.check = check = LengthCheck(own)
-        m.d.comb += [
-            check.value.eq(self.value),
-            check.of_prime.eq(self.of_prime),
-            check.enable.eq(self.enable),
-        ]
+        m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         shown: dict[str, Value] = {"marks": state.complete, "occupied": self.occupied}
         for one in CLASSES:
             shown[f"length_{one.value}"] = state.lengths[one.field]

@@ -10,6 +10,7 @@ from amaranth.utils import bits_for
 from coprime.bus.common import CLASSES, LONGEST, exceeds
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
+from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     COMMAND_BITS,
     ERROR_BITS,
@@ -142,11 +143,7 @@ class OperandRegisters(wiring.Component):
         m = Module()
         own, state = self.capabilities, self.state
         m.submodules.check = check = LengthCheck(own)
-        m.d.comb += [
-            check.value.eq(self.value),
-            check.of_prime.eq(self.of_prime),
-            check.enable.eq(self.enable),
-        ]
+        m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):

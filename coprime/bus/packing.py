@@ -257,11 +257,7 @@ class DigitsToWords(wiring.Component):
                         m.next = "DROP"
             if self.alignable:
                 with m.State("DROP"):
-                    m.d.sync += [
-                        waiting.eq(waiting >> 1),
-                        fill.eq(fill - 1),
-                        below.eq(below - 1),
-                    ]
+                    m.d.sync += [waiting.eq(waiting >> 1), fill.eq(fill - 1), below.eq(below - 1)]
                     with m.If(below == 1):
                         m.next = "REQUEST"
             with m.State("MAKE"):

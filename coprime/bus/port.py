@@ -13,6 +13,21 @@ ADDRESS_BITS = WINDOW_BITS - 2
 WORD_BITS = 32
 """Width of a register, and of the words in which software writes and reads numbers."""
 
+WRITE_PORTS = {
+    "write": In(1),
+    "write_address": In(ADDRESS_BITS),
+    "write_data": In(WORD_BITS),
+    "write_ready": Out(1),
+    "write_error": Out(1),
+}
+READ_PORTS = {
+    "read": In(1),
+    "read_address": In(ADDRESS_BITS),
+    "read_ready": Out(1),
+    "read_data": Out(WORD_BITS),
+    "read_error": Out(1),
+}
+
 
 class RegisterSignature(wiring.Signature):
     """Reads and writes of whole 32-bit registers, seen from the registers.
@@ -25,20 +40,7 @@ class RegisterSignature(wiring.Signature):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "write": In(1),
-                "write_address": In(ADDRESS_BITS),
-                "write_data": In(WORD_BITS),
-                "write_ready": Out(1),
-                "write_error": Out(1),
-                "read": In(1),
-                "read_address": In(ADDRESS_BITS),
-                "read_ready": Out(1),
-                "read_data": Out(WORD_BITS),
-                "read_error": Out(1),
-            }
-        )
+        super().__init__({**WRITE_PORTS, **READ_PORTS})
 
 
 def connect_sides(m: Module, registers: wiring.PureInterface, *sides: wiring.Component) -> None:

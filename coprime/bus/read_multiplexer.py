@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.bus.common import number
-from coprime.bus.port import ADDRESS_BITS, WORD_BITS
+from coprime.bus.port import READ_PORTS, WORD_BITS
 from coprime.bus.register_classes import Register
 
 __all__ = ["ReadMultiplexer"]
@@ -52,11 +52,7 @@ class ReadMultiplexer(wiring.Component):
         self.known = tuple(r for r in looked_up if r.name not in constants)
         super().__init__(
             {
-                "read": In(1),
-                "read_address": In(ADDRESS_BITS),
-                "read_ready": Out(1),
-                "read_data": Out(WORD_BITS),
-                "read_error": Out(1),
+                **READ_PORTS,
                 "settled": In(1),
                 "looks_up": Out(1),
                 "values": In(data.StructLayout({r.name.lower(): WORD_BITS for r in self.known})),

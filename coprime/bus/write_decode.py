@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus.common import number
-from coprime.bus.port import ADDRESS_BITS, WORD_BITS
+from coprime.bus.port import WRITE_PORTS
 from coprime.bus.register_classes import Field, Register
 
 __all__ = ["WriteDecode"]
@@ -51,11 +51,7 @@ class WriteDecode(wiring.Component):
         self.guards = tuple(guards)
         super().__init__(
             {
-                "write": In(1),
-                "write_address": In(ADDRESS_BITS),
-                "write_data": In(WORD_BITS),
-                "write_ready": Out(1),
-                "write_error": Out(1),
+                **WRITE_PORTS,
                 "settled": In(1),
                 "closed": In(len(self.guards)),
                 "accepts": Out(1),

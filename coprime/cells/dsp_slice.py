@@ -99,10 +99,7 @@ class DspSlice(AccumulatingSlice):
             p = Signal(signed(48))
             # OPMODE[3:0] = 0101 takes the product as X and Y; 0000 takes zero.
             opmode = Signal(7)
-            m.d.comb += [
-                opmode.eq(accumulate << 4 | Mux(product, 0b0101, 0)),
-                self.p.eq(p),
-            ]
+            m.d.comb += [opmode.eq(accumulate << 4 | Mux(product, 0b0101, 0)), self.p.eq(p)]
             m.submodules.dsp48e1 = dsp48e1(self.a, self.b, p, opmode=opmode, opmode_register=True)
         else:
             self._accumulator(m, accumulate, product)

@@ -37,10 +37,8 @@ class MessageSchedule(wiring.Component):
         super().__init__(
             {
                 "byte": In(8),
-                "take": In(1),
-                "extend": In(1),
-                "position": Out(6),
-                "index": Out(6),
+                **dict.fromkeys(("take", "extend"), In(1)),
+                **dict.fromkeys(("position", "index"), Out(6)),
                 "word": Out(WORD_BITS),
                 "entered": Out(1),
             }
@@ -59,10 +57,7 @@ class MessageSchedule(wiring.Component):
         ]
         m.d.sync += self.entered.eq(enters)
         with m.If(self.take):
-            m.d.sync += [
-                self.position.eq(self.position + 1),
-                gathered.eq(Cat(self.byte, gathered)),
-            ]
+            m.d.sync += [self.position.eq(self.position + 1), gathered.eq(Cat(self.byte, gathered))]
         with m.If(enters):
             m.d.sync += [
                 *(old.eq(new) for old, new in pairwise(words)),
@@ -172,15 +167,10 @@ class MessagePadding(wiring.Component):
         self.count_bits = count_bits
         super().__init__(
             {
-                "start": In(1),
-                "count": In(1),
-                "finish": In(1),
-                "take": In(1),
-                "next_block": In(1),
+                **dict.fromkeys(("start", "count", "finish", "take", "next_block"), In(1)),
                 "position": In(6),
                 "byte": Out(8),
-                "begun": Out(1),
-                "last": Out(1),
+                **dict.fromkeys(("begun", "last"), Out(1)),
             }
         )
 

@@ -56,10 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             added.add_argument("--signature", type=Path, required=True, metavar="FILE")
         else:
             added.add_argument(
-                *("-o", "--output"),
-                default="-",
-                metavar="FILE",
-                help="output (-: standard output)",
+                *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
             )
         add_device(added)
 

@@ -29,12 +29,7 @@ __all__ = ["SUMMARY", "add_options", "run"]
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus"
-_RAW = {
-    "x": "first factor, base or message",
-    "y": "second factor",
-    "e": "exponent",
-    "m": "modulus",
-}
+_RAW = {"x": "first factor, base or message", "y": "second factor", "e": "exponent", "m": "modulus"}
 """Options that give an operand, with its meaning."""
 _NEEDED = {
     Command.MODMUL: ["x", "y", "m"],

@@ -89,10 +89,7 @@ class Node(wiring.Component):
             m.d.sync += result_index.eq(packet.index)
         sets = Signal()
         m.d.comb += sets.eq(mine & (kind == Kind.SET))
-        settings = {
-            "counts": Signal.like(engine.counts),
-            "lengths": Signal.like(engine.lengths),
-        }
+        settings = {"counts": Signal.like(engine.counts), "lengths": Signal.like(engine.lengths)}
         m.d.comb += [getattr(engine, port).eq(setting) for port, setting in settings.items()]
         for index, (port, field) in enumerate(SETTINGS):
             with m.If(sets & (packet.index[: len(SETTINGS).bit_length() - 1] == index)):

@@ -286,11 +286,7 @@ class Scheduler:
             check_naturals(e=e)
             if not _fits(key, e):
                 raise ValueError("the numbers of the private key are inconsistent")
-        identity: tuple[int | str, ...] = (
-            "private",
-            *numbers.values(),
-            max(key.n, x).bit_length(),
-        )
+        identity: tuple[int | str, ...] = ("private", *numbers.values(), max(key.n, x).bit_length())
         job = self._job(identity, lambda: self._cluster.private_job(key, x))
         return self._submit(job, x, None if e is None else (e, key.d, key.n))
 

@@ -35,10 +35,7 @@ def fdfm(
     takes the smallest memory, of a power of two words, that holds its operands and the table that
     the exponentiator may have. ValueError, which says what does fit, if they do not fit into one.
     """
-    check_ranges(
-        max_bits=(max_bits, range(64, 2177)),
-        multipliers=(multipliers, range(1, 3)),
-    )
+    check_ranges(max_bits=(max_bits, range(64, 2177)), multipliers=(multipliers, range(1, 3)))
     width, headroom = _MULTIPLICATION.digit_width, _MULTIPLICATION.headroom
     exponentiation = Exponentiation(exponentiator, window)
     layout, prime = _memory(max_bits, multipliers, exponentiation)

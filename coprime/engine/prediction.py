@@ -75,29 +75,26 @@ def predict(
     return Prediction(result, error, leading.cycles + 1, products)
 
 
+@dataclass(eq=False)
 class LaneModel:
     """A lane on integers: its memory, the components of its sequencer, and the cycles so far."""
 
-    def __init__(
-        self,
-        command: Command,
-        operands: Mapping[Operand, int],
-        lengths: Mapping[Length, int],
-        program: Program,
-        capabilities: Capabilities,
-        multiplication: Multiplication,
-        depth: int,
-    ):
-        self.command = command
-        self.lengths = lengths
-        self.program = program
-        self.capabilities = capabilities
-        self.multiplication = multiplication
-        self.depth = depth
+    command: Command
+    operands: Mapping[Operand, int]
+    lengths: Mapping[Length, int]
+    program: Program
+    capabilities: Capabilities
+    multiplication: Multiplication
+    depth: int
+
+    def __post_init__(self) -> None:
+        program, capabilities, command = self.program, self.capabilities, self.command
         self.other = self
         self.together = False
         """Its multiplications take turns with those of the other lane."""
-        self.values: dict[Reference, int] = {Operand(one): value for one, value in operands.items()}
+        self.values: dict[Reference, int] = {
+            Operand(one): value for one, value in self.operands.items()
+        }
         self.cycles = 0
         self.products = 0
         self.error = Error.NONE
@@ -111,7 +108,7 @@ class LaneModel:
         self.pc = ProgramCounter(program, command)
         self.current = CurrentContextModel(command)
         self.scanner = ScannerModel(
-            program, capabilities, lengths, self.values, private=self.private
+            program, capabilities, self.lengths, self.values, private=self.private
         )
         self.window = WindowModel(program, self.scanner)
         self._kinds = {

@@ -203,13 +203,7 @@ def _log_axis(channel: str, field: str, title: str, tick_format: str) -> Row:
             "format": tick_format,
             "tickCount": 10,
             "labelExpr": f"{wide} && !({power}) ? '' : datum.label",
-            "gridOpacity": {
-                "condition": {
-                    "test": power,
-                    "value": 1,
-                },
-                "value": 0.4,
-            },
+            "gridOpacity": {"condition": {"test": power, "value": 1}, "value": 0.4},
         },
     }
 
@@ -243,11 +237,7 @@ def _room(x: str, y: str, x_factor: float, low_y: str, high_y: str) -> list[Row]
     corners = ((f"datum.min_{x} / {x_factor}", low_y), (f"datum.max_{x} * {x_factor}", high_y))
     return [
         {
-            "transform": [
-                extremes,
-                {"calculate": x_end, "as": x},
-                {"calculate": y_end, "as": y},
-            ],
+            "transform": [extremes, {"calculate": x_end, "as": x}, {"calculate": y_end, "as": y}],
             "mark": {"type": "point", "opacity": 0, "tooltip": None},
         }
         for x_end, y_end in corners
@@ -351,10 +341,7 @@ def _front_spec(marks: _Marks, x: Row, y: Row, room: Sequence[Row]) -> Row:
 
 def _product_spec(marks: _Marks, y: Row) -> Row:
     least: list[Row] = [
-        {
-            "joinaggregate": [{"op": "min", "field": "product", "as": "least"}],
-            "groupby": ["bits"],
-        },
+        {"joinaggregate": [{"op": "min", "field": "product", "as": "least"}], "groupby": ["bits"]},
         {"filter": "datum.product == datum.least"},
     ]
     line = {

@@ -157,20 +157,16 @@ def _lengths(capabilities: Capabilities, bits: int) -> tuple[int, int]:
     return capabilities.digits(bits), capabilities.rounds(bits)
 
 
+@dataclass(eq=False)
 class _Bench:
     """Prepares a multiplier, starts it once, and is its memory."""
 
-    def __init__(
-        self,
-        multiplier: ModularMultiplier,
-        memory: dict[tuple[Role, int], int],
-        digits: int,
-        rounds: int,
-    ):
-        self._dut = multiplier
-        self._memory = memory
-        self._digits = digits
-        self._rounds = rounds
+    _dut: ModularMultiplier
+    _memory: dict[tuple[Role, int], int]
+    _digits: int
+    _rounds: int
+
+    def __post_init__(self) -> None:
         nothing = [0] * (READ_LATENCY - 1)
         self._a_asked, self._b_asked = deque(nothing), deque(nothing)
         self.result: dict[int, int] = {}

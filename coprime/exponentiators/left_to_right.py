@@ -6,7 +6,9 @@ Not constant time: the cycles tell the exponent's length and number of ones.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, multiply, scan, times
+from coprime.program.steps import Next, Step, multiply
+
+from .loop import LEAVE_FORM, scan_bits, square_and_multiply
 
 __all__ = ["left_to_right"]
 
@@ -17,7 +19,6 @@ def left_to_right(context: Context) -> list[Step]:
     X is as long as the whole modulus: lines 1 and 2 divide by its R, and power = R * R_context
     leaves their results in Montgomery form. Where the multiplier knows no such form, R is 1.
     """
-    square, leave = f"square_{context.name}", f"leave_{context.name}"
     power = context.power
     return [
         multiply(
@@ -31,21 +32,13 @@ def left_to_right(context: Context) -> list[Step]:
             "line 2: P = P * 2^dr mod M",
             outer=Context.WHOLE,
         ),
-        scan(StepKind.SCAN, context, "line 3: from the highest 1 of E", target=leave),
-        times(
-            Scratch.ACCUMULATOR,
+        scan_bits(context),
+        *square_and_multiply(
             context,
-            "line 4: C = C * C",
-            next=Next.IF_BIT,
-            target=leave,
-            label=square,
-        ),
-        times(
             Scratch.BASE,
-            context,
-            "line 5: C = C * P, where E_i = 1",
-            next=Next.NEXT_BIT,
-            target=square,
+            Next.IF_BIT,
+            square="line 4: C = C * C",
+            product="line 5: C = C * P, where E_i = 1",
+            leave=f"line 7: {LEAVE_FORM}",
         ),
-        times(Mode.ONE, context, "line 7: C = C * 1, out of Montgomery form", label=leave),
     ]

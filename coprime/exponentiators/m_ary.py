@@ -6,8 +6,9 @@ cycles tell the exponent's length and the number of windows that are not zero.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, scan, times
+from coprime.program.steps import Next, Step, StepKind, scan
 
+from .loop import square_and_multiply
 from .table import enter, more
 
 __all__ = ["m_ary"]
@@ -18,26 +19,16 @@ def m_ary(context: Context, bits: int) -> list[Step]:
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    power, leave = f"power_{context.name}", f"leave_{context.name}"
     return [
         enter(context, Scratch.T_1, Operand.X),
         *more(context, 2, (1 << bits) - 1),
         enter(context, Mode.NEXT, Mode.ONE),
         scan(StepKind.SCAN_WINDOWS, context, "from the highest window of E, of any"),
-        times(
-            Scratch.ACCUMULATOR,
+        *square_and_multiply(
             context,
-            "line 4: C = C ^ m, a squaring for each bit of the window",
-            next=Next.IF_NONZERO_WINDOW,
-            target=leave,
-            label=power,
-        ),
-        times(
             Mode.WINDOW,
-            context,
-            "line 6: C = C * T_window, where that is not 0",
-            next=Next.NEXT_BIT,
-            target=power,
+            Next.IF_NONZERO_WINDOW,
+            square="line 4: C = C ^ m, a squaring for each bit of the window",
+            product="line 6: C = C * T_window, where that is not 0",
         ),
-        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

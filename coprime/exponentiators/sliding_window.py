@@ -9,8 +9,9 @@ the exponent's length without leading zeros, and the number of windows.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, multiply, scan, times
+from coprime.program.steps import Next, Step, multiply
 
+from .loop import scan_bits, square_and_multiply
 from .table import enter, more
 
 __all__ = ["sliding_table", "sliding_window"]
@@ -26,7 +27,6 @@ def sliding_window(context: Context, bits: int) -> list[Step]:
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    square, leave = f"square_{context.name}", f"leave_{context.name}"
     highest = 1 << (bits - 1)
     doubled = [1 << k for k in range(1, bits)]
     return [
@@ -43,15 +43,12 @@ def sliding_window(context: Context, bits: int) -> list[Step]:
         ),
         *more(context, highest + 1, 2 * highest - 1),
         enter(context, Mode.NEXT, Mode.ONE),
-        scan(StepKind.SCAN, context, "line 3: from the highest 1 of E", target=leave),
-        times(
-            Scratch.ACCUMULATOR,
+        scan_bits(context),
+        *square_and_multiply(
             context,
-            "lines 5 and 12: C = C * C",
-            next=Next.IF_SLIDING_WINDOW,
-            target=leave,
-            label=square,
+            Mode.WINDOW,
+            Next.IF_SLIDING_WINDOW,
+            square="lines 5 and 12: C = C * C",
+            product="line 15: C = C * T_window",
         ),
-        times(Mode.WINDOW, context, "line 15: C = C * T_window", next=Next.NEXT_BIT, target=square),
-        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
     ]

@@ -19,11 +19,7 @@ def more(context: Context, first: int, last: int) -> list[Step]:
     """T_first to T_last, each from the one before it and T_1."""
     return [
         multiply(
-            Scratch.table(k),
-            Scratch.table(k - 1),
-            Scratch.T_1,
-            context,
-            f"T_{k} = T_{k - 1} * T_1",
+            Scratch.table(k), Scratch.table(k - 1), Scratch.T_1, context, f"T_{k} = T_{k - 1} * T_1"
         )
         for k in range(first, last + 1)
     ]

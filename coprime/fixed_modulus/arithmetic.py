@@ -14,12 +14,7 @@ from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.compression import (
-    ModularProduct,
-    ModularReduction,
-    ModularSquare,
-    product_plan,
-)
+from coprime.cells.compression import ModularProduct, ModularReduction, ModularSquare, product_plan
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 

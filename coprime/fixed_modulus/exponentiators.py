@@ -193,12 +193,10 @@ class BitScanner(wiring.Component):
     def __init__(self, bits: int, length_bits: int):
         super().__init__(
             {
-                "start": In(1),
-                "step": In(1),
+                **dict.fromkeys(("start", "step"), In(1)),
                 "exponent": In(bits),
                 "length": In(length_bits),
-                "bit": Out(1),
-                "last": Out(1),
+                **dict.fromkeys(("bit", "last"), Out(1)),
             }
         )
 
@@ -323,15 +321,11 @@ class WindowScanner(wiring.Component):
         self.window = window = exponentiation.window_bits
         super().__init__(
             {
-                "start": In(1),
-                "step": In(1),
-                "wipe": In(1),
+                **dict.fromkeys(("start", "step", "wipe"), In(1)),
                 "exponent": In(bits),
                 "length": In(length_bits),
                 "left": Out(range(bits + window)),
-                "begins": Out(1),
-                "ends": Out(1),
-                "multiplies": Out(1),
+                **dict.fromkeys(("begins", "ends", "multiplies"), Out(1)),
                 "entry": Out(window),
             }
         )
@@ -453,11 +447,7 @@ class PowerTable(wiring.Component):
             with m.If(self.start):
                 m.d.sync += making.eq(made[0])
             with m.If(self.store):
-                m.d.comb += [
-                    store.addr.eq(making),
-                    store.data.eq(self.product),
-                    store.en.eq(1),
-                ]
+                m.d.comb += [store.addr.eq(making), store.data.eq(self.product), store.en.eq(1)]
                 m.d.sync += making.eq(making + step)
         return m
 

@@ -80,9 +80,7 @@ def multiplier_verilog(
 
 
 def cluster_verilog(
-    choice: ClusterChoice,
-    target: Target = Target.GENERIC,
-    export: Callable[..., str] = to_verilog,
+    choice: ClusterChoice, target: Target = Target.GENERIC, export: Callable[..., str] = to_verilog
 ) -> str:
     """Verilog of a cluster; the top module is named in `choice`.
 
@@ -101,10 +99,7 @@ def cluster_verilog(
 
 
 def part_verilog(
-    choice: Choice,
-    part: str,
-    target: Target = Target.GENERIC,
-    paddings: Collection[Padding] = (),
+    choice: Choice, part: str, target: Target = Target.GENERIC, paddings: Collection[Padding] = ()
 ) -> tuple[str, str]:
     """Verilog to measure one of `PARTS`, and the name of its top module.
 
@@ -128,10 +123,7 @@ def part_verilog(
 
 
 def measured_verilog(
-    choice: Choice | ClusterChoice,
-    part: str,
-    target: Target,
-    paddings: Collection[Padding] = (),
+    choice: Choice | ClusterChoice, part: str, target: Target, paddings: Collection[Padding] = ()
 ) -> tuple[str, str, tuple[str, ...]]:
     """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
 

@@ -167,11 +167,9 @@ class RoundCounter(wiring.Component):
     def __init__(self, round_bits: int):
         super().__init__(
             {
-                "begins": In(1),
-                "counts": In(1),
+                **dict.fromkeys(("begins", "counts"), In(1)),
                 "rounds": In(round_bits),
-                "last_chosen": Out(1),
-                "last": Out(1),
+                **dict.fromkeys(("last_chosen", "last"), Out(1)),
             }
         )
 
@@ -420,10 +418,7 @@ class BitSerialControl(wiring.Component):
             m.d.sync += [scanner.scan.eq(0), self.role.eq(Role.MODULUS)]
         unused = Cat(now[name] for name in self.UNUSED).any()
         m.d.sync += self.forget.eq(now["idle"] & self.wipe)
-        m.d.comb += [
-            self.done.eq(coming["idle"] & ~unused),
-            self.multiplying.eq(now["running"]),
-        ]
+        m.d.comb += [self.done.eq(coming["idle"] & ~unused), self.multiplying.eq(now["running"])]
         return m
 
     @property

@@ -221,12 +221,7 @@ class CarrySaveMultiplier(BitSerialMultiplier):
         return adder
 
     def add_registers(
-        self,
-        m: Module,
-        control: BitSerialControl,
-        adder: PassAdder,
-        row_s: Value,
-        row_c: Value,
+        self, m: Module, control: BitSerialControl, adder: PassAdder, row_s: Value, row_c: Value
     ) -> None:
         """Add S and C, which take a round's result; or S a word of a pass."""
         s, c = self.s, self.c

@@ -19,16 +19,11 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.model.fdfm import RADIX_BITS
 from coprime.model.montgomery import reduced
 
-from .contract import (
-    READ_LATENCY,
-    ModularMultiplier,
-    Multiplication,
-    MultiplierSignature,
-    Role,
-)
+from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature, Role
 from .delays import delays
 
 __all__ = ["FdfmMultiplication", "FdfmMultiplier"]
@@ -106,9 +101,7 @@ class FdfmMultiplier(ModularMultiplier):
         m.submodules.schedule = asked = FdfmSchedule(self.count_bits)
         m.submodules.sums = sums = FdfmSum(self.count_bits)
         m.d.comb += [
-            asked.start.eq(self.start),
-            asked.inner_digits.eq(self.inner_digits),
-            asked.outer_digits.eq(self.outer_digits),
+            *same_named(asked, self, "start", "inner_digits", "outer_digits"),
             asked.flushed.eq(sums.flushed),
             self.done.eq(asked.done),
             # X_0 * Y_i at c = 0 is repeated at c = 5: it counts once.
@@ -178,8 +171,7 @@ class FdfmSchedule(wiring.Component):
 
     Parameters
     ----------
-    count_bits : int
-        Bits of a digit count.
+    count_bits : bits of a digit count
 
     Members
     -------
@@ -267,8 +259,7 @@ class FdfmSum(wiring.Component):
 
     Parameters
     ----------
-    count_bits : int
-        Bits of a digit count.
+    count_bits : bits of a digit count
 
     Members
     -------

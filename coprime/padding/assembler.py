@@ -128,11 +128,7 @@ def hmac(key: Slot, message: Sequence[Step]) -> list[Step]:
     """HMAC-SHA-256 (RFC 2104) with a key of 32 bytes."""
 
     def begin(literal: int) -> list[Step]:
-        return [
-            START,
-            hashed(BYTES, slot=key, literal=literal),
-            hashed(BYTES, literal=literal),
-        ]
+        return [START, hashed(BYTES, slot=key, literal=literal), hashed(BYTES, literal=literal)]
 
     inner = [*begin(0x36), *message, FINISH]
     return [*inner, *begin(0x5C), hashed(BYTES, slot=Slot.DIGEST), FINISH]

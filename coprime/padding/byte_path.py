@@ -96,10 +96,7 @@ class BytePath(wiring.Component):
         with m.If(now.combine):
             m.d.sync += [value.eq(sources & trim), old.eq(found)]
         released = Mux(at.address < self.length, Mux(self.bad, value, old), 0)
-        m.d.comb += [
-            self.value.eq(value),
-            self.store_data.eq(Mux(step.release, released, value)),
-        ]
+        m.d.comb += [self.value.eq(value), self.store_data.eq(Mux(step.release, released, value))]
         return m
 
 

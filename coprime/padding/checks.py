@@ -66,12 +66,7 @@ class Checks(wiring.Component):
             | (searches & (check == Check.FIND_STRICTLY) & (self.value[1:] != 0))
         )
         with m.If(self.start):
-            m.d.sync += [
-                self.bad.eq(0),
-                self.length.eq(0),
-                separated.eq(0),
-                alternative.eq(0),
-            ]
+            m.d.sync += [self.bad.eq(0), self.length.eq(0), separated.eq(0), alternative.eq(0)]
         with m.If(wrong):
             m.d.sync += self.bad.eq(1)
         with m.If(searches & is_zero):

@@ -80,11 +80,7 @@ class Slots(wiring.Component):
                 put.en.eq(~0),
             ]
         with m.If(self.slot_write):
-            m.d.comb += [
-                put.addr.eq(self.slot_address),
-                put.data.eq(self.slot_data),
-                put.en.eq(~0),
-            ]
+            m.d.comb += [put.addr.eq(self.slot_address), put.data.eq(self.slot_data), put.en.eq(~0)]
         with m.If(self.clear):
             m.d.comb += [put.addr.eq(clear_address), put.data.eq(0), put.en.eq(~0)]
             m.d.sync += clear_address.eq(clear_address + 1)

@@ -2,13 +2,7 @@
 
 import enum
 
-from coprime.model.padding import (
-    DIGEST_BYTES,
-    DIGEST_INFO,
-    OAEP_BYTES,
-    PKCS1_BYTES,
-    PSS_BYTES,
-)
+from coprime.model.padding import DIGEST_BYTES, DIGEST_INFO, OAEP_BYTES, PKCS1_BYTES, PSS_BYTES
 
 __all__ = ["Option", "Task", "is_digest", "min_bytes", "overhead"]
 

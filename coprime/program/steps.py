@@ -194,12 +194,7 @@ def times(
 
 
 def linear(
-    kind: StepKind,
-    destination: Reference,
-    x: Reference,
-    y: Reference,
-    modulus: Context,
-    note: str,
+    kind: StepKind, destination: Reference, x: Reference, y: Reference, modulus: Context, note: str
 ) -> Step:
     """A linear step: a check, sum, difference or move."""
     return Step(kind=kind, destination=destination, x=x, y=y, modulus=modulus, note=note)

@@ -233,12 +233,7 @@ def run_system(
 
 
 def definitions(
-    *,
-    uart: int,
-    uart_full: int,
-    accelerator: int,
-    interrupt: int,
-    ram_bytes: int = RAM_BYTES,
+    *, uart: int, uart_full: int, accelerator: int, interrupt: int, ram_bytes: int = RAM_BYTES
 ) -> dict[str, int]:
     """Give the macros by which the firmware knows a system around a PicoRV32.
 

@@ -239,11 +239,7 @@ class System(wiring.Component):
             ]
 
         m.submodules.uart = uart = self.transmitter
-        m.d.comb += [
-            uart.data.eq(data),
-            uart.send.eq(in_uart & strobes[0]),
-            self.tx.eq(uart.tx),
-        ]
+        m.d.comb += [uart.data.eq(data), uart.send.eq(in_uart & strobes[0]), self.tx.eq(uart.tx)]
 
         m.submodules.bridge = bridge = Bridge()
         m.d.comb += [
@@ -280,11 +276,7 @@ class System(wiring.Component):
 
 
 def system_verilog(
-    choice: Choice,
-    target: Target = Target.GENERIC,
-    *,
-    ram_bytes: int = RAM_BYTES,
-    divisor: int,
+    choice: Choice, target: Target = Target.GENERIC, *, ram_bytes: int = RAM_BYTES, divisor: int
 ) -> str:
     """Verilog of the system with an accelerator; the top module is MODULE_NAME.
 

@@ -16,14 +16,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.catalog import Choice
 from coprime.cells.target import Target
-from coprime.engine.contract import (
-    OPERAND_BITS,
-    RESULT_LATENCY,
-    Command,
-    Error,
-    Length,
-    Operand,
-)
+from coprime.engine.contract import OPERAND_BITS, RESULT_LATENCY, Command, Error, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.flow.board import Board, BoardResult, write_bitstream
@@ -146,12 +139,7 @@ class SelfTest(wiring.Component):
         m.submodules.engine = engine = self.design.hardware(self.target)
         words = self._words()
         layout = data.StructLayout(
-            {
-                "digit": own.digit_width,
-                "index": own.count_bits,
-                "operand": OPERAND_BITS,
-                "last": 1,
-            }
+            {"digit": own.digit_width, "index": own.count_bits, "operand": OPERAND_BITS, "last": 1}
         )
         m.submodules.stored = stored = Memory(shape=layout, depth=len(words), init=words)
         read = stored.read_port()

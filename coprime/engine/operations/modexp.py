@@ -6,14 +6,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Operand
 from coprime.program.steps import BARRIER, Step
 
-from .common import (
-    check_below_modulus,
-    check_modulus,
-    check_normalized,
-    finish_with,
-    jump,
-    prepare,
-)
+from .common import check_below_modulus, check_modulus, check_normalized, finish_with, jump, prepare
 
 __all__ = ["modexp"]
 

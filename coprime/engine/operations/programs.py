@@ -15,9 +15,7 @@ __all__ = ["banked_program", "rsa_programs"]
 
 
 def rsa_programs(
-    multiplication: Multiplication,
-    lanes: int,
-    exponentiation: Exponentiation,
+    multiplication: Multiplication, lanes: int, exponentiation: Exponentiation
 ) -> list[Program]:
     """All four operations, on one lane or on two: a program for each lane.
 

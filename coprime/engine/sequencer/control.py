@@ -8,6 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.program.assembler import Program
 from coprime.program.operands import Command, Context, Mode, Reference
 from coprime.program.steps import Next, Step, StepKind
@@ -253,18 +254,12 @@ class Sequencer(wiring.Component):
         )
         m.submodules.length_check = check = self.lengths_allowed
         m.d.comb += [
-            self.x.eq(step.x),
-            self.y.eq(step.y),
-            self.destination.eq(step.destination),
-            self.modulus.eq(step.modulus),
+            *same_named(self, step, "x", "y", "destination", "modulus"),
             self.operation.eq(step.kind),
             self.inner_digits.eq(counts[step.modulus]),
             self.outer_digits.eq(counts[step.outer]),
-            check.command.eq(self.command),
             check.modulus.eq(step.modulus),
-            check.inner_digits.eq(self.inner_digits),
-            check.counts.eq(self.counts),
-            check.lengths.eq(self.lengths),
+            *same_named(check, self, "command", "inner_digits", "counts", "lengths"),
             self.scanner.length.eq(
                 Mux(step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus])
             ),
@@ -286,9 +281,7 @@ class Sequencer(wiring.Component):
             scanner.modulus.eq(step.modulus),
             scanner.private.eq(private),
             scanner.whole_digits.eq(self.counts.exponent),
-            scanner.inner_digits.eq(self.inner_digits),
-            scanner.next_bit.eq(self.next_bit),
-            scanner.exponent_data.eq(self.exponent_data),
+            *same_named(scanner, self, "inner_digits", "next_bit", "exponent_data"),
             self.exponent_index.eq(scanner.exponent_index),
             self.discards.eq(step.conditional & ~scanner.bit),
         ]
@@ -317,10 +310,7 @@ class Sequencer(wiring.Component):
                 windows.scans.eq(scans),
                 windows.whole.eq(step.modulus == Context.WHOLE),
                 windows.lowest_digit.eq(scanner.exponent_index == 0),
-                *(
-                    getattr(windows, name).eq(getattr(scanner, name))
-                    for name in ("bit", "last_bit", "bit_index", "next_bit")
-                ),
+                *same_named(windows, scanner, "bit", "last_bit", "bit_index", "next_bit"),
             ]
             if self.program.in_place:
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
@@ -328,8 +318,7 @@ class Sequencer(wiring.Component):
             m.submodules.counter = counter = self.counter
             m.d.comb += [
                 counter.busy.eq(self.busy),
-                counter.begin.eq(scanner.begin),
-                counter.bit.eq(scanner.bit),
+                *same_named(counter, scanner, "begin", "bit"),
                 counter.count.eq(effects[Effect.COUNT]),
             ]
         if self.blinding is not None:

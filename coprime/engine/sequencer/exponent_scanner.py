@@ -1,6 +1,7 @@
 """The exponent scanner: reads an exponent's digits, and gives one bit after the other."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
@@ -245,28 +246,20 @@ class ExponentScanner(wiring.Component):
                 m.d.comb += self.bit.eq(0)
 
 
+@dataclass(eq=False)
 class ScannerModel:
     """The same on an exponent, with its cycles."""
 
-    def __init__(
-        self,
-        program: Program,
-        capabilities: Capabilities,
-        lengths: Mapping[Length, int],
-        values: Mapping[Reference, int],
-        *,
-        private: bool,
-    ):
-        self.program = program
-        self.capabilities = capabilities
-        self.lengths = lengths
-        self.values = values
-        self.private = private
-        self.public = False
-        self.place = 0
-        """The bit's place in the exponent."""
-        self.last = 0
-        """That of the last bit of the scan: the lowest one, or the highest one."""
+    program: Program
+    capabilities: Capabilities
+    lengths: Mapping[Length, int]
+    values: Mapping[Reference, int]
+    private: bool
+    public: bool = False
+    place: int = 0
+    """The bit's place in the exponent."""
+    last: int = 0
+    """That of the last bit of the scan: the lowest one, or the highest one."""
 
     def exponent(self, step: Step) -> Reference:
         """Where the exponent of a step lies."""

@@ -82,8 +82,7 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
         value=lambda numbers: randbits(numbers.width * numbers.digits),
     ),
     StepKind.ADD_IF_DRAWN: LinearStep(
-        operation=LinearOperation.ADD,
-        value=lambda numbers: numbers.x + numbers.y * randbits(1),
+        operation=LinearOperation.ADD, value=lambda numbers: numbers.x + numbers.y * randbits(1)
     ),
     StepKind.MAKE_EVEN: LinearStep(
         operation=LinearOperation.MOVE, value=lambda numbers: numbers.x & ~1
@@ -110,12 +109,7 @@ class BlindingBits(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__(
-            {
-                "advance": In(1),
-                "bit": Out(range(self.DRAWN_BITS)),
-                "last": Out(1),
-                "spends": Out(1),
-            }
+            {"advance": In(1), "bit": Out(range(self.DRAWN_BITS)), "last": Out(1), "spends": Out(1)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -132,6 +126,7 @@ class BlindingBits(wiring.Component):
         return m
 
 
+@dataclass(eq=False)
 class LinearSteps:
     """The states of linear steps, and the steps on integers.
 
@@ -141,9 +136,8 @@ class LinearSteps:
 
     first_state = "LINEAR_START"
 
-    def __init__(self, program: Program, capabilities: Capabilities):
-        self.program = program
-        self.capabilities = capabilities
+    program: Program
+    capabilities: Capabilities
 
     @property
     def kinds(self) -> frozenset[StepKind]:

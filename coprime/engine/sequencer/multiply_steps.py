@@ -1,5 +1,6 @@
 """Steps of the multiplier: MULTIPLY and PREPARE."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amaranth.hdl import Module
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MultiplySteps"]
 
 
+@dataclass(eq=False)
 class MultiplySteps:
     """The state in which the multiplier works, and the steps on integers.
 
@@ -26,9 +28,8 @@ class MultiplySteps:
 
     first_state = "MULTIPLY"
 
-    def __init__(self, program: Program, capabilities: Capabilities):
-        self.program = program
-        self.capabilities = capabilities
+    program: Program
+    capabilities: Capabilities
 
     @property
     def kinds(self) -> frozenset[StepKind]:

@@ -86,10 +86,7 @@ RULES: Mapping[Next, Callable[[Conditions], Way]] = {
     **AFTER_ANY_STEP,
     Next.IF_BIT: lambda c: _until(c.bit, c.last_bit),
     Next.NEXT_BIT: lambda c: Way(
-        forward=c.last_bit,
-        jump=~c.last_bit,
-        next_bit=~c.last_bit,
-        effect=Effect.FINISH_WINDOW,
+        forward=c.last_bit, jump=~c.last_bit, next_bit=~c.last_bit, effect=Effect.FINISH_WINDOW
     ),
     # The last bit always fills such a window.
     Next.IF_WINDOW: lambda c: Way(

@@ -1,5 +1,6 @@
 """Steps that read the exponent: scans, and the counter that a short exponent is loaded into."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amaranth.hdl import Cat, Module, Signal
@@ -35,10 +36,7 @@ class Counter(wiring.Component):
     def __init__(self) -> None:
         ports = ("busy", "begin", "shift", "bit", "count")
         super().__init__(
-            {
-                **dict.fromkeys(ports, In(1)),
-                **dict.fromkeys(("over", "zero", "last"), Out(1)),
-            }
+            {**dict.fromkeys(ports, In(1)), **dict.fromkeys(("over", "zero", "last"), Out(1))}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -62,6 +60,7 @@ class Counter(wiring.Component):
         return m
 
 
+@dataclass(eq=False)
 class ScanSteps:
     """The states of steps that start to read an exponent, and the steps on integers.
 
@@ -74,9 +73,8 @@ class ScanSteps:
     _FINDS = frozenset({StepKind.SCAN, StepKind.SCAN_PUBLIC})
     _STARTS = frozenset({StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS})
 
-    def __init__(self, program: Program, capabilities: Capabilities):
-        self.program = program
-        self.capabilities = capabilities
+    program: Program
+    capabilities: Capabilities
 
     @property
     def kinds(self) -> frozenset[StepKind]:

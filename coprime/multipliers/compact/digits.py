@@ -207,9 +207,5 @@ class DigitRegisters(wiring.Component):
         y_left = register("y_left", b_left, ENTERED, ~entering.y_left)
         y_right = register("y_right", b_right, ENTERED)
         y_newest = register("y_newest", self.quotient, ENTERED, ~entering.newest)
-        m.d.comb += [
-            self.a.eq(a_left),
-            self.b.eq(b_left),
-            self.y.eq(y_left | y_right | y_newest),
-        ]
+        m.d.comb += [self.a.eq(a_left), self.b.eq(b_left), self.y.eq(y_left | y_right | y_newest)]
         return m

@@ -19,8 +19,7 @@ class Factors(wiring.Component):
     Parameters
     ----------
     multiplication : KaratsubaMultiplication
-    layout : StructLayout
-        Of a slot.
+    layout : StructLayout of a slot
 
     Members
     -------

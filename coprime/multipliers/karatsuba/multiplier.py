@@ -22,6 +22,7 @@ from amaranth.lib.wiring import Out
 
 from coprime.cells.karatsuba import KaratsubaProduct
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 
 from ..contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
 from ..delays import history
@@ -123,16 +124,11 @@ class KaratsubaMultiplier(ModularMultiplier):
         m.submodules.product_x, m.submodules.product_m = of_x, of_m
         at = slots(m, asked.slot, ASK + k)
         m.d.comb += [
-            asked.start.eq(self.start),
-            asked.prepare.eq(self.prepare),
-            asked.wipe.eq(self.wipe),
-            asked.inner_digits.eq(self.inner_digits),
-            asked.outer_digits.eq(self.outer_digits),
+            *same_named(asked, self, "start", "prepare", "wipe", "inner_digits", "outer_digits"),
             factors.slot.eq(at[READ_LATENCY]),
             factors.multiplier_is_one.eq(self.multiplier_is_one),
             factors.clear.eq(asked.clears),
-            of_x.x.eq(factors.x),
-            of_x.y.eq(factors.y),
+            *same_named(of_x, factors, "x", "y"),
             of_m.x.eq(factors.m_j),
             of_m.y.eq(factors.q),
             sums.slot.eq(at[ASK + k]),
@@ -162,10 +158,8 @@ class KaratsubaMultiplier(ModularMultiplier):
             m.submodules.quotient = quotient = ProductQuotient(own, layout, self.target)
             m.d.comb += [
                 quotient.slot.eq(at[ASK]),
-                quotient.x.eq(factors.x),
                 factors.turn.eq(quotient.turn),
-                quotient.inverse.eq(factors.inverse),
-                quotient.y_next.eq(factors.y_next),
+                *same_named(quotient, factors, "x", "inverse", "y_next"),
                 sums.product_x.eq(of_x.product),
             ]
         m.d.comb += [

@@ -23,8 +23,7 @@ class ProductQuotient(wiring.Component):
     Parameters
     ----------
     multiplication : KaratsubaMultiplication
-    layout : StructLayout
-        Of a slot.
+    layout : StructLayout of a slot
     target : Target
 
     Members
@@ -46,10 +45,7 @@ class ProductQuotient(wiring.Component):
     """
 
     def __init__(
-        self,
-        multiplication: KaratsubaMultiplication,
-        layout: data.StructLayout,
-        target: Target,
+        self, multiplication: KaratsubaMultiplication, layout: data.StructLayout, target: Target
     ):
         self.multiplication = multiplication
         self.target = target
@@ -103,8 +99,7 @@ class ScaledQuotient(wiring.Component):
     Parameters
     ----------
     multiplication : KaratsubaMultiplication
-    layout : StructLayout
-        Of a slot.
+    layout : StructLayout of a slot
 
     Members
     -------

@@ -22,8 +22,7 @@ class Sums(wiring.Component):
     multiplication : KaratsubaMultiplication
     max_digits : int
         Words of the longest modulus.
-    layout : StructLayout
-        Of a slot.
+    layout : StructLayout of a slot
 
     Members
     -------
@@ -39,10 +38,7 @@ class Sums(wiring.Component):
     """
 
     def __init__(
-        self,
-        multiplication: KaratsubaMultiplication,
-        max_digits: int,
-        layout: data.StructLayout,
+        self, multiplication: KaratsubaMultiplication, max_digits: int, layout: data.StructLayout
     ):
         self.multiplication = multiplication
         self.max_digits = max_digits
