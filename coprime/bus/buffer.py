@@ -235,19 +235,16 @@ class BufferRegisters(wiring.Component):
         word_bits = bits_for(words - 1)
         super().__init__(
             {
-                "accepts": In(1),
+                **dict.fromkeys(("accepts", "write_window", "read_window"), In(1)),
                 "value": In(WORD_BITS),
-                "write_window": In(1),
                 "write_word": In(INPUT_WINDOW_BITS),
                 **dict.fromkeys(("writes_fifo", "writes_address", "writes_window"), In(1)),
                 **dict.fromkeys(("writes_read_address", "clear"), In(1)),
                 "store": Out(1),
-                "store_word": Out(word_bits),
+                **dict.fromkeys(("store_word", "read_word"), Out(word_bits)),
                 "store_data": Out(WORD_BITS),
                 "beyond": Out(1),
-                "read_window": In(1),
                 "read_word_in": In(OUTPUT_WINDOW_BITS),
-                "read_word": Out(word_bits),
                 "output_length": In(byte_bits),
                 "shown": Out(1),
             }

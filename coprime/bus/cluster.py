@@ -18,10 +18,8 @@ class ChainEnds(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
-        1 to 1023.
+    capabilities : of the engines
+    cores : number of cores, 1 to 1023
     target : Target
 
     Members
@@ -75,10 +73,8 @@ class Cluster(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
-        1 to 1023.
+    capabilities : of the engines
+    cores : number of cores, 1 to 1023
     ends, node : str
         Names of the modules with the ports of ChainEnds and of `coprime.cluster.node.Node`.
 

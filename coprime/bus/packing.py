@@ -7,9 +7,12 @@ Words and digits that wait for their receiver are streams. Each stream keeps its
 is taken, unless the component is reset.
 """
 
+from abc import abstractmethod
+from collections.abc import Mapping
+
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Member, Out
 from amaranth.utils import bits_for
 
 from coprime.bus.port import WORD_BITS
@@ -30,7 +33,34 @@ def shifted_up(m: Module, value: Value, place: Signal) -> Value:
     return Mux(coarsely.any(), finely << (coarsely << FINE_BITS), finely)
 
 
-class WordsToDigits(wiring.Component):
+class Packing(wiring.Component):
+    """A conversion between the words of numbers and their digits.
+
+    Parameters
+    ----------
+    digit_width : W, 1 to 255
+    headroom : bits of a padded number beyond its length
+    max_length : longest number in bits
+    alignable : whether numbers may be at the upper end of their digits; the headroom must be 0 then
+    """
+
+    def __init__(
+        self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
+    ):
+        if alignable and headroom:
+            raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
+        self.digit_width = digit_width
+        self.headroom = headroom
+        self.max_length = max_length
+        self.alignable = alignable
+        super().__init__(self.ports(-(-(max_length + headroom) // digit_width)))
+
+    @abstractmethod
+    def ports(self, digits: int) -> Mapping[str, Member]:
+        """Of a conversion of numbers of up to `digits` digits."""
+
+
+class WordsToDigits(Packing):
     """Turn a number's words into its digits, the lowest first.
 
     ceil(length / 32) words are taken, and ceil(length / W) digits are made, or
@@ -40,12 +70,7 @@ class WordsToDigits(wiring.Component):
 
     Apart from that, a word takes 2 cycles and a digit 1, and there is a cycle before and after.
 
-    Parameters
-    ----------
-    digit_width : W, 1 to 255
-    headroom : bits of a padded number beyond its length
-    max_length : longest number in bits
-    alignable : whether there is the input `aligned`; the headroom must be 0 then
+    Parameters are those of `Packing`.
 
     Members
     -------
@@ -61,30 +86,20 @@ class WordsToDigits(wiring.Component):
     excess : valid with `done`: the words had a bit that is 1 and not below `length`
     """
 
-    def __init__(
-        self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
-    ):
-        if alignable and headroom:
-            raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
-        self.digit_width = digit_width
-        self.headroom = headroom
-        self.max_length = max_length
-        self.alignable = alignable
-        digits = -(-(max_length + headroom) // digit_width)
-        super().__init__(
-            {
-                "start": In(1),
-                "length": In(bits_for(max_length)),
-                "padded": In(1),
-                **({"aligned": In(1)} if alignable else {}),
-                "busy": Out(1),
-                "words": In(stream.Signature(WORD_BITS)),
-                "digits": Out(stream.Signature(digit_width)),
-                "digit_index": Out(bits_for(digits + 1)),
-                "done": Out(1),
-                "excess": Out(1),
-            }
-        )
+    def ports(self, digits: int) -> Mapping[str, Member]:
+        """As above."""
+        return {
+            "start": In(1),
+            "length": In(bits_for(self.max_length)),
+            "padded": In(1),
+            **({"aligned": In(1)} if self.alignable else {}),
+            "busy": Out(1),
+            "words": In(stream.Signature(WORD_BITS)),
+            "digits": Out(stream.Signature(self.digit_width)),
+            "digit_index": Out(bits_for(digits + 1)),
+            "done": Out(1),
+            "excess": Out(1),
+        }
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -168,18 +183,13 @@ class WordsToDigits(wiring.Component):
         return m
 
 
-class DigitsToWords(wiring.Component):
+class DigitsToWords(Packing):
     """Turn a number's digits into its words, the lowest first.
 
     ceil(length / 32) words are made, as `WordsToDigits` takes them. A digit takes 3 cycles, a word
     2, and each bit below an aligned number 1.
 
-    Parameters
-    ----------
-    digit_width : W, 1 to 255
-    headroom : bits of a number beyond its length
-    max_length : longest number in bits
-    alignable : whether numbers are at the upper end of their digits
+    Parameters are those of `Packing`.
 
     Members
     -------
@@ -193,26 +203,18 @@ class DigitsToWords(wiring.Component):
     words : stream of the words made
     """
 
-    def __init__(
-        self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
-    ):
-        if alignable and headroom:
-            raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
-        self.digit_width = digit_width
-        self.max_length = max_length
-        self.alignable = alignable
-        count = bits_for(-(-(max_length + headroom) // digit_width))
-        super().__init__(
-            {
-                "start": In(1),
-                "digits": In(count),
-                "length": In(bits_for(max_length)),
-                "busy": Out(1),
-                "digit_index": Out(count),
-                "digit": In(digit_width),
-                "words": Out(stream.Signature(WORD_BITS)),
-            }
-        )
+    def ports(self, digits: int) -> Mapping[str, Member]:
+        """As above."""
+        count = bits_for(digits)
+        return {
+            "start": In(1),
+            "digits": In(count),
+            "length": In(bits_for(self.max_length)),
+            "busy": Out(1),
+            "digit_index": Out(count),
+            "digit": In(self.digit_width),
+            "words": Out(stream.Signature(WORD_BITS)),
+        }
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

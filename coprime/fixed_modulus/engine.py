@@ -63,8 +63,7 @@ class OperandRegisters(wiring.Component):
                 "digit": In(digit_width),
                 "wipe": In(1),
                 "exponent_digits": In(count_bits),
-                "y": Out(held),
-                "exponent": Out(held),
+                **dict.fromkeys(("y", "exponent"), Out(held)),
                 "modulus_matches": Out(1),
             }
         )
