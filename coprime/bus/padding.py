@@ -111,7 +111,8 @@ class PaddingControl(wiring.Component):
 
         # The task of the command.
         pads = self.by_status & (scheme != Scheme.NONE) & (self.modulus_length > LONGEST_BYPASSED)
-        known = scheme.matches(*(one for padding in self.paddings for one in padding.schemes))
+        built = [padding for padding in Padding if padding in self.paddings]
+        known = scheme.matches(*(one for padding in built for one in padding.schemes))
         signs = scheme.matches(*(one for one in Scheme if one.signs))
         decodes = self.private ^ signs
         task = Signal(Task)
