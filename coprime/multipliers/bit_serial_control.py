@@ -397,14 +397,14 @@ class BitSerialControl(wiring.Component):
         ]
 
         # --- States -----------------------------------------------------------------------------
+        for name in self.STATES:
+            if name in self.FLAGS:  # `load` or `finish` may say otherwise
+                m.d.comb += getattr(self, name).eq(now[name])
         state.change("idle", "loading", ~self.wipe & (self.start | self.prepare))
         self.load(m, entering, x_here)
         state.change("starting", "running")
         self.finish(m, entering)
         state.build(m)
-        for name in self.STATES:
-            if name in self.FLAGS:
-                m.d.comb += getattr(self, name).eq(now[name])
         with m.If(now["idle"]):
             m.d.sync += [
                 begins.eq(coming["loading"]),
