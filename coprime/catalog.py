@@ -70,7 +70,7 @@ class Parameter:
 
     @property
     def record(self) -> Mapping[str, object]:
-        """Type and range, as `coprime list --json` tells them."""
+        """Type and range, as in `coprime list --json`."""
         return {"type": "int", "minimum": self.minimum, "maximum": self.maximum}
 
 
@@ -91,7 +91,7 @@ class ChoiceParameter:
 
     @property
     def record(self) -> Mapping[str, object]:
-        """Type and choices, as `coprime list --json` tells them."""
+        """Type and choices, as in `coprime list --json`."""
         return {"type": "choice", "choices": list(self.choices)}
 
 
@@ -110,7 +110,7 @@ class ModulusParameter:
 
     @property
     def record(self) -> Mapping[str, object]:
-        """Type and the names, as `coprime list --json` tells them."""
+        """Type and the names, as in `coprime list --json`."""
         return {"type": "modulus", "names": list(MODULI)}
 
 

@@ -63,7 +63,7 @@ class Node(wiring.Component):
         m.d.sync += [packet.eq(self.packet_in), mine.eq(self.packet_in.core == self.number)]
         kind = packet.kind
 
-        # What the engine is told. START comes a cycle later, when the command stands.
+        # What the engine is given. START comes a cycle later, when the command is stable.
         cancels = Signal()
         m.submodules.engine = ResetInserter(cancels)(engine)
         command = Signal.like(engine.command)
@@ -116,7 +116,7 @@ class Node(wiring.Component):
         error = Mux(cancelled, Error.CANCELLED, engine.error)
         has_result = (error == Error.NONE) & (command != Command.WIPE)
 
-        # What moves on. A RECEIVE takes the digit along; what was taken out leaves a free place.
+        # What moves on. A RECEIVE takes the digit along; a packet that was taken out leaves a gap.
         digit = Signal.like(engine.result_digit)
         m.d.sync += digit.eq(engine.result_digit)
         m.d.comb += [

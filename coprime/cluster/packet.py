@@ -1,7 +1,7 @@
 """Packets: what moves along the chain of a cluster, one hop a cycle.
 
 FDFM, section 5.3 (Figure 9): a send or receive flag, the core's number, an address, and data. Ours
-has more kinds, since a core also takes lengths and commands, and tells by itself that it has ended.
+has more kinds, since a core also takes lengths and commands, and reports that it has ended.
 """
 
 import enum
@@ -30,7 +30,8 @@ REPLY_OFFSET = RESULT_LATENCY + 2
 The engine needs RESULT_LATENCY cycles for a digit, and a register lies before and one behind it. A
 packet does not wait for that: it takes along what is there. So the packets for one result come in
 one run without a gap, REPLY_OFFSET more of them than digits. Where results are `checked` there is
-one more, which tells of the last digit, too: a wrong one is known a cycle after it has been given.
+one more, which reports on the last digit, too: a wrong digit is detected a cycle after it was
+read.
 """
 
 

@@ -7,7 +7,7 @@ Protocol
 --------
 * While `busy` is 0 one digit a cycle may be written: `write` with `operand`, `index`, `digit`.
   Digit 0 is the least significant. An operand of a length class holds exactly that class's number
-  of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand stands at
+  of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand is at
   the upper end of its digits, and the padding below it; exponents stand at the lower end always.
 * X must be written before each command, which may use it up; the other operands stay, but for what
   RSA_PRIVATE uses up where it is `checked`.
@@ -214,7 +214,7 @@ class Capabilities:
 
 
 class EngineSignature(wiring.Signature):
-    """The engine's ports, as the module doc tells, seen from the engine."""
+    """The engine's ports as described above, seen from the engine."""
 
     def __init__(self, capabilities: Capabilities):
         super().__init__(

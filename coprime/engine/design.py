@@ -34,7 +34,7 @@ class Design(Protocol):
         ...
 
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
-        """Make one multiplier, to measure it by itself."""
+        """Make one multiplier, to measure it alone."""
         ...
 
     def predict(

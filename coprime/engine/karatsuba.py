@@ -29,12 +29,13 @@ def karatsuba(
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
 
-    Words have 16 to 128 bits, the radix of the multiplication. A product takes `latency` cycles,
-    1 to 13, and not more than the word's product has places for registers. A multiplier by itself
-    exponentiates as `exponentiator` names, with windows of `window` bits, 1, 2 or 4, if that has
-    windows. Each of the multipliers, 1 or 2, has its own memory. With 1, and a fixed window, the
-    two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work modulo
-    multiples whose lowest word is -1, which takes one word more and a third of the DSP slices less.
+    Words have 16 to 128 bits, the radix of the multiplication. A product takes `latency` cycles, 1
+    to 13, or as many as the word's product has pipeline registers. A multiplier that works alone
+    exponentiates by the algorithm `exponentiator`, with windows of `window` bits, 1, 2 or 4, if
+    that has windows. Each of the multipliers, 1 or 2, has its own memory. With 1, and a fixed
+    window, the two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work
+    modulo multiples whose lowest word is -1, which takes one word more and a third of the DSP
+    slices less.
     """
     check_ranges(
         max_bits=(max_bits, range(64, 4097)),

@@ -79,7 +79,7 @@ class Radix:
         return self.radix_bits * montgomery.digits(length, self.radix_bits, self.headroom)
 
     def modulus_operands(self, m: int, length: int) -> dict[Operand, int]:
-        """The modulus with its constants. `length` in bits is what the engine is told."""
+        """The modulus with its constants. `length` in bits is the one given to the engine."""
         return {
             Operand.M: m,
             Operand.M_INVERSE: montgomery.inverse(m, self.width),
@@ -96,7 +96,7 @@ class Radix:
     ) -> dict[Operand, int]:
         """The modulus n, its primes p and q, the exponents modulo p - 1 and q - 1, the constants.
 
-        The lengths, in bits, are what the engine is told: of the modulus, and of p and q.
+        The lengths of the modulus and of p and q, in bits, are those given to the engine.
         """
         (p, q), (dp, dq), width = primes, exponents, self.width
         own, own_p, own_q = map(self.exponent, (length, *prime_lengths))

@@ -63,7 +63,7 @@ def predict(
     while leading.pc.address:
         ready = [lane for lane in lanes if lane.pc.address and not lane.at_barrier]
         if ready:
-            # Of lanes in lockstep the leading one reads before the other one changes anything.
+            # Of lanes in lockstep the leading one reads before the other changes anything.
             min(ready, key=lambda lane: lane.cycles).execute()
         else:
             BarrierSteps.pass_barrier(lanes)

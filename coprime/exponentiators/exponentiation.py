@@ -78,7 +78,7 @@ class Exponentiation:
 
     @property
     def constant_time(self) -> bool:
-        """The cycles tell the exponent's length and nothing else."""
+        """The cycles depend on the exponent's length and nothing else."""
         return self.name == "fixed-window"
 
     def steps(self, context: Context) -> list[Step]:

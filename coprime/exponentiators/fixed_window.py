@@ -1,8 +1,8 @@
 """Left-to-right exponentiation with a fixed window: the same products for every exponent.
 
 Source: COMPRESSION, Algorithm 7 (m-ary), with every window multiplied, a window of zeros too. Each
-table entry is read in the same cycles, so that the cycles tell the exponent's length and nothing
-else.
+table entry is read in the same cycles, so that the cycles depend on the exponent's length
+and nothing else.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch

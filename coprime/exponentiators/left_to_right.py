@@ -2,7 +2,7 @@
 
 Source: FDFM, Algorithm 2. What differs: the bits above the exponent's highest 1 are passed over,
 and line 2 reduces its operand at the same time, so that it may have more digits than the modulus.
-Not constant time: the cycles tell the exponent's length and number of ones.
+Not constant time: the cycles reveal the exponent's length and number of ones.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch

@@ -2,7 +2,7 @@
 
 Source: COMPRESSION, Algorithm 7, with m = 2^w. What differs: windows stand where the exponent's
 lowest bit is the lowest one of a window, so that the highest may be shorter. Not constant time: the
-cycles tell the exponent's length and the number of windows that are not zero.
+cycles reveal the exponent's length and the number of windows that are not zero.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch

@@ -33,7 +33,7 @@ class Exponentiator(Enum):
 
 
 class Blinding(Flag):
-    """What random numbers hide in a private operation, from who measures power or radiation."""
+    """What random numbers hide in a private operation from measurements of power or radiation."""
 
     NONE = 0
     BASE = 1

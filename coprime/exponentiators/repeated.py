@@ -2,7 +2,7 @@
 
 Source: COMPRESSION, Algorithm 3. What differs: the exponent is counted down in a register, so it
 may have at most COUNTER_BITS bits; a longer one is an error. For short exponents, and to teach:
-65537 takes as many multiplications. Not constant time: the cycles tell the exponent.
+65537 takes as many multiplications. Not constant time: the cycles reveal the exponent.
 """
 
 from coprime.program.operands import Context, Mode, Operand, Scratch

@@ -1,7 +1,7 @@
 """Right-to-left binary exponentiation: on one multiplier, or on two side by side.
 
 One multiplier: COMPRESSION, Algorithm 5, with the entry to Montgomery form and the way out of
-Algorithm 6. Not constant time: the cycles tell the exponent's length and number of ones.
+Algorithm 6. Not constant time: the cycles reveal the exponent's length and number of ones.
 
 Two: COMPRESSION, Algorithm 6; KARATSUBA, Algorithm 2. One squares, the other multiplies. Every bit
 of the exponent takes the time of one multiplication, whatever it is: the product of a 0 is made and

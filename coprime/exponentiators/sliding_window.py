@@ -4,7 +4,7 @@ Source: COMPRESSION, Algorithm 8. What differs: a window ends after its w bits, 
 where the thesis ends it with its last 1. So nothing has to be known of the bits to come, and each
 squaring of a window is done as its bit is read. As many windows begin, one for each w + 1 bits of a
 long random exponent; the powers are those whose first of w bits is 1, in place of the odd ones.
-Where fewer than w bits are left, each 1 is a window by itself. Not constant time: the cycles tell
+Where fewer than w bits are left, each 1 is a window of its own. Not constant time: the cycles show
 the exponent's length without leading zeros, and the number of windows.
 """
 

@@ -131,7 +131,7 @@ class FixedModulus:
 
 
 class RegisteredProduct(wiring.Component):
-    """A product between registers: what is measured of a multiplier by itself.
+    """A product between registers: what is measured of a multiplier alone.
 
     Parameters
     ----------

@@ -22,11 +22,11 @@ wires cost nothing. What the model has no cells for is counted apart or turned i
   the time in it is not in the delay. A memory that is only read is the gates of its contents.
 * A multiplication is an array of AND gates, a carry-save tree and a prefix adder, as Yosys makes
   them. A DSP slice has no unit-gate count: estimate the generic Verilog, where its multiplier
-  stands as a multiplication.
+  is written as a multiplication.
 
 Yosys turns the design into gates, and abc chooses among equivalent ones for the least delay and
-then the least area. abc is a heuristic: a figure tells how good a circuit it found, not that there
-is no better one. One tool's figures compare with each other; with hand counts only in the rough.
+then the least area. abc is a heuristic: a figure rates the circuit that it found, and there may be
+a better one. One tool's figures compare with each other; with hand counts only roughly.
 """
 
 import json

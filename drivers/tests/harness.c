@@ -1,4 +1,4 @@
-/* Runs the driver as standard input tells, on a simulated accelerator or without any.
+/* Runs the driver as standard input says, on a simulated accelerator or without any.
 
    A line is a command with its arguments; numbers are hexadecimal, lengths and counts decimal, and
    `-` is a null pointer. To each line one answers: the error code, and what the command gives. All
@@ -10,7 +10,7 @@
 
 #include "coprime.h"
 
-/* The simulation, in simulation.cpp; not there when the driver is tested by itself. */
+/* The simulation, in simulation.cpp; not there when the driver is tested alone. */
 #ifdef SIMULATION
 struct Simulation;
 struct Simulation *coprime_create(uint64_t access_limit, uint64_t length);

@@ -14,7 +14,7 @@ __all__ = ["modexp"]
 def modexp(multiplication: Multiplication, lanes: int, alone: Exponentiation) -> list[list[Step]]:
     """One exponentiation with the whole modulus, on one lane or on two: a list for each.
 
-    `alone` is the exponentiation of a lane by itself.
+    `alone` is the exponentiation of a lane that works alone.
     """
     whole = Context.WHOLE
     checks = [

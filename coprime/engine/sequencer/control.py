@@ -84,7 +84,7 @@ class Sequencer(wiring.Component):
 
     Members
     -------
-    at_barrier, other_at_barrier : this lane, or the other one, waits at a BARRIER
+    at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
     suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     public : it is E that is scanned, whatever the modulus; only if any step does

@@ -116,7 +116,7 @@ class Window(wiring.Component):
 
 
 class WindowModel:
-    """The same on integers. The bit is the scanner's, which stands at a place of the exponent."""
+    """The same on integers. The bit is the scanner's present one."""
 
     def __init__(self, program: Program, scanner: ScannerModel):
         self.program = program
