@@ -1,4 +1,4 @@
-"""Where each operand lies in the one block RAM (FDFM, figure 8)."""
+"""Where each operand lies in a lane's memory: one block RAM (FDFM, figure 8), or two banks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -544,9 +544,12 @@ def register_exponentiator(
     exponentiation: RegisterExponentiation, digits: int, digit_width: int
 ) -> RegisterExponentiator:
     """Make the exponentiator for X and E of `digits` digits."""
-    kind: type[RegisterExponentiator] = LeftToRight
-    if exponentiation.which is Exponentiator.REPEATED:
-        kind = Repeated
-    elif exponentiation.which is Exponentiator.RIGHT_TO_LEFT:
-        kind = OnTwo if exponentiation.multipliers == 2 else OnOne
-    return kind(exponentiation, digits, digit_width)
+    kinds: dict[Exponentiator, type[RegisterExponentiator]] = {
+        Exponentiator.LEFT_TO_RIGHT: LeftToRight,
+        Exponentiator.RIGHT_TO_LEFT: OnTwo if exponentiation.multipliers == 2 else OnOne,
+        Exponentiator.M_ARY: LeftToRight,
+        Exponentiator.FIXED_WINDOW: LeftToRight,
+        Exponentiator.SLIDING_WINDOW: LeftToRight,
+        Exponentiator.REPEATED: Repeated,
+    }
+    return kinds[exponentiation.which](exponentiation, digits, digit_width)

@@ -2,8 +2,8 @@
 
 An operation of the engine (modular exponentiation, RSA private, ...) is a list of steps for each
 lane, where a lane is an operand memory with a multiplier of its own. The same list becomes the
-sequencer's program memory (engine/sequencer.py) and is executed on integers to predict result and
-cycles (engine/prediction.py).
+sequencer's program memory (engine/sequencer/program_memory.py) and is executed on integers to
+predict result and cycles (engine/prediction.py).
 """
 
 import enum

@@ -80,7 +80,6 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     """
     one = Scratch.T_15
     windows_of_exponent, square, product, last = windows(_CURRENT, _ACC)
-    last = _for_each_prime(descale(multiplication, last), _HALF)
     base = Blinding.BASE in blinding
     steps = [
         *(_blind_exponent() if Blinding.EXPONENT in blinding else []),
