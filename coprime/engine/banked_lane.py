@@ -34,7 +34,8 @@ class BankedLane(Lane):
     multiplicand lies left and its multiplier right; a square's factor left, and so does what linear
     steps read through port B.
 
-    ValueError if the program does not keep to that. Parameters and members as of `Lane`.
+    ValueError if the program does not keep to that, TypeError for another layout. Parameters and
+    members as of `Lane`.
 
     A port needs a location's block. The bit above that, the bank, only specifies which bank is
     written, and in which one x and y are.
@@ -43,7 +44,9 @@ class BankedLane(Lane):
     layout: BankedLayout
 
     def check_program(self) -> None:
-        """Refuse operands in the wrong banks."""
+        """Refuse a layout of one bank, and operands in the wrong banks."""
+        if not isinstance(self.layout, BankedLayout):
+            raise TypeError(f"layout must be a BankedLayout, not {self.layout!r}")
         for step in self.program.steps:
             if not _keeps_to_banks(step, self.layout):
                 raise ValueError(f"operands of {step.note!r} are in the wrong banks")

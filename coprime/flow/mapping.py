@@ -8,8 +8,8 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from .netlist import to_netlist
 from .tools import cached, run_yosys, tool_version
+from .verilog import to_verilog
 
 __all__ = ["MappedDesign", "Resources", "map_cells", "verilog_of"]
 
@@ -70,7 +70,7 @@ class MappedDesign(Resources):
 
 def verilog_of(design: wiring.Component | str, top: str) -> str:
     """Give Verilog text as it is, a component exported with `top` as its name."""
-    return design if isinstance(design, str) else to_netlist(design, top)
+    return design if isinstance(design, str) else to_verilog(design, top)
 
 
 def map_cells(

@@ -1,6 +1,6 @@
 """What `coprime build` writes: files that drop into a user's flow."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
 from .description import describe
-from .netlist import to_netlist
 from .port_comments import BUS_PORTS
 from .project_files import fusesoc_core, zynq_script
 from .register_files import ip_xact, svd
@@ -55,33 +54,26 @@ def accelerator_verilog(
     target: Target = Target.GENERIC,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
-    export: Callable[..., str] = to_verilog,
 ) -> str:
     """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
     hardware = Accelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
-    return export(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+    return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
 
 
-def engine_verilog(
-    choice: Choice, target: Target = Target.GENERIC, export: Callable[..., str] = to_verilog
-) -> str:
+def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     """Verilog of the engine without its bus; the top module has the suffix `_engine`."""
     hardware = choice.design.hardware(target)
-    return export(hardware, f"{choice.module_name}_engine", header=_header(choice, target))
+    return to_verilog(hardware, f"{choice.module_name}_engine", header=_header(choice, target))
 
 
-def multiplier_verilog(
-    choice: Choice, target: Target = Target.GENERIC, export: Callable[..., str] = to_verilog
-) -> str:
+def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     """Verilog of one multiplier of the engine; the top module has the suffix `_multiplier`."""
     hardware = choice.design.multiplier_hardware(target)
-    return export(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
+    return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
 
 
-def cluster_verilog(
-    choice: ClusterChoice, target: Target = Target.GENERIC, export: Callable[..., str] = to_verilog
-) -> str:
+def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> str:
     """Verilog of a cluster; the top module is named in `choice`.
 
     It is wires between the modules FRONT_END and NODE, which has an instance for each core.
@@ -91,9 +83,9 @@ def cluster_verilog(
     top = Cluster(own, cores, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
-            export(top, choice.module_name, header=_header(choice, target), ports=BUS_PORTS),
-            export(ChainEnds(own, cores, target=target), FRONT_END),
-            export(Node(design.hardware(target), cores), NODE),
+            to_verilog(top, choice.module_name, header=_header(choice, target), ports=BUS_PORTS),
+            to_verilog(ChainEnds(own, cores, target=target), FRONT_END),
+            to_verilog(Node(design.hardware(target), cores), NODE),
         ]
     )
 
@@ -109,16 +101,16 @@ def part_verilog(
     if paddings and part != "accelerator":
         raise ValueError(f"only the part accelerator has paddings, and not {part}")
     if part == "engine":
-        return engine_verilog(choice, target, to_netlist), f"{choice.module_name}_engine"
+        return engine_verilog(choice, target), f"{choice.module_name}_engine"
     if part == "accelerator":
-        text = accelerator_verilog(choice, target, paddings=paddings, export=to_netlist)
+        text = accelerator_verilog(choice, target, paddings=paddings)
         return text, choice.module_name
     if part == "multiplier":
-        return multiplier_verilog(choice, target, to_netlist), f"{choice.module_name}_multiplier"
+        return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
     if part in WORDS:
         top = f"{choice.module_name}_{part.replace('-', '_')}"
         hardware = _fixed(choice, part).reduction_hardware(WORDS[part])
-        return to_netlist(hardware, top), top
+        return to_verilog(hardware, top), top
     raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
 
 
@@ -132,7 +124,7 @@ def measured_verilog(
     """
     if isinstance(choice, ClusterChoice):
         _refuse_paddings(paddings)
-        text = cluster_verilog(choice, target, to_netlist)
+        text = cluster_verilog(choice, target)
         return text, choice.module_name, (FRONT_END, NODE)
     return (*part_verilog(choice, part, target, paddings), ())
 

@@ -1089,16 +1089,16 @@ def test_1023_cores_can_be_written():
     text = cluster_verilog(choice)
     instance = (
         rf"{NODE} \w+ \(\s*\.clk\(s_axi_aclk\),\s*\.number\(10'h(\w+)\),"
-        r"\s*\.packet_in\(packet_(\d+)\),\s*\.packet_out\(packet_(\d+)\),"
-        r"\s*\.reset_in\(reset_(\d+)\),\s*\.reset_out\((\w+)\)\s*\);"
+        r"\s*\.packet_in\(packet_(\d+)\),\s*\.reset_in\(reset_(\d+)\),"
+        r"\s*\.packet_out\(packet_(\d+)\),\s*\.reset_out\((\w+)\)\s*\);"
     )
     nodes = {int(number, 16): wires for number, *wires in re.findall(instance, text)}
     nodes[1022][3] = "reset_1023"  # which leads nowhere, and has a name of its own
-    assert nodes == {k: [f"{k}", f"{k + 1}", f"{k}", f"reset_{k + 1}"] for k in range(1023)}
+    assert nodes == {k: [f"{k}", f"{k}", f"{k + 1}", f"reset_{k + 1}"] for k in range(1023)}
     (ends,) = re.findall(rf"{FRONT_END} front_end \((.*?)\);", text, re.DOTALL)
     for wire in (".packet_in(packet_1023)", ".packet_out(packet_0)", ".reset_out(reset_0)"):
         assert wire in ends
-    assert text.count(f"module {NODE}(") == text.count(f"module {FRONT_END}(") == 1
+    assert text.count(f"module {NODE} (") == text.count(f"module {FRONT_END} (") == 1
 
 
 @pytest.mark.parametrize("cores", [0, 1024, -1])

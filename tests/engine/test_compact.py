@@ -155,12 +155,12 @@ def test_banks_are_kept_to():
     design = compact(64)
     numbers = {**design.layout.numbers, Operand.P_POWER: design.layout.numbers[Operand.Y]}
     wrong = dataclasses.replace(design.layout, numbers=numbers)
-    multiplier = design.multiplier_hardware()
+    parts = design.capabilities, design.multiplication, design.multiplier_hardware()
     with pytest.raises(ValueError, match="are in the wrong banks"):
-        BankedLane(design.capabilities, multiplier, design.programs[0], wrong)
+        BankedLane(*parts, design.programs[0], wrong)
     plain = Layout(design.layout.bases, design.layout.depth, design.layout.numbers)
     with pytest.raises(TypeError, match="layout must be a BankedLayout"):
-        BankedLane(design.capabilities, multiplier, design.programs[0], plain)
+        BankedLane(*parts, design.programs[0], plain)
 
 
 @pytest.mark.parametrize("bits", [63, 4097])
