@@ -36,7 +36,7 @@ def test_bare_metal(tmp_path, processor):
     elif path := shutil.which(compiler):
         command = [path]
     else:
-        pytest.skip(f"there is no {compiler} (on Debian: apt-get install {compiler[:-4]})")
+        pytest.skip(f"there is no {compiler} (on Debian: apt-get install gcc-{compiler[:-4]})")
     flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
     padding, key, bare_metal, _ = examples_of("drivers")
     examples = {"padding": padding, "key": key, "bare_metal": bare_metal}
