@@ -49,7 +49,7 @@ class CommandControl(wiring.Component):
     start, start_command: a command begins
     choose, choose_operand: software chooses an operand
     busy: a command is under way
-    command, operand: the present ones; X while a command is under way
+    command, operand: the present ones; Operand.X while a command is under way
     settled: accesses may begin
     refused_write, refused: why a write is refused in this cycle, or NONE; and with what is refused
         here, which comes before it

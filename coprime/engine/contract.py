@@ -1,7 +1,7 @@
 """The engine contract: what every family offers to the bus above it.
 
-An engine is an operand memory of W-bit digits, a command, busy/done and an error code. The bus
-front end, the driver, the tests and the benchmarks know engines only through this file.
+An engine is an operand memory of W-bit digits, a command, busy/done and an error code. Front
+ends and cluster nodes use engines only through this file.
 
 Protocol
 --------

@@ -33,7 +33,7 @@ _MODES: Mapping[Reference, int] = {
     Mode.NEXT_BASE: 23,
     Mode.ONE: 31,
 }
-"""Numbers of addressing modes that fit beside those of the locations into 5 bits."""
+"""Numbers of the addressing modes without windows, so that a program without these needs 5 bits."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ class MultiplierSignature(wiring.Signature):
     the multiplication or of the preparation, and `done` is 1 in the last. From the first to the
     last, and not before, `inner_digits` (digits of multiplicand and modulus), `outer_digits`
     (digits of the multiplier), `rounds` and `multiplier_is_one` are valid and constant. `wipe` is
-    also sampled while idle, and clears every operand in the multiplier.
+    also sampled while idle, and clears the operands in the multiplier; `fdfm` ignores it, and its
+    registers keep the digits that they worked on last.
 
     Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
