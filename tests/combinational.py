@@ -12,7 +12,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.flow import simulation
-from coprime.flow.tools import cached, find_compiler, run_tool, verilator_root
+from coprime.flow.cache import cached
+from coprime.flow.tools import find_compiler, run_tool, verilator_root
 from coprime.flow.verilog import to_verilog
 
 _WORD = 32

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from coprime.explore import worker
-from coprime.flow.tools import cache_folder
+from coprime.flow.cache import cache_folder
 from tests.benches import Bench, open_bench
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from amaranth_boards import ulx3s
 
+from .cache import cached
 from .ecp5 import clock_mhz
 from .mapping import map_cells, mapping_tools
-from .tools import ToolError, cached, run_tool, tool_version
+from .tools import ToolError, run_tool, tool_version
 
 __all__ = ["BOARDS", "Board", "BoardResult", "Pin", "board_named", "write_bitstream"]
 

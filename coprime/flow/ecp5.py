@@ -11,8 +11,9 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from .cache import cached
 from .mapping import MappedDesign, map_cells, mapping_tools, netlist_of, verilog_of
-from .tools import ToolError, cached, run_tool, run_yosys, tool_version
+from .tools import ToolError, run_tool, run_yosys, tool_version
 
 __all__ = [
     "DEFAULT_DEVICE",

@@ -8,7 +8,8 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from .tools import cached, run_yosys, tool_version
+from .cache import cached
+from .tools import run_yosys, tool_version
 from .verilog import to_verilog
 
 __all__ = ["MappedDesign", "Resources", "map_cells", "verilog_of"]

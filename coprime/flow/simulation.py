@@ -16,15 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .tools import (
-    ToolError,
-    cached,
-    find_compiler,
-    run_tool,
-    run_yosys,
-    tool_version,
-    verilator_root,
-)
+from .cache import cached
+from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
 __all__ = ["Chain", "build_library", "build_simulation", "load_simulation", "show_registers"]
 

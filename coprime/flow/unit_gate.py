@@ -39,8 +39,9 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from .cache import cached
 from .mapping import mapping_tools, verilog_of
-from .tools import ToolError, cached, run_yosys, tool_version
+from .tools import ToolError, run_yosys, tool_version
 
 __all__ = ["ADDERS", "UnitGate", "estimate"]
 

@@ -15,8 +15,9 @@ from importlib import resources
 from pathlib import Path
 
 import coprime
+from coprime.flow.cache import cache_folder, cached
 from coprime.flow.package import C_HEADER
-from coprime.flow.tools import ToolError, cache_folder, cached, run_tool
+from coprime.flow.tools import ToolError, run_tool
 
 __all__ = ["Toolchain", "build_firmware", "elf_image", "find_toolchain"]
 

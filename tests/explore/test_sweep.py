@@ -17,9 +17,10 @@ from coprime.explore.points import read_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
 from coprime.explore.worker import Measurement, measure, recall, remember
+from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.package import FRONT_END, NODE, cluster_verilog
-from coprime.flow.tools import ToolError, cache_folder
+from coprime.flow.tools import ToolError
 
 SMALL = """
 [[sweep]]
