@@ -11,7 +11,7 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.explore.operands import expected_result, random_operands
 from coprime.explore.runs import execute
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.papers.karatsuba import transfer_cycles
 
 from .page import replace_part, table, thousands

@@ -18,14 +18,15 @@ PROCESSORS: dict[str, tuple[str, ...]] = {
     "Cortex-M0": (ARM, "-mcpu=cortex-m0", "-mthumb"),
     "Cortex-M3": (ARM, "-mcpu=cortex-m3", "-mthumb"),
 }
-FLAGS = ("-Os", "-ffreestanding", "-std=c11", "-Idrivers/include", "-Icoprime/bus")
+FLAGS = ("-Os", "-ffreestanding", "-std=c11", "-Icoprime/drivers/include", "-Icoprime/bus")
 
 
 def sizes(compiler: str, *flags: str) -> list[str]:
     """Text, data and bss of coprime.o in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "coprime.o"
-        command = [f"{compiler}-gcc", *flags, *FLAGS, "-c", "drivers/src/coprime.c", "-o", made]
+        source = "coprime/drivers/src/coprime.c"
+        command = [f"{compiler}-gcc", *flags, *FLAGS, "-c", source, "-o", made]
         subprocess.run(command, cwd=ROOT, check=True)
         return run_tool("size", [f"{RISCV}-size", str(made)]).splitlines()[1].split()[:3]
 

@@ -24,7 +24,7 @@ from coprime.device.base import DeviceError, read_block, write_block
 from coprime.device.faulty import FaultyDevice, Register
 from coprime.device.jobs import value_of, words_of
 from coprime.engine.contract import Command, Error, Operand
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.rsa import keys
 
 from .page import replace_part, table, thousands

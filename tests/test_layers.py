@@ -13,6 +13,7 @@ LAYERS = [
     "explore",
     "papers",
     "soc",
+    "package",
     "rsa",
     "device",
     "flow",

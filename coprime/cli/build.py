@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coprime.bus.accelerator import Bus
 from coprime.cells.target import Target
-from coprime.flow.package import write_package
+from coprime.package.package import write_package
 
 from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings
 from .output import announce

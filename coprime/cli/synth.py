@@ -8,7 +8,7 @@ from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.board import BOARDS, board_named
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
-from coprime.flow.package import PARTS
+from coprime.flow.parts import PARTS
 from coprime.soc.self_test import build_board
 
 from .options import add_design, add_json, add_paddings, add_target, chosen_design, chosen_paddings

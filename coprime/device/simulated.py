@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.flow.package import FRONT_END, NODE, accelerator_verilog, cluster_verilog
+from coprime.flow.parts import FRONT_END, NODE, accelerator_verilog, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.padding.scheme import Padding
 

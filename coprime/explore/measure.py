@@ -8,7 +8,7 @@ from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.ecp5 import DEFAULT_DEVICE, RoutedDesign, device_name, map_ecp5, route_ecp5
 from coprime.flow.mapping import MappedDesign, Resources
-from coprime.flow.package import PARTS, measured_verilog
+from coprime.flow.parts import PARTS, measured_verilog
 from coprime.flow.xc7 import map_xc7
 from coprime.padding.scheme import Padding
 
@@ -43,12 +43,12 @@ class PartToMap:
     ----------
     choice : the design, or a cluster, which is mapped as a whole: its node and its front end once
         each
-    part : one of `coprime.flow.package.PARTS`; of no meaning for a cluster
+    part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
     target : xc7 or ecp5
     paddings : those of the accelerator
 
     Raises ValueError for a target without mapping, and, when the Verilog is made, as
-    `coprime.flow.package.measured_verilog`.
+    `coprime.flow.parts.measured_verilog`.
     """
 
     choice: Choice | ClusterChoice
@@ -102,7 +102,7 @@ def measure_area(
     ----------
     choice : the design; a cluster is measured as a whole
     target : xc7 or ecp5
-    part : one of `coprime.flow.package.PARTS`; None is the engine
+    part : one of `coprime.flow.parts.PARTS`; None is the engine
     route : whether to place and route, which only ecp5 can
     device : one of `coprime.flow.ecp5.DEVICES`
     paddings : those of the accelerator

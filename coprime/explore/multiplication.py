@@ -14,7 +14,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
 from coprime.fixed_modulus.design import FixedModulusDesign
-from coprime.flow.package import WORDS
+from coprime.flow.parts import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
 __all__ = [

@@ -27,7 +27,7 @@ from coprime.explore.figures import (
 from coprime.explore.points import SCHEMA, Point, read_points
 from coprime.explore.side_by_side import Comparison, compare
 from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
-from coprime.flow.package import PARTS
+from coprime.flow.parts import PARTS
 from coprime.papers.published import Table, tables
 
 __all__ = ["write_report"]

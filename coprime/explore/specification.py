@@ -39,7 +39,7 @@ from coprime.catalog import (
 )
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
-from coprime.flow.package import PARTS, check_part
+from coprime.flow.parts import PARTS, check_part
 
 from .multiplication import ALONE
 from .operands import EXPONENTS, has_exponent

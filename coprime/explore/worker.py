@@ -20,7 +20,7 @@ from coprime.engine.contract import Command
 from coprime.flow.cache import cached
 from coprime.flow.ecp5 import device_name
 from coprime.flow.mapping import mapping_tools
-from coprime.flow.package import accelerator_verilog, part_verilog
+from coprime.flow.parts import accelerator_verilog, part_verilog
 from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import coprime
 from coprime.flow.cache import cache_folder, cached
-from coprime.flow.package import C_HEADER
 from coprime.flow.tools import ToolError, run_tool
+from coprime.package.description import C_HEADER
 
 __all__ = ["Toolchain", "build_firmware", "elf_image", "find_toolchain"]
 
 _SOURCES = Path(__file__).with_name("firmware")
-_DRIVER = Path(coprime.__file__).parents[1] / "drivers"
+_DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
@@ -83,13 +83,9 @@ def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list
     """Compile the firmware, and give its words of 32 bits from address 0 on.
 
     `definitions` are the macros by which it knows the system. Raises ToolError if the compiler
-    fails, or the driver's sources are not there.
+    fails.
     """
     driver = _DRIVER / "src" / "coprime.c"
-    if not driver.is_file():
-        raise ToolError(
-            f"the C driver's sources are not in {_DRIVER}: run from a checkout of Coprime"
-        )
     sources = [*sorted(_SOURCES.glob("*.[cS]")), driver]
     headers = [
         *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),

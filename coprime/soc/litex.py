@@ -19,7 +19,7 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.device.base import ADDRESS_SPACE
-from coprime.flow.package import write_package
+from coprime.package.package import write_package
 from coprime.padding.scheme import Padding
 
 __all__ = ["Accelerator", "add_accelerator"]

@@ -18,7 +18,7 @@ from coprime.bus.axi4_lite import OKAY, PREFIX, AXI4LiteSignature
 from coprime.bus.port import WINDOW_BITS
 from coprime.catalog import Choice
 from coprime.cells.target import Target
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import ToolError
 from coprime.flow.verilog import to_verilog
 from coprime.soc.uart import Transmitter

@@ -12,7 +12,7 @@ from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.device.base import BusError, InterruptTimeout
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.flow.package import FRONT_END, NODE, cluster_verilog
+from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from tests.benches import grouped
 from tests.cluster.bench import LENGTHS, NO_CORE, TOO_LONG, Work, cluster_choice, open_bench
 from tests.device import cluster_model

@@ -5,7 +5,7 @@ import pytest
 from coprime.bus import cluster_registers as r
 from coprime.device.faulty import FaultyDevice
 from coprime.engine.contract import Command, Error, Operand
-from coprime.flow.package import cluster_verilog
+from coprime.flow.parts import cluster_verilog
 from coprime.program.operands import Scratch
 from tests.cluster.bench import Bench, cluster_choice
 

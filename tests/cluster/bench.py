@@ -9,7 +9,7 @@ from coprime.catalog import choose
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix, private_operation
-from coprime.flow.package import cluster_verilog
+from coprime.flow.parts import cluster_verilog
 from coprime.rsa import keys
 
 LENGTHS = {

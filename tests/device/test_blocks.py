@@ -11,7 +11,7 @@ from coprime.device.accelerator import EngineError
 from coprime.device.base import BusError, BusTimeout
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Error, Operand
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.rsa.keys import generate
 from tests.benches import CheckedAccelerator
 

@@ -1,4 +1,4 @@
-"""The C driver, compiled and run: drivers/tests/harness.c, told line by line what to do."""
+"""The C driver, compiled and run: harness.c, told line by line what to do."""
 
 import os
 import shutil
@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from coprime.catalog import family_named
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
 from coprime.flow.tools import ToolError, run_tool
 
 ROOT = Path(__file__).parents[2]
-DRIVERS = ROOT / "drivers"
+DRIVERS = ROOT / "coprime" / "drivers"
 DRIVER = DRIVERS / "src" / "coprime.c"
-HARNESS = DRIVERS / "tests" / "harness.c"
+HARNESS = Path(__file__).with_name("harness.c")
 INCLUDES = (f"-I{DRIVERS / 'include'}", f"-I{ROOT / 'coprime' / 'bus'}")
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")

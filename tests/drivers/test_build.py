@@ -3,6 +3,7 @@
 import importlib.util
 import shutil
 import sys
+from pathlib import Path
 from subprocess import run
 
 import pytest
@@ -66,10 +67,10 @@ def test_uio(tmp_path):
     wrap = "-Wl,--wrap=open,--wrap=mmap,--wrap=munmap"
     uio = DRIVERS / "src" / "coprime_uio.c"
     program = compile_c(
-        tmp_path, "uio", "-D_GNU_SOURCE", wrap, DRIVERS / "tests" / "uio.c", uio, DRIVER
+        tmp_path, "uio", "-D_GNU_SOURCE", wrap, Path(__file__).with_name("uio.c"), uio, DRIVER
     )
     done = run([program], check=False)
-    assert done.returncode == 0, f"drivers/tests/uio.c, line {done.returncode}"
+    assert done.returncode == 0, f"uio.c, line {done.returncode}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")

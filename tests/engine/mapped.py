@@ -5,7 +5,7 @@ import random
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.flow.xc7 import map_xc7
 from coprime.rsa.keys import generate
 from tests.netlists import without_initial_contents, xc7_library

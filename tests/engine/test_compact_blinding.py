@@ -8,7 +8,6 @@ from amaranth.sim import Simulator
 
 from coprime.bus import registers
 from coprime.bus.accelerator import Accelerator as BusAccelerator
-from coprime.bus.accelerator import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
@@ -21,8 +20,8 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
 from coprime.flow.board import BOARDS
-from coprime.flow.description import describe
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
+from coprime.package.description import describe
 from coprime.program.operands import Scratch
 from coprime.program.steps import EXPONENT_BLINDING_BITS, StepKind
 from coprime.rsa.keys import RsaPrivateKey, generate
@@ -329,7 +328,7 @@ def test_where_no_random_bytes_are(tmp_path):
 def test_ports():
     for blinding in ("none", *BLINDINGS):
         choice = choose("compact", {"blinding": blinding})
-        names = {port.name for port in describe(choice, Target.GENERIC, Bus.AXI4_LITE, ()).ports}
+        names = {port.name for port in describe(choice, Target.GENERIC).ports}
         assert ("s_axis_random_tdata" in names) == (blinding != "none")
         hardware = BusAccelerator(choice.design.hardware())
         assert ("s_axis_random_tready" in hardware.signature.members) == (blinding != "none")

@@ -28,7 +28,7 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.engine.contract import Length, Operand
-from coprime.flow.package import engine_verilog
+from coprime.flow.parts import engine_verilog
 from coprime.flow.tools import run_tool, run_yosys
 from coprime.rsa.keys import generate
 from tests.benches import open_bench

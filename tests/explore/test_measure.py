@@ -9,7 +9,7 @@ from coprime.cells.target import Target
 from coprime.cli import main
 from coprime.explore.measure import measure_area
 from coprime.flow.ecp5 import map_ecp5, route_ecp5
-from coprime.flow.package import multiplier_verilog, part_verilog
+from coprime.flow.parts import multiplier_verilog, part_verilog
 
 SMALL = {"max_bits": "64"}
 

@@ -13,7 +13,7 @@ from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error
 from coprime.explore.operands import Operands, random_operands
 from coprime.explore.runs import run_cluster
-from coprime.flow.package import NODE, cluster_verilog
+from coprime.flow.parts import NODE, cluster_verilog
 from coprime.rsa import keys
 
 SMALL = {"cores": "16", "max_bits": "96"}

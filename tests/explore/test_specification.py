@@ -7,7 +7,7 @@ import pytest
 from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore.specification import parse_specification, read_specification
 from coprime.flow.ecp5 import device_name
-from coprime.flow.package import PARTS
+from coprime.flow.parts import PARTS
 from coprime.papers.published import Combined, Measured, tables
 
 GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}

@@ -19,7 +19,7 @@ from coprime.explore.sweep import sweep
 from coprime.explore.worker import Measurement, measure, recall, remember
 from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
-from coprime.flow.package import FRONT_END, NODE, cluster_verilog
+from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.tools import ToolError
 
 SMALL = """

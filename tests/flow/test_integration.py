@@ -11,7 +11,7 @@ from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import BusError
 from coprime.device.simulated import SimulatedDevice
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import run_tool
 from coprime.rsa import keys
 

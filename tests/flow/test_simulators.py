@@ -12,7 +12,7 @@ import pytest
 from coprime.catalog import FAMILIES, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import run_tool
 from coprime.rsa import keys
 from tests.simulators import bench

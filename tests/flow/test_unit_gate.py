@@ -5,7 +5,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.catalog import family_named
-from coprime.flow.package import part_verilog
+from coprime.flow.parts import part_verilog
 from coprime.flow.tools import ToolError
 from coprime.flow.unit_gate import ADDERS, UnitGate, estimate
 

@@ -7,7 +7,7 @@ from coprime.bus.accelerator import Bus
 from coprime.cells.karatsuba import KaratsubaProduct
 from coprime.device.simulated import SimulatedDevice
 from coprime.explore.side_by_side import compare
-from coprime.flow.package import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog
 from coprime.papers import fdfm, karatsuba
 from coprime.papers.karatsuba import (
     EXPONENTIATIONS,

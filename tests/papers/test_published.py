@@ -11,7 +11,7 @@ from coprime.engine.contract import Command
 from coprime.explore.multiplication import ALONE
 from coprime.explore.points import SCHEMA
 from coprime.flow.ecp5 import DEVICES, device_name
-from coprime.flow.package import PARTS
+from coprime.flow.parts import PARTS
 from coprime.papers.published import (
     Column,
     Combined,

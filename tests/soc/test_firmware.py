@@ -51,13 +51,6 @@ def test_no_compiler(monkeypatch):
         find_toolchain()
 
 
-def test_without_the_driver(monkeypatch, tmp_path):
-    monkeypatch.setattr(firmware, "_DRIVER", tmp_path)
-    toolchain = firmware.Toolchain(("false",), "none", {})
-    with pytest.raises(ToolError, match="run from a checkout"):
-        firmware.build_firmware(toolchain, {})
-
-
 # The software that the accelerator is compared with, on the machine that runs the tests.
 
 WORDS = 64

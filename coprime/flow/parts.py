@@ -1,8 +1,6 @@
-"""What `coprime build` writes: files that drop into a user's flow."""
+"""Verilog of designs and of their parts: what is built, simulated and measured."""
 
 from collections.abc import Collection
-from importlib import resources
-from pathlib import Path
 
 from coprime import __version__
 from coprime.bus.accelerator import Accelerator, Bus
@@ -13,10 +11,7 @@ from coprime.cluster.node import Node
 from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
-from .description import describe
 from .port_comments import BUS_PORTS
-from .project_files import fusesoc_core, zynq_script
-from .register_files import ip_xact, svd
 from .verilog import to_verilog
 
 __all__ = [
@@ -31,11 +26,9 @@ __all__ = [
     "measured_verilog",
     "multiplier_verilog",
     "part_verilog",
-    "write_package",
+    "refuse_paddings",
 ]
 
-C_HEADER = "coprime_registers.h"
-CLUSTER_C_HEADER = "coprime_cluster_registers.h"
 FRONT_END = "coprime_cluster_front_end"
 NODE = "coprime_cluster_node"
 
@@ -123,48 +116,10 @@ def measured_verilog(
     front end are mapped once each. Raises ValueError as `part_verilog`.
     """
     if isinstance(choice, ClusterChoice):
-        _refuse_paddings(paddings)
+        refuse_paddings(paddings)
         text = cluster_verilog(choice, target)
         return text, choice.module_name, (FRONT_END, NODE)
     return (*part_verilog(choice, part, target, paddings), ())
-
-
-def write_package(
-    choice: Choice | ClusterChoice,
-    target: Target,
-    folder: Path,
-    bus: Bus = Bus.AXI4_LITE,
-    paddings: Collection[Padding] = (),
-) -> list[Path]:
-    """Write the accelerator, or the cluster, into `folder`, made if need be.
-
-    Beside the Verilog: C headers, the registers as CMSIS-SVD, the design as an IP-XACT component
-    and as a FuseSoC core, and a script that makes a Vivado project for a Zynq. Gives the files'
-    paths. Raises OSError if they cannot be written, and ValueError for a cluster on another bus
-    than AXI4-Lite, or with paddings.
-    """
-    if isinstance(choice, ClusterChoice) and bus is not Bus.AXI4_LITE:
-        raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
-    if isinstance(choice, ClusterChoice):
-        _refuse_paddings(paddings)
-    if isinstance(choice, ClusterChoice):
-        verilog, headers = cluster_verilog(choice, target), [CLUSTER_C_HEADER, C_HEADER]
-    else:
-        verilog, headers = accelerator_verilog(choice, target, bus, paddings), [C_HEADER]
-    source = resources.files("coprime.bus")
-    own = describe(choice, target, bus, tuple(headers), paddings)
-    contents = {
-        own.verilog: verilog,
-        **{name: source.joinpath(name).read_text("utf-8") for name in headers},
-        f"{own.name}.svd": svd(own),
-        f"{own.name}.xml": ip_xact(own),
-        f"{own.name}.core": fusesoc_core(own),
-        f"{own.name}.zynq.tcl": zynq_script(own),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in contents.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in contents]
 
 
 def check_part(choice: Choice, part: str) -> None:
@@ -179,8 +134,8 @@ def _fixed(choice: Choice, part: str) -> FixedModulusDesign:
     return choice.design
 
 
-def _refuse_paddings(paddings: Collection[Padding]) -> None:
-    """Refuse those of a cluster."""
+def refuse_paddings(paddings: Collection[Padding]) -> None:
+    """Refuse the paddings of a cluster, which has none (ValueError)."""
     if paddings:
         raise ValueError("a cluster has no padding in hardware")
 

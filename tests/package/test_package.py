@@ -26,11 +26,11 @@ from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error, Operand
-from coprime.flow.description import describe
-from coprime.flow.package import write_package
-from coprime.flow.project_files import ZYNQ_BOARDS
-from coprime.flow.register_files import svd
 from coprime.flow.tools import verilator_root
+from coprime.package import svd
+from coprime.package.description import describe
+from coprime.package.package import write_package
+from coprime.package.zynq import ZYNQ_BOARDS
 from coprime.padding.scheme import Padding, Scheme
 
 DESIGNS = {
@@ -145,7 +145,7 @@ def test_svd_keeps_its_schema(package):
 
 def test_svd_tells_what_the_accelerator_has_after_reset():
     choice = choose("fdfm", {})
-    tree = ElementTree.fromstring(svd(describe(choice, Target.GENERIC, Bus.AXI4_LITE, ())))
+    tree = ElementTree.fromstring("".join(svd.files(describe(choice, Target.GENERIC)).values()))
     offsets = set()
     with open_simulation(choice) as device:
         for register in tree.iter("register"):

@@ -1,6 +1,6 @@
 """What a built accelerator, or cluster, looks like to the tools of a user: ports, registers, files.
 
-`coprime.flow.register_files` and `coprime.flow.project_files` write it down in their formats.
+The other modules of this folder write it down in their formats.
 """
 
 import enum
@@ -21,7 +21,10 @@ from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
 from coprime.padding.scheme import Padding, Scheme, mask_of
 
-__all__ = ["Description", "Port", "describe"]
+__all__ = ["CLUSTER_C_HEADER", "C_HEADER", "Description", "Port", "describe"]
+
+C_HEADER = "coprime_registers.h"
+CLUSTER_C_HEADER = "coprime_cluster_registers.h"
 
 # Of an accelerator's registers and of a cluster's: what has one name has the same codes.
 _CODES: dict[tuple[str, str], type[enum.IntEnum]] = {
@@ -56,27 +59,46 @@ class Description:
 
     Parameters
     ----------
-    name : its top module, and the stem of its files
-    summary : one line
+    choice : family and parameters
     target : whose cells it is made of
     bus : what its ports are
+    paddings : in hardware
+    summary : one line
     registers : all, the windows included, by address
     values : of the fields that depend on the engine: by register and field
-    headers : names of the C headers
-    random : whether there is a port for random bytes
     """
 
-    name: str
-    summary: str
+    choice: Choice | ClusterChoice
     target: Target
     bus: Bus
+    paddings: tuple[Padding, ...]
+    summary: str
     registers: tuple[Register, ...]
     values: Mapping[str, Mapping[str, int]]
-    headers: tuple[str, ...]
-    random: bool = False
 
     version = __version__
     """The generator's."""
+
+    @property
+    def core(self) -> Choice:
+        """The engine's family and parameters; of a cluster, those of each core."""
+        return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice
+
+    @property
+    def name(self) -> str:
+        """The top module, and the stem of the files."""
+        return self.choice.module_name
+
+    @property
+    def random(self) -> bool:
+        """Whether there is a port for random bytes."""
+        return bool(self.paddings) or self.core.design.capabilities.draws
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Names of the C headers."""
+        of_cluster = (CLUSTER_C_HEADER,) if isinstance(self.choice, ClusterChoice) else ()
+        return (*of_cluster, C_HEADER)
 
     @property
     def verilog(self) -> str:
@@ -110,8 +132,7 @@ class Description:
 def describe(
     choice: Choice | ClusterChoice,
     target: Target,
-    bus: Bus,
-    headers: tuple[str, ...],
+    bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
 ) -> Description:
     """Describe what `coprime build` makes of a choice."""
@@ -129,13 +150,4 @@ def describe(
             cluster_registers.REGISTERS,
         )
         values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
-    return Description(
-        choice.module_name,
-        summary,
-        target,
-        bus,
-        known,
-        values,
-        headers,
-        bool(paddings) or core.design.capabilities.draws,
-    )
+    return Description(choice, target, bus, tuple(paddings), summary, known, values)

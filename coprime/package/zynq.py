@@ -1,19 +1,11 @@
-"""Files that bring a built design into a user's project: a FuseSoC core, a Vivado script."""
+"""A script that makes a Vivado project for a Zynq board."""
 
-import json
+from collections.abc import Mapping
 from string import Template
-
-from coprime.cells.target import Target
 
 from .description import Description
 
-__all__ = ["ZYNQ_BOARDS", "fusesoc_core", "zynq_script"]
-
-# What Yosys writes on purpose, and the language defines: operands of different widths, cases that
-# leave a register as it is, wires of no bits, for which Verilog has no other way, and comparisons
-# that are decided by the parameters.
-_LINT_OPTIONS = ("-Wno-WIDTH", "-Wno-CASEINCOMPLETE", "-Wno-ASCRANGE", "-Wno-UNSIGNED")
-_VENDOR_CELLS = "-Wno-MODMISSING"  # which Verilator has no models of
+__all__ = ["ZYNQ_BOARDS", "files"]
 
 ZYNQ_BOARDS = {
     "zybo-z7-10": ("xc7z010clg400-1", "digilentinc.com:zybo-z7-10"),
@@ -21,31 +13,6 @@ ZYNQ_BOARDS = {
     "zedboard": ("xc7z020clg484-1", "digilentinc.com:zedboard"),
 }
 """Boards of the Vivado script: the part, and the board's name in Vivado without its version."""
-
-_CORE = """CAPI=2:
-name: coprime:coprocessors:{name}:{version}
-description: {summary}
-
-filesets:
-  rtl:
-    files: [{verilog}]
-    file_type: verilogSource
-  software:
-    files:
-{headers}
-
-targets:
-  default: &default
-    filesets: [rtl, software]
-    toplevel: {name}
-  lint:
-    <<: *default
-    description: Check the Verilog with Verilator
-    flow: lint
-    flow_options:
-      tool: verilator
-      verilator_options: [{options}]
-"""
 
 _ZYNQ = Template("""\
 # $name with the processing system of a Zynq-7000, as a Vivado project.
@@ -123,24 +90,10 @@ puts "WARNING: connect a source of random bytes to accelerator/s_axis_random;\\
 """
 
 
-def fusesoc_core(own: Description) -> str:
-    """The design as a FuseSoC core file (CAPI2), with a target that lints it."""
-    vendor = () if own.target is Target.GENERIC else (_VENDOR_CELLS,)
-    headers = (f"      - {name}: {{is_include_file: true}}\n" for name in own.headers)
-    return _CORE.format(
-        name=own.name,
-        version=own.version,
-        summary=json.dumps(own.summary),
-        verilog=own.verilog,
-        headers="".join(headers).rstrip("\n") + "\n    file_type: user",
-        options=", ".join((*_LINT_OPTIONS, *vendor)),
-    )
-
-
-def zynq_script(own: Description) -> str:
+def files(own: Description) -> Mapping[str, str]:
     """A Tcl script that makes a Vivado project for the boards of ZYNQ_BOARDS."""
     boards = (f"    {name} {{{part} {board}}}" for name, (part, board) in ZYNQ_BOARDS.items())
-    return _ZYNQ.substitute(
+    text = _ZYNQ.substitute(
         name=own.name,
         verilog=own.verilog,
         names=", ".join(ZYNQ_BOARDS),
@@ -148,3 +101,4 @@ def zynq_script(own: Description) -> str:
         address=_ADDRESS,
         random=_RANDOM if own.random else "",
     )
+    return {f"{own.name}.zynq.tcl": text}

@@ -1,0 +1,61 @@
+"""The package of a design: all its files."""
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from coprime.bus.accelerator import Bus
+from coprime.catalog import Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
+from coprime.padding.scheme import Padding
+
+from . import fusesoc, headers, ip_xact, svd, zynq
+from .description import Description, describe
+
+__all__ = ["package", "write_package"]
+
+
+def _verilog(own: Description) -> Mapping[str, str]:
+    if isinstance(own.choice, ClusterChoice):
+        return {own.verilog: cluster_verilog(own.choice, own.target)}
+    return {own.verilog: accelerator_verilog(own.choice, own.target, own.bus, own.paddings)}
+
+
+_FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
+    _verilog,
+    headers.files,
+    svd.files,
+    ip_xact.files,
+    fusesoc.files,
+    zynq.files,
+)
+"""In the order in which `coprime build` prints them."""
+
+
+def package(own: Description) -> Mapping[str, str]:
+    """The text of each file of a package, by its path in the folder."""
+    return {path: text for files in _FILES for path, text in files(own).items()}
+
+
+def write_package(
+    choice: Choice | ClusterChoice,
+    target: Target,
+    folder: Path,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
+) -> list[Path]:
+    """Write the package of an accelerator, or of a cluster, into `folder`, made if need be.
+
+    Gives the files' paths, the Verilog first. Raises OSError if they cannot be written, and
+    ValueError for a cluster on another bus than AXI4-Lite, or with paddings.
+    """
+    if isinstance(choice, ClusterChoice):
+        if bus is not Bus.AXI4_LITE:
+            raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
+        refuse_paddings(paddings)
+    contents = package(describe(choice, target, bus, paddings))
+    for name, text in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return [folder / name for name in contents]
