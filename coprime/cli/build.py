@@ -8,7 +8,7 @@ from coprime.cells.target import Target
 from coprime.package.package import write_package
 
 from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings
-from .output import announce
+from .output import announce, check_folder
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -34,6 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the package and print the paths of its files."""
     target, bus, choice = Target(options.target), Bus(options.bus), chosen_design(options)
+    check_folder("-o", options.output)
     announce(choice)
     for path in write_package(choice, target, options.output, bus, chosen_paddings(options)):
         print(path)

@@ -1,9 +1,11 @@
-"""What commands print: JSON, tables, progress."""
+"""What commands print and where they write: JSON, tables, progress, checks of -o."""
 
+import errno
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -11,8 +13,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
+from coprime.flow.files import check_writable
 
-__all__ = ["announce", "print_json", "print_result", "print_table", "progress"]
+__all__ = [
+    "announce",
+    "check_file",
+    "check_folder",
+    "print_json",
+    "print_result",
+    "print_table",
+    "progress",
+]
 
 
 class Recorded(Protocol):
@@ -23,6 +34,36 @@ class Recorded(Protocol):
 
 _MANY_GATES = 300_000
 """Unit gates of compressor trees that take more than half a minute to build."""
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def check_file(option: str, path: Path) -> None:
+    """Raise ValueError, before any work, unless an option's file can be written.
+
+    Its folder need not be there yet: all commands make the folders that they write to.
+    """
+    try:
+        check_writable(path)
+    except OSError as error:
+        if error.errno == errno.EISDIR:
+            message = f"{option} names a folder, {path}: add the name of a file"
+        elif error.errno == errno.ENOTDIR:
+            message = f"{option} {path}: {error.filename} is a file, not a folder"
+        else:
+            message = f"{option} {path}: {error.filename}: {error.strerror}; name another place"
+        raise ValueError(message) from None
+
+
+def check_folder(option: str, path: Path) -> None:
+    """Raise ValueError, before any work, unless files can be written into an option's folder."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{option} names a file, {path}: name a folder")
+    check_file(option, path / "file")
+
+
+# --- Text ---------------------------------------------------------------------------------------
 
 
 def print_json(value: object) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from .options import RESULTS, check_results
+from .output import check_folder
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -17,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results",
         type=Path,
-        metavar="RESULTS.parquet",
+        metavar="FILE",
         help=f"results of a sweep ({RESULTS} if it exists, else only the papers' figures)",
     )
     parser.add_argument(
@@ -30,6 +31,7 @@ def run(options: argparse.Namespace) -> None:
     # Arrow and Vega take a second to import: only this command waits for them.
     from coprime.explore.report import write_report
 
+    check_folder("-o", options.output)
     results = options.results
     if results is not None:
         check_results(results)

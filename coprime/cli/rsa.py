@@ -1,12 +1,12 @@
 """`coprime rsa`: keys, encryption and signatures on any device."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from coprime.flow.files import create_file, write_file
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import (
     HASHES,
@@ -21,6 +21,7 @@ from coprime.rsa.padding import (
 from .devices import add_device, open_accelerator
 from .key_files import add_key, add_passphrase, load_private, load_public, passphrase
 from .options import hexadecimal_bytes
+from .output import check_file
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -125,20 +126,12 @@ def _read(options: argparse.Namespace) -> bytes:
     return Path(options.source).read_bytes()
 
 
-def _write(options: argparse.Namespace, data: bytes, mode: int = 0o644) -> None:
+def _write(options: argparse.Namespace, data: bytes, *, secret: bool) -> None:
     if options.output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-        return
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(os.open(options.output, flags, mode), "wb") as file:
-        file.write(data)
-
-
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(data)
+    else:
+        write_file(Path(options.output), data, secret=secret)
 
 
 # --- Verbs --------------------------------------------------------------------------------------
@@ -147,13 +140,16 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
 def _keygen(options: argparse.Namespace) -> None:
     if options.public is not None and options.public.absolute() == options.output.absolute():
         raise ValueError("--public and -o must name two files")
-    for path in (options.output, options.public):
-        if path is not None and path.exists():
-            raise ValueError(f"{path} exists, and a key is never overwritten")
+    for option, path in (("-o", options.output), ("--public", options.public)):
+        if path is not None:
+            check_file(option, path)
+            if path.exists():
+                raise ValueError(f"{path} exists, and a key is never overwritten")
+    secret = passphrase(options)
     key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
     if options.public is not None:
-        _write_new(options.public, keys.public_pem(key.public), 0o644)
-    _write_new(options.output, keys.private_pem(key, passphrase(options)), 0o600)
+        create_file(options.public, keys.public_pem(key.public))
+    create_file(options.output, keys.private_pem(key, secret), secret=True)
 
 
 def _transform(
@@ -161,14 +157,19 @@ def _transform(
     padding_of: Callable[[argparse.Namespace], Any],
     load: Callable[[argparse.Namespace], Any],
     operation: Callable[..., bytes],
-    mode: int = 0o644,
+    *,
+    secret: bool = False,
 ) -> None:
     """Check the options, then do an operation on the input and write what it returns."""
+    if options.output != "-":
+        check_file("-o", Path(options.output))
+        if Path(options.output).resolve() == options.key.resolve():
+            raise ValueError("-o and --key name one file, and a key is never overwritten")
     padding = padding_of(options)
     key, data = load(options), _read(options)
     with open_accelerator(options) as accelerator:
         result = operation(accelerator, key, data, padding)
-    _write(options, result, mode)
+    _write(options, result, secret=secret)
 
 
 def _encrypt(options: argparse.Namespace) -> None:
@@ -177,7 +178,7 @@ def _encrypt(options: argparse.Namespace) -> None:
 
 def _decrypt(options: argparse.Namespace) -> None:
     # A message is readable by its owner only, as keys are.
-    _transform(options, _encryption_padding, load_private, operations.decrypt, 0o600)
+    _transform(options, _encryption_padding, load_private, operations.decrypt, secret=True)
 
 
 def _sign(options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from .options import (
     hexadecimal,
     modulus,
 )
-from .output import announce, print_json, print_result, progress
+from .output import announce, check_file, print_json, print_result, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -74,6 +74,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the operation; 1 if its result or its cycles are wrong."""
     choice, command = chosen_design(options), Command[options.operation]
+    if options.trace is not None:
+        check_file("--trace", options.trace)
     if isinstance(choice, ClusterChoice):
         if options.explain:
             raise ValueError(_EXPLAINS)

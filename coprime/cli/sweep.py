@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .options import FAILED
+from .output import check_file
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -22,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what to measure; all: what the report needs; full: whole engines of all families too",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="RESULTS.parquet", help="results file"
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="results: .parquet or .csv"
     )
     cluster = parser.add_mutually_exclusive_group()
     cluster.add_argument(
@@ -34,9 +35,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure what a specification asks for; 1 if every point failed."""
     # Dask and Arrow take a second to import: only the commands that need them wait for them.
+    from coprime.explore.points import check_format
     from coprime.explore.specification import read_specification
     from coprime.explore.sweep import sweep
 
+    check_format(options.output)
+    check_file("-o", options.output)
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
     planned = read_specification(options.specification)
     console = Console(stderr=True)
     columns = (

@@ -12,7 +12,7 @@ from coprime.flow.parts import PARTS
 from coprime.soc.self_test import build_board
 
 from .options import add_design, add_json, add_paddings, add_target, chosen_design, chosen_paddings
-from .output import announce, print_result, progress
+from .output import announce, check_folder, print_result, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -88,6 +88,7 @@ def _build_board(options: argparse.Namespace, choice: Choice) -> None:
         raise ValueError("--board needs -o DIR, the folder for the bitstream")
     if chosen_paddings(options):
         raise ValueError("a board's self-test is for an engine without padding")
+    check_folder("-o", options.output)
     with progress(f"placing {choice.family.name} on {options.board}"):
         result = build_board(choice, board_named(options.board), options.output)
     print_result(result, list(result.record().items()), as_json=options.json)

@@ -75,6 +75,9 @@ class SimulatedDevice(Closing):
                 raise TypeError(f"{name} must be an int, not {limit!r}")
             if limit not in range(1, 1 << 64):
                 raise ValueError(f"{name} must be in 1..2**64 - 1, not {limit}")
+        if trace is not None:
+            Path(trace).parent.mkdir(parents=True, exist_ok=True)
+            Path(trace).write_bytes(b"")  # Verilator's library reports no file that it cannot open
         self._library = load_simulation(build_simulation(verilog, top, trace=trace is not None))
         self.cycle_limit = cycle_limit
         self._trace = trace is not None

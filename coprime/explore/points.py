@@ -1,4 +1,4 @@
-"""A measured point, and the Parquet files of them: one row a point.
+"""A measured point, and the files of them, Parquet or CSV: one row a point.
 
 A point is one family with its parameters, working on one size with one operation, on one target.
 The figures of two targets are of different devices: compare rows of the same `target` only.
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
-__all__ = ["SCHEMA", "Point", "read_points", "write_points"]
+from coprime.flow.files import replacing
+
+__all__ = ["SCHEMA", "Point", "check_format", "read_points", "write_points"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,19 +140,33 @@ SCHEMA = pyarrow.schema([(field.name, _TYPES[field.type]) for field in fields(Po
 """The columns of a results file."""
 
 
-def write_points(points: Iterable[Point], path: Path) -> None:
-    """Write points to a Parquet file, which appears complete or not at all.
+_FORMATS = {".parquet": "Parquet", ".csv": "CSV"}
+"""Of results files, by how their names end."""
 
-    Raises OSError if it cannot be written.
+
+def check_format(path: Path) -> None:
+    """Raise ValueError unless a results file's name says what it is: Parquet, or CSV."""
+    if path.suffix not in _FORMATS:
+        raise ValueError(f"a results file ends in {' or '.join(_FORMATS)}, and not as {path}")
+
+
+def write_points(points: Iterable[Point], path: Path) -> None:
+    """Write points to a file, which appears complete or not at all: Parquet, or CSV by its name.
+
+    Raises ValueError for another name, OSError if it cannot be written.
     """
+    check_format(path)
     rows: list[dict[str, Any]] = []
     for point in points:
         row = dict(point.__dict__)
         row |= {name: json.dumps(dict(row[name]), sort_keys=True) for name in _JSON}
         rows.append(row)
-    fresh = path.with_name(f".{path.name}.new")
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=SCHEMA), fresh)
-    fresh.replace(path)
+    table = pyarrow.Table.from_pylist(rows, schema=SCHEMA)
+    with replacing(path) as fresh:
+        if path.suffix == ".csv":
+            csv.write_csv(table, fresh)
+        else:
+            parquet.write_table(table, fresh)
 
 
 def read_points(path: Path) -> Sequence[Point]:
@@ -158,13 +174,30 @@ def read_points(path: Path) -> Sequence[Point]:
 
     Raises OSError if it cannot be read, ValueError if it is not a file of points.
     """
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a Parquet file") from error
+    table = _read_table(path)
     there = [name for name in SCHEMA.names if name in table.column_names]
     missing = [name for name in SCHEMA.names if name not in there and name not in _LATER]
     if missing:
         raise ValueError(f"{path} holds no measured points: it has no column {missing[0]}")
-    rows = [{**_LATER, **row} for row in table.select(there).to_pylist()]
-    return [Point(**row | {name: json.loads(row[name]) for name in _JSON}) for row in rows]
+    schema = pyarrow.schema([SCHEMA.field(name) for name in there])
+    try:
+        rows = [{**_LATER, **row} for row in table.select(there).cast(schema).to_pylist()]
+        return [Point(**row | {name: json.loads(row[name]) for name in _JSON}) for row in rows]
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} holds no measured points: {error}") from error
+
+
+def _read_table(path: Path) -> pyarrow.Table:
+    check_format(path)
+    source = pyarrow.BufferReader(path.read_bytes())
+    try:
+        if path.suffix == ".parquet":
+            return parquet.read_table(source)
+        # Without quotes an empty field is what was not measured; with them, an empty text.
+        convert = csv.ConvertOptions(
+            column_types=SCHEMA, strings_can_be_null=True, quoted_strings_can_be_null=False
+        )
+        parse = csv.ParseOptions(newlines_in_values=True)
+        return csv.read_csv(source, parse_options=parse, convert_options=convert)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{path} is not a {_FORMATS[path.suffix]} file, or not whole") from error

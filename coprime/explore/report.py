@@ -27,6 +27,7 @@ from coprime.explore.figures import (
 from coprime.explore.points import SCHEMA, Point, read_points
 from coprime.explore.side_by_side import Comparison, compare
 from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
+from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
 from coprime.papers.published import Table, tables
 
@@ -62,7 +63,7 @@ def write_report(
     Parameters
     ----------
     points : Path or None
-        A results file (Parquet). None: the papers' figures beside what needs no measurement.
+        A results file. None: the papers' figures beside what needs no measurement.
     folder : Path
         Made if it does not exist; files of these names are overwritten.
     progress : called with what is being written
@@ -73,7 +74,6 @@ def write_report(
     measured = read_points(points) if points is not None else []
     rows, plotted = plot_rows(measured)
     compared = [(table, compare(table, measured)) for table in tables()]
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
     written = [_write_points(measured, folder / "points.csv")]
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
@@ -86,13 +86,13 @@ def write_report(
             report(f"{table.paper.name}, {table.number}")
             drawing = _chart(table, comparisons)
             path = folder / "figures" / f"{_anchor(table)}.png"
-            path.write_bytes(vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
+            write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
             written.append(path)
             svg = vl_convert.vegalite_to_svg(drawing)
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
     report("the page")
     page = folder / "index.html"
-    page.write_text(_page(measured, rows, plotted, compared, images), encoding="utf-8")
+    write_file(page, _page(measured, rows, plotted, compared, images))
     return [page, *written]
 
 
@@ -100,7 +100,7 @@ def write_report(
 
 
 def _write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object]]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as fresh, fresh.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(lines)
@@ -141,7 +141,7 @@ def _write_figure(
     png = folder / f"{stem}.png"
     needed = {"id", "family", "settings", "bits", "area", "dsp", "count", "time", "product"}
     slim = [{name: row[name] for name in needed} for row in own]
-    png.write_bytes(vl_convert.vegalite_to_png(draw(figure, slim), scale=_PNG_SCALE))
+    write_file(png, vl_convert.vegalite_to_png(draw(figure, slim), scale=_PNG_SCALE))
     yield png
     front = pareto_front(own, figure.x, figure.y)
     columns = dict.fromkeys(

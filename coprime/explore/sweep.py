@@ -52,7 +52,7 @@ def sweep(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Measure points and write them to a Parquet file.
+    """Measure points and write them to a file.
 
     Each measurement is kept, here and not on the workers, as soon as it is there: an interrupted
     sweep goes on where it stopped. The file is written in any case, with the points that are
@@ -61,19 +61,18 @@ def sweep(
     Parameters
     ----------
     planned : the points
-    results : Parquet file; replaced if it exists
+    results : Parquet or CSV file; replaced if it exists
     workers : processes on this machine, 1 or more; None is as many as it has cores
     scheduler : address of a Dask scheduler to use instead
     progress : called after each measurement
 
-    Raises ValueError for a number of workers under 1, OSError if the file cannot be written or the
-    scheduler cannot be reached.
+    Raises ValueError for a number of workers under 1 or another kind of file, OSError if the file
+    cannot be written or the scheduler cannot be reached.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be 1 or more, not {workers}")
     if workers is not None and scheduler is not None:
         raise ValueError("a sweep takes workers or a scheduler, not both")
-    results.parent.mkdir(parents=True, exist_ok=True)
     tasks = list(dict.fromkeys(task for point in planned for task in (point.area, point.run)))
     done = {task: found for task in tasks if (found := recall(task)) is not None}
     kept = len(done)

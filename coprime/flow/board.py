@@ -1,7 +1,6 @@
 """Boards: from Verilog whose ports are a board's pins to a bitstream."""
 
 import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from amaranth_boards import ulx3s
 
 from .cache import cached
 from .ecp5 import clock_mhz
+from .files import write_file
 from .mapping import map_cells, mapping_tools
 from .tools import ToolError, run_tool, tool_version
 
@@ -157,12 +157,11 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
             f"the design runs at no more than {fmax:g} MHz,"
             f" below the {board.clock_mhz:g} MHz of {board.name}"
         )
-    folder.mkdir(parents=True, exist_ok=True)
     bitstream = folder / f"{top}.bit"
     source, constraints = folder / f"{top}.v", folder / f"{top}.lpf"
-    shutil.copyfile(built / "design.bit", bitstream)
-    source.write_text(verilog, encoding="utf-8")
-    constraints.write_text(board.constraints, encoding="utf-8")
+    write_file(bitstream, (built / "design.bit").read_bytes())
+    write_file(source, verilog)
+    write_file(constraints, board.constraints)
     return BoardResult(
         board=board.name,
         device=f"{board.device}-{board.speed} {board.package}",

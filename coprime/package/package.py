@@ -6,6 +6,7 @@ from pathlib import Path
 from coprime.bus.accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
+from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
 from coprime.padding.scheme import Padding
 
@@ -55,7 +56,5 @@ def write_package(
         refuse_paddings(paddings)
     contents = package(describe(choice, target, bus, paddings))
     for name, text in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_file(folder / name, text)
     return [folder / name for name in contents]

@@ -78,3 +78,50 @@ def test_other_files(tmp_path):
     parquet.write_table(pyarrow.table({"x": [1]}), path)
     with pytest.raises(ValueError, match="holds no measured points: it has no column family"):
         read_points(path)
+
+
+def test_points_come_back_from_csv(tmp_path):
+    """What was not measured is not an empty text, and numbers keep all of their digits."""
+    path = tmp_path / "results.csv"
+    odd = dataclasses.replace(POINT, paper="", reason='says "no", twice\nno', fmax_mhz=0.1 + 0.2)
+    write_points([odd, POINT], path)
+    assert read_points(path) == [odd, POINT]
+    assert path.read_text().splitlines()[0].startswith('"family","paper","parameters","bits"')
+
+
+def test_other_kinds_of_file(tmp_path):
+    for name in ("results", "results.xlsx", "results.parquet.txt"):
+        with pytest.raises(ValueError, match=r"ends in \.parquet or \.csv, and not as .*results"):
+            write_points([POINT], tmp_path / name)
+        with pytest.raises(ValueError, match=r"ends in \.parquet or \.csv"):
+            read_points(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b"a,b\n1,2\n", b"\xff\xfe\x00"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_is_no_results_file(tmp_path, content, kind):
+    path = tmp_path / f"results.{kind}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"is not a (CSV|Parquet) file|holds no measured points"):
+        read_points(path)
+
+
+def test_columns_of_another_type(tmp_path):
+    path = tmp_path / "results.parquet"
+    write_points([POINT], path)
+    table = parquet.read_table(path)
+    place = table.column_names.index("bits")
+    parquet.write_table(table.set_column(place, "bits", pyarrow.array(["many"])), path)
+    with pytest.raises(ValueError, match="holds no measured points"):
+        read_points(path)
+
+
+def test_a_damaged_file(tmp_path):
+    path = tmp_path / "results.parquet"
+    write_points([POINT] * 100, path)
+    whole = path.read_bytes()
+    for middle in (8, len(whole) // 2, len(whole) - 12):
+        path.write_bytes(whole[:middle] + b"\xff" * 4 + whole[middle + 4 :])
+        with pytest.raises(ValueError, match="is not a Parquet file, or not whole"):
+            read_points(path)
