@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench lint format compiler registers lock clean
+.PHONY: help setup demo test test-all bench docs docs-serve lint format compiler registers lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
 	@echo "make test       lint, types and tests (about ten minutes)"
 	@echo "make test-all   the long sweeps too"
 	@echo "make bench      measure the figures in docs/results.md"
+	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
 	@echo "make registers  generate the files that derive from the register map"
@@ -40,6 +41,16 @@ test-all: $(READY) lint
 bench: $(READY)
 	@$(BIN)/python -m bench
 
+SPHINX := PYTHONWARNINGS=ignore $(BIN)/python -m sphinx -q -W --keep-going
+
+docs: $(READY)
+	@$(SPHINX) -b html docs build/site
+	@echo "build/site/index.html"
+
+docs-serve: docs
+	@echo "http://localhost:8000 (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server --directory build/site --bind localhost 8000
+
 lint: $(READY)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
@@ -56,7 +67,7 @@ PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extra
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header
 
 lock: $(READY)
-	@$(PIN) --upgrade --extra dev --extra litex --extra soc --output-file requirements.lock pyproject.toml
+	@$(PIN) --upgrade --extra dev --extra docs --extra litex --extra soc --output-file requirements.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
 
 # Large, and only for who has no other compiler for RISC-V.

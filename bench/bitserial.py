@@ -141,18 +141,18 @@ def measure() -> str:
     paths = "\n".join(
         f"* `{family}`, 1024 bits: {areas[family, 1024][1].critical_path}" for family in FAMILIES
     )
-    return f"""# montgomery-2csa, montgomery-1csa, interleaved-csa
+    return f"""## montgomery-2csa, montgomery-1csa, interleaved-csa
 
 BITSERIAL is the paper (Amanor, Paar, Pelzl, Bunimov, Schimmler 2005), whose figures are for
 a Virtex-E XCV2000E-6. What they mean, and the answer to its question: [bitserial.md](bitserial.md).
 
-## One multiplication
+### One multiplication
 
 Words of 32 bits, counted by the accelerator's own registers; the parts are the multiplier's own
 formulas. Single case: `coprime run montgomery-1csa MODEXP -p max_bits=1024 --bits 1024`.
 
 {products}
-## Area and clock of the multiplier alone
+### Area and clock of the multiplier alone
 
 `coprime synth FAMILY -p max_bits=BITS --part multiplier --target xc7`, and with
 `--target ecp5 --route --device {DEVICE}`. LUTs, on 7 series (six inputs) / on ECP5 (four inputs):
@@ -168,7 +168,7 @@ Critical paths:
 
 {paths}
 
-## Area-time products
+### Area-time products
 
 LUTs on ECP5 x period x n cycles, as the paper counts, with two carry-save adders = 1:
 
@@ -179,7 +179,7 @@ The same with loading, unloading and the final conversion counted:
 The paper's, from its Tables 1 and 2 (its Figure 3 is lost in the scan):
 
 {area_times(areas, whole=False, on_paper=True)}
-## RSA-1024, without and with CRT
+### RSA-1024, without and with CRT
 
 A real key from a seed. Our clock is that of the multiplier alone, on {DEVICE}, above; the
 paper's is that of its Table 2 at 1024 bits, with CRT at 512 bits. It estimates 37.5, 32.2 and

@@ -190,11 +190,11 @@ So the bus hardly matters for one engine: its part of the cycles is {lite:.2%} i
 cases, and {bursts:.2%} with bursts.
 """
     replace_part(PAGE, "moving", text)
-    return f"""# Buses
+    return f"""## Buses
 
 Clock cycles of one operation through the driver: the words in and out, over AXI4-Lite and over AXI4
 with bursts of up to 256 words, for a master that is always ready. What it means:
-[bus.md](bus.md#what-it-costs-to-move-the-numbers).
+[bus.md](bus.md#the-cost-of-moving-the-numbers).
 
 {text}
 """

@@ -186,18 +186,18 @@ def measure() -> str:
     area, clock, largest = areas()
     with open_cluster(cluster_of(1)) as device:
         one_core = engine_cycles(Cluster(device), WorstCaseNumbers.of_length(1024), 1)
-    return f"""# Many engines on a chain
+    return f"""## Many engines on a chain
 
 `fdfm` with max_bits=2176 in every core. [cluster.md](cluster.md) explains how it works.
 
-## Loading and collecting
+### Loading and collecting
 
 {cores} cores, {bits} bits, every word through AXI4-Lite, in cycles. FDFM counts {cores} * d1 =
 {thousands(cores * digits)} cycles to store all messages, a digit a cycle, without the bus that
 brings them.
 
 {table(["", "cycles", "a core", "FDFM"], moved)}
-## Throughput
+### Throughput
 
 Decryptions with CRT through `Scheduler`, every core with another key and every message another one;
 loading of all keys and messages, collecting, and the last core's end included. N times one core's
@@ -212,12 +212,12 @@ At 1024 bits in the worst case, {thousands(one_core)} cycles each, with CRT, all
 {rates(largest, one_core)}
 FDFM says 14.228 ms and 23.031 Mbit/s for 320 cores.
 
-## Area by cores
+### Area by cores
 
 `coprime synth cluster -p cores=320 --target xc7`: the node is mapped once, separately.
 
 {area}
-## Clock by cores
+### Clock by cores
 
 `coprime synth cluster -p cores={CLOCK_CORES[-1]} --target ecp5 --route --device {CLOCK_DEVICE}`.
 

@@ -169,13 +169,13 @@ def splits(mapped_bits: int = MAPPED_BITS) -> str:
 
 def measure() -> str:
     """The components' part of the page."""
-    return f"""# compression
+    return f"""## compression
 
 COMPRESSION is the thesis (Vassoler 2023). Unit gates: an AND or OR is 1, an XOR 2, in area
 and in delay (`flow/unit_gate.py`); they are counted after abc, which finds what trees have in
 common. The family's engines are measured by `coprime sweep compression`.
 
-## What a multiple saves
+### What a multiple saves
 
 Products modulo m, and modulo the multiple c * m of the least estimated cost, in unit gates:
 
@@ -185,18 +185,18 @@ The same by the estimate that the choice is made by, the reduction at the end in
 {estimated_multiples()}
 `coprime run compression MODMUL -p modulus=bn254 --explain` reports it for one modulus.
 
-## When bits come back
+### When bits come back
 
 Above the top column: at once (always, the thesis's way), those that there are at first at once
 (weights), or when two rows are left (last).
 
 {foldings()}
-## Reduction of {REDUCED_BITS} bits
+### Reduction of {REDUCED_BITS} bits
 
 By VHDL's mod as Yosys makes it (DM), and by a tree (CM), for the thesis's moduli and pseudo-moduli.
 
 {reductions()}
-## The split of 2^n - 1
+### The split of 2^n - 1
 
 The product modulo 2^n - 1; the same by residues modulo 2^(n/2) - 1 and 2^(n/2) + 1, with the split
 of both operands and the join; and the two products on residues alone. LUTs of 7 series.

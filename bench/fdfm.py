@@ -113,12 +113,12 @@ def measure() -> str:
     paths = "\n".join(
         f"* {area.part}: {area.critical_path}" for area in areas if area.critical_path
     )
-    return f"""# fdfm
+    return f"""## fdfm
 
 FDFM is the paper (Ito, Nakano, Song 2011); its figures are quoted from the paper and are
 for a Virtex-6 XC6VLX240T-1.
 
-## One Montgomery multiplication
+### One Montgomery multiplication
 
 Counted by the accelerator's own registers. Single case: `coprime run fdfm MODEXP --bits 1024`.
 The paper says that the multiplier is busy in over 95 % of the cycles at 1024 bits; by its own
@@ -126,19 +126,19 @@ equations it is 94.6 % for 1024-bit operands, and 89.8 % for the 512-bit operand
 CRT decryption works on.
 
 {products}
-## RSA decryption with CRT, worst case
+### RSA decryption with CRT, worst case
 
 All exponent bits are 1, as in the paper's Table 2. A real key of a size, which has about as many
 zeros as ones: `coprime run fdfm RSA_PRIVATE --bits 1024`. Our clock is the engine's on
 {areas[-1].device} below; the column at the paper's clock applies 336.7 MHz to our cycles.
 
 {worst}
-## Direct exponentiation, worst case
+### Direct exponentiation, worst case
 
 Exponent as long as the modulus and all ones: what CRT saves.
 
 {direct}
-## Area and clock
+### Area and clock
 
 `coprime synth fdfm --target xc7` and `coprime synth fdfm --target ecp5 --route`, with
 `--part accelerator` for registers and AXI4-Lite slave too. LUTs count everything that occupies one:
@@ -150,7 +150,7 @@ Critical paths after place and route:
 
 {paths}
 
-## Simulation
+### Simulation
 
 {speed}
 """

@@ -329,50 +329,50 @@ def measure() -> str:
     rsa = operations(areas, clocks)
     by_parameter, by_choice = parameters(), together()
     names = ", ".join(f"{name}={value}" for name, value in PAPER.items())
-    return f"""# karatsuba
+    return f"""## karatsuba
 
 KARATSUBA is the paper (San, At 2014); its figures are quoted from the paper and are for a
 Virtex-7 7VX330T-3. 'As the paper' means {names}.
 
-## One multiplication
+### One multiplication
 
 From start to done, in simulation; the paper's formula, (d + 1)(d + 1) + (l + 1), with our latency
 as its l. It counts from the first product on, ours the loading before it too. The paper has no 512
 bits in words of 64. A sweep with `part = "multiplier"` measures them again.
 
 {products}
-## Area
+### Area
 
 `coprime synth karatsuba --target xc7 -p max_bits={AREA_BITS} -p word=WORD` with the paper's
 choice, the multiplier with `--part multiplier`. The engine has two multipliers. The paper's are its
 Tables 1 and 2 at {AREA_BITS} bits.
 
 {area(areas)}
-## Clock of the multiplier alone
+### Clock of the multiplier alone
 
 `coprime synth karatsuba --part multiplier --target ecp5 --route --device {DEVICE}`,
 {AREA_BITS} bits, on {clocks[WORDS[0]].device}.
 
 {clock(clocks)}
-## Latency
+### Latency
 
 The multiplier alone, by bits / word. If q takes more cycles than an iteration has words,
 iterations wait for it. There is no figure if a product has no room for so many registers.
 
 {by_registers}
-## RSA with real keys
+### RSA with real keys
 
 On two multipliers, all other parameters with their defaults. Without CRT it is MODEXP with the
 private exponent, beside Table 2. Our clock is that of the multiplier alone on {DEVICE}, above.
 Single case: `coprime run karatsuba RSA_PRIVATE -p word=64 --bits 2048`.
 
 {rsa}
-## Each parameter separately
+### Each parameter separately
 
 RSA-1024 with a real key; what is not named is as in the paper.
 
 {by_parameter}
-## RSA-2048, private operation
+### RSA-2048, private operation
 
 `coprime run karatsuba RSA_PRIVATE --bits 2048 -p word=64 ...` with a real key; all other parameters
 with their defaults, two multipliers where nothing is said. 'The paper's' cycles are its Table 2's

@@ -303,10 +303,10 @@ def write_page(own: Map, content: Content) -> Iterator[str]:
     if own is not ACCELERATOR:
         yield f"\nThe codes are those of [an accelerator]({ACCELERATOR.page.name}#codes)."
         return
-    yield "\n# Codes"
+    yield "\n## Codes"
     for enumeration in CODES:
         docs = docs_of(enumeration)
-        yield f"\n## {enumeration.__name__} codes\n"
+        yield f"\n### {enumeration.__name__} codes\n"
         yield textwrap.fill(text_of(enumeration.__doc__ or ""), 100)
         yield "\n| code | name | |\n|---|---|---|"
         for member in enumeration:

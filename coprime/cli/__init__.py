@@ -24,7 +24,7 @@ from . import build, choose, demo, report, rsa, run, soc, sweep, synth
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
 
-__all__ = ["main"]
+__all__ = ["main", "parser"]
 
 COMMANDS = {
     "list": list_families,
@@ -51,7 +51,7 @@ _FAILED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         status = int(options.run(options) or 0)
         sys.stdout.flush()
@@ -76,14 +76,15 @@ def _complain(error: Exception, status: int) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; each command has a subparser."""
+    made = Parser(
         prog="coprime", description="Generate, simulate and measure public-key coprocessors."
     )
-    parser.add_argument("--version", action="version", version=f"coprime {__version__}")
-    verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    made.add_argument("--version", action="version", version=f"coprime {__version__}")
+    verbs = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         added = verbs.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         added.set_defaults(run=command.run)
         command.add_options(added)
-    return parser
+    return made

@@ -1,0 +1,61 @@
+"""The documentation as a site: pages, links and headings are there, tutorials run as written."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
+
+
+def test_site_is_built_without_warnings(tmp_path):
+    """A broken link, a missing heading or a page outside the contents is a warning."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    built = subprocess.run(
+        [*command, "-d", tmp_path / "doctrees", DOCS, tmp_path / "site"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "site" / "measured" / "index.html").is_file()
+    commands = (tmp_path / "site" / "commands.html").read_text("utf-8")
+    assert "--max-dsp" in commands
+    python = (tmp_path / "site" / "python.html").read_text("utf-8")
+    assert "coprime.device.accelerator.Accelerator.modexp" in python
+
+
+def blocks(page, language):
+    """The blocks of code in a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorial_runs_as_written(tmp_path, page):
+    """Every command and then every Python example, in one empty folder."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = "set -eux\n" + "".join(blocks(page, "sh")).replace("export PATH=$PWD", ": $PWD")
+    (tmp_path / "example.py").write_text("".join(blocks(page, "python")))
+    script += f"{sys.executable} example.py\n"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_tutorials_have_commands():
+    assert len(TUTORIALS) == 3
+    for page in TUTORIALS:
+        assert any("coprime " in block for block in blocks(page, "sh")), page
