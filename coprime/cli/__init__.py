@@ -16,13 +16,15 @@ from coprime import __version__
 from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Error
+from coprime.flow.long_work import reporting
 from coprime.flow.tools import ToolError
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
 
-from . import build, choose, demo, report, rsa, run, soc, sweep, synth
+from . import build, cache, choose, demo, report, rsa, run, soc, sweep, synth
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
+from .output import report_work
 
 __all__ = ["main", "parser"]
 
@@ -36,6 +38,7 @@ COMMANDS = {
     "choose": choose,
     "rsa": rsa,
     "soc": soc,
+    "cache": cache,
     "demo": demo,
 }
 
@@ -53,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
     options = parser().parse_args(arguments)
     try:
-        status = int(options.run(options) or 0)
+        with reporting(report_work):
+            status = int(options.run(options) or 0)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of the output has closed it

@@ -4,7 +4,7 @@ import errno
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Protocol
 
@@ -14,15 +14,18 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
 from coprime.flow.files import check_writable
+from coprime.flow.long_work import long_work
 
 __all__ = [
     "announce",
     "check_file",
     "check_folder",
+    "line_without_terminal",
     "print_json",
     "print_result",
     "print_table",
     "progress",
+    "report_work",
 ]
 
 
@@ -88,18 +91,29 @@ def print_result(result: Recorded, rows: Sequence[tuple[str, object]], *, as_jso
 
 @contextmanager
 def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show progress on a terminal, and nothing in a pipe.
+    """Show progress on a terminal; in a pipe one line, if it takes long.
 
     Gives a function to call with what has passed since the last call: parts of `total`, or without
     a total anything, such as clock cycles.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with (
+        line_without_terminal(what),
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
         task = bar.add_task(what, total=total)
         yield lambda passed: bar.update(task, advance=passed)
+
+
+def line_without_terminal(what: str) -> AbstractContextManager[None]:
+    """Report work that takes long in one line, where no terminal shows its progress."""
+    return nullcontext() if Console(stderr=True).is_terminal else long_work(what)
+
+
+def report_work(what: str) -> None:
+    """Say on standard error what takes long; above the bar of a `progress`, if there is one."""
+    print(f"coprime: {what} ...", file=sys.stderr)
 
 
 def announce(choice: Choice | ClusterChoice) -> None:

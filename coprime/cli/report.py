@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from .options import RESULTS, check_results
-from .output import check_folder
+from .output import check_folder, line_without_terminal
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     elif RESULTS.is_file():
         results = RESULTS
     console = Console(stderr=True)
-    with console.status("writing") as status:
+    with line_without_terminal("writing the report"), console.status("writing") as status:
         paths = write_report(
             results, options.output, progress=lambda what: status.update(f"writing {what}")
         )

@@ -128,7 +128,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
 def _run_one(
     options: argparse.Namespace, choice: Choice, command: Command, operands: Operands
 ) -> int:
-    with progress(f"{choice.family.name} {command.name}") as passed:
+    with progress(f"simulating {command.name} on {choice.family.name}") as passed:
         done = run_operation(
             choice,
             command,
@@ -158,7 +158,7 @@ def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Co
         work = [_operands(options, command, options.seed, fixed)] * count
     else:
         work = [_operands(options, command, seed, fixed) for seed in seeds]
-    with progress(f"{CLUSTER} {command.name}", count) as passed:
+    with progress(f"simulating {command.name} on a {CLUSTER}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
     _print(
         options,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .options import FAILED
-from .output import check_file
+from .output import check_file, line_without_terminal
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -51,7 +51,10 @@ def run(options: argparse.Namespace) -> int:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with (
+        line_without_terminal(f"measuring {len(planned)} points"),
+        Progress(*columns, console=console, disable=not console.is_terminal) as bar,
+    ):
         shown = bar.add_task("measuring", total=None)
 
         def progress(done: int, total: int, failed: int) -> None:

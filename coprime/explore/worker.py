@@ -17,7 +17,7 @@ from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.flow.cache import cached
+from coprime.flow.cache import cached, find_cached
 from coprime.flow.ecp5 import device_name
 from coprime.flow.mapping import mapping_tools
 from coprime.flow.parts import accelerator_verilog, part_verilog
@@ -92,10 +92,6 @@ def sources() -> str:
 # --- The cache ----------------------------------------------------------------------------------
 
 
-class _NotThereError(Exception):
-    pass
-
-
 def remember(task: Task, measurement: Measurement) -> None:
     """Keep the measurement of a task, unless it failed: that one is tried again next time."""
     if measurement.reason is None:
@@ -104,15 +100,8 @@ def remember(task: Task, measurement: Measurement) -> None:
 
 def recall(task: Task) -> Measurement | None:
     """The kept measurement of a task by these sources and tools; None if there is none."""
-
-    def refuse(folder: Path) -> None:
-        raise _NotThereError
-
-    try:
-        folder = cached("measurement", _task_key(task), refuse)
-    except _NotThereError:
-        return None
-    return Measurement(**_read(folder))
+    folder = find_cached("measurement", _task_key(task))
+    return None if folder is None else Measurement(**_read(folder))
 
 
 def _writer(make: Callable[[], object]) -> Callable[[Path], None]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from .long_work import long_work
 from .rtlil import read
 from .verilog_module import Names, Writer
 
@@ -19,6 +20,7 @@ _PREFIX = "coprime_"
 _LICENSE = "// SPDX-License-Identifier: Apache-2.0"
 
 
+@long_work("generating the Verilog")
 def to_verilog(
     component: wiring.Component,
     name: str,

@@ -1,9 +1,22 @@
+import os
+import re
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from coprime.flow.cache import cache_folder, cached
+import coprime
+from coprime.flow.cache import (
+    KINDS,
+    cache_folder,
+    cache_limit,
+    cached,
+    clear_cache,
+    kept_in_cache,
+)
 from coprime.flow.tools import ToolError
 
 
@@ -69,3 +82,166 @@ def test_cached_when_two_build_at_once(cache):
     assert folders[0] == folders[1]
     assert [path.name for path in folders[0].parent.iterdir()] == [folders[0].name]
     assert (folders[0] / "made").read_text() == "content"
+
+
+# --- The bound -----------------------------------------------------------------------------------
+
+KIB = 1 << 10
+
+
+def fill(key, kib=100, age=0.0):
+    """An entry of some KiB whose last use was some hours ago."""
+
+    def build(fresh):
+        (fresh / "data").write_bytes(bytes(kib * KIB))
+
+    folder = cached("kind", (key,), build)
+    os.utime(folder, (time.time() - age * 3600,) * 2)
+    return folder
+
+
+def there(cache):
+    return {path.name for path in (cache / "kind").iterdir()}
+
+
+def test_the_least_recently_used_goes_first(cache, monkeypatch):
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", "350K")
+    first, second, third = (fill(key, age=30 - number) for number, key in enumerate("abc"))
+    assert fill("a") == first  # used now
+    fourth = fill("d")
+    assert there(cache) == {first.name, third.name, fourth.name}
+    assert (first / "data").read_bytes() == bytes(100 * KIB)
+    assert not (cache / ".locks" / f"kind-{second.name}").exists()
+    fill("second again", age=2)
+    assert there(cache) == {first.name, fourth.name, fill("second again").name}
+
+
+def test_what_was_used_lately_stays(cache, monkeypatch):
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", "0")
+    names = {fill(key, age=0.5).name for key in "abc"}
+    assert there(cache) == names
+    old = fill("d", age=2)
+    assert there(cache) == names | {old.name}
+    names.add(fill("e").name)
+    assert there(cache) == names
+
+
+def test_no_limit(cache, monkeypatch):
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", "none")
+    assert cache_limit() is None
+    for key in "abc":
+        fill(key, age=99)
+    assert len(there(cache)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        *(("", 4 << 30), ("0", 0), ("12345", 12345), ("1.5G", 3 << 29), ("500m", 500 << 20)),
+        *(("2 GiB", 2 << 30), ("1TB", 1 << 40)),
+    ],
+)
+def test_limits(monkeypatch, text, size):
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", text)
+    assert cache_limit() == size
+
+
+@pytest.mark.parametrize("text", ["many", "-1", "4X", "G", "4GG"])
+def test_what_is_no_limit(cache, monkeypatch, text):
+    """It is refused before anything is built."""
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", text)
+    with pytest.raises(ValueError, match=f"a size such as 4G or 500M, or none, not '{text}'"):
+        fill("a")
+    assert list(cache.iterdir()) == []
+
+
+def test_what_an_interrupted_process_left_behind(cache, monkeypatch):
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", "150K")
+    half, new = cache / "kind" / ".half", cache / "kind" / ".new"
+    for folder, age in ((half, 25), (new, 1)):
+        folder.mkdir(parents=True)
+        (folder / "data").write_bytes(bytes(100 * KIB))
+        os.utime(folder, (time.time() - age * 3600,) * 2)
+    entry = fill("a")
+    assert there(cache) == {entry.name, ".new"}
+
+
+def test_every_kind_is_known():
+    """All that the sources keep is in KINDS, and all of that is kept."""
+    sources = [path.read_text() for path in Path(coprime.__file__).parent.rglob("*.py")]
+    kept = {kind for text in sources for kind in re.findall(r'cached\(\s*"(\w+)"', text)}
+    assert kept == set(KINDS)
+
+
+# --- What is kept, and clearing it ---------------------------------------------------------------
+
+
+def test_kept_and_cleared(cache):
+    assert kept_in_cache() == []
+    assert clear_cache() == (0, 0)
+    assert list(cache.iterdir()) == []
+    fill("a", age=3)
+    fill("b", age=1)
+    cached("other", ("a",), lambda fresh: None)
+    large, small = kept_in_cache()
+    assert (large.kind, large.entries, small.kind, small.entries) == ("kind", 2, "other", 1)
+    assert 200 * KIB <= large.bytes <= 250 * KIB
+    assert large.newest_use - large.oldest_use == pytest.approx(2 * 3600, abs=5)
+    assert clear_cache(["kind"]) == (2, large.bytes)
+    assert [one.entries for one in kept_in_cache() if one.kind == "kind"] == [0]
+    assert clear_cache() == (1, small.bytes)
+    assert sum(one.entries for one in kept_in_cache()) == 0
+
+
+def test_clearing_leaves_what_is_being_built(cache):
+    def build(fresh):
+        (fresh / "made").write_text("before")
+        assert clear_cache()[0] == 0
+        assert (fresh / "made").read_text() == "before"
+
+    assert (cached("kind", ("key",), build) / "made").is_file()
+
+
+# --- Two processes -------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from coprime.flow import cache
+cache.RECENT = 0.3
+
+def use(key):
+    def build(fresh):
+        (fresh / "data").write_bytes(bytes(50_000))
+        print(key)
+
+    folder = cache.cached("kind", (key,), build)
+    assert (folder / "data").read_bytes() == bytes(50_000)
+"""
+USER = """
+while not Path(sys.argv[1]).exists():
+    use("wanted all the time")
+"""
+FILLER = """
+for number in range(80):
+    use(str(number))
+    time.sleep(0.02)
+"""
+
+
+def test_two_processes(cache, monkeypatch, tmp_path):
+    """One uses an entry all the time, which the other one's new entries never push out."""
+    monkeypatch.setenv("COPRIME_CACHE_LIMIT", "1M")
+    stop = tmp_path / "stop"
+    user, filler = (
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM + text, str(stop)], stdout=subprocess.PIPE, text=True
+        )
+        for text in (USER, FILLER)
+    )
+    assert len(filler.communicate(timeout=60)[0].split()) == 80
+    stop.touch()
+    assert user.communicate(timeout=60)[0] == "wanted all the time\n"
+    assert (user.returncode, filler.returncode) == (0, 0)
+    # 1 MiB is 20 entries; up to 15 more are recent.
+    assert len(there(cache)) < 60

@@ -1,0 +1,74 @@
+"""`coprime cache`: what is kept for next time, and how to be rid of it."""
+
+import argparse
+from datetime import UTC, datetime
+
+from coprime.flow.cache import KINDS, cache_folder, cache_limit, clear_cache, kept_in_cache
+
+from .options import add_json
+from .output import print_json
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Show or clear what is kept for next time."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime cache` and its verb `clear`."""
+    add_json(parser)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
+    text = "Remove what is kept: all of it, or some kinds."
+    clear = verbs.add_parser("clear", help=text, description=text)
+    clear.add_argument("kinds", nargs="*", metavar="KIND", help=f"any of {', '.join(KINDS)} (all)")
+    clear.set_defaults(run=_clear)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what the cache keeps."""
+    folder, limit, kept = cache_folder(), cache_limit(), kept_in_cache()
+    total = sum(one.bytes for one in kept)
+    if options.json:
+        kinds = [
+            one.__dict__
+            | {"oldest_use": _time(one.oldest_use), "newest_use": _time(one.newest_use)}
+            for one in kept
+        ]
+        print_json({"folder": str(folder), "bytes": total, "limit": limit, "kinds": kinds})
+        return
+    for one in kept:
+        used = (
+            "" if one.newest_use is None else f"used {_day(one.oldest_use)}..{_day(one.newest_use)}"
+        )
+        summary = KINDS[one.kind].summary if one.kind in KINDS else "of another version of Coprime"
+        print(f"{one.kind:<12} {one.entries:>6} {_size(one.bytes):>10}  {used:<28}  {summary}")
+    most = "without a limit" if limit is None else f"of at most {_size(limit)}"
+    print(f"{_size(total)} {most} in {folder}")
+
+
+def _clear(options: argparse.Namespace) -> None:
+    """Remove what is kept."""
+    there = [one.kind for one in kept_in_cache()]
+    for kind in options.kinds:
+        if kind not in KINDS and kind not in there:
+            raise ValueError(f"the cache has no kind {kind!r}; there are: {', '.join(KINDS)}")
+    entries, freed = clear_cache(options.kinds or None)
+    what = "entry" if entries == 1 else "entries"
+    print(f"{entries} {what} of {_size(freed)} removed from {cache_folder()}")
+
+
+def _size(count: int) -> str:
+    value, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def _day(seconds: float | None) -> str:
+    return "" if seconds is None else f"{datetime.fromtimestamp(seconds):%Y-%m-%d}"
+
+
+def _time(seconds: float | None) -> str | None:
+    """As JSON has it: ISO 8601 in UTC."""
+    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
