@@ -21,7 +21,7 @@ from coprime.flow.tools import ToolError
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
 
-from . import build, cache, choose, demo, report, rsa, run, soc, sweep, synth
+from . import build, cache, choose, completion, demo, report, rsa, run, soc, sweep, synth
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
 from .output import report_work
@@ -39,6 +39,7 @@ COMMANDS = {
     "rsa": rsa,
     "soc": soc,
     "cache": cache,
+    "completion": completion,
     "demo": demo,
 }
 
