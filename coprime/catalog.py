@@ -227,7 +227,7 @@ FAMILIES: Mapping[str, Family] = {
             paper="FDFM",
             summary="digit-serial Montgomery on one DSP slice and one block RAM, with CRT",
             parameters=(
-                Parameter("max_bits", 64, 2176, 2176, "longest modulus in bits"),
+                Parameter("max_bits", 64, 8192, 2176, "longest modulus in bits"),
                 _multipliers(1),
                 *_exponentiation("left-to-right"),
             ),
@@ -239,36 +239,40 @@ FAMILIES: Mapping[str, Family] = {
                 paper=paper,
                 summary=f"{summary}, with CRT",
                 parameters=(
-                    Parameter("max_bits", 2, 4096, 2048, "longest modulus in bits"),
+                    Parameter("max_bits", 2, longest, 2048, "longest modulus in bits"),
                     Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
                     _multipliers(2),
                     *_exponentiation("left-to-right"),
                 ),
                 design=design,
             )
-            for name, paper, summary, design in (
+            for name, paper, summary, longest, design in (
                 (
                     "montgomery-2csa",
                     "BITSERIAL",
                     "bit-serial Montgomery with two carry-save adders",
+                    8192,
                     montgomery_2csa,
                 ),
                 (
                     "montgomery-1csa",
                     "BITSERIAL",
                     "bit-serial Montgomery with one carry-save adder",
+                    8192,
                     montgomery_1csa,
                 ),
                 (
                     "interleaved-csa",
                     "BITSERIAL",
                     "bit-serial interleaved with a carry-save adder",
+                    8192,
                     interleaved_csa,
                 ),
                 (
                     "montgomery-r2",
                     "COMPRESSION",
                     "radix-2 Montgomery without a last subtraction, adders that propagate carries",
+                    4096,
                     montgomery_r2,
                 ),
             )
@@ -278,7 +282,7 @@ FAMILIES: Mapping[str, Family] = {
             paper="KARATSUBA",
             summary="very-high-radix Montgomery on pipelined Karatsuba multipliers, with CRT",
             parameters=(
-                Parameter("max_bits", 64, 4096, 2048, "longest modulus in bits"),
+                Parameter("max_bits", 64, 8192, 2048, "longest modulus in bits"),
                 Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
                 Parameter("latency", 1, 13, 6, "maximum pipeline stages in a product"),
                 _multipliers(2),
@@ -346,7 +350,7 @@ FAMILIES: Mapping[str, Family] = {
             paper="",
             summary="products of differences on one DSP slice and one block RAM, with CRT",
             parameters=(
-                Parameter("max_bits", 64, 4096, 1024, "longest modulus in bits"),
+                Parameter("max_bits", 64, 8192, 1024, "longest modulus in bits"),
                 ChoiceParameter(
                     "blinding",
                     BLINDINGS,

@@ -25,20 +25,21 @@ def _design(
     multiplier: type[BitSerialMultiplier],
     family: str,
     family_number: int,
+    longest: int,
     max_bits: int = 2048,
     word: int = 32,
     multipliers: int = 2,
     exponentiator: str = "left-to-right",
     window: int = 4,
 ) -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits, 2 to 4096.
+    """Design an engine for moduli of up to `max_bits` bits, 2 to `longest`.
 
     Memory and multiplier exchange words of `word` bits, 8 to 64, or of the longest operand's bits
     if these are fewer. Each of the multipliers, 1 or 2, has its own memory. Primes may be as long
     as the memory has room for.
     """
     check_ranges(
-        max_bits=(max_bits, range(2, 4097)),
+        max_bits=(max_bits, range(2, longest + 1)),
         word=(word, range(8, 65)),
         multipliers=(multipliers, range(1, 3)),
     )
@@ -69,7 +70,8 @@ def _design(
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
 
 
-montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2)
-montgomery_1csa = partial(_design, MontgomeryOneCsa, "montgomery-1csa", 3)
-interleaved_csa = partial(_design, InterleavedCsa, "interleaved-csa", 4)
-montgomery_r2 = partial(_design, MontgomeryRadix2, "montgomery-r2", 6)
+montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2, 8192)
+montgomery_1csa = partial(_design, MontgomeryOneCsa, "montgomery-1csa", 3, 8192)
+interleaved_csa = partial(_design, InterleavedCsa, "interleaved-csa", 4, 8192)
+montgomery_r2 = partial(_design, MontgomeryRadix2, "montgomery-r2", 6, 4096)
+"""Its adders propagate carries over the whole modulus: the clock slows down with its length."""

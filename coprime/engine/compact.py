@@ -27,11 +27,11 @@ _LEAST_BLINDED = 128
 
 
 def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
+    """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
     Exponents are scanned in windows of 4 bits modulo a prime, and of 2 bits modulo the whole
     modulus, for the sake of the table's size. A bank of 1024 words, both of which are one RAMB36E1,
-    holds moduli of up to 2104 bits; two RAMB36E1 hold 4096.
+    holds moduli of up to 2104 bits; two RAMB36E1 hold 4280 bits, and four 8192.
 
     `blinding` is none, base, exponent or both. With any, windows modulo a prime have 3 bits, and
     RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
@@ -43,7 +43,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
     chosen = Blinding[blinding.upper()]
     blinds_exponents = Blinding.EXPONENT in chosen
-    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 4097)))
+    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication()
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1

@@ -7,7 +7,7 @@ so a memory that holds anything at all cannot keep the engine from ending.
 
 from functools import partial
 
-from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 
@@ -16,9 +16,6 @@ from .layout import Layout
 
 __all__ = ["fdfm"]
 
-
-MEMORY_WORDS = 2048
-"""Digits that one RAMB36E1 holds, the paper's block RAM."""
 _MULTIPLICATION = FdfmMultiplication()
 
 
@@ -28,19 +25,18 @@ def fdfm(
     exponentiator: str = "left-to-right",
     window: int = 4,
 ) -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits, 64 to 2176.
+    """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
-    With two multipliers (the paper has one) each has its DSP slice and its block RAM. At 2176 bits
-    the operands fill one RAMB36E1; the primes may then have up to 1392 bits each. A smaller maximum
-    takes the smallest memory, of a power of two words, that holds its operands and the table that
-    the exponentiator may have. ValueError, which says what does fit, if they do not fit into one.
+    With two multipliers (the paper has one) each has its DSP slice and its memory, the smallest of
+    a power of two digits that holds the operands and the exponentiator's table. One RAMB36E1, as in
+    the paper, holds 2048 digits: moduli of up to 2308 bits, or of 2176 with primes of up to 1392.
+    Two hold 4622 bits, and four 8192.
     """
-    check_ranges(max_bits=(max_bits, range(64, 2177)), multipliers=(multipliers, range(1, 3)))
+    check_ranges(max_bits=(max_bits, range(64, 8193)), multipliers=(multipliers, range(1, 3)))
     width, headroom = _MULTIPLICATION.digit_width, _MULTIPLICATION.headroom
     exponentiation = Exponentiation(exponentiator, window)
-    layout, prime = _memory(max_bits, multipliers, exponentiation)
-    if layout.depth > MEMORY_WORDS:
-        raise ValueError(_what_fits(max_bits, multipliers, exponentiation))
+    whole, half = (digits(bits, width, headroom) for bits in (max_bits, (max_bits + 1) // 2))
+    layout, prime = Layout.smallest(whole, half, multipliers, exponentiation.table)
     capabilities = capabilities_of(
         _MULTIPLICATION,
         max_bits,
@@ -53,29 +49,3 @@ def fdfm(
     )
     make = partial(FdfmMultiplier, capabilities.count_bits)
     return EngineDesign(capabilities, layout, _MULTIPLICATION, make, exponentiation)
-
-
-def _memory(max_bits: int, multipliers: int, exponentiation: Exponentiation) -> tuple[Layout, int]:
-    """The memory, of whatever size; and the digits of the longest prime."""
-    whole, half = (
-        digits(bits, _MULTIPLICATION.digit_width, _MULTIPLICATION.headroom)
-        for bits in (max_bits, (max_bits + 1) // 2)
-    )
-    return Layout.smallest(whole, half, multipliers, exponentiation.table)
-
-
-def _what_fits(max_bits: int, multipliers: int, exponentiation: Exponentiation) -> str:
-    """Why a design does not fit into one block RAM, and which ones near it do."""
-
-    def fits(bits: int, window: int) -> bool:
-        chosen = Exponentiation(exponentiation.name, window)
-        return _memory(bits, multipliers, chosen)[0].depth <= MEMORY_WORDS
-
-    longest = max(bits for bits in range(64, max_bits) if fits(bits, exponentiation.window))
-    windows = [str(window) for window in WINDOWS if fits(max_bits, window)]
-    others = f"; of max_bits={max_bits}, a window of {' or '.join(windows)}" if windows else ""
-    return (
-        f"the table of exponentiator={exponentiation.name} with window={exponentiation.window} and"
-        f" max_bits={max_bits} does not fit into one block RAM beside the operands;"
-        f" that of max_bits={longest} does{others}"
-    )

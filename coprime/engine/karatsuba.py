@@ -27,7 +27,7 @@ def karatsuba(
     scaled: int = 0,
     interleaved: int = 0,
 ) -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits, 64 to 4096.
+    """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
     Words have 16 to 128 bits, the radix of the multiplication. A product takes `latency` cycles, 1
     to 13, or as many as the word's product has pipeline registers. A multiplier that works alone
@@ -38,7 +38,7 @@ def karatsuba(
     slices less.
     """
     check_ranges(
-        max_bits=(max_bits, range(64, 4097)),
+        max_bits=(max_bits, range(64, 8193)),
         latency=(latency, range(1, 14)),
         multipliers=(multipliers, range(1, 3)),
         scaled=(scaled, range(2)),

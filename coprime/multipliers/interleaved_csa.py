@@ -344,7 +344,7 @@ class InterleavedCsa(CarrySaveMultiplier):
 
         # --- A round ----------------------------------------------------------------------------
         overflow = Signal()  # o
-        sums, carries = carry_save(s << 1, c << 1, table.added)
+        sums, carries = carry_save(Cat(Const(0, 1), s), Cat(Const(0, 1), c), table.added)
         row_s, row_c = sums[:n], Cat(Const(0, 1), carries)[:n]
         overflow_next = carries[n - 1]
         self.add_registers(m, control, adder, row_s, row_c)

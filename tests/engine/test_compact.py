@@ -143,11 +143,13 @@ def test_operands_fit_the_memory():
 
 def test_memory_of_the_sizes_that_are_told():
     """Two banks of 1024 words are one RAMB36E1."""
-    assert [compact(bits).layout.depth for bits in (1040, 2104, 2105, 4096)] == [
+    assert [compact(bits).layout.depth for bits in (1040, 2104, 2105, 4280, 4281, 8192)] == [
         1024,
         1024,
         2048,
         2048,
+        4096,
+        4096,
     ]
 
 
@@ -163,9 +165,9 @@ def test_banks_are_kept_to():
         BankedLane(*parts, design.programs[0], plain)
 
 
-@pytest.mark.parametrize("bits", [63, 4097])
+@pytest.mark.parametrize("bits", [63, 8193])
 def test_bits_out_of_range(bits):
-    with pytest.raises(ValueError, match=rf"max_bits must be in 64\.\.4096, not {bits}"):
+    with pytest.raises(ValueError, match=rf"max_bits must be in 64\.\.8192, not {bits}"):
         compact(bits)
 
 

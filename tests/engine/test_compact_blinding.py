@@ -283,14 +283,14 @@ def fdfm_of(bits):
 
 
 def test_memory_is_the_same():
-    for bits in (128, 1024, 2104, 4096):
+    for bits in (128, 1024, 2104, 4096, 8192):
         assert {compact(bits, one).layout.depth for one in BLINDINGS} == {
             compact(bits).layout.depth
         }
 
 
 def test_parameters_out_of_range():
-    with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.4096, not 127"):
+    with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.8192, not 127"):
         compact(127, "exponent")
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
         choose("compact", {"blinding": "all"})

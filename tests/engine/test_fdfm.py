@@ -159,9 +159,9 @@ def test_command_while_busy(fdfm):
 # --- Design -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [63, 2177])
+@pytest.mark.parametrize("bits", [63, 8193])
 def test_length_out_of_range(bits):
-    with pytest.raises(ValueError, match=rf"max_bits must be in 64\.\.2176, not {bits}"):
+    with pytest.raises(ValueError, match=rf"max_bits must be in 64\.\.8192, not {bits}"):
         fdfm_design(bits)
 
 

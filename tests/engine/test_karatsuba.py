@@ -271,7 +271,7 @@ DESIGNS = [
         **exponentiation,
         "scaled": scaled,
     }
-    for bits in (64, 65, 122, 123, 126, 127, 128, 254, 255, 512, 1024, 2048, 4096)
+    for bits in (64, 65, 122, 123, 126, 127, 128, 254, 255, 512, 1024, 2048, 4096, 8192)
     for word in WIDTHS
     for exponentiation in EXPONENTIATIONS
     for multipliers in (1, 2)
@@ -304,8 +304,8 @@ def test_sums_fit_the_words():
 @pytest.mark.parametrize(
     ("settings", "error", "text"),
     [
-        ({"max_bits": 63}, ValueError, r"max_bits must be in 64\.\.4096, not 63"),
-        ({"max_bits": 4097}, ValueError, r"max_bits must be in 64\.\.4096, not 4097"),
+        ({"max_bits": 63}, ValueError, r"max_bits must be in 64\.\.8192, not 63"),
+        ({"max_bits": 8193}, ValueError, r"max_bits must be in 64\.\.8192, not 8193"),
         ({"max_bits": "64"}, TypeError, "max_bits must be an int, not '64'"),
         ({"word": 17}, ValueError, "word must be 16, 32, 64 or 128, not 17"),
         ({"latency": 0}, ValueError, r"latency must be in 1\.\.13, not 0"),

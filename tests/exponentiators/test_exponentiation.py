@@ -6,7 +6,6 @@ The bench compares each command's result, cycles and products with the predictio
 import functools
 import itertools
 import random
-import re
 
 import pytest
 
@@ -293,15 +292,6 @@ def test_no_factor_is_overwritten_while_it_is_read(family, exponentiator):
     [
         ({"exponentiator": "binary"}, "exponentiator must be one of left-to-right, .*'binary'"),
         ({"window": 3}, "window must be 1, 2 or 4, not 3"),
-        (
-            {"exponentiator": "fixed-window"},
-            "window=4 and max_bits=2176 does not fit into one block RAM beside the operands;"
-            r" that of max_bits=\d+ does",
-        ),
-        (
-            {"exponentiator": "m-ary", "max_bits": 2048, "multipliers": 2},
-            r"that of max_bits=\d+ does; of max_bits=2048, a window of 1 or 2",
-        ),
     ],
 )
 def test_refused(settings, text):
@@ -316,17 +306,33 @@ def test_a_window_is_no_longer_than_a_digit():
     assert FAMILIES["montgomery-2csa"].design(**settings, window=2)
 
 
-def test_what_is_said_to_fit_does():
-    for multipliers in (1, 2):
-        for exponentiator, window in itertools.product(EXPONENTIATORS, WINDOWS):
-            settings = {"exponentiator": exponentiator, "window": window}
-            for bits in (1024, 2048, 2176):
-                try:
-                    design = FAMILIES["fdfm"].design(bits, multipliers, **settings)
-                except ValueError as error:
-                    longest = int(re.search(r"that of max_bits=(\d+) does", str(error))[1])
-                    design = FAMILIES["fdfm"].design(longest, multipliers, **settings)
-                    with pytest.raises(ValueError):
-                        FAMILIES["fdfm"].design(longest + 1, multipliers, **settings)
-                assert design.layout.depth <= 2048
-                assert design.capabilities.max_prime_length >= design.capabilities.max_length / 2
+@pytest.mark.parametrize("exponentiator", EXPONENTIATORS)
+def test_the_memory_holds_the_table(exponentiator):
+    """Beside operands and primes of at least half the modulus's length, and nothing overlaps."""
+    for window, multipliers in itertools.product(WINDOWS, (1, 2)):
+        for bits in (1024, 2048, 2176, 4096, 8192):
+            design = FAMILIES["fdfm"].design(bits, multipliers, exponentiator, window)
+            layout, own = design.layout, design.capabilities
+            assert own.max_prime_length >= bits / 2
+            entry = own.max_digits if multipliers == 1 else own.max_prime_digits
+            used = sorted(base for location, base in layout.bases.items())
+            assert len(set(used)) == len(used)
+            assert used[-1] + (entry if design.exponentiation.table else 1) <= layout.depth
+
+
+@pytest.mark.parametrize(
+    ("exponentiator", "window", "one", "two"),
+    [
+        ("left-to-right", 4, 2308, 2308),
+        ("m-ary", 2, 1919, 2089),
+        ("fixed-window", 4, 1103, 1492),
+        ("sliding-window", 4, 1443, 1766),
+    ],
+)
+def test_one_block_ram_holds_what_the_page_says(exponentiator, window, one, two):
+    for multipliers, longest in ((1, one), (2, two)):
+        depths = [
+            FAMILIES["fdfm"].design(bits, multipliers, exponentiator, window).layout.depth
+            for bits in (longest, longest + 1)
+        ]
+        assert depths == [2048, 4096]
