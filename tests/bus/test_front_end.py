@@ -62,7 +62,8 @@ async def prepare(ctx, bench, length, y=0):
 def test_whole_commands(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     rng = random.Random(SEED)
-    lengths = [3, 31, 32, 33, 64, *(range(1023, 1032) if width > 1 else (1023, 1031)), 1100]
+    # Around the digit boundaries of all widths, and some long ones.
+    lengths = [3, 31, 32, 33, 64, 127, 128, 129, 135, 136, 137, 1023, 1100]
 
     async def process(ctx):
         for length in lengths:
