@@ -20,6 +20,7 @@ __all__ = [
     "PARTS",
     "WORDS",
     "accelerator_verilog",
+    "build_command",
     "check_part",
     "cluster_verilog",
     "engine_verilog",
@@ -52,6 +53,19 @@ def accelerator_verilog(
     hardware = Accelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+
+
+def build_command(
+    choice: Choice | ClusterChoice, target: Target, bus: Bus, paddings: Collection[Padding]
+) -> str:
+    """The command line that makes a design again, without the option for its folder."""
+    command = choice.command("build", target)
+    if bus is not Bus.AXI4_LITE:
+        command += f" --bus {bus.value}"
+    if paddings:
+        names = [padding.value for padding in Padding if padding in paddings]
+        command += f" --padding {','.join(names)}"
+    return command
 
 
 def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
@@ -149,12 +163,7 @@ def _header(
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
     own = core.design.capabilities
-    command = choice.command("build", target)
-    if bus is not Bus.AXI4_LITE:
-        command += f" --bus {bus.value}"
-    if paddings:
-        names = [padding.value for padding in Padding if padding in paddings]
-        command += f" --padding {','.join(names)}"
+    command = build_command(choice, target, bus, paddings)
     lines = [
         f"{choice.module_name}: {many}{core.family.summary}",
         f"Coprime {__version__}, Apache-2.0",

@@ -10,8 +10,9 @@ from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
 from coprime.padding.scheme import Padding
 
-from . import fusesoc, headers, ip_xact, svd, zynq
+from . import constraints, drivers, fusesoc, headers, ip_xact, readme, svd, template, zynq
 from .description import Description, describe
+from .license import licensed
 
 __all__ = ["package", "write_package"]
 
@@ -24,7 +25,10 @@ def _verilog(own: Description) -> Mapping[str, str]:
 
 _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     _verilog,
+    template.files,
+    constraints.files,
     headers.files,
+    drivers.files,
     svd.files,
     ip_xact.files,
     fusesoc.files,
@@ -35,7 +39,8 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
 
 def package(own: Description) -> Mapping[str, str]:
     """The text of each file of a package, by its path in the folder."""
-    return {path: text for files in _FILES for path, text in files(own).items()}
+    contents = licensed({path: text for files in _FILES for path, text in files(own).items()})
+    return contents | licensed(readme.files(own, contents))
 
 
 def write_package(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from string import Template
 
+from coprime.cells.target import Target
+
 from .description import Description
 
 __all__ = ["ZYNQ_BOARDS", "files"]
@@ -91,7 +93,9 @@ puts "WARNING: connect a source of random bytes to accelerator/s_axis_random;\\
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """A Tcl script that makes a Vivado project for the boards of ZYNQ_BOARDS."""
+    """A Tcl script that makes a Vivado project for the boards of ZYNQ_BOARDS; for 7 series only."""
+    if own.target is not Target.XC7:
+        return {}
     boards = (f"    {name} {{{part} {board}}}" for name, (part, board) in ZYNQ_BOARDS.items())
     text = _ZYNQ.substitute(
         name=own.name,

@@ -25,13 +25,12 @@ def run_json(capsys, *arguments):
     return json.loads(out)
 
 
+def files_in(folder):
+    """All files of a folder, as `coprime build` prints them."""
+    return {str(path) for path in folder.rglob("*") if path.is_file()}
+
+
 RUN_FIELDS = {
     *("family", "parameters", "operation", "bits", "result", "ok", "cycles"),
     *("predicted_cycles", "utilization", "seconds", "cycles_per_second"),
-}
-
-
-PROJECT_FILES = {
-    name: [f"coprime_{name}.{kind}" for kind in ("svd", "xml", "core", "zynq.tcl")]
-    for name in ("fdfm", "cluster")
 }

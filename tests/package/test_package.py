@@ -27,7 +27,7 @@ from coprime.cells.target import Target
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.tools import verilator_root
-from coprime.package import svd
+from coprime.package import svd, zynq
 from coprime.package.description import describe
 from coprime.package.package import write_package
 from coprime.package.zynq import ZYNQ_BOARDS
@@ -265,9 +265,13 @@ def lint(folder, name):
     return done.returncode
 
 
-def test_the_zynq_script_is_tcl(package):
+@pytest.mark.parametrize("paddings", [(), (Padding.OAEP,)])
+def test_the_zynq_script_is_tcl(tmp_path, paddings):
     """Run by Tcl itself, with Vivado's commands as recorders."""
-    name, folder, _ = package
+    name = "coprime_fdfm"
+    own = describe(choose("fdfm", {}), Target.XC7, paddings=paddings)
+    script = tmp_path / f"{name}.zynq.tcl"
+    script.write_text(zynq.files(own)[script.name])
     tkinter = pytest.importorskip("tkinter", reason="this Python has no Tcl")
     tcl = tkinter.Tcl()
     calls = []
@@ -275,21 +279,26 @@ def test_the_zynq_script_is_tcl(package):
         tcl.createcommand(
             command, lambda *words, command=command: calls.append((command, *words)) or command
         )
-    script = folder / f"{name}.zynq.tcl"
     tcl.eval(f"info script {{{script}}}")
     for board, (part, _) in ZYNQ_BOARDS.items():
         calls.clear()
         tcl.setvar("argv", f"{board} there")
         tcl.eval(script.read_text())
         assert ("create_project", name, "there", "-part", part) in calls
-        assert ("add_files", str(folder / f"{name}.v")) in calls
+        assert ("add_files", str(tmp_path / f"{name}.v")) in calls
         assert ("create_bd_cell", "-type", "module", "-reference", name, "accelerator") in calls
         assert not any(call[0] == "launch_runs" for call in calls)
         warned = any("s_axis_random" in call[-1] for call in calls if call[0] == "puts")
-        assert warned == ("s_axis_random" in (folder / f"{name}.v").read_text())
+        assert warned == bool(paddings)
     tcl.setvar("argv", "nothing")
     with pytest.raises(tkinter.TclError, match="one of zybo-z7-10, zybo-z7-20, zedboard"):
         tcl.eval(script.read_text())
+
+
+def test_only_7_series_have_the_zynq_script():
+    for target in Target:
+        own = describe(choose("fdfm", {}), target)
+        assert bool(zynq.files(own)) == (target is Target.XC7)
 
 
 VIVADO = (

@@ -1,0 +1,19 @@
+"""Designs whose packages are looked at."""
+
+from coprime.bus.accelerator import Bus
+from coprime.catalog import choose
+from coprime.cells.target import Target
+from coprime.package.description import describe
+from coprime.padding.scheme import Padding
+
+SMALL = {
+    "fdfm": ("fdfm", {"max_bits": "64"}, Bus.AXI4_LITE, ()),
+    "bursts": ("fdfm", {"max_bits": "64"}, Bus.AXI4, ()),
+    "padded": ("fdfm", {"max_bits": "128"}, Bus.AXI4, (Padding.OAEP,)),
+    "cluster": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4_LITE, ()),
+}
+
+
+def described(design, target=Target.GENERIC):
+    family, settings, bus, paddings = SMALL[design]
+    return describe(choose(family, settings), target, bus, paddings)
