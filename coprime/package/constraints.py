@@ -33,7 +33,7 @@ _XDC = Template(f"""\
 #   synth_design -top $name -part xc7z020clg400-1 -mode out_of_context
 #
 # In a larger design Vivado must not use it: the clock that drives s_axi_aclk is constrained there.
-# As a component of an IP repository the file is marked accordingly. In a project, do so with
+# component.xml does not list it. In a project, restrict it with
 #
 #   set_property USED_IN {{synthesis implementation out_of_context}} [get_files $file]
 #

@@ -124,6 +124,10 @@ class Description:
             return field.reset
         return self.values[register.name].get(field.name, 0)
 
+    def register_reset(self, register: Register) -> int:
+        """A register's value after reset."""
+        return sum(self.reset(register, field) << field.offset for field in register.fields)
+
     def codes(self, register: Register, field: Field) -> list[enum.IntEnum]:
         """The codes that a field takes; none for a field of numbers."""
         return list(_CODES.get((register.name, field.name), ()))

@@ -10,7 +10,7 @@ from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
 from coprime.padding.scheme import Padding
 
-from . import constraints, drivers, fusesoc, headers, ip_xact, readme, svd, template, zynq
+from . import constraints, drivers, fusesoc, headers, ip_xact, readme, svd, template, vivado, zynq
 from .description import Description, describe
 from .license import licensed
 
@@ -31,6 +31,7 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     drivers.files,
     svd.files,
     ip_xact.files,
+    vivado.files,
     fusesoc.files,
     zynq.files,
 )

@@ -22,6 +22,8 @@ def files(own: Description) -> Mapping[str, str]:
     add_texts(peripheral, name="COPRIME", description=own.summary, baseAddress="0x0")
     block = SubElement(peripheral, "addressBlock")
     add_texts(block, offset="0x0", size=f"0x{1 << WINDOW_BITS:X}", usage="registers")
+    interrupt = "Number 0 stands for the one that your system gives it."
+    add_texts(SubElement(peripheral, "interrupt"), name="COPRIME", description=interrupt, value=0)
     found = SubElement(peripheral, "registers")
     for register in own.registers:
         one = SubElement(found, "register")
@@ -30,8 +32,8 @@ def files(own: Description) -> Mapping[str, str]:
             add_texts(one, dim=register.words, dimIncrement=4)
             name += "[%s]"
         add_texts(one, name=name, description=register.doc, addressOffset=f"0x{register.address:X}")
-        reset = sum(own.reset(register, field) << field.offset for field in register.fields)
-        add_texts(one, access=ACCESS[register.access], resetValue=f"0x{reset:08X}")
+        reset = f"0x{own.register_reset(register):08X}"
+        add_texts(one, access=ACCESS[register.access], resetValue=reset)
         fields = SubElement(one, "fields")
         for field in register.fields:
             part = SubElement(fields, "field")
