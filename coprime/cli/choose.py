@@ -1,11 +1,11 @@
 """`coprime choose`: the best measured designs under a budget."""
 
 import argparse
-from pathlib import Path
 
-from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
+from coprime.explore.choose import DEVICE, OTHER_PART, Budget, choose
+from coprime.flow.ecp5 import DEVICES
 
-from .options import RESULTS, check_results
+from .options import add_results, chosen_points
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -25,39 +25,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="operation that is to be fast (RSA_PRIVATE)",
     )
     parser.add_argument(
+        "--part",
+        choices=list(OTHER_PART),
+        default=next(iter(OTHER_PART)),
+        help="whose area and clock count: the complete accelerator's (accelerator), or those of the"
+        " engine without registers and bus",
+    )
+    parser.add_argument(
         "--device",
         choices=list(DEVICES),
-        default=DEFAULT_DEVICE,
-        help=f"device that ecp5 was placed and routed on ({DEFAULT_DEVICE})",
+        default=DEVICE,
+        help=f"device that ecp5 was placed and routed on ({DEVICE})",
     )
     parser.add_argument("--max-dsp", type=int, metavar="N", help="maximum number of DSP slices")
     parser.add_argument("--max-lut", type=int, metavar="N", help="maximum number of LUTs")
     parser.add_argument(
         "--max-ms", type=float, metavar="T", help="maximum milliseconds of an operation"
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=RESULTS,
-        metavar="FILE",
-        help=f"results of a sweep ({RESULTS})",
-    )
+    add_results(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
-    from coprime.explore.choose import Budget, choose, describe
-    from coprime.explore.points import read_points
-
-    check_results(options.results)
     best = choose(
-        read_points(options.results),
+        chosen_points(options),
         bits=options.bits,
         target=options.target,
         operation=options.operation,
+        part=options.part,
         device=options.device,
         budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
     )
-    for point in best:
-        print(describe(point))
-        print(f"    {point.command}")
+    for chosen in best:
+        print(f"{chosen.time}, {chosen.security}")
+        print(f"    {chosen.area}")
+        print(f"    {chosen.point.command}")

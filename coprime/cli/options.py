@@ -1,25 +1,29 @@
 """Options that several commands share, and what their values mean."""
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
 from coprime.cells.target import Target
+from coprime.explore.points import Point, read_points, versions
+from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
 
 __all__ = [
     "BAD_INPUT",
     "FAILED",
-    "RESULTS",
     "Parser",
     "add_design",
     "add_json",
     "add_paddings",
+    "add_results",
     "add_target",
-    "check_results",
     "chosen_design",
     "chosen_paddings",
+    "chosen_points",
     "chosen_settings",
     "hexadecimal",
     "hexadecimal_bytes",
@@ -28,9 +32,6 @@ __all__ = [
 
 BAD_INPUT, FAILED = 2, 1
 """Exit statuses other than 0."""
-
-RESULTS = Path("results.parquet")
-"""The results file of a sweep if none is named."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -111,10 +112,30 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 # --- Results ------------------------------------------------------------------------------------
 
 
-def check_results(path: Path) -> None:
-    """Raise ValueError, with the command that makes it, if there is no such results file."""
-    if not path.is_file():
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Add --results, which `chosen_points` reads."""
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="results of a sweep, .parquet or .csv (the measurements that come with Coprime)",
+    )
+
+
+def chosen_points(options: argparse.Namespace) -> Sequence[Point]:
+    """Read the points of --results, or those that come with Coprime; say whose they are.
+
+    Raises ValueError, with the command that makes it, if there is no such file.
+    """
+    path: Path | None = options.results
+    if path is None:
+        points, where = shipped_points(), "the measurements that come with Coprime"
+    elif path.is_file():
+        points, where = read_points(path), str(path)
+    else:
         raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
+    print(f"from {where}: {versions(points)}", file=sys.stderr)
+    return points
 
 
 # --- Types of values ----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "specification",
         metavar="SPEC.toml",
-        help="what to measure; all: what the report needs; full: whole engines of all families too",
+        help="what to measure, or one of: shipped, all, full, compression (docs/sweeps.md)",
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="results: .parquet or .csv"

@@ -1,13 +1,19 @@
 """The best measured designs under a budget."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
+from coprime.catalog import family_named
+from coprime.flow.ecp5 import device_name
 
 from .points import Point
 
-__all__ = ["Budget", "choose", "describe"]
+__all__ = ["DEVICE", "OTHER_PART", "Budget", "Chosen", "choose"]
+
+DEVICE = "LFE5U-85F"
+"""The device that the shipped measurements were placed and routed on; it holds each of them."""
+OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
+"""What may be chosen, with what is shown beside it."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +57,57 @@ class Budget:
         return ", ".join(f"{limit:g} {unit}" for limit, unit in limits if limit is not None)
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """A design that was chosen.
+
+    Parameters
+    ----------
+    point : its figures
+    beside : the same design's other part, engine or accelerator; None if that was not measured
+    """
+
+    point: Point
+    beside: Point | None
+
+    @property
+    def time(self) -> str:
+        """What it is and how long it takes, in words."""
+        point = self.point
+        parameters = " ".join(f"{name}={value}" for name, value in point.parameters.items())
+        how = "cycles" if point.cycles is not None else "predicted cycles"
+        cycles = f"{_cycles(point):,} {how}"
+        if point.milliseconds is not None:
+            cycles = f"{point.milliseconds:.3g} ms, {cycles} at {point.fmax_mhz:.1f} MHz"
+        return f"{point.family} {parameters}".strip() + f": {cycles}"
+
+    @property
+    def security(self) -> str:
+        """Whether it is constant-time and checks its result, in words; from the catalogue.
+
+        Raises ValueError if the catalogue has no such design.
+        """
+        settings = {name: str(value) for name, value in self.point.parameters.items()}
+        capabilities = family_named(self.point.family).choose(settings).design.capabilities
+        constant = "constant time" if capabilities.constant_time else "not constant time"
+        return constant + (", result checked" if capabilities.checked else "")
+
+    @property
+    def area(self) -> str:
+        """What it occupies, in words."""
+        return "; ".join(_area(one) for one in (self.point, self.beside) if one is not None)
+
+
 def choose(
     points: Sequence[Point],
     *,
     bits: int,
     target: str,
     operation: str = "RSA_PRIVATE",
-    part: str = "engine",
-    device: str = DEFAULT_DEVICE,
+    part: str = "accelerator",
+    device: str = DEVICE,
     budget: Budget | None = None,
-) -> list[Point]:
+) -> list[Chosen]:
     """The points under the budget that no other point beats, the fastest first.
 
     A point beats another if it is no slower, takes no more LUTs, DSP slices and block RAM, and is
@@ -73,7 +120,7 @@ def choose(
     bits : length of the modulus in bits
     target : xc7 or ecp5
     operation : what is to be fast
-    part : "engine" or "accelerator"
+    part : "engine" or "accelerator": whose area and clock count
     device : the one that counts of those that ecp5 was placed and routed on
     budget : limits; None is none
 
@@ -82,58 +129,77 @@ def choose(
     """
     if target not in ("xc7", "ecp5"):
         raise ValueError(f"target must be xc7 or ecp5, not {target!r}")
+    if part not in OTHER_PART:
+        raise ValueError(f"part must be accelerator or engine, not {part!r}")
     budget = budget or Budget()
-    alike = [
-        point
-        for point in points
-        if (point.target, point.operation, point.part) == (target, operation, part)
-        and (point.fmax_mhz is None or point.device in (None, device_name(device)))
-        and point.status == "ok"
-        and _cycles(point) is not None
-    ]
-    here = [point for point in alike if point.bits == bits]
-    where = f"{operation} on {target}"
-    if not alike:
-        raise ValueError(f"no point is measured for {where}; sweep it first")
+    alike = _measured(points, operation, target, device)
+    own = [point for point in alike if point.part == part]
+    here = [point for point in own if point.bits == bits]
+    where = f"{part} doing {operation} on {target}"
+    if not own:
+        there = sorted({point.part for point in alike} & OTHER_PART.keys())
+        hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
+        raise ValueError(f"no {where} is measured; {hint}")
     if not here:
-        sizes = ", ".join(str(size) for size in sorted({point.bits for point in alike}))
-        raise ValueError(f"no point is measured for {where} at {bits} bits, only at {sizes}")
+        sizes = ", ".join(str(size) for size in sorted({point.bits for point in own}))
+        raise ValueError(f"no {where} is measured at {bits} bits, only at {sizes}")
     routed = [point for point in here if point.milliseconds is not None]
     if budget.max_ms is not None and not routed:
-        raise ValueError(
-            f"no point for {where} at {bits} bits is placed and routed: no time is known"
-        )
-    slowest: dict[object, Point] = {}
-    for point in routed or here:
-        design = (point.family, tuple(sorted(point.parameters.items())))
-        if design not in slowest or _figures(point) > _figures(slowest[design]):
-            slowest[design] = point
-    designs = list(slowest.values())
+        raise ValueError(f"no {where} at {bits} bits is placed and routed: no time is known")
+    designs = list(_slowest(routed or here).values())
+    beside = _slowest(
+        point for point in alike if point.bits == bits and point.part == OTHER_PART[part]
+    )
+
+    def chosen(point: Point) -> Chosen:
+        return Chosen(point, beside.get(_design(point)))
+
     within = [point for point in designs if budget.excess(point) <= 0]
     if not within:
-        nearest = min(designs, key=lambda point: (budget.excess(point), _figures(point)))
+        nearest = chosen(min(designs, key=lambda one: (budget.excess(one), _figures(one))))
         raise ValueError(
-            f"no measured point for {where} at {bits} bits is within {budget};"
-            f" the nearest is {describe(nearest)}"
+            f"no measured {where} at {bits} bits is within {budget};"
+            f" the nearest is {nearest.time}; {nearest.area}"
         )
     best = [
         point
         for point in within
         if not any(_beats(_figures(other), _figures(point)) for other in within)
     ]
-    return sorted(best, key=_figures)
+    return [chosen(point) for point in sorted(best, key=_figures)]
 
 
-def describe(point: Point) -> str:
-    """Say a point in words: family, parameters, area, time."""
-    parameters = " ".join(f"{name}={value}" for name, value in point.parameters.items())
-    time = (
-        f"{point.milliseconds:.3g} ms"
-        if point.milliseconds is not None
-        else f"{_cycles(point):,} cycles"
+def _measured(points: Sequence[Point], operation: str, target: str, device: str) -> list[Point]:
+    """The points of an operation on a target, whatever their part and size."""
+    routed_on = device_name(device)
+    return [
+        point
+        for point in points
+        if (point.target, point.operation, point.status) == (target, operation, "ok")
+        and (point.fmax_mhz is None or point.device in (None, routed_on))
+        and _cycles(point) is not None
+    ]
+
+
+def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
+    """For each design, its slowest point."""
+    slowest: dict[object, Point] = {}
+    for point in points:
+        design = _design(point)
+        if design not in slowest or _figures(point) > _figures(slowest[design]):
+            slowest[design] = point
+    return slowest
+
+
+def _design(point: Point) -> object:
+    return (point.family, tuple(sorted(point.parameters.items())))
+
+
+def _area(point: Point) -> str:
+    return (
+        f"{point.part} {point.lut:,} LUTs, {point.ff:,} flip-flops, {point.dsp} DSP,"
+        f" {point.bram:g} block RAM"
     )
-    name = f"{point.family} {parameters}".strip()
-    return f"{name}: {time}, {point.lut} LUTs, {point.dsp} DSP, {point.bram:g} block RAM"
 
 
 def _cycles(point: Point) -> int | None:

@@ -1,21 +1,19 @@
-"""A measured point, and the files of them, Parquet or CSV: one row a point.
+"""A measured point, and results files: a row for each point, in Parquet or CSV.
 
 A point is one family with its parameters, working on one size with one operation, on one target.
 The figures of two targets are of different devices: compare rows of the same `target` only.
 """
 
+import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-from pyarrow import csv, parquet
-
 from coprime.flow.files import replacing
 
-__all__ = ["SCHEMA", "Point", "check_format", "read_points", "write_points"]
+__all__ = ["COLUMNS", "Point", "check_format", "read_points", "versions", "write_points"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Point:
     paper: str
     """Short name of the publication that the family implements; empty for our own."""
     parameters: Mapping[str, int | str]
-    """Every parameter with its value; in Parquet JSON text with sorted keys."""
+    """Every parameter with its value; in a file JSON text with sorted keys."""
     bits: int
     """Length of the modulus in bits."""
     operation: str
@@ -72,8 +70,12 @@ class Point:
     slices_estimate: int | None = None
     """Slices if all were filled."""
     fmax_mhz: float | None = None
-    """Maximum clock frequency in MHz after place and route, of the best seed; None unless routed.
-    """
+    """Maximum clock frequency in MHz after place and route, the mean over `placements`: what
+    one run of the tools reaches on average; None unless routed."""
+    fmax_best_mhz: float | None = None
+    """The same of the best of these placements."""
+    placements: int = 0
+    """How many times it was placed and routed, each time from another seed; 0 unless routed."""
     gate_area: float | None = None
     """Unit-gate area: unit gates of the logic, without flip-flops and memory bits."""
     gate_delay: float | None = None
@@ -98,7 +100,7 @@ class Point:
     reason: str | None = None
     """Why the point failed, in one sentence; None if it did not."""
     tools: Mapping[str, str]
-    """Version of each tool that had a part in it; in Parquet JSON text with sorted keys."""
+    """Version of each tool that had a part in it; in a file JSON text with sorted keys."""
     command: str
     """The `coprime build` command line that makes this design again."""
     key: str
@@ -122,26 +124,19 @@ class Point:
         return ", ".join(f"{name} {value}" for name, value in pairs)
 
 
-_TYPES: Mapping[object, pyarrow.DataType] = {
-    str: pyarrow.string(),
-    int: pyarrow.int64(),
-    float: pyarrow.float64(),
-    str | None: pyarrow.string(),
-    int | None: pyarrow.int64(),
-    float | None: pyarrow.float64(),
-    Mapping[str, int | str]: pyarrow.string(),
-    Mapping[str, str]: pyarrow.string(),
-}
+COLUMNS: Mapping[str, Any] = {field.name: field.type for field in fields(Point)}
+"""The columns of a results file, with the type of each field."""
+
 _JSON = ("parameters", "tools")
-_LATER: Mapping[str, object] = {"cores": 0}
+_LATER: Mapping[str, Any] = {"cores": 0, "fmax_best_mhz": None, "placements": 0}
 """Columns that files of earlier versions do not have, with what holds for all of their points."""
 
-SCHEMA = pyarrow.schema([(field.name, _TYPES[field.type]) for field in fields(Point)])
-"""The columns of a results file."""
 
-
-_FORMATS = {".parquet": "Parquet", ".csv": "CSV"}
-"""Of results files, by how their names end."""
+def versions(points: Iterable[Point]) -> str:
+    """Say which versions of Coprime and of the tools measured points, Coprime's first."""
+    found = {pair for point in points for pair in point.tools.items()}
+    tools = sorted(found, key=lambda pair: (pair[0] != "coprime", pair))
+    return ", ".join(f"{name} {version}" for name, version in tools)
 
 
 def check_format(path: Path) -> None:
@@ -161,12 +156,8 @@ def write_points(points: Iterable[Point], path: Path) -> None:
         row = dict(point.__dict__)
         row |= {name: json.dumps(dict(row[name]), sort_keys=True) for name in _JSON}
         rows.append(row)
-    table = pyarrow.Table.from_pylist(rows, schema=SCHEMA)
     with replacing(path) as fresh:
-        if path.suffix == ".csv":
-            csv.write_csv(table, fresh)
-        else:
-            parquet.write_table(table, fresh)
+        _FORMATS[path.suffix].write(rows, fresh)
 
 
 def read_points(path: Path) -> Sequence[Point]:
@@ -174,30 +165,108 @@ def read_points(path: Path) -> Sequence[Point]:
 
     Raises OSError if it cannot be read, ValueError if it is not a file of points.
     """
-    table = _read_table(path)
-    there = [name for name in SCHEMA.names if name in table.column_names]
-    missing = [name for name in SCHEMA.names if name not in there and name not in _LATER]
+    check_format(path)
+    names, rows = _FORMATS[path.suffix].read(path)
+    missing = [name for name in COLUMNS if name not in names and name not in _LATER]
     if missing:
         raise ValueError(f"{path} holds no measured points: it has no column {missing[0]}")
-    schema = pyarrow.schema([SCHEMA.field(name) for name in there])
+    there = [name for name in COLUMNS if name in names]
     try:
-        rows = [{**_LATER, **row} for row in table.select(there).cast(schema).to_pylist()]
-        return [Point(**row | {name: json.loads(row[name]) for name in _JSON}) for row in rows]
+        return [
+            Point(
+                **{**_LATER}
+                | {name: row[name] for name in there}
+                | {name: json.loads(row[name]) for name in _JSON}
+            )
+            for row in rows
+        ]
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} holds no measured points: {error}") from error
 
 
-def _read_table(path: Path) -> pyarrow.Table:
-    check_format(path)
+# --- Parquet and CSV ----------------------------------------------------------------------------
+
+_Rows = Sequence[Mapping[str, Any]]
+_TEXT, _WHOLE, _NUMBER = "string", "int64", "float64"
+_KINDS: Mapping[object, str] = {
+    str: _TEXT,
+    int: _WHOLE,
+    float: _NUMBER,
+    str | None: _TEXT,
+    int | None: _WHOLE,
+    float | None: _NUMBER,
+    Mapping[str, int | str]: _TEXT,
+    Mapping[str, str]: _TEXT,
+}
+"""What a field of a type is in a file, in Arrow's words."""
+_PARSE: Mapping[str, Callable[[str], object]] = {_TEXT: str, _WHOLE: int, _NUMBER: float}
+
+
+def _write_parquet(rows: _Rows, path: Path) -> None:
+    # Arrow takes a third of a second to import: only those who need it wait for it.
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = pyarrow.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()])
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema), path)
+
+
+def _read_parquet(path: Path) -> tuple[Sequence[str], _Rows]:
+    import pyarrow
+    from pyarrow import parquet
+
     source = pyarrow.BufferReader(path.read_bytes())
     try:
-        if path.suffix == ".parquet":
-            return parquet.read_table(source)
-        # Without quotes an empty field is what was not measured; with them, an empty text.
-        convert = csv.ConvertOptions(
-            column_types=SCHEMA, strings_can_be_null=True, quoted_strings_can_be_null=False
-        )
-        parse = csv.ParseOptions(newlines_in_values=True)
-        return csv.read_csv(source, parse_options=parse, convert_options=convert)
+        table = parquet.read_table(source)
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} is not a {_FORMATS[path.suffix]} file, or not whole") from error
+        raise ValueError(f"{path} is not a Parquet file, or not whole") from error
+    there = [name for name in COLUMNS if name in table.column_names]
+    schema = pyarrow.schema([(name, _KINDS[COLUMNS[name]]) for name in there])
+    try:
+        return there, table.select(there).cast(schema).to_pylist()
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path} holds no measured points: {error}") from error
+
+
+def _write_csv(rows: _Rows, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _read_csv(path: Path) -> tuple[Sequence[str], _Rows]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = [
+                {name: _parsed(name, text) for name, text in row.items() if name in COLUMNS}
+                for row in reader
+            ]
+        return reader.fieldnames or (), rows
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{path} is not a CSV file of points, or not whole: {error}") from error
+
+
+def _parsed(name: str, text: str | None) -> object:
+    """A cell's value. What is empty is None, unless the column is of text that may be empty."""
+    if text is None:
+        raise ValueError(f"a row ends before the column {name}")
+    if not text and COLUMNS[name] is not str:
+        return None
+    return _PARSE[_KINDS[COLUMNS[name]]](text)
+
+
+@dataclass(frozen=True)
+class _Format:
+    """How a kind of file is written, and how its columns and rows are read."""
+
+    write: Callable[[_Rows, Path], None]
+    read: Callable[[Path], tuple[Sequence[str], _Rows]]
+
+
+_FORMATS = {
+    ".parquet": _Format(_write_parquet, _read_parquet),
+    ".csv": _Format(_write_csv, _read_csv),
+}
+"""By how a file's name ends."""

@@ -24,9 +24,9 @@ from coprime.explore.figures import (
     pareto_front,
     plot_rows,
 )
-from coprime.explore.points import SCHEMA, Point, read_points
+from coprime.explore.points import Point, versions, write_points
 from coprime.explore.side_by_side import Comparison, compare
-from coprime.flow.ecp5 import DEFAULT_DEVICE, device_name
+from coprime.flow.ecp5 import DEVICES, device_name
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
 from coprime.papers.published import Table, tables
@@ -53,7 +53,7 @@ _COLUMNS = (
 
 
 def write_report(
-    points: Path | None,
+    points: Sequence[Point],
     folder: Path,
     *,
     progress: Callable[[str], None] | None = None,
@@ -62,19 +62,19 @@ def write_report(
 
     Parameters
     ----------
-    points : Path or None
-        A results file. None: the papers' figures beside what needs no measurement.
+    points : sequence of Point
+        What was measured; nothing: the papers' figures beside what needs no measurement.
     folder : Path
         Made if it does not exist; files of these names are overwritten.
     progress : called with what is being written
 
-    Raises OSError if a file cannot be read or written, ValueError if `points` is no results file.
+    Raises OSError if a file cannot be written.
     """
     report = progress or (lambda _: None)
-    measured = read_points(points) if points is not None else []
-    rows, plotted = plot_rows(measured)
-    compared = [(table, compare(table, measured)) for table in tables()]
-    written = [_write_points(measured, folder / "points.csv")]
+    rows, plotted = plot_rows(points)
+    compared = [(table, compare(table, points)) for table in tables()]
+    written = [folder / "points.csv"]
+    write_points(points, written[0])
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
         for figure in target.figures:
@@ -92,7 +92,7 @@ def write_report(
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
     report("the page")
     page = folder / "index.html"
-    write_file(page, _page(measured, rows, plotted, compared, images))
+    write_file(page, _page(points, rows, plotted, compared, images))
     return [page, *written]
 
 
@@ -105,14 +105,6 @@ def _write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object
         writer.writerow(names)
         writer.writerows(lines)
     return path
-
-
-def _write_points(points: Sequence[Point], path: Path) -> Path:
-    def text(value: object) -> object:
-        return json.dumps(dict(value), sort_keys=True) if isinstance(value, Mapping) else value
-
-    names = SCHEMA.names
-    return _write_csv(path, names, ([text(getattr(one, name)) for name in names] for one in points))
 
 
 def _write_papers(compared: Sequence[tuple[Table, Sequence[Comparison]]], path: Path) -> Path:
@@ -156,25 +148,30 @@ def _write_figure(
 
 
 def _initial_rows(rows: Sequence[Row]) -> list[Row]:
-    """Rows that pass the filters as the page opens."""
-    own = list(rows)
-    for name in _PREFERRED:
-        start = _initial(name, sorted({row[name] for row in own}))
-        own = [row for row in own if row[name] == start]
-    return own
+    """Rows of a target that pass the filters as the page opens."""
+    start = _opening(rows)
+    return [row for row in rows if all(row[name] == value for name, value in start.items())]
 
 
 _PREFERRED = {
-    "device": (device_name(DEFAULT_DEVICE),),
+    "device": tuple(device_name(device) for device in DEVICES),
     "operation": ("RSA_PRIVATE", "MODEXP", "MODMUL"),
-    "exponents": ("worst", "random"),
-    "part": PARTS,
+    "exponents": ("random", "worst"),
+    "part": ("accelerator", *PARTS),
 }
-"""What the page opens with."""
+"""What the page opens with: the first of these that there is."""
 
 
-def _initial(name: str, values: Sequence[str]) -> str | None:
-    return next((one for one in (*_PREFERRED[name], *values) if one in values), None)
+def _opening(rows: Sequence[Row]) -> dict[str, str]:
+    """The value of each filter as the page opens: there are rows of a target with all of them."""
+    start: dict[str, str] = {}
+    own = list(rows)
+    for name, preferred in _PREFERRED.items():
+        values = sorted({row[name] for row in own})
+        if values:
+            start[name] = next(one for one in (*preferred, *values) if one in values)
+            own = [row for row in own if row[name] == start[name]]
+    return start
 
 
 # --- The page -----------------------------------------------------------------------------------
@@ -237,11 +234,10 @@ def _page(
 def _summary(points: Sequence[Point]) -> str:
     if not points:
         return "No measured points: make some with “coprime sweep”."
-    tools = sorted({pair for point in points for pair in point.tools.items()})
     families = sorted({point.family for point in points})
     count = f"{len(points):,} point{'s' if len(points) > 1 else ''}"
     text = f"{count} of {', '.join(families)}; measured with "
-    return text + ", ".join(f"{name} {version}" for name, version in tools) + "."
+    return f"{text}{versions(points)}."
 
 
 def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:
@@ -250,6 +246,7 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
     words = {"xc7": "xc7: AMD 7 series", "ecp5": "ecp5: Lattice ECP5", "unit-gate": "unit gates"}
     first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
     sizes = sorted({row["bits"] for row in rows})
+    start = _opening([row for row in rows if row["target"] == first])
     selects = [
         ("target", "Target", [(one, words.get(one, one)) for one in targets], first),
         ("bits", "Size", [("all", "all"), *((str(one), f"{one} bits") for one in sizes)], "all"),
@@ -262,7 +259,7 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
     ):
         values = sorted({row[name] for row in rows})
         texts = [(one, _EXPONENTS.get(one, one)) for one in values]
-        selects.append((name, label, texts, _initial(name, values)))
+        selects.append((name, label, texts, start.get(name)))
     return selects
 
 

@@ -57,9 +57,10 @@ TARGETS = ("xc7", "ecp5", "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
 ALL = "all"
 SHIPPED = {
-    "all": ("all", "compression"),
+    "shipped": ("shipped",),
     "compression": ("compression",),
-    "full": ("all", "compression", "full"),
+    "all": ("shipped", "papers"),
+    "full": ("shipped", "papers", "compression", "full"),
 }
 """Specifications that come with Coprime, each with the files that it is made of."""
 SIZE = "bits"
@@ -159,7 +160,8 @@ def parse_specification(text: str) -> list[PlannedPoint]:
     points: dict[PlannedPoint, None] = {}
     for number, table in enumerate(tables, 1):
         try:
-            points |= dict.fromkeys(_points(_validated(_Sweep, table)))
+            for part in _listed(table.get("part", PARTS[0])):
+                points |= dict.fromkeys(_points(_validated(_Sweep, {**table, "part": part})))
         except ValueError as error:
             where = f" (table {number} of {len(tables)})" if len(tables) > 1 else ""
             raise ValueError(f"{error}{where}") from error

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from coprime import __version__
@@ -147,7 +148,12 @@ def _measure_area(task: AreaTask) -> Measurement:
             columns["device"] = device_name(task.device)
             reason = f"place and route: {_sentence(error)}"
         else:
-            columns |= {"device": routed.device, "fmax_mhz": routed.fmax_mhz}
+            columns |= {
+                "device": routed.device,
+                "fmax_mhz": round(fmean(routed.fmax_by_seed.values()), 2),
+                "fmax_best_mhz": routed.fmax_mhz,
+                "placements": len(routed.fmax_by_seed),
+            }
             tools = routed.tools
     tools = tools or mapped.tools
     return Measurement(columns, tools, _area_key(task, source.verilog, tools), reason)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coprime.explore.points import write_points
+from coprime.explore.points import read_points, write_points
+from coprime.explore.shipped import shipped_points
 from tests.cli.command import run
 from tests.explore.samples import point
 
@@ -15,23 +16,28 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 def test_prints_the_paths_that_it_wrote(tmp_path, capsys):
     write_points([point("fdfm", 64, 1)], tmp_path / "some.parquet")
     results = tmp_path / "some.parquet"
-    status, out, err = run(capsys, "report", "--results", results, "-o", tmp_path / "report")
-    assert (status, err) == (0, "")
+    status, out, _ = run(capsys, "report", "--results", results, "-o", tmp_path / "report")
+    assert status == 0
     paths = out.splitlines()
     assert paths[0] == str(tmp_path / "report" / "index.html")
     written = {str(path) for path in (tmp_path / "report").rglob("*") if path.is_file()}
     assert set(paths) == written
 
 
-def test_takes_the_results_of_this_folder(tmp_path, capsys):
+def test_says_which_versions_measured(tmp_path, capsys):
+    write_points([point("fdfm", 64, 1)], tmp_path / "some.csv")
+    results = tmp_path / "some.csv"
+    _, _, err = run(capsys, "report", "--results", results, "-o", tmp_path / "report")
+    assert err == f"from {results}: yosys 1.0\n"
+
+
+def test_without_results_those_that_come_with_coprime(tmp_path, capsys):
+    """Whatever else there is in the folder."""
     write_points([point("fdfm", 64, 1)], tmp_path / "results.parquet")
-    assert run(capsys, "report", "-o", tmp_path / "report")[0] == 0
-    assert len((tmp_path / "report" / "points.csv").read_text().splitlines()) == 2
-
-
-def test_without_results_only_the_papers(tmp_path, capsys):
-    assert run(capsys, "report", "-o", tmp_path / "report")[0] == 0
-    assert len((tmp_path / "report" / "points.csv").read_text().splitlines()) == 1
+    status, _, err = run(capsys, "report", "-o", tmp_path / "report")
+    assert status == 0
+    assert err.startswith("from the measurements that come with Coprime: coprime 0.")
+    assert read_points(tmp_path / "report" / "points.csv") == list(shipped_points())
     assert "33067148" in (tmp_path / "report" / "papers.csv").read_text()
 
 

@@ -17,13 +17,20 @@ def test_sweep_and_choose(tmp_path, capsys):
     )
     assert err.count(f"160 bits: {FAILED}\n") == len(err.splitlines()) == 4
     wanted = ("choose", "--bits", 96, "--target", "ecp5", "--results", results)
+    status, out, err = run(capsys, *wanted, "--device", "LFE5U-25F")
+    assert (status, out) == (2, "")
+    assert "only its engine: --part engine" in err
+    wanted = (*wanted, "--part", "engine", "--device", "LFE5U-25F")
     status, out, err = run(capsys, *wanted)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert err.startswith(f"from {results}: coprime 0.")
     lines = out.splitlines()
     assert lines[0].startswith(
         "fdfm exponentiator=left-to-right max_bits=96 multipliers=1 window=4: "
     )
-    assert lines[1] == (
+    assert lines[0].endswith(" cycles, not constant time")
+    assert lines[1].startswith("    engine ")
+    assert lines[2] == (
         "    coprime build fdfm -p max_bits=96 -p multipliers=1"
         " -p exponentiator=left-to-right -p window=4 --target ecp5 -o DIR"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coprime.explore.choose import Budget, choose, describe
+from coprime.explore.choose import Budget, choose
 from coprime.explore.points import Point
 
 
@@ -16,12 +16,15 @@ def point(name, ms=1.0, lut=100, dsp=1, **changes):
         "exponents": "worst",
         "seed": 1,
         "target": "ecp5",
-        "part": "engine",
+        "device": "LFE5U-85F-6 CABGA381",
+        "part": "accelerator",
         "lut": lut,
+        "ff": 50,
         "dsp": dsp,
         "bram": 1.0,
         "cycles": 1000,
         "milliseconds": ms,
+        "fmax_mhz": ms and 1 / ms,
         "status": "ok",
         "tools": {},
         "command": f"coprime build {name}",
@@ -41,7 +44,7 @@ POINTS = [
 
 def names(points=POINTS, *, bits=1024, target="ecp5", operation="RSA_PRIVATE", **limits):
     found = choose(points, bits=bits, target=target, operation=operation, budget=Budget(**limits))
-    return [one.family for one in found]
+    return [one.point.family for one in found]
 
 
 def test_pareto_front_fastest_first():
@@ -67,7 +70,7 @@ def test_budgets(limits, expected):
 @pytest.mark.parametrize(
     ("limits", "nearest"),
     [
-        ({"max_lut": 90}, r"within 90 LUTs; the nearest is slow: 9 ms, 100 LUTs, 1 DSP"),
+        ({"max_lut": 90}, r"within 90 LUTs; the nearest is slow: 9 ms, .*; accelerator 100 LUTs"),
         ({"max_ms": 0.5}, r"within 0.5 ms; the nearest is fast"),
         ({"max_dsp": 4, "max_ms": 2.9}, r"within 4 DSP, 2.9 ms; the nearest is middle"),
     ],
@@ -96,7 +99,7 @@ def test_failed_points_and_other_targets_do_not_count():
         point("other", 0.1, 1, target="xc7"),
         point("public", 0.1, 1, operation="RSA_PUBLIC"),
         point("long", 0.1, 1, bits=2048),
-        point("whole", 0.1, 1, part="accelerator"),
+        point("part", 0.1, 1, part="engine"),
         point("many", 0.1, 1, part="cluster", cores=8),
     ]
     assert names(points) == ["good"]
@@ -109,20 +112,66 @@ def test_cycles_where_nothing_is_routed():
         point("beaten", None, 200, cycles=600, target="xc7"),
     ]
     assert names(points, target="xc7") == ["quick", "small"]
-    assert describe(points[1]) == "small: 2,000 cycles, 100 LUTs, 1 DSP, 1 block RAM"
+    (quick, small) = choose(points, bits=1024, target="xc7")
+    assert quick.time == "quick: 500 cycles"
+    assert small.time == "small: 2,000 predicted cycles"
+    assert small.area == "accelerator 100 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
     with pytest.raises(ValueError, match="placed and routed: no time is known"):
         names(points, target="xc7", max_ms=1.0)
 
 
+def test_the_other_part_is_shown_beside():
+    points = [
+        point("both", 2.0, 200),
+        point("both", 1.0, 100, part="engine"),
+        point("both", 1.5, 90, part="engine", parameters={"width": 9}),
+        point("alone", 3.0, 150),
+    ]
+    both, alone = choose(points, bits=1024, target="ecp5")
+    assert both.time == "both: 2 ms, 1,000 cycles at 0.5 MHz"
+    assert both.area == (
+        "accelerator 200 LUTs, 50 flip-flops, 1 DSP, 1 block RAM;"
+        " engine 100 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
+    )
+    assert alone.beside is None
+    assert alone.area == "accelerator 150 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
+    large, small = choose(points, bits=1024, target="ecp5", part="engine")
+    assert (large.point.lut, large.beside) == (100, points[0])
+    assert (small.point.lut, small.beside) == (90, None)
+
+
+def test_a_part_that_is_not_measured():
+    points = [point("a", part="engine"), point("b", part="cluster")]
+    with pytest.raises(ValueError, match="is measured; only its engine: --part engine"):
+        names(points)
+    with pytest.raises(ValueError, match="is measured; sweep it first"):
+        names(points[1:])
+    with pytest.raises(ValueError, match="part must be accelerator or engine, not 'cluster'"):
+        choose(points, bits=1024, target="ecp5", part="cluster")
+
+
+@pytest.mark.parametrize(
+    ("design", "expected"),
+    [
+        ({"name": "compact", "parameters": {"max_bits": 512}}, "constant time, result checked"),
+        ({"name": "karatsuba"}, "constant time"),
+        ({"name": "fdfm"}, "not constant time"),
+    ],
+)
+def test_what_an_attacker_may_see(design, expected):
+    (chosen,) = choose([point(**design)], bits=1024, target="ecp5")
+    assert chosen.security == expected
+
+
 def test_routed_points_are_not_mixed_with_others():
-    points = [point("routed", 2.0), point("mapped", None, 1, cycles=1)]
+    points = [point("routed", 2.0), point("mapped", None, 1, cycles=1, device="Lattice ECP5")]
     assert names(points) == ["routed"]
 
 
 def test_nothing_measured():
     with pytest.raises(ValueError, match="at 4096 bits, only at 1024"):
         names(bits=4096)
-    with pytest.raises(ValueError, match="no point is measured for RSA_PRIVATE on xc7"):
+    with pytest.raises(ValueError, match="no accelerator doing RSA_PRIVATE on xc7 is measured"):
         names(target="xc7")
     with pytest.raises(ValueError, match="target must be xc7 or ecp5, not 'unit-gate'"):
         names(target="unit-gate")
@@ -142,10 +191,10 @@ def test_points_of_another_device_do_not_count():
         point("both", 5.0, fmax_mhz=40.0, device=large),
         point("large only", 1.0, fmax_mhz=90.0, device=large),
     ]
-    assert [one.family for one in choose(points, bits=1024, target="ecp5")] == ["both"]
-    found = choose(points, bits=1024, target="ecp5", device="LFE5U-85F")
-    assert [one.family for one in found] == ["large only"]
-    with pytest.raises(ValueError, match="no point is measured for RSA_PRIVATE on ecp5"):
+    assert names(points) == ["large only"]
+    (found,) = choose(points, bits=1024, target="ecp5", device="LFE5U-25F")
+    assert found.point is points[0]
+    with pytest.raises(ValueError, match="no accelerator doing RSA_PRIVATE on ecp5 is measured"):
         choose(points, bits=1024, target="ecp5", device="LFE5U-45F")
     with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
         choose(points, bits=1024, target="ecp5", device="LFE5U-12F")

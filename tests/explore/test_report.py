@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from coprime.explore.figures import pareto_front, plot_rows
-from coprime.explore.points import write_points
 from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
 from tests.explore.samples import HOSTILE, SIZES, point, sample_points
@@ -25,10 +24,9 @@ def points():
 
 @pytest.fixture(scope="module")
 def folder(points, tmp_path_factory):
-    root = tmp_path_factory.mktemp("report")
-    write_points(points, root / "results.parquet")
-    write_report(root / "results.parquet", root / "report")
-    return root / "report"
+    folder = tmp_path_factory.mktemp("report")
+    write_report(points, folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -270,8 +268,7 @@ def test_plots_show_one_device(tmp_path):
         point("fdfm", 64, 3, device=small, **alone),
         point("fdfm", 64, 4, "xc7", **alone),
     ]
-    write_points(points, tmp_path / "results.parquet")
-    write_report(tmp_path / "results.parquet", tmp_path)
+    write_report(points, tmp_path)
     for target, settings in (
         ("ecp5", "max_bits 64, width 2"),
         ("xc7", "max_bits 64, width 4"),
@@ -291,8 +288,7 @@ def test_clusters_stand_by_themselves(browser, tmp_path):
         point("fdfm", 64, 1, "xc7", cores=8, **cluster),
         point("fdfm", 64, 1, "xc7", cores=4, **cluster),
     ]
-    write_points(points, tmp_path / "results.parquet")
-    page, *_ = write_report(tmp_path / "results.parquet", tmp_path)
+    page, *_ = write_report(points, tmp_path)
     for figure in ("area-time", "dsp-cycles", "product"):
         (line,) = read_csv(tmp_path / "figures" / f"{figure}-xc7.csv")
         assert line["settings"] == "max_bits 64, width 1"
@@ -352,8 +348,7 @@ def test_pareto_front():
 
 
 def test_same_results_make_the_same_report(folder, points, tmp_path):
-    write_points(points, tmp_path / "results.parquet")
-    for path in write_report(tmp_path / "results.parquet", tmp_path / "report"):
+    for path in write_report(points, tmp_path / "report"):
         twin = folder / path.relative_to(tmp_path / "report")
         assert path.read_bytes() == twin.read_bytes(), path.name
 
@@ -367,7 +362,7 @@ def test_page_names_no_address_that_it_would_load(folder):
 
 
 def test_report_without_results(browser, tmp_path):
-    written = write_report(None, tmp_path / "new" / "report")
+    written = write_report([], tmp_path / "new" / "report")
     assert written[0] == tmp_path / "new" / "report" / "index.html"
     browser.problems.clear()
     browser.open(written[0])
@@ -375,23 +370,17 @@ def test_report_without_results(browser, tmp_path):
     assert "33,067,148" in browser.evaluate("document.body.textContent")
 
 
-def test_results_that_are_none(tmp_path):
-    (tmp_path / "results.parquet").write_text("not Parquet")
-    with pytest.raises(ValueError, match="is not a Parquet file"):
-        write_report(tmp_path / "results.parquet", tmp_path)
-
-
 def test_writes_without_network(folder, tmp_path):
     """In a network of its own, which has no way out."""
-    results = folder.parent / "results.parquet"
     script = (
-        "import sys; from pathlib import Path; from coprime.explore.report import write_report; "
-        "write_report(Path(sys.argv[1]), Path(sys.argv[2]))"
+        "import sys; from pathlib import Path; from coprime.explore.points import read_points; "
+        "from coprime.explore.report import write_report; "
+        "write_report(read_points(Path(sys.argv[1])), Path(sys.argv[2]))"
     )
     command = ["unshare", "--net", "--map-root-user", sys.executable, "-c", script]
     try:
         subprocess.run([*command[:3], "true"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("this machine does not let a process have a network of its own")
-    subprocess.run([*command, results, tmp_path / "report"], check=True, timeout=120)
+    subprocess.run([*command, folder / "points.csv", tmp_path / "report"], check=True, timeout=120)
     assert (tmp_path / "report" / "index.html").is_file()

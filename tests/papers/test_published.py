@@ -9,7 +9,7 @@ from coprime import papers
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
 from coprime.explore.multiplication import ALONE
-from coprime.explore.points import SCHEMA
+from coprime.explore.points import COLUMNS
 from coprime.flow.ecp5 import DEVICES, device_name
 from coprime.flow.parts import PARTS
 from coprime.papers.published import (
@@ -58,7 +58,7 @@ def test_sources_name_what_exists():
         if isinstance(source, Computed):
             assert source.value() > 0, where
             continue
-        assert source.column in SCHEMA.names, where
+        assert source.column in COLUMNS, where
         family = FAMILIES[source.family]
         assert source.part in (*PARTS, CLUSTER), where
         assert (source.cores > 0) is (source.part == CLUSTER), where

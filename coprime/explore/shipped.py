@@ -1,0 +1,46 @@
+"""The measurements that come with Coprime: what `coprime sweep all` measured.
+
+`make measured` measures them again.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from coprime.catalog import Choice
+
+from .points import Point, read_points
+
+__all__ = ["SHIPPED", "find", "shipped_points"]
+
+SHIPPED = Path(__file__).parent / "measured.csv"
+"""The results file."""
+
+
+@cache
+def shipped_points() -> Sequence[Point]:
+    """Every point of the file, failed ones included."""
+    return tuple(read_points(SHIPPED))
+
+
+def find(choice: Choice, target: str, part: str) -> Sequence[Point]:
+    """The points of exactly this design on a target: one for each operation and size.
+
+    All of them have the same area and clock.
+
+    Parameters
+    ----------
+    choice : the design; each of its parameters must be that of the measured one
+    target : xc7, ecp5 or unit-gate
+    part : "engine", "accelerator", or another that a point may have
+
+    Gives an empty sequence if the design was not measured.
+    """
+    defaults = {parameter.name: parameter.default for parameter in choice.family.parameters}
+    return [
+        point
+        for point in shipped_points()
+        if (point.family, point.target, point.part) == (choice.family.name, target, part)
+        and point.status == "ok"
+        and {**defaults, **point.parameters} == choice.values
+    ]
