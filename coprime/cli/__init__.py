@@ -65,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except _BAD_INPUT as error:
-        busy = isinstance(error, EngineError) and error.code is Error.BUSY
-        return _complain(error, FAILED if busy else BAD_INPUT)
+        failed = isinstance(error, EngineError) and error.code in (Error.BUSY, Error.FAULT)
+        return _complain(error, FAILED if failed else BAD_INPUT)
     except _FAILED as error:
         return _complain(error, FAILED)
     except KeyboardInterrupt:

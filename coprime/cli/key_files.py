@@ -2,14 +2,21 @@
 
 import argparse
 import getpass
-import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from coprime.rsa import keys
 
-__all__ = ["add_key", "add_passphrase", "load_private", "load_public", "passphrase"]
+__all__ = [
+    "add_key",
+    "add_passphrase",
+    "load_private",
+    "load_public",
+    "new_passphrase",
+    "passphrase",
+]
 
 Key = TypeVar("Key")
 
@@ -49,12 +56,42 @@ def load_public(options: argparse.Namespace) -> keys.RsaPublicKey:
     return _load(keys.load_public, options)
 
 
+def new_passphrase(options: argparse.Namespace) -> bytes | None:
+    """The passphrase for a key that is written; None if it is not to be encrypted.
+
+    With --encrypt it is asked for twice unless --passphrase-file has it. Raises ValueError if the
+    two differ, or if it is empty.
+    """
+    given = passphrase(options)
+    if given is None and options.encrypt:
+        given = _ask("new passphrase: ")
+        if _ask("the same again: ") != given:
+            raise ValueError("the two passphrases differ")
+    if given == b"":
+        raise ValueError("the passphrase must not be empty")
+    return given
+
+
 def _load(load: Callable[[Path, str | bytes | None], Key], options: argparse.Namespace) -> Key:
-    """Load a key; ask for a missing passphrase if standard input is a terminal."""
+    """Load a key; ask for a missing passphrase."""
     given = passphrase(options)
     try:
         return load(options.key, given)
     except keys.PassphraseMissingError:
-        if not sys.stdin.isatty():
-            raise
-        return load(options.key, getpass.getpass(f"passphrase of {options.key}: "))
+        return load(options.key, _ask(f"passphrase of {options.key}: "))
+
+
+def _ask(prompt: str) -> bytes:
+    """Ask on the controlling terminal, without echo, wherever the input comes from.
+
+    Raises ValueError if there is no terminal, since what is typed is never shown.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)  # it would show what is typed
+        try:
+            return getpass.getpass(prompt).encode()
+        except (getpass.GetPassWarning, EOFError):
+            raise ValueError(
+                "the key needs a passphrase, and there is no terminal to ask for it: name a file"
+                " that holds it with --passphrase-file"
+            ) from None

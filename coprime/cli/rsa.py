@@ -8,8 +8,8 @@ from typing import Any
 
 from coprime.flow.files import create_file, write_file
 from coprime.rsa import keys, operations
+from coprime.rsa.hashes import HASHES
 from coprime.rsa.padding import (
-    HASHES,
     EncryptionPadding,
     Oaep,
     Pkcs1Encryption,
@@ -19,7 +19,7 @@ from coprime.rsa.padding import (
 )
 
 from .devices import add_device, open_accelerator
-from .key_files import add_key, add_passphrase, load_private, load_public, passphrase
+from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
 from .options import hexadecimal_bytes
 from .output import check_file
 
@@ -79,6 +79,9 @@ def _add_keygen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="the same key every time: for tests only")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     parser.add_argument("--public", type=Path, metavar="FILE", help="write the public key too")
+    parser.add_argument(
+        "--encrypt", action="store_true", help="encrypt the key; asks for a passphrase"
+    )
     add_passphrase(parser)
 
 
@@ -86,12 +89,39 @@ def _add_padding(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--padding", choices=[default, "pkcs1"], default=default, help=f"({default})"
     )
-    parser.add_argument("--hash", choices=list(HASHES), help="hash function (sha256)")
-    parser.add_argument(
-        "--mgf-hash", choices=list(HASHES), help="hash function of the mask (that of --hash)"
-    )
+    for option, text in (
+        ("--hash", "hash function (sha256)"),
+        ("--mgf-hash", "hash function of the mask (that of --hash)"),
+    ):
+        parser.add_argument(option, type=_hash_name, choices=list(HASHES), help=text)
     if default == "oaep":
         parser.add_argument("--label", type=hexadecimal_bytes, metavar="HEX", help="(empty)")
+        return
+    parser.add_argument(
+        "--salt-length",
+        type=_salt_length,
+        metavar="N|digest|max|auto",
+        help="bytes of PSS's salt: a number; as many as the digest has; as many as fit; auto: any"
+        " for verification, and digest for signing (auto)",
+    )
+    parser.add_argument(
+        "--prehashed", action="store_true", help="the input is the message's digest, in bytes"
+    )
+
+
+def _hash_name(text: str) -> str:
+    """The name in HASHES, for it as OpenSSL and standards write it: SHA3-256, sha512-224."""
+    plain = re.sub("[-_/]", "", text.lower())
+    return next((name for name in HASHES if name.replace("_", "") == plain), text)
+
+
+def _salt_length(text: str) -> int | str:
+    """A value of --salt-length."""
+    if text in ("digest", "max", "auto"):
+        return text
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"0 or more bytes, digest, max or auto, not {text!r}")
 
 
 def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
@@ -105,9 +135,14 @@ def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
 
 def _signature_padding(options: argparse.Namespace) -> SignaturePadding:
     if options.padding == "pkcs1":
-        _refuse(options, "mgf_hash")
-        return Pkcs1Signature(hash=options.hash or "sha256")
-    return Pss(hash=options.hash or "sha256", mgf_hash=options.mgf_hash)
+        _refuse(options, "mgf_hash", "salt_length")
+        return Pkcs1Signature(hash=options.hash or "sha256", prehashed=options.prehashed)
+    return Pss(
+        hash=options.hash or "sha256",
+        mgf_hash=options.mgf_hash,
+        salt_length="auto" if options.salt_length is None else options.salt_length,
+        prehashed=options.prehashed,
+    )
 
 
 def _refuse(options: argparse.Namespace, *names: str) -> None:
@@ -140,6 +175,7 @@ def _write(options: argparse.Namespace, data: bytes, *, secret: bool) -> None:
 def _keygen(options: argparse.Namespace) -> None:
     if options.public is not None and options.public.absolute() == options.output.absolute():
         raise ValueError("--public and -o must name two files")
+<<<<<<< HEAD
     for option, path in (("-o", options.output), ("--public", options.public)):
         if path is not None:
             check_file(option, path)
@@ -150,6 +186,16 @@ def _keygen(options: argparse.Namespace) -> None:
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)
+=======
+    for path in (options.output, options.public):
+        if path is not None and path.exists():
+            raise ValueError(f"{path} exists, and a key is never overwritten")
+    secret = new_passphrase(options)
+    key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
+    if options.public is not None:
+        _write_new(options.public, keys.public_pem(key.public), 0o644)
+    _write_new(options.output, keys.private_pem(key, secret), 0o600)
+>>>>>>> 1203b4b (Reject wrong PKCS #1 v1.5 paddings implicitly, check every private result, take any salt length, digests and SHA-512/224 and /256; ask for passphrases; name keys of more primes)
 
 
 def _transform(
@@ -158,15 +204,24 @@ def _transform(
     load: Callable[[argparse.Namespace], Any],
     operation: Callable[..., bytes],
     *,
+    encodes: bool = True,
     secret: bool = False,
 ) -> None:
-    """Check the options, then do an operation on the input and write what it returns."""
+    """Check the options, then do an operation on the input and write what it returns.
+
+    Parameters
+    ----------
+    encodes : the input is what the padding encodes
+    secret : the result is readable by its owner only, as keys are
+    """
     if options.output != "-":
         check_file("-o", Path(options.output))
         if Path(options.output).resolve() == options.key.resolve():
             raise ValueError("-o and --key name one file, and a key is never overwritten")
     padding = padding_of(options)
     key, data = load(options), _read(options)
+    if encodes:  # an input that cannot be is refused before a device is built
+        padding.encode(data, key.bits)
     with open_accelerator(options) as accelerator:
         result = operation(accelerator, key, data, padding)
     _write(options, result, secret=secret)
@@ -177,8 +232,11 @@ def _encrypt(options: argparse.Namespace) -> None:
 
 
 def _decrypt(options: argparse.Namespace) -> None:
-    # A message is readable by its owner only, as keys are.
-    _transform(options, _encryption_padding, load_private, operations.decrypt, secret=True)
+    _transform(
+        *(options, _encryption_padding, load_private, operations.decrypt),
+        encodes=False,
+        secret=True,
+    )
 
 
 def _sign(options: argparse.Namespace) -> None:
@@ -189,6 +247,7 @@ def _verify(options: argparse.Namespace) -> None:
     padding = _signature_padding(options)
     key, message = load_public(options), _read(options)
     signature = options.signature.read_bytes()
+    padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
     with open_accelerator(options) as accelerator:
         operations.verify(accelerator, key, message, signature, padding)
     print("the signature is valid", file=sys.stderr)

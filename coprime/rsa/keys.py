@@ -1,10 +1,10 @@
 """RSA keys: their numbers, reading and writing key files, and generating new keys."""
 
+import base64
 import math
 import random
 import re
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -12,6 +12,9 @@ from typing import Self
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from coprime.rsa import der
+from coprime.rsa.primes import is_prime, random_prime
 
 __all__ = [
     "MIN_BITS",
@@ -31,13 +34,13 @@ __all__ = [
 MIN_BITS = 64
 """Bits of the shortest modulus that `generate` makes."""
 MAX_BITS = 65535
-_ROUNDS = 40
-"""Miller-Rabin rounds for a new prime: a composite passes with a probability below 4^-40."""
 _LOAD_ROUNDS = 8
-"""Rounds for a prime of a loaded key, whose other numbers must be consistent too."""
+"""Miller-Rabin rounds for a prime of a loaded key, whose other numbers must be consistent too."""
+_MULTI_PRIME = "has more than two primes; keys of two primes are supported"
+_REFUSED = "Invalid key"
+"""The library's error about a key that it has decrypted."""
 _PRIVATE_NUMBERS = {"d": "d", "p": "p", "q": "q", "dp": "dmp1", "dq": "dmq1", "qinv": "iqmp"}
 """Names of a private key's numbers here, and in the library."""
-_SMALL_PRIMES = tuple(n for n in range(3, 1000, 2) if all(n % k for k in range(3, n, 2)))
 
 
 class KeyFileError(Exception):
@@ -160,8 +163,8 @@ def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPriv
     Raises
     ------
     KeyFileError
-        Not a key file, not RSA, only a public key, passphrase wrong or missing, or
-        inconsistent numbers.
+        Not a key file, not RSA, more than two primes, only a public key, passphrase wrong or
+        missing, or inconsistent numbers.
     """
     key = _parse_private(data, passphrase)
     if key is not None:
@@ -256,40 +259,10 @@ def generate(
         return _key(rsa.generate_private_key(e, bits))
     else:
         bits_of = secrets.randbits
-    p = q = _prime(p_bits, e, bits_of)
+    p = q = random_prime(p_bits, e, bits_of)
     while p == q:
-        q = _prime(bits - p_bits, e, bits_of)
+        q = random_prime(bits - p_bits, e, bits_of)
     return RsaPrivateKey.from_primes(p, q, e)
-
-
-def _prime(bits: int, e: int, bits_of: Callable[[int], int]) -> int:
-    """Return a prime with its two highest bits set and no common factor of e and prime - 1.
-
-    The product of two such primes has as many bits as both together.
-    """
-    while True:
-        candidate = bits_of(bits) | 3 << (bits - 2) | 1
-        if math.gcd(candidate - 1, e) == 1 and _is_prime(candidate, _ROUNDS):
-            return candidate
-
-
-def _is_prime(candidate: int, rounds: int) -> bool:
-    """Miller and Rabin's test with secret random bases, for odd candidates over 2."""
-    if any(candidate % small == 0 for small in _SMALL_PRIMES):
-        return candidate in _SMALL_PRIMES
-    twos = ((candidate - 1) & (1 - candidate)).bit_length() - 1
-    odd = (candidate - 1) >> twos
-    for _ in range(rounds):
-        power = pow(2 + secrets.randbelow(candidate - 3), odd, candidate)
-        if power in (1, candidate - 1):
-            continue
-        for _ in range(twos - 1):
-            power = power * power % candidate
-            if power == candidate - 1:
-                break
-        else:
-            return False
-    return True
 
 
 def _read(path: Path | str) -> bytes:
@@ -320,6 +293,10 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
     except UnsupportedAlgorithm as error:
         raise KeyFileError("the file holds a key of an unknown kind") from error
     except ValueError as error:
+        if _is_multi_prime(data):
+            raise KeyFileError(f"the key {_MULTI_PRIME}") from error
+        if encrypted and str(error) == _REFUSED:
+            raise KeyFileError(f"the encrypted key is corrupt, or {_MULTI_PRIME}") from error
         if encrypted:
             raise KeyFileError(
                 "the passphrase is wrong, or the encrypted key is corrupt"
@@ -330,10 +307,25 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
     try:
         result = _key(key)
         for name, prime in (("p", result.p), ("q", result.q)):
-            _require(_is_prime(prime, _LOAD_ROUNDS), f"{name} is prime")
+            _require(is_prime(prime, _LOAD_ROUNDS), f"{name} is prime")
     except ValueError as error:
         raise KeyFileError(f"the numbers of the private key are inconsistent: {error}") from error
     return result
+
+
+def _is_multi_prime(data: bytes) -> bool:
+    """Whether it is an RSA key with otherPrimeInfos (RFC 8017, A.1.2), alone or in PKCS #8."""
+    try:
+        if _is_pem(data):
+            data = base64.b64decode(data.split(b"-----")[2])
+        ((_, content),) = der.elements(data)
+        fields = der.elements(content)
+        if len(fields) > 2 and fields[2][0] == der.OCTET_STRING:
+            ((_, content),) = der.elements(fields[2][1])
+            fields = der.elements(content)
+    except (ValueError, IndexError):
+        return False
+    return len(fields) == 10 and fields[0] == (der.INTEGER, b"\1")
 
 
 def _check_legacy_header(data: bytes) -> None:

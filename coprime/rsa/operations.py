@@ -3,10 +3,12 @@
 The accelerator computes the modular exponentiations; the host pads, checks and blinds.
 """
 
+import hashlib
 import math
 import secrets
 from typing import Any, Protocol
 
+from coprime.model.padding import rejection_message
 from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
 from coprime.rsa.padding import DecryptionError, EncryptionPadding, Oaep, Pss, SignaturePadding
 
@@ -29,10 +31,10 @@ class InvalidSignatureError(Exception):
 
 
 class FaultError(Exception):
-    """The accelerator computed a wrong signature, which is not returned."""
+    """The accelerator computed a wrong result of a private operation, which is not returned."""
 
     def __init__(self) -> None:
-        super().__init__("the accelerator computed a wrong signature, which is not returned")
+        super().__init__("the accelerator computed a wrong result, which is not returned")
 
 
 class HasValue(Protocol):
@@ -98,6 +100,11 @@ def decrypt(
 ) -> bytes:
     """Decrypt a ciphertext.
 
+    With PKCS #1 v1.5 a wrong padding is not an error, since whether it is wrong reveals other
+    messages: the result is then a message of random length and content, which depends on key and
+    ciphertext and which nobody without the private key can predict or tell from one that was
+    encrypted (implicit rejection, as in OpenSSL 3.2 and later, byte for byte).
+
     Parameters
     ----------
     padding : None: OAEP with SHA-256
@@ -107,13 +114,18 @@ def decrypt(
     Raises
     ------
     DecryptionError
-        Whatever is wrong with the ciphertext.
+        The ciphertext is not as long as the modulus, or not below it; or, with OAEP, whatever is
+        wrong.
+    FaultError
+        The accelerator's result is wrong.
     """
     value = _from_bytes(ciphertext, key)
     if value is None:
         raise DecryptionError
+    secret = hashlib.sha256(_to_bytes(key.d, key.bits)).digest()
+    substitute = rejection_message(secret, ciphertext)
     encoded = _to_bytes(_private(accelerator, key, value, blinding), key.bits)
-    return (padding or Oaep()).decode(encoded)
+    return (padding or Oaep()).decode(encoded, substitute)
 
 
 def sign(
@@ -126,9 +138,6 @@ def sign(
 ) -> bytes:
     """Sign a message; the signature is as long as the modulus.
 
-    The host checks the signature with the public exponent before returning it, since one wrong half
-    of a CRT exponentiation would reveal the primes.
-
     Parameters
     ----------
     padding : None: PSS with SHA-256
@@ -137,15 +146,12 @@ def sign(
     Raises
     ------
     ValueError
-        The modulus is too short for the padding.
+        The modulus is too short for the padding, or a digest has a wrong length.
     FaultError
         The accelerator's result is wrong.
     """
     encoded = int.from_bytes((padding or Pss()).encode(message, key.bits))
-    value = _private(accelerator, key, encoded, blinding)
-    if value >= key.n or pow(value, key.e, key.n) != encoded:
-        raise FaultError
-    return _to_bytes(value, key.bits)
+    return _to_bytes(_private(accelerator, key, encoded, blinding), key.bits)
 
 
 def verify(
@@ -165,6 +171,8 @@ def verify(
     ------
     InvalidSignatureError
         It is not.
+    ValueError
+        A digest has a wrong length.
     """
     value = _from_bytes(signature, key)
     if value is None:
@@ -176,14 +184,18 @@ def verify(
 
 
 def _private(accelerator: RsaAccelerator, key: RsaPrivateKey, value: int, blinding: bool) -> int:
+    """value^d mod n, checked: one wrong half of a CRT exponentiation would reveal the primes."""
     accelerator.load_private(key)
-    if not blinding:
-        return accelerator.private(value).value
-    mask = 0
-    while math.gcd(mask, key.n) != 1:
-        mask = 1 + secrets.randbelow(key.n - 1)
+    mask = 1
+    if blinding:
+        mask = 0
+        while math.gcd(mask, key.n) != 1:
+            mask = 1 + secrets.randbelow(key.n - 1)
     blinded = value * pow(mask, key.e, key.n) % key.n
-    return accelerator.private(blinded).value * pow(mask, -1, key.n) % key.n
+    result = accelerator.private(blinded).value
+    if result >= key.n or pow(result, key.e, key.n) != blinded:
+        raise FaultError
+    return result * pow(mask, -1, key.n) % key.n
 
 
 def _from_bytes(data: bytes, key: RsaPublicKey | RsaPrivateKey) -> int | None:

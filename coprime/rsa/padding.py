@@ -3,19 +3,21 @@
 A padding turns a message into an encoded message EM, a string of bytes below the modulus, and back.
 `bits` is always the length of the modulus in bits.
 
-A ciphertext that does not decode always raises the same error, from one place and after the same
-steps: whoever can request decryptions must not learn which byte was wrong.
+Whoever can request decryptions must not learn what was wrong with a ciphertext. With OAEP a
+ciphertext that does not decode always raises the same error, from one place and after the same
+steps. With PKCS #1 v1.5 even whether it decodes is a secret, which reveals other messages
+(Bleichenbacher's attack): there is no error, and a substitute takes the message's place.
 """
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from coprime.rsa.hashes import check_hashes, digest, digest_information, digest_size, mgf1
+
 __all__ = [
-    "HASHES",
     "DecryptionError",
     "EncryptionPadding",
     "MessageTooLongError",
@@ -24,21 +26,7 @@ __all__ = [
     "Pkcs1Signature",
     "Pss",
     "SignaturePadding",
-    "mgf1",
 ]
-
-HASHES: dict[str, tuple[int, ...]] = {
-    "sha1": (1, 3, 14, 3, 2, 26),
-    "sha224": (2, 16, 840, 1, 101, 3, 4, 2, 4),
-    "sha256": (2, 16, 840, 1, 101, 3, 4, 2, 1),
-    "sha384": (2, 16, 840, 1, 101, 3, 4, 2, 2),
-    "sha512": (2, 16, 840, 1, 101, 3, 4, 2, 3),
-    "sha3_224": (2, 16, 840, 1, 101, 3, 4, 2, 7),
-    "sha3_256": (2, 16, 840, 1, 101, 3, 4, 2, 8),
-    "sha3_384": (2, 16, 840, 1, 101, 3, 4, 2, 9),
-    "sha3_512": (2, 16, 840, 1, 101, 3, 4, 2, 10),
-}
-"""Names of the hash functions, as in hashlib, and their object identifiers."""
 
 RandomBytes = Callable[[int], bytes]
 
@@ -74,8 +62,12 @@ class EncryptionPadding(Protocol):
         """
         ...
 
-    def decode(self, encoded: bytes) -> bytes:
-        """The message in `encoded`, which is as long as the modulus. Raises DecryptionError."""
+    def decode(self, encoded: bytes, substitute: bytes) -> bytes:
+        """The message in `encoded`, which is as long as the modulus.
+
+        With a wrong padding it returns `substitute`, where whether it is wrong must be a secret, or
+        raises DecryptionError.
+        """
         ...
 
 
@@ -85,12 +77,16 @@ class SignaturePadding(Protocol):
     def encode(self, message: bytes, bits: int) -> bytes:
         """Hash and pad: at most ceil(bits / 8) bytes, with a value below 2**(bits - 1).
 
-        Raises ValueError if the modulus is too short for the hash.
+        Raises ValueError if the modulus is too short for the hash, and if the message must be a
+        digest and has another length.
         """
         ...
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
-        """Whether `encoded`, ceil(bits / 8) bytes, encodes this message."""
+        """Whether `encoded`, ceil(bits / 8) bytes, encodes this message.
+
+        Raises ValueError if the message must be a digest and has another length.
+        """
         ...
 
 
@@ -98,7 +94,8 @@ class SignaturePadding(Protocol):
 class Pkcs1Encryption:
     """RSAES-PKCS1-v1_5 (RFC 8017, section 7.2): 00 02, 8 or more random bytes, 00, the message.
 
-    No random byte is 0. For compatibility with existing protocols; new ones should use `Oaep`.
+    No random byte is 0. A wrong padding decodes to the substitute (implicit rejection). For
+    compatibility with existing protocols; new ones should use `Oaep`.
 
     Parameters
     ----------
@@ -116,14 +113,25 @@ class Pkcs1Encryption:
             filler += self.random(missing).replace(b"\0", b"")
         return b"\0\2" + filler + b"\0" + message
 
-    def decode(self, encoded: bytes) -> bytes:
-        """Unpad, as `EncryptionPadding` specifies."""
-        if len(encoded) < 11:  # depends on the key, not on the ciphertext
+    def decode(self, encoded: bytes, substitute: bytes) -> bytes:
+        """Unpad, as `EncryptionPadding` specifies: the substitute if the padding is wrong.
+
+        Raises DecryptionError if the modulus is too short for this padding.
+        """
+        size = len(encoded)
+        if size < 11:  # depends on the key, not on the ciphertext
             raise DecryptionError
         bad = encoded[0] | encoded[1] ^ 2
         end = _first_index(encoded, 2, 0)
         bad |= end < 10  # not found is 0; otherwise there are end - 2 random bytes
-        return _release(bad, encoded, end)
+        wrong = -(bad != 0)  # all ones, or 0
+        # Both end where the modulus ends, so that one loop over all bytes selects one of them.
+        chosen = bytes(
+            good & ~wrong | other & wrong
+            for good, other in zip(encoded, substitute.rjust(size, b"\0"), strict=True)
+        )
+        start = (end + 1) & ~wrong | (size - len(substitute)) & wrong
+        return chosen[start:]
 
 
 @dataclass(frozen=True)
@@ -144,13 +152,13 @@ class Oaep:
     random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_hashes(self.hash, self._mgf_hash)
+        check_hashes(self.hash, self._mgf_hash)
         _check_bytes("label", self.label)
 
     def encode(self, message: bytes, bits: int) -> bytes:
         """Pad, as `EncryptionPadding` specifies."""
         size = _bytes(bits)
-        label = _digest(self.hash, self.label)
+        label = digest(self.hash, self.label)
         limit = size - 2 * len(label) - 2
         _check_limit(message, limit, f"OAEP with {self.hash}", size)
         block = label + bytes(limit - len(message)) + b"\1" + message
@@ -159,9 +167,9 @@ class Oaep:
         masked_seed = _xor(seed, mgf1(self._mgf_hash, masked_block, len(seed)))
         return b"\0" + masked_seed + masked_block
 
-    def decode(self, encoded: bytes) -> bytes:
-        """Unpad, as `EncryptionPadding` specifies."""
-        label = _digest(self.hash, self.label)
+    def decode(self, encoded: bytes, substitute: bytes = b"") -> bytes:
+        """Unpad, as `EncryptionPadding` specifies: DecryptionError if the padding is wrong."""
+        label = digest(self.hash, self.label)
         size = len(label)
         if len(encoded) < 2 * size + 2:  # depends on the key, not on the ciphertext
             raise DecryptionError
@@ -173,7 +181,10 @@ class Oaep:
         bad |= end == 0
         for index in range(size, len(block)):  # only zeros before the 1
             bad |= block[index] & -(index < end)
-        return _release(bad, block, end)
+        message = block[end + 1 :]
+        if bad:
+            raise DecryptionError
+        return message
 
     @property
     def _mgf_hash(self) -> str:
@@ -187,17 +198,20 @@ class Pkcs1Signature:
     Parameters
     ----------
     hash : name of the message's hash, one of HASHES
+    prehashed : the message is given as its digest
     """
 
     hash: str = "sha256"
+    prehashed: bool = False
 
     def __post_init__(self) -> None:
-        _check_hashes(self.hash)
+        check_hashes(self.hash)
 
     def encode(self, message: bytes, bits: int) -> bytes:
         """Hash and pad, as `SignaturePadding` specifies."""
         size = _bytes(bits)
-        information = _digest_information(self.hash, _digest(self.hash, message))
+        value = _message_digest(self.hash, message, self.prehashed)
+        information = digest_information(self.hash, value)
         filler = size - 3 - len(information)
         if filler < 8:
             raise _too_short(
@@ -207,9 +221,10 @@ class Pkcs1Signature:
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
         """Whether this encodes the message, as `SignaturePadding` specifies."""
+        _message_digest(self.hash, message, self.prehashed)
         try:
             expected = self.encode(message, bits)
-        except ValueError:
+        except ValueError:  # no signature of so short a key can have this hash
             return False
         return hmac.compare_digest(encoded, expected)
 
@@ -224,16 +239,18 @@ class Pss:
     mgf_hash : name of the hash in MGF1; None: the same
     salt_length : bytes of the salt; or "digest": as long as the hash; or "max": as long as fits; or
         "auto": "digest" for signing, any length for verification
+    prehashed : the message is given as its digest
     random : the source of random bytes
     """
 
     hash: str = "sha256"
     mgf_hash: str | None = None
-    salt_length: int | Literal["digest", "max", "auto"] = "digest"
+    salt_length: int | Literal["digest", "max", "auto"] = "auto"
+    prehashed: bool = False
     random: RandomBytes = field(default=secrets.token_bytes, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_hashes(self.hash, self._mgf_hash)
+        check_hashes(self.hash, self._mgf_hash)
         if isinstance(self.salt_length, bool) or not isinstance(self.salt_length, int | str):
             raise TypeError(f"salt_length must be an int or a str, not {self.salt_length!r}")
         if self.salt_length not in ("digest", "max", "auto") and not (
@@ -246,6 +263,7 @@ class Pss:
 
     def encode(self, message: bytes, bits: int) -> bytes:
         """Hash and pad, as `SignaturePadding` specifies, to ceil((bits - 1) / 8) bytes."""
+        value = _message_digest(self.hash, message, self.prehashed)
         size, longest = self._sizes(bits)
         length = self._salt_length(longest)
         if not 0 <= length <= longest:
@@ -255,64 +273,62 @@ class Pss:
                 size,
             )
         salt = self.random(length)
-        digest = self._salted_digest(message, salt)
+        salted = self._salted_digest(value, salt)
         block = bytes(longest - length) + b"\1" + salt
-        masked = bytearray(_xor(block, mgf1(self._mgf_hash, digest, len(block))))
+        masked = bytearray(_xor(block, mgf1(self._mgf_hash, salted, len(block))))
         masked[0] &= _first_byte_mask(bits)
-        return bytes(masked) + digest + b"\xbc"
+        return bytes(masked) + salted + b"\xbc"
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
         """Whether this encodes the message, as `SignaturePadding` specifies."""
+        value = _message_digest(self.hash, message, self.prehashed)
         size, longest = self._sizes(bits)
         above, encoded = encoded[: len(encoded) - size], encoded[len(encoded) - size :]
         mask = _first_byte_mask(bits)
         if longest < 0 or any(above) or encoded[0] & ~mask or encoded[-1] != 0xBC:
             return False
-        masked, digest = encoded[: longest + 1], encoded[longest + 1 : -1]
-        block = bytearray(_xor(masked, mgf1(self._mgf_hash, digest, len(masked))))
+        masked, salted = encoded[: longest + 1], encoded[longest + 1 : -1]
+        block = bytearray(_xor(masked, mgf1(self._mgf_hash, salted, len(masked))))
         block[0] &= mask
         filler, one, salt = bytes(block).partition(b"\1")
         if any(filler) or not one:
             return False
         if self.salt_length != "auto" and len(salt) != self._salt_length(longest):
             return False
-        return hmac.compare_digest(digest, self._salted_digest(message, salt))
+        return hmac.compare_digest(salted, self._salted_digest(value, salt))
 
     def _sizes(self, bits: int) -> tuple[int, int]:
         """Bytes of the encoded message and of the longest salt (negative: too short a modulus)."""
         size = _bytes(bits - 1)
-        return size, size - hashlib.new(self.hash).digest_size - 2
+        return size, size - digest_size(self.hash) - 2
 
     def _salt_length(self, longest: int) -> int:
         if isinstance(self.salt_length, int):
             return self.salt_length
-        return longest if self.salt_length == "max" else hashlib.new(self.hash).digest_size
+        return longest if self.salt_length == "max" else digest_size(self.hash)
 
-    def _salted_digest(self, message: bytes, salt: bytes) -> bytes:
-        return _digest(self.hash, bytes(8) + _digest(self.hash, message) + salt)
+    def _salted_digest(self, value: bytes, salt: bytes) -> bytes:
+        return digest(self.hash, bytes(8) + value + salt)
 
     @property
     def _mgf_hash(self) -> str:
         return self.mgf_hash or self.hash
 
 
-def mgf1(name: str, seed: bytes, length: int) -> bytes:
-    """Mask of `length` bytes from a seed (RFC 8017, B.2.1) with the hash called `name`."""
-    mask = b""
-    counter = 0
-    while len(mask) < length:
-        mask += _digest(name, seed + counter.to_bytes(4, "big"))
-        counter += 1
-    return mask[:length]
-
-
 def _bytes(bits: int) -> int:
     return (bits + 7) // 8
 
 
-def _digest(name: str, data: bytes) -> bytes:
-    _check_bytes("message", data)
-    return hashlib.new(name, data).digest()
+def _message_digest(name: str, message: bytes, prehashed: bool) -> bytes:
+    """The digest of a message, or the message itself if it is given as its digest."""
+    _check_bytes("message", message)
+    if not prehashed:
+        return digest(name, message)
+    if len(message) != digest_size(name):
+        raise ValueError(
+            f"the digest has {len(message)} bytes, and a digest of {name} has {digest_size(name)}"
+        )
+    return message
 
 
 def _xor(left: bytes, right: bytes) -> bytes:
@@ -330,40 +346,6 @@ def _first_index(data: bytes, start: int, wanted: int) -> int:
     for index in range(start, len(data)):
         found |= index & -((data[index] == wanted) & (found == 0))
     return found
-
-
-def _release(bad: int, data: bytes, end: int) -> bytes:
-    """Return the message after `end`: the only place where a decryption fails."""
-    message = data[end + 1 :]
-    if bad:
-        raise DecryptionError
-    return message
-
-
-def _digest_information(name: str, digest: bytes) -> bytes:
-    """DER of the DigestInfo of a hash (RFC 8017, 9.2, note 1)."""
-    first, second, *rest = HASHES[name]
-    identifier = bytes([40 * first + second])
-    for arc in rest:
-        groups = [arc & 0x7F]
-        while arc := arc >> 7:
-            groups.append(arc & 0x7F | 0x80)
-        identifier += bytes(reversed(groups))
-    algorithm = _der(0x30, _der(0x06, identifier) + _der(0x05, b""))
-    return _der(0x30, algorithm + _der(0x04, digest))
-
-
-def _der(tag: int, content: bytes) -> bytes:
-    """One DER element; the content has less than 128 bytes."""
-    return bytes([tag, len(content)]) + content
-
-
-def _check_hashes(*names: object) -> None:
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"the hash must be a str, not {type(name).__name__}")
-        if name not in HASHES:
-            raise ValueError(f"the hash must be one of {', '.join(HASHES)}, not {name!r}")
 
 
 def _check_bytes(name: str, value: object) -> None:

@@ -14,13 +14,13 @@ from coprime.flow.verilog import to_verilog
 from coprime.model.padding import rejection_message
 from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding, Scheme, parse_paddings, task_of
+from coprime.rsa.hashes import mgf1
 from coprime.rsa.padding import (
     DecryptionError,
     Oaep,
     Pkcs1Encryption,
     Pkcs1Signature,
     Pss,
-    mgf1,
 )
 from tests.bus.conftest import MockEngine
 
@@ -131,10 +131,12 @@ def copying():
 
 def decode(padding, data):
     """Software's answer to an encoded message, None if the padding is wrong."""
+    substitute = b"a wrong padding"
     try:
-        return padding.decode(data)
+        message = padding.decode(data, substitute)
     except DecryptionError:
         return None
+    return None if message == substitute else message
 
 
 def with_byte(data, index, value):

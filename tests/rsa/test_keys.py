@@ -7,7 +7,6 @@ import pytest
 from cryptography.hazmat.primitives import serialization as s
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from coprime.rsa import keys
 from coprime.rsa.keys import (
     KeyFileError,
     RsaPrivateKey,
@@ -20,6 +19,7 @@ from coprime.rsa.keys import (
     private_pem,
     public_pem,
 )
+from coprime.rsa.primes import is_prime
 
 VECTORS = Path(cryptography_vectors.__file__).parent / "asymmetric"
 KEY = generate(1024, seed=1)
@@ -31,7 +31,7 @@ def library_key(key):
     return numbers.private_key(unsafe_skip_rsa_key_validation=True)
 
 
-def is_prime(n):
+def passes_fermat(n):
     """Fermat's test, after which no composite of the chance kind is left."""
     return all(pow(base, n - 1, n) == 1 for base in (2, 3, 5, 7, 11, 13))
 
@@ -45,8 +45,8 @@ def test_generate(bits, e):
     assert key.bits == bits
     assert key.e == e
     assert key.p.bit_length() == (bits + 1) // 2
-    assert is_prime(key.p)
-    assert is_prime(key.q)
+    assert passes_fermat(key.p)
+    assert passes_fermat(key.q)
     assert key.e * key.d % math.lcm(key.p - 1, key.q - 1) == 1
     assert parse_private(private_pem(key)) == key
 
@@ -90,11 +90,11 @@ def test_generate_refuses(parameters, error, text):
 
 def test_primes_of_the_test_are_the_primes():
     sieve = {n for n in range(2, 3000) if all(n % k for k in range(2, math.isqrt(n) + 1))}
-    assert {n for n in range(3, 3000, 2) if keys._is_prime(n, 40)} == sieve - {2}
+    assert {n for n in range(3, 3000, 2) if is_prime(n, 40)} == sieve - {2}
     for carmichael in (561, 41041, 825265, 321197185, 9746347772161, 1590231231043178376951698401):
-        assert not keys._is_prime(carmichael, 40)
-    assert keys._is_prime((1 << 521) - 1, 40)
-    assert not keys._is_prime(((1 << 89) - 1) * ((1 << 107) - 1), 40)
+        assert not is_prime(carmichael, 40)
+    assert is_prime((1 << 521) - 1, 40)
+    assert not is_prime(((1 << 89) - 1) * ((1 << 107) - 1), 40)
 
 
 @pytest.mark.parametrize("key", [KEY, generate(64, 3, seed=1), generate(512, p_bits=300, seed=1)])

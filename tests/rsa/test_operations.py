@@ -1,6 +1,7 @@
 """Encrypt, decrypt, sign and verify, with the `cryptography` package on the other side."""
 
 import dataclasses
+import random
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -93,10 +94,32 @@ KEY = generate(1025, seed=9)
         (KEY.n + 5).to_bytes(129),
     ],
 )
-@pytest.mark.parametrize("padding", [Oaep(), Pkcs1Encryption()])
-def test_bad_ciphertexts_fail_alike(accelerator, ciphertext, padding):
+def test_bad_ciphertexts_fail_alike(accelerator, ciphertext):
     with pytest.raises(DecryptionError, match=r"^decryption failed$"):
-        decrypt(accelerator, KEY, ciphertext, padding)
+        decrypt(accelerator, KEY, ciphertext, Oaep())
+
+
+@pytest.mark.parametrize("bits", [512, 515, 1023, 1024, 1025, 2048])
+def test_a_wrong_pkcs1_padding_gives_the_library_s_substitute(accelerator, bits):
+    """OpenSSL's in the `cryptography` package, byte for byte: every length from the key alone."""
+    key = generate(bits, seed=bits)
+    oracle, size = library_key(key), (bits + 7) // 8
+    generator, lengths = random.Random(bits), set()
+    for _ in range(12):
+        ciphertext = generator.randrange(key.n).to_bytes(size)
+        message = decrypt(accelerator, key, ciphertext, Pkcs1Encryption(), blinding=True)
+        assert message == oracle.decrypt(ciphertext, theirs.PKCS1v15())
+        lengths.add(len(message))
+    assert len(lengths) > 6
+
+
+@pytest.mark.parametrize("ciphertext", [b"", bytes(128), bytes(130), KEY.n.to_bytes(129)])
+def test_what_everybody_sees_is_an_error_with_pkcs1_too(accelerator, ciphertext):
+    """Another length than the modulus's, or a number that is not below it."""
+    with pytest.raises(DecryptionError, match=r"^decryption failed$"):
+        decrypt(accelerator, KEY, ciphertext, Pkcs1Encryption())
+    with pytest.raises(ValueError, match=r"Decryption failed|length must be equal"):
+        library_key(KEY).decrypt(ciphertext, theirs.PKCS1v15())
 
 
 @pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
@@ -166,10 +189,30 @@ class FaultyAccelerator:
 @pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
 def test_a_wrong_signature_is_not_given_out(accelerator, padding, blinding):
     faulty = FaultyAccelerator(accelerator)
-    with pytest.raises(FaultError, match="wrong signature, which is not returned"):
+    with pytest.raises(FaultError, match="wrong result, which is not returned"):
         sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
     faulty.fault = False
     sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
+
+
+@pytest.mark.parametrize("blinding", [False, True])
+@pytest.mark.parametrize("padding", [Oaep(), Pkcs1Encryption()])
+def test_a_wrong_decryption_is_not_given_out(accelerator, padding, blinding):
+    faulty = FaultyAccelerator(accelerator)
+    ciphertext = encrypt(accelerator, KEY.public, MESSAGE, padding)
+    with pytest.raises(FaultError, match="wrong result, which is not returned"):
+        decrypt(faulty, KEY, ciphertext, padding, blinding=blinding)
+    faulty.fault = False
+    assert decrypt(faulty, KEY, ciphertext, padding, blinding=blinding) == MESSAGE
+
+
+@pytest.mark.parametrize("salt_length", ["digest", "max", 0, 20])
+def test_any_salt_length_is_valid_unless_one_is_demanded(accelerator, salt_length):
+    signature = sign(accelerator, KEY, MESSAGE, Pss(salt_length=salt_length))
+    verify(accelerator, KEY.public, MESSAGE, signature)
+    verify(accelerator, KEY.public, MESSAGE, signature, Pss(salt_length=salt_length))
+    with pytest.raises(InvalidSignatureError):
+        verify(accelerator, KEY.public, MESSAGE, signature, Pss(salt_length=21))
 
 
 class WatchingAccelerator:
