@@ -1,6 +1,7 @@
 """`coprime rsa`: keys, encryption and signatures on any device."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -175,27 +176,16 @@ def _write(options: argparse.Namespace, data: bytes, *, secret: bool) -> None:
 def _keygen(options: argparse.Namespace) -> None:
     if options.public is not None and options.public.absolute() == options.output.absolute():
         raise ValueError("--public and -o must name two files")
-<<<<<<< HEAD
     for option, path in (("-o", options.output), ("--public", options.public)):
         if path is not None:
             check_file(option, path)
             if path.exists():
                 raise ValueError(f"{path} exists, and a key is never overwritten")
-    secret = passphrase(options)
+    secret = new_passphrase(options)
     key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)
-=======
-    for path in (options.output, options.public):
-        if path is not None and path.exists():
-            raise ValueError(f"{path} exists, and a key is never overwritten")
-    secret = new_passphrase(options)
-    key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
-    if options.public is not None:
-        _write_new(options.public, keys.public_pem(key.public), 0o644)
-    _write_new(options.output, keys.private_pem(key, secret), 0o600)
->>>>>>> 1203b4b (Reject wrong PKCS #1 v1.5 paddings implicitly, check every private result, take any salt length, digests and SHA-512/224 and /256; ask for passphrases; name keys of more primes)
 
 
 def _transform(

@@ -76,6 +76,11 @@ class RsaPublicKey:
         """Length of the modulus in bits."""
         return self.n.bit_length()
 
+    @property
+    def size(self) -> int:
+        """Bytes of the modulus."""
+        return (self.bits + 7) // 8
+
 
 @dataclass(frozen=True)
 class RsaPrivateKey:
@@ -143,6 +148,11 @@ class RsaPrivateKey:
     def bits(self) -> int:
         """Length of the modulus in bits."""
         return self.n.bit_length()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the modulus."""
+        return (self.bits + 7) // 8
 
 
 def load_private(path: Path | str, passphrase: str | bytes | None = None) -> RsaPrivateKey:

@@ -87,7 +87,7 @@ def encrypt(
     """
     encoded = (padding or Oaep()).encode(message, key.bits)
     accelerator.load_public(key.n, key.e)
-    return _to_bytes(accelerator.public(int.from_bytes(encoded)).value, key.bits)
+    return accelerator.public(int.from_bytes(encoded)).value.to_bytes(key.size)
 
 
 def decrypt(
@@ -122,9 +122,9 @@ def decrypt(
     value = _from_bytes(ciphertext, key)
     if value is None:
         raise DecryptionError
-    secret = hashlib.sha256(_to_bytes(key.d, key.bits)).digest()
+    secret = hashlib.sha256(key.d.to_bytes(key.size)).digest()
     substitute = rejection_message(secret, ciphertext)
-    encoded = _to_bytes(_private(accelerator, key, value, blinding), key.bits)
+    encoded = _private(accelerator, key, value, blinding).to_bytes(key.size)
     return (padding or Oaep()).decode(encoded, substitute)
 
 
@@ -151,7 +151,7 @@ def sign(
         The accelerator's result is wrong.
     """
     encoded = int.from_bytes((padding or Pss()).encode(message, key.bits))
-    return _to_bytes(_private(accelerator, key, encoded, blinding), key.bits)
+    return _private(accelerator, key, encoded, blinding).to_bytes(key.size)
 
 
 def verify(
@@ -178,7 +178,7 @@ def verify(
     if value is None:
         raise InvalidSignatureError
     accelerator.load_public(key.n, key.e)
-    encoded = _to_bytes(accelerator.public(value).value, key.bits)
+    encoded = accelerator.public(value).value.to_bytes(key.size)
     if not (padding or Pss()).matches(message, encoded, key.bits):
         raise InvalidSignatureError
 
@@ -203,12 +203,4 @@ def _from_bytes(data: bytes, key: RsaPublicKey | RsaPrivateKey) -> int | None:
     if not isinstance(data, bytes):
         raise TypeError(f"the input must be bytes, not {type(data).__name__}")
     value = int.from_bytes(data)
-    return value if len(data) == _size(key.bits) and value < key.n else None
-
-
-def _to_bytes(value: int, bits: int) -> bytes:
-    return value.to_bytes(_size(bits))
-
-
-def _size(bits: int) -> int:
-    return (bits + 7) // 8
+    return value if len(data) == key.size and value < key.n else None

@@ -61,6 +61,15 @@ BAD = [
     (["rsa", "keygen", "-o", "k", "--public", "k"], "--public and -o must name two files"),
     (["rsa", "encrypt", "--key", "k", "--padding", "pkcs1", "--label", "00"], "takes no --label"),
     (["rsa", "sign", "--key", "k", "--padding", "pkcs1", "--mgf-hash", "sha1"], "no --mgf-hash"),
+    (
+        [*"rsa verify --key k --signature s --padding pkcs1 --salt-length max".split()],
+        "--padding pkcs1 takes no --salt-length",
+    ),
+    (
+        ["rsa", "sign", "--key", "k", "--salt-length", "-1"],
+        "argument --salt-length: 0 or more bytes, digest, max or auto, not '-1'",
+    ),
+    (["rsa", "sign", "--key", "k", "--hash", "md5"], "argument --hash: invalid choice: 'md5'"),
     (["rsa", "encrypt", "--key", "k", "--label", "zz"], "argument --label: not hexadecimal bytes"),
     (["demo", "--bits", "512"], "needs a key of 952 bits or more, not 512"),
     (["synth", "fdfm", "--target", "ecp5", "-o", "x"], "name one with --board"),

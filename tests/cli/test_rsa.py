@@ -1,5 +1,7 @@
 """`coprime rsa`: what it writes, beside `cryptography`."""
 
+import hashlib
+
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
@@ -59,11 +61,65 @@ def test_decryption_failures_are_all_alike(capsys, tmp_path, monkeypatch, key_fi
     seen = set()
     for data in (bytes(128), b"\1" * 127 + b"\7", b"\xff" * 128, bytes(5)):
         (tmp_path / "c").write_bytes(data)
-        for pad in ("oaep", "pkcs1"):
-            command = f"rsa decrypt --key {key_file} --in c --padding {pad}"
-            seen.add(run(capsys, *command.split()))
+        seen.add(run(capsys, *f"rsa decrypt --key {key_file} --in c".split()))
     assert seen == {(1, "", "coprime: decryption failed\n")}
     assert key.bits == 1024
+
+
+def test_a_wrong_pkcs1_padding_is_no_failure(capsys, tmp_path, monkeypatch, integers, key_file):
+    """Nothing tells it from a message: the result is OpenSSL's substitute."""
+    monkeypatch.chdir(tmp_path)
+    other = serialization.load_pem_private_key(key_file.read_bytes(), None)
+    command = f"rsa decrypt --key {key_file} --in c -o m --padding pkcs1"
+    for data in (bytes(128), b"\1" * 127 + b"\7", b"\1" * 127 + b"\6"):
+        (tmp_path / "c").write_bytes(data)
+        assert run(capsys, *command.split()) == (0, "", "")
+        assert (tmp_path / "m").read_bytes() == other.decrypt(data, padding.PKCS1v15())
+    for data in (b"\xff" * 128, bytes(5)):  # which everybody sees
+        (tmp_path / "c").write_bytes(data)
+        assert run(capsys, *command.split()) == (1, "", "coprime: decryption failed\n")
+
+
+@pytest.mark.parametrize(
+    ("made", "demanded", "valid"),
+    [
+        ("auto", "digest", True),
+        ("max", "auto", True),
+        ("max", "max", True),
+        ("max", "94", True),
+        ("max", "digest", False),
+        ("0", "auto", True),
+        ("0", "1", False),
+    ],
+)
+def test_salt_lengths(capsys, tmp_path, monkeypatch, integers, key_file, made, demanded, valid):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "message").write_bytes(b"hello")
+    command = f"rsa sign --key {key_file} --in message -o s --salt-length {made}"
+    assert run(capsys, *command.split()) == (0, "", "")
+    command = f"rsa verify --key {key_file} --in message --signature s --salt-length {demanded}"
+    sentence = "the signature is valid" if valid else "coprime: the signature is not valid"
+    assert run(capsys, *command.split()) == (0 if valid else 1, "", f"{sentence}\n")
+
+
+def test_a_digest_is_signed_as_its_message(capsys, tmp_path, monkeypatch, integers, key_file):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "message").write_bytes(b"hello")
+    (tmp_path / "digest").write_bytes(hashlib.new("sha512_256", b"hello").digest())
+    for pad in ("pss", "pkcs1"):
+        options = f"--key {key_file} --padding {pad} --hash SHA-512/256"
+        command = f"rsa sign {options} --prehashed --in digest -o s"
+        assert run(capsys, *command.split()) == (0, "", "")
+        for source in ("--in message", "--in digest --prehashed"):
+            command = f"rsa verify {options} {source} --signature s"
+            assert run(capsys, *command.split()) == (0, "", "the signature is valid\n")
+        for command in ("sign", "verify --signature s"):
+            command = f"rsa {command} {options} --prehashed --in message --device uio:none"
+            assert run(capsys, *command.split()) == (
+                2,
+                "",
+                "coprime: the digest has 5 bytes, and a digest of sha512_256 has 32\n",
+            )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +145,9 @@ def test_bad_devices(capsys, tmp_path, monkeypatch, key_file, device, code, sent
 def test_message_too_long(capsys, tmp_path, key_file):
     (tmp_path / "message").write_bytes(bytes(100))
     status, out, err = run(
-        capsys, "rsa", "encrypt", "--key", key_file, "--in", tmp_path / "message"
+        capsys,
+        *("rsa", "encrypt", "--key", key_file, "--in", tmp_path / "message"),
+        *("--device", "uio:none"),  # which is not opened
     )
     assert (status, out) == (2, "")
     assert "62" in err  # 128 - 2 * 32 - 2 bytes

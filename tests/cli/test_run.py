@@ -93,7 +93,6 @@ def write_keys(tmp_path):
         ("text", [], "the file is corrupt or holds no private key"),
         ("old", ["--passphrase-file", "right"], "the passphrase is wrong, or the encrypted key"),
         ("public", [], "the file holds only a public key, and a private key is needed"),
-        ("locked", [], "the key is encrypted, and there is no passphrase"),
         ("locked", ["--passphrase-file", "wrong"], "the passphrase is wrong"),
     ],
 )

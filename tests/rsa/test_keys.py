@@ -20,6 +20,7 @@ from coprime.rsa.keys import (
     public_pem,
 )
 from coprime.rsa.primes import is_prime
+from tests.openssl import openssl
 
 VECTORS = Path(cryptography_vectors.__file__).parent / "asymmetric"
 KEY = generate(1024, seed=1)
@@ -265,6 +266,33 @@ def test_der_sequence_is_the_library_s():
         s.Encoding.DER, s.PrivateFormat.TraditionalOpenSSL, plain
     )
     assert der_sequence(*astuple(KEY)) == expected
+
+
+MULTI_PRIME = "has more than two primes; keys of two primes are supported$"
+
+
+def test_more_than_two_primes(tmp_path):
+    path, secret = tmp_path / "key", ("-passout", "pass:secret")
+    options = ("-pkeyopt", "rsa_keygen_primes:3", "-out", path)
+    openssl("genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", *options)
+    for command in (
+        "pkey",
+        "rsa -traditional",
+        "pkey -outform DER",
+        "rsa -traditional -outform DER",
+    ):
+        other = tmp_path / "other"
+        openssl(*command.split(), "-in", path, "-out", other)
+        with pytest.raises(KeyFileError, match=f"^the key {MULTI_PRIME}"):
+            load_private(other)
+    for command in ("pkey -aes128", "rsa -traditional -aes128"):
+        openssl(*command.split(), "-in", path, "-out", other, *secret)
+        with pytest.raises(KeyFileError, match=f"^the encrypted key is corrupt, or {MULTI_PRIME}"):
+            load_private(other, "secret")
+        with pytest.raises(KeyFileError, match=r"^the passphrase is wrong, or the encrypted key"):
+            load_private(other, "guess")
+    openssl("pkey", "-in", path, "-pubout", "-out", other)
+    assert load_public(other).bits == 1024
 
 
 def test_a_composite_in_place_of_a_prime():

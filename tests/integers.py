@@ -1,0 +1,30 @@
+"""Stands in for an accelerator where tests are about what software does around it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class IntegerResult:
+    value: int
+
+
+class IntegerAccelerator:
+    """Python's pow, and RFC 8017's Chinese Remainder Theorem."""
+
+    def load_public(self, n: int, e: int) -> None:
+        self._n, self._e = n, e
+
+    def public(self, x: int) -> IntegerResult:
+        assert 0 <= x < self._n
+        return IntegerResult(pow(x, self._e, self._n))
+
+    def load_private(self, key: Any) -> None:
+        self._key = key
+
+    def private(self, x: int) -> IntegerResult:
+        key = self._key
+        assert 0 <= x < key.n
+        result_q = pow(x, key.dq, key.q)
+        difference = (pow(x, key.dp, key.p) - result_q) * key.qinv % key.p
+        return IntegerResult(result_q + key.q * difference)
