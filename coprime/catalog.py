@@ -19,102 +19,33 @@ from coprime.engine.compact import compact
 from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
+from coprime.engine.lengths import Lengths
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.fixed_modulus.design import compression, direct
-from coprime.model.moduli import MODULI, modulus_of
+from coprime.parameters import AnyParameter, ChoiceParameter, ModulusParameter, Parameter
 
 __all__ = [
     "CLUSTER",
     "CLUSTER_PARAMETERS",
     "FAMILIES",
+    "MAX_BITS",
     "MODULUS",
-    "AnyParameter",
     "Choice",
-    "ChoiceParameter",
     "ClusterChoice",
     "Family",
-    "ModulusParameter",
-    "Parameter",
     "choose",
     "family_named",
 ]
 
+MAX_BITS = "max_bits"
+"""The parameter of families that work with any modulus of up to so many bits."""
+_SIZE_STEP = 1024
+"""Sizes that MAX_BITS takes when it follows a length: few, so that few simulators are built."""
 MODULUS = "modulus"
 """The parameter of families that are made for one modulus."""
 CLUSTER = "cluster"
 """The name of a cluster beside the families'."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An integer that a family's design takes."""
-
-    name: str
-    minimum: int
-    maximum: int
-    default: int
-    summary: str
-
-    def parse(self, text: str) -> int:
-        """Read a value; ValueError with the allowed range if it is none."""
-        try:
-            value = int(text, 0)
-        except ValueError:
-            value = self.minimum - 1
-        if not self.minimum <= value <= self.maximum:
-            raise ValueError(
-                f"{self.name} must be an integer in {self.minimum}..{self.maximum}, not {text!r}"
-            )
-        return value
-
-    @property
-    def record(self) -> Mapping[str, object]:
-        """Type and range, as in `coprime list --json`."""
-        return {"type": "int", "minimum": self.minimum, "maximum": self.maximum}
-
-
-@dataclass(frozen=True)
-class ChoiceParameter:
-    """One of several names that a family's design takes."""
-
-    name: str
-    choices: tuple[str, ...]
-    default: str
-    summary: str
-
-    def parse(self, text: str) -> str:
-        """Read a value; ValueError with all choices if it is none."""
-        if text not in self.choices:
-            raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
-        return text
-
-    @property
-    def record(self) -> Mapping[str, object]:
-        """Type and choices, as in `coprime list --json`."""
-        return {"type": "choice", "choices": list(self.choices)}
-
-
-@dataclass(frozen=True)
-class ModulusParameter:
-    """The modulus that a design is made for: a name or a number."""
-
-    name: str
-    default: str
-    summary: str
-
-    def parse(self, text: str) -> str:
-        """Give the text; ValueError if it names no modulus."""
-        modulus_of(text)
-        return text
-
-    @property
-    def record(self) -> Mapping[str, object]:
-        """Type and the names, as in `coprime list --json`."""
-        return {"type": "modulus", "names": list(MODULI)}
-
-
-AnyParameter = Parameter | ChoiceParameter | ModulusParameter
 
 
 @dataclass(frozen=True)
@@ -136,21 +67,68 @@ class Family:
     parameters: tuple[AnyParameter, ...]
     design: Callable[..., Design]
 
-    def choose(self, settings: Mapping[str, str]) -> "Choice":
+    def choose(
+        self, settings: Mapping[str, str], lengths: Lengths | None = None, *, option: str = "-p "
+    ) -> "Choice":
         """Give every parameter a value: from the texts in `settings`, else its default.
 
-        Raises ValueError for an unknown name or a value out of range.
+        With `lengths` the design is one that holds such numbers. Then max_bits, if it is not in
+        `settings`, is the default if that is enough, else the next multiple of 1024 that is, or the
+        maximum. A family for one modulus has no max_bits, and ignores the lengths.
+
+        Raises ValueError for an unknown name, a value out of range, or a design that is too short
+        for `lengths`; that error names the max_bits that is not, set with `option` before it.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in settings:
             if name not in known:
-                names = ", ".join(known) or "none"
-                raise ValueError(f"{self.name} has no parameter {name!r}; it has: {names}")
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
+                raise ValueError(f"{self.name} has no parameter {name!r}; {hint}")
         values = {
             name: parameter.parse(settings[name]) if name in settings else parameter.default
             for name, parameter in known.items()
         }
-        return Choice(self, values)
+        choice = Choice(self, values)
+        if lengths is None or not self.sizes:
+            return choice
+        fitting = self._fitting(choice, lengths)
+        if MAX_BITS not in settings:
+            choice = fitting or choice.of_size(self.sizes[-1])
+        excess = lengths.excess(choice.design.capabilities)
+        if not excess:
+            return choice
+        if fitting is not None:
+            remedy = f"set {option}{MAX_BITS}={fitting.values[MAX_BITS]}, or leave it out"
+        else:
+            others = [name for name, one in FAMILIES.items() if one.holds(lengths)]
+            remedy = f"these take them: {', '.join(others)}" if others else "no family takes more"
+        size = f"{MAX_BITS}={choice.values[MAX_BITS]}"
+        raise ValueError(f"{self.name} with {size} takes {excess}; {remedy}")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What max_bits may follow to: the default, multiples of 1024, the maximum; or nothing."""
+        for one in self.parameters:
+            if isinstance(one, Parameter) and one.name == MAX_BITS:
+                steps = range(_SIZE_STEP, one.maximum, _SIZE_STEP)
+                return (one.default, *steps, one.maximum)
+        return ()
+
+    def holds(self, lengths: Lengths) -> bool:
+        """Whether a design of the family for any modulus holds numbers of these lengths."""
+        return self._fitting(self.choose({}), lengths) is not None
+
+    def _fitting(self, choice: "Choice", lengths: Lengths) -> "Choice | None":
+        """The same with the first of `sizes` that is enough; None if none is."""
+        for bits in self.sizes:
+            candidate = choice.of_size(bits)
+            try:
+                if lengths.fit(candidate.design.capabilities):
+                    return candidate
+            except ValueError:  # of this size there is no such design
+                continue
+        return None
 
 
 @dataclass(frozen=True)
@@ -164,6 +142,10 @@ class Choice:
     def design(self) -> Design:
         """The engine's design."""
         return self.family.design(**self.values)
+
+    def of_size(self, bits: int) -> "Choice":
+        """The same with another max_bits."""
+        return Choice(self.family, {**self.values, MAX_BITS: bits})
 
     @property
     def module_name(self) -> str:
@@ -368,20 +350,27 @@ CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"
 """Of a cluster, beside `engine`, the family of its cores (fdfm), and the parameters of that."""
 
 
-def choose(name: str, settings: Mapping[str, str]) -> Choice | ClusterChoice:
+def choose(
+    name: str,
+    settings: Mapping[str, str],
+    lengths: Lengths | None = None,
+    *,
+    option: str = "-p ",
+) -> Choice | ClusterChoice:
     """Choose a family, or a cluster of engines, with its parameters.
 
-    Raises ValueError for an unknown name, and as `Family.choose`.
+    `lengths` and `option` are as in `Family.choose`. Raises ValueError for an unknown name, and as
+    `Family.choose`.
     """
     if name != CLUSTER:
-        return _named(name, [*FAMILIES, CLUSTER]).choose(settings)
+        return _named(name, [*FAMILIES, CLUSTER]).choose(settings, lengths, option=option)
     rest = dict(settings)
     family = family_named(rest.pop("engine", "fdfm"))
     own = {
         parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
         for parameter in CLUSTER_PARAMETERS
     }
-    core = family.choose(rest)
+    core = family.choose(rest, lengths, option=option)
     if core.design.capabilities.draws:
         raise ValueError("the cores of a cluster have no source of random bytes for blinding")
     return ClusterChoice(core, **own)

@@ -27,6 +27,7 @@ LAYERS = [
     "program",
     "multipliers",
     "cells",
+    "parameters",
     "model",
 ]
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -1,45 +1,151 @@
-"""`--device`: the accelerator that keys are used on, simulated or real."""
+"""`--device`: the accelerator that keys are used on, simulated or real.
+
+A device is text: a kind, a colon, and what that kind needs. Options hold it as a NamedDevice, whose
+`open` gives the accelerator. A new kind is a class with `parse` and `open`, and its line in KINDS.
+"""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol, Self
 
-from coprime.catalog import family_named
+from coprime.bus import cluster_registers
+from coprime.catalog import Choice, ClusterChoice, choose
 from coprime.device.accelerator import Accelerator
-from coprime.device.simulated import open_simulation
+from coprime.device.base import Device
+from coprime.device.cluster import Cluster
+from coprime.device.keyed_cluster import KeyedCluster
+from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.device.uio import UioDevice
+from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
 
-from .output import progress
+from .options import parse_settings
+from .output import announce, progress
 
-__all__ = ["add_device", "open_accelerator"]
+__all__ = ["NamedDevice", "add_device", "parse_device"]
 
-DEFAULT = "sim:fdfm"
+DEFAULT = "sim:compact"
 """The device if none is named."""
+_FORMS = "sim:FAMILY[,NAME=VALUE...] or uio:PATH"
+
+Key = RsaPrivateKey | RsaPublicKey
+
+
+class NamedDevice(Protocol):
+    """A device as --device names it."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what follows the colon. Raises ValueError."""
+        ...
+
+    def open(self, key: Key) -> AbstractContextManager[Accelerator | KeyedCluster]:
+        """Open the device for operations with a key.
+
+        Raises ValueError, before anything is built, if it does not take the key; DeviceError if it
+        cannot be opened.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """`sim:FAMILY[,NAME=VALUE...]`: a family, or a cluster, with its parameters."""
+
+    family: str
+    settings: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read family and parameters. ValueError as `coprime.catalog.choose`."""
+        family, *settings = text.split(",")
+        simulated = cls(family, parse_settings(settings, f"sim:{family}"))
+        choose(simulated.family, simulated.settings)
+        return simulated
+
+    @contextmanager
+    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+        """Simulate a design that holds the key."""
+        choice = choose(self.family, self.settings, key.lengths, option=f"sim:{self.family},")
+        _check_modulus(choice.core if isinstance(choice, ClusterChoice) else choice, key)
+        announce(choice)
+        with _simulation(choice) as device, progress("simulating") as passed:
+            device.progress = passed
+            yield _driver(device)
+
+
+@dataclass(frozen=True)
+class Uio:
+    """`uio:PATH`: hardware under Linux."""
+
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the path."""
+        if not text:
+            raise ValueError("uio: needs the path of a device, such as uio:/dev/uio0")
+        return cls(text)
+
+    @contextmanager
+    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+        """Open the device, and compare the key's lengths with those that it reports."""
+        with UioDevice(self.path) as device:
+            driver = _driver(device)
+            excess = key.lengths.excess(driver)
+            if excess:
+                raise ValueError(f"the accelerator at uio:{self.path} takes {excess}")
+            yield driver
+
+
+KINDS: Mapping[str, type[NamedDevice]] = {"sim": Simulated, "uio": Uio}
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Add --device."""
     parser.add_argument(
         "--device",
+        type=_device,
         default=DEFAULT,
         metavar="DEVICE",
-        help=f"sim:FAMILY, or uio:/dev/uioN for hardware under Linux ({DEFAULT})",
+        help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
+        f" key; uio:/dev/uioN is hardware under Linux ({DEFAULT}, which is constant-time and"
+        " checks its private results)",
     )
 
 
-@contextmanager
-def open_accelerator(options: argparse.Namespace) -> Iterator[Accelerator]:
-    """The accelerator of --device. Raises ValueError for bad text, DeviceError if it cannot be
-    opened.
-    """
-    kind, colon, name = options.device.partition(":")
-    if kind == "sim" and colon:
-        simulated = open_simulation(family_named(name).choose({}))
-        with simulated as device, progress("simulating") as passed:
-            device.progress = passed
-            yield Accelerator(device)
-    elif kind == "uio" and colon:
-        with UioDevice(name) as device:
-            yield Accelerator(device)
-    else:
-        raise ValueError(f"a device is sim:FAMILY or uio:/dev/uioN, not {options.device!r}")
+def parse_device(text: str) -> NamedDevice:
+    """Read a device. ValueError, which says what a device is, if the text is none."""
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in KINDS:
+        raise ValueError(f"a device is {_FORMS}, not {text!r}")
+    return KINDS[kind].parse(rest)
+
+
+def _device(text: str) -> NamedDevice:
+    try:
+        return parse_device(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _check_modulus(choice: Choice, key: Key) -> None:
+    fixed = choice.design.capabilities.fixed_modulus
+    if fixed not in (None, key.n):
+        raise ValueError(
+            f"{choice.family.name} is built for one modulus of {fixed.bit_length()} bits, and the"
+            " key's is another: set modulus= to the key's, or take another family"
+        )
+
+
+def _simulation(choice: Choice | ClusterChoice) -> SimulatedDevice:
+    return open_cluster(choice) if isinstance(choice, ClusterChoice) else open_simulation(choice)
+
+
+def _driver(device: Device) -> Accelerator | KeyedCluster:
+    """The driver for what the device identifies itself as."""
+    register = cluster_registers.IDENTIFICATION
+    if device.read32(register.address) == register["ID"].reset:
+        return KeyedCluster(Cluster(device))
+    return Accelerator(device)

@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES, AnyParameter
+from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.parameters import AnyParameter
 
 from .options import add_json
 from .output import print_json

@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
 from coprime.cells.target import Target
+from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
@@ -28,6 +29,7 @@ __all__ = [
     "hexadecimal",
     "hexadecimal_bytes",
     "modulus",
+    "parse_settings",
 ]
 
 BAD_INPUT, FAILED = 2, 1
@@ -60,22 +62,34 @@ def add_design(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
-    """The parameters set with -p. ValueError if one is set twice or has no value."""
+def parse_settings(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Read NAME=VALUE of each text. ValueError, which names `option`, if one is set twice or has no
+    value.
+    """
     settings: dict[str, str] = {}
-    for text in options.parameters:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ValueError(f"-p needs NAME=VALUE, not {text!r}")
+            raise ValueError(f"{option} needs NAME=VALUE, not {text!r}")
         if name in settings:
-            raise ValueError(f"-p sets {name} twice")
+            raise ValueError(f"{option} sets {name} twice")
         settings[name] = value
     return settings
 
 
-def chosen_design(options: argparse.Namespace) -> Choice | ClusterChoice:
-    """The design that FAMILY and -p name. ValueError as `coprime.catalog.choose`."""
-    return choose(options.family, chosen_settings(options))
+def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
+    """The parameters set with -p. Raises as `parse_settings`."""
+    return parse_settings(options.parameters, "-p")
+
+
+def chosen_design(
+    options: argparse.Namespace, lengths: Lengths | None = None
+) -> Choice | ClusterChoice:
+    """The design that FAMILY and -p name, for numbers of these lengths.
+
+    ValueError as `coprime.catalog.choose`.
+    """
+    return choose(options.family, chosen_settings(options), lengths)
 
 
 def add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:

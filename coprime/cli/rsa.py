@@ -19,7 +19,7 @@ from coprime.rsa.padding import (
     SignaturePadding,
 )
 
-from .devices import add_device, open_accelerator
+from .devices import add_device
 from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
 from .options import hexadecimal_bytes
 from .output import check_file
@@ -212,7 +212,7 @@ def _transform(
     key, data = load(options), _read(options)
     if encodes:  # an input that cannot be is refused before a device is built
         padding.encode(data, key.bits)
-    with open_accelerator(options) as accelerator:
+    with options.device.open(key) as accelerator:
         result = operation(accelerator, key, data, padding)
     _write(options, result, secret=secret)
 
@@ -238,6 +238,6 @@ def _verify(options: argparse.Namespace) -> None:
     key, message = load_public(options), _read(options)
     signature = options.signature.read_bytes()
     padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
-    with open_accelerator(options) as accelerator:
+    with options.device.open(key) as accelerator:
         operations.verify(accelerator, key, message, signature, padding)
     print("the signature is valid", file=sys.stderr)

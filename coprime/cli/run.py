@@ -7,7 +7,7 @@ from pathlib import Path
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.explore.explain import explain
-from coprime.explore.operands import Operands, random_operands
+from coprime.explore.operands import Operands, random_lengths, random_operands
 from coprime.explore.runs import Run, run_cluster, run_operation
 
 from .key_files import add_key, add_passphrase, load_private, load_public
@@ -76,20 +76,22 @@ def run(options: argparse.Namespace) -> int:
     choice, command = chosen_design(options), Command[options.operation]
     if options.trace is not None:
         check_file("--trace", options.trace)
-    if isinstance(choice, ClusterChoice):
-        if options.explain:
-            raise ValueError(_EXPLAINS)
-        if chosen_paddings(options):
-            raise ValueError("a cluster has no padding in hardware")
-        announce(choice)
-        return _run_cluster(options, choice, command)
-    if options.requests is not None:
-        raise ValueError("--requests is for a cluster")
-    if MODULUS in choice.values:
-        return _run_fixed(options, choice, command)
-    if options.explain:
+    many = isinstance(choice, ClusterChoice)
+    fixed = not many and MODULUS in choice.values
+    if options.explain and not fixed:
         raise ValueError(_EXPLAINS)
-    return _run_one(options, choice, command, _operands(options, command, options.seed))
+    if options.requests is not None and not many:
+        raise ValueError("--requests is for a cluster")
+    if many and chosen_paddings(options):
+        raise ValueError("a cluster has no padding in hardware")
+    if isinstance(choice, Choice) and fixed:
+        return _run_fixed(options, choice, command)
+    given = _operands(options, command, options.seed) if options.bits is None else None
+    lengths = random_lengths(command, options.bits) if given is None else given.lengths
+    choice = chosen_design(options, lengths)
+    if isinstance(choice, ClusterChoice):
+        return _run_cluster(options, choice, command, given)
+    return _run_one(options, choice, command, given or _operands(options, command, options.seed))
 
 
 def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) -> int:
@@ -148,16 +150,20 @@ def _run_one(
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
 
 
-def _run_cluster(options: argparse.Namespace, choice: ClusterChoice, command: Command) -> int:
+def _run_cluster(
+    options: argparse.Namespace, choice: ClusterChoice, command: Command, given: Operands | None
+) -> int:
+    """Run requests with these operands, or with random ones of --bits."""
     count = choice.cores if options.requests is None else options.requests
     if count < 1:
         raise ValueError(f"--requests must be 1 or more, not {count}")
-    seeds = range(options.seed, options.seed + count)
-    fixed = choice.core.design.capabilities.fixed_modulus
-    if options.bits is None:
-        work = [_operands(options, command, options.seed, fixed)] * count
+    if given is not None:
+        work = [given] * count
     else:
+        fixed = choice.core.design.capabilities.fixed_modulus
+        seeds = range(options.seed, options.seed + count)
         work = [_operands(options, command, seed, fixed) for seed in seeds]
+    announce(choice)
     with progress(f"simulating {command.name} on a {CLUSTER}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
     _print(

@@ -4,11 +4,13 @@ import argparse
 from pathlib import Path
 
 from coprime.catalog import ClusterChoice
+from coprime.engine.contract import Command
+from coprime.explore.operands import random_lengths
 from coprime.rsa import keys
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, add_design, add_json, chosen_design
+from .options import FAILED, add_design, add_json, chosen_design, chosen_settings
 from .output import print_json, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -36,10 +38,11 @@ def run(options: argparse.Namespace) -> int:
     choice = chosen_design(options)
     if isinstance(choice, ClusterChoice):
         raise ValueError("the system is for one engine: name its family")
-    if options.key is None:
-        key = keys.generate(options.bits, seed=options.seed)
-    else:
-        key = load_private(options)
+    key = None if options.key is None else load_private(options)
+    lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
+    choice = choice.family.choose(chosen_settings(options), lengths)
+    decryption.check_lengths(lengths, choice)
+    key = key or keys.generate(options.bits, seed=options.seed)
     ciphertext = decryption.encrypt(key, options.message)
     with progress("simulating") as passed:
         done = decryption.run_system(

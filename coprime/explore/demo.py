@@ -11,10 +11,12 @@ from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
+from coprime.engine.contract import Command
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import Oaep, Pss
 
 from .measure import measure_area
+from .operands import random_lengths
 
 __all__ = ["demonstrate"]
 
@@ -52,14 +54,15 @@ def demonstrate(
 ) -> bool:
     """Decrypt a ciphertext that `cryptography` made, sign a message that it verifies, and print it.
 
-    Without a key, one of `bits` bits is made. The accelerator is made for the key's length. Returns
+    Without a key, one of `bits` bits is made. The accelerator's length follows the key. Returns
     whether everything was right. Raises ValueError for a key that is too short for the message's
     padding, or longer than the family takes.
     """
     length = bits if key is None else key.bits
     if length < MIN_BITS:
         raise ValueError(f"the demonstration needs a key of {MIN_BITS} bits or more, not {length}")
-    choice = family_named(FAMILY).choose({"max_bits": str(length)})
+    lengths = random_lengths(Command.RSA_PRIVATE, bits) if key is None else key.lengths
+    choice = family_named(FAMILY).choose({}, lengths)
     design = choice.design
     if key is None:
         print(f"Making an RSA-{bits} key ...")

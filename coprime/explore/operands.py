@@ -5,10 +5,11 @@ Data and arithmetic only; `runs` simulates and predicts.
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from coprime.engine.contract import Command
+from coprime.engine.lengths import Lengths
 from coprime.rsa import keys
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "WorstCaseNumbers",
     "expected_result",
     "has_exponent",
+    "random_lengths",
     "random_operands",
 ]
 
@@ -49,6 +51,11 @@ class WorstCaseNumbers:
         dp, dq = ((1 << prime.bit_length()) - 1 for prime in (key.p, key.q))
         return cls(key.n, (1 << bits) - 1, key.p, key.q, dp, dq)
 
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in a private operation."""
+        return Lengths(self.n.bit_length(), max(self.p, self.q).bit_length())
+
     def private(self, x: int) -> int:
         """x^dp mod p and x^dq mod q, recombined modulo n."""
         p_part, q_part = pow(x, self.dp, self.p), pow(x, self.dq, self.q)
@@ -68,6 +75,14 @@ class Operands:
     e: int = field(default=0, repr=False)
     m: int = 0
     key: PrivateKey | keys.RsaPublicKey | None = None
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of all of them."""
+        if self.key is None:
+            return Lengths(max(self.x, self.y, self.m).bit_length(), exponent=self.e.bit_length())
+        lengths = self.key.lengths
+        return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
 
     def given_to(
         self,
@@ -100,6 +115,22 @@ def has_exponent(command: Command) -> bool:
     return command in (Command.MODEXP, Command.RSA_PRIVATE)
 
 
+_PUBLIC_EXPONENT = 65537
+
+
+def random_lengths(command: Command, bits: int) -> Lengths:
+    """Of the operands that `random_operands` makes, without making them.
+
+    Raises ValueError for a length outside 2..65535 bits, under 64 for a key.
+    """
+    private = command is Command.RSA_PRIVATE
+    least = keys.MIN_BITS if private else 2
+    if not least <= bits <= keys.MAX_BITS:
+        raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
+    e = bits if command is Command.MODEXP else _PUBLIC_EXPONENT.bit_length()
+    return Lengths(bits, (bits + 1) // 2 if private else 0, 0 if command is Command.MODMUL else e)
+
+
 def random_operands(
     command: Command,
     bits: int,
@@ -122,8 +153,9 @@ def random_operands(
     modulus : the modulus to use, of `bits` bits; None draws one
     checked : the engine checks private operations, in constant time: a valid key is its worst case
 
-    Raises ValueError for a length outside 2..65535 bits, under 64 for a key, or not the modulus's.
+    Raises ValueError as `random_lengths`, and for a length that is not the modulus's.
     """
+    random_lengths(command, bits)  # checks them
     if modulus is not None and modulus.bit_length() != bits:
         raise ValueError(f"the modulus has {modulus.bit_length()} bits, and not {bits}")
     generator = random.Random(seed)
@@ -133,10 +165,9 @@ def random_operands(
         if exponents == "random" or checked:
             return Operands(x, key=key)
         return Operands(x, key=WorstCaseNumbers.of_length(bits, seed))
-    if not 2 <= bits <= keys.MAX_BITS:
-        raise ValueError(f"bits must be in 2..{keys.MAX_BITS}, not {bits}")
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
-    e = 65537 if command is Command.RSA_PUBLIC else generator.getrandbits(bits) | 1 << (bits - 1)
+    public = command is Command.RSA_PUBLIC
+    e = _PUBLIC_EXPONENT if public else generator.getrandbits(bits) | 1 << (bits - 1)
     x, y = generator.randrange(m), generator.randrange(m)
     if exponents == "worst" and has_exponent(command):
         e = (1 << bits) - 1

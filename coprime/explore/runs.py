@@ -29,7 +29,6 @@ __all__ = [
     "ClusterRun",
     "Run",
     "execute",
-    "predict_cluster",
     "predict_operation",
     "run_cluster",
     "run_on",
@@ -92,21 +91,31 @@ def run_operation(
     """Run one operation in simulation, and compare it with Python's integers.
 
     The operation is without padding, also where the hardware has `paddings`. `progress` is called
-    with clock cycles as they pass. Raises EngineError if the hardware refuses.
+    with clock cycles as they pass. Raises EngineError, before anything is built, if the hardware
+    would refuse.
     """
+    predicted = predict_operation(choice.design, command, operands)
     with open_simulation(choice, trace=trace, paddings=paddings) as device:
         device.progress = progress
-        return run_on(device, choice, command, operands)
+        return run_on(device, choice, command, operands, predicted)
 
 
-def run_on(device: SimulatedDevice, choice: Choice, command: Command, operands: Operands) -> Run:
-    """Run one operation on an open simulation of a design. Raises as `run_operation`."""
-    accelerator = Accelerator(device, predict=choice.design.predict)
+def run_on(
+    device: SimulatedDevice,
+    choice: Choice,
+    command: Command,
+    operands: Operands,
+    predicted: Prediction,
+) -> Run:
+    """Run one operation on an open simulation of a design, of which this was predicted.
+
+    Raises EngineError if the hardware refuses.
+    """
+    accelerator = Accelerator(device)
     start, before = time.perf_counter(), device.cycles
     result = execute(accelerator, command, operands)
     seconds, clock = time.perf_counter() - start, device.cycles - before
     expected, bits = expected_result(command, operands)
-    assert result.predicted_cycles is not None
     return Run(
         family=choice.family.name,
         parameters=choice.values,
@@ -115,7 +124,7 @@ def run_on(device: SimulatedDevice, choice: Choice, command: Command, operands: 
         result=result.value,
         ok=result.value == expected,
         cycles=result.cycles,
-        predicted_cycles=result.predicted_cycles,
+        predicted_cycles=predicted.cycles,
         utilization=result.utilization,
         seconds=seconds,
         cycles_per_second=clock / seconds,
@@ -204,12 +213,12 @@ def run_cluster(
     """Run an operation on each of these operands, on all cores, and compare with Python's integers.
 
     `progress` is called with the number of requests that have finished since its last call. Raises
-    EngineError if the hardware refuses one.
+    EngineError, before anything is built, if the hardware would refuse one.
     """
+    design = choice.core.design
+    predictions = [predict_operation(design, command, operands) for operands in work]
     with open_cluster(choice, trace=trace) as device:
-        cluster = Cluster(device)
-        engine_cycles, products = predict_cluster(choice, cluster, command, work)
-        scheduler = Scheduler(cluster)
+        scheduler = Scheduler(Cluster(device))
         start, before = time.perf_counter(), device.cycles
         requests = [
             operands.given_to(
@@ -228,8 +237,9 @@ def run_cluster(
         seconds, cycles = time.perf_counter() - start, device.cycles - before
     results = [request.result.value for request in requests]
     expected = [expected_result(command, operands) for operands in work]
-    multipliers = choice.core.design.capabilities.multipliers
-    predicted = -(-engine_cycles // choice.cores)
+    multipliers = design.capabilities.multipliers
+    predicted = -(-sum(one.cycles for one in predictions) // choice.cores)
+    products = sum(one.products for one in predictions)
     return ClusterRun(
         family=CLUSTER,
         parameters=choice.values,
@@ -245,22 +255,3 @@ def run_cluster(
         seconds=seconds,
         cycles_per_second=cycles / seconds,
     )
-
-
-def predict_cluster(
-    choice: ClusterChoice, cluster: Cluster, command: Command, work: Sequence[Operands]
-) -> tuple[int, int]:
-    """Predicted cycles of the engines for all of this work, and their cycles with a product."""
-    design = choice.core.design
-    cycles = products = 0
-    for operands in work:
-        job = operands.given_to(
-            command,
-            private=cluster.private_job,
-            public=cluster.public_job,
-            modexp=cluster.modexp_job,
-            modmul=cluster.modmul_job,
-        )
-        one = design.predict(job.command, {**job.operands, Operand.X: operands.x}, job.lengths)
-        cycles, products = cycles + one.cycles, products + one.products
-    return cycles, products

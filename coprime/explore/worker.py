@@ -18,6 +18,7 @@ from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
+from coprime.engine.prediction import Prediction
 from coprime.flow.cache import cached, find_cached
 from coprime.flow.ecp5 import device_name
 from coprime.flow.mapping import mapping_tools
@@ -192,7 +193,7 @@ def _measure_run(task: RunTask) -> Measurement:
     if predicted.cycles <= task.simulate_cycles:
         tools |= mapping_tools() | {"verilator": tool_version("verilator")}
         cycles, utilization, right = _simulate(
-            *(choice, command, operands), verilog, _key(verilog, work, tools)
+            *(choice, command, operands, predicted), verilog, _key(verilog, work, tools)
         )
         columns |= {"cycles": cycles, "utilization": utilization}
         reason = _objection(right, cycles, predicted.cycles)
@@ -202,13 +203,18 @@ def _measure_run(task: RunTask) -> Measurement:
 
 
 def _simulate(
-    choice: Choice, command: Command, operands: Operands, verilog: str, key: str
+    choice: Choice,
+    command: Command,
+    operands: Operands,
+    predicted: Prediction,
+    verilog: str,
+    key: str,
 ) -> tuple[int, float, bool]:
     """Cycles, utilization, and whether the result is Python's; kept, since targets share it."""
 
     def run() -> list[object]:
         with SimulatedDevice(verilog, choice.module_name) as device:
-            done = run_on(device, choice, command, operands)
+            done = run_on(device, choice, command, operands, predicted)
         return [done.cycles, done.utilization, done.ok]
 
     cycles, utilization, right = _read(cached("run", (key,), _writer(run)))

@@ -13,6 +13,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from coprime.engine.lengths import Lengths
 from coprime.rsa import der
 from coprime.rsa.primes import is_prime, random_prime
 
@@ -80,6 +81,11 @@ class RsaPublicKey:
     def size(self) -> int:
         """Bytes of the modulus."""
         return (self.bits + 7) // 8
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in a public operation."""
+        return Lengths(self.bits, exponent=self.e.bit_length())
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,11 @@ class RsaPrivateKey:
     def size(self) -> int:
         """Bytes of the modulus."""
         return (self.bits + 7) // 8
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in a private operation."""
+        return Lengths(self.bits, max(self.p, self.q).bit_length(), self.e.bit_length())
 
 
 def load_private(path: Path | str, passphrase: str | bytes | None = None) -> RsaPrivateKey:

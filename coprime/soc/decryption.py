@@ -14,6 +14,7 @@ from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
 from coprime.engine.contract import Command, Operand
 from coprime.engine.design import Design
+from coprime.engine.lengths import Lengths
 from coprime.engine.precomputation import private_operation
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_PRIME_BITS",
     "MESSAGE",
     "SystemRun",
+    "check_lengths",
     "definitions",
     "encrypt",
     "job",
@@ -164,6 +166,26 @@ def encrypt(key: RsaPrivateKey, message: str) -> int:
     return pow(int.from_bytes(encoded), key.e, key.n)
 
 
+def check_lengths(lengths: Lengths, choice: Choice | None) -> None:
+    """Raise ValueError for a key that is too long for the firmware, or for the accelerator if any.
+
+    That includes an accelerator without RSA_PRIVATE.
+    """
+    if lengths.modulus > MAX_BITS or lengths.prime > MAX_PRIME_BITS:
+        raise ValueError(
+            f"the firmware takes keys of up to {MAX_BITS} bits with primes of up to"
+            f" {MAX_PRIME_BITS}, not {lengths.modulus} with {lengths.prime}"
+        )
+    if choice is None:
+        return
+    own = choice.design.capabilities
+    if own.fixed_modulus is not None or Command.RSA_PRIVATE not in own.required:
+        raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
+    excess = lengths.excess(own)
+    if excess:
+        raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
+
+
 def run_system(
     choice: Choice,
     key: RsaPrivateKey,
@@ -191,24 +213,9 @@ def run_system(
     DeviceError
         If the firmware does not come to its end.
     """
-    design = choice.design
-    own = design.capabilities
-    longest = max(key.p, key.q).bit_length()
-    if key.bits > MAX_BITS or longest > MAX_PRIME_BITS:
-        raise ValueError(
-            f"the firmware takes keys of up to {MAX_BITS} bits with primes of up to"
-            f" {MAX_PRIME_BITS}, not {key.bits} with {longest}"
-        )
+    check_lengths(key.lengths, choice if accelerator else None)
     if not 0 <= ciphertext < key.n:
         raise ValueError("the ciphertext must be below the modulus")
-    if accelerator:
-        if own.fixed_modulus is not None or Command.RSA_PRIVATE not in own.required:
-            raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
-        if key.bits > own.max_length or longest > own.max_prime_length:
-            raise ValueError(
-                f"{choice.family.name} with these parameters takes keys of up to {own.max_length}"
-                f" bits with primes of up to {own.max_prime_length}, not {key.bits} with {longest}"
-            )
     toolchain = find_toolchain()
     program = build_firmware(
         toolchain,
@@ -228,7 +235,7 @@ def run_system(
             toolchain.version,
             transcript,
             system.cycles,
-            predicted_cycles(design, key, ciphertext) if accelerator else None,
+            predicted_cycles(choice.design, key, ciphertext) if accelerator else None,
         )
 
 

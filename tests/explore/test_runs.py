@@ -43,7 +43,7 @@ def test_prediction_is_the_simulation(command, exponents):
         )
         predicted = predict_operation(choice.design, command, operands)
         with open_simulation(choice) as device:
-            run = run_on(device, choice, command, operands)
+            run = run_on(device, choice, command, operands, predicted)
         assert run.ok
         assert run.cycles == run.predicted_cycles == predicted.cycles
         assert run.utilization == predicted.products / (run.cycles * capabilities.multipliers)

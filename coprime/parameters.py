@@ -1,0 +1,79 @@
+"""Kinds of parameters that a design takes: what their values are, and how a text is read as one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coprime.model.moduli import MODULI, modulus_of
+
+__all__ = ["AnyParameter", "ChoiceParameter", "ModulusParameter", "Parameter"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An integer that a family's design takes."""
+
+    name: str
+    minimum: int
+    maximum: int
+    default: int
+    summary: str
+
+    def parse(self, text: str) -> int:
+        """Read a value; ValueError with the allowed range if it is none."""
+        try:
+            value = int(text, 0)
+        except ValueError:
+            value = self.minimum - 1
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(
+                f"{self.name} must be an integer in {self.minimum}..{self.maximum}, not {text!r}"
+            )
+        return value
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and range, as in `coprime list --json`."""
+        return {"type": "int", "minimum": self.minimum, "maximum": self.maximum}
+
+
+@dataclass(frozen=True)
+class ChoiceParameter:
+    """One of several names that a family's design takes."""
+
+    name: str
+    choices: tuple[str, ...]
+    default: str
+    summary: str
+
+    def parse(self, text: str) -> str:
+        """Read a value; ValueError with all choices if it is none."""
+        if text not in self.choices:
+            raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
+        return text
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and choices, as in `coprime list --json`."""
+        return {"type": "choice", "choices": list(self.choices)}
+
+
+@dataclass(frozen=True)
+class ModulusParameter:
+    """The modulus that a design is made for: a name or a number."""
+
+    name: str
+    default: str
+    summary: str
+
+    def parse(self, text: str) -> str:
+        """Give the text; ValueError if it names no modulus."""
+        modulus_of(text)
+        return text
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and the names, as in `coprime list --json`."""
+        return {"type": "modulus", "names": list(MODULI)}
+
+
+AnyParameter = Parameter | ChoiceParameter | ModulusParameter
