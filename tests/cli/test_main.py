@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from coprime import __version__
+from coprime.device import simulated
 from tests.cli.command import run
 
 
@@ -44,7 +45,8 @@ BAD = [
     ),
     (["run", "fdfm", "MODMUL", "--x", "9", "--y", "1", "--m", "7"], "an operand is not below"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--x", "1"], "--bits makes all operands"),
-    (["run", "fdfm", "MODMUL", "--bits", "2177"], "a length is over the accelerator's maximum"),
+    (["run", "fdfm", "MODMUL", "--bits", "2177"], "2176 bits (not 2177); these take them: "),
+    (["run", "fdfm", "MODMUL", "--bits", "65535"], "(not 65535); no family takes more"),
     (["run", "fdfm", "MODMUL", "--bits", "1"], "bits must be in 2..65535, not 1"),
     (["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--e", "1", "--m", "7"], "takes no --e"),
     (["run", "fdfm", "RSA_PRIVATE"], "RSA_PRIVATE takes --key and --input, or --bits"),
@@ -55,7 +57,36 @@ BAD = [
     (["run", "fdfm", "MODMUL", "--bits", "99999999999"], "bits must be in 2..65535"),
     (["run", "fdfm", "RSA_PRIVATE", "--bits", "99999999999"], "bits must be in 64..65535"),
     (["run", "fdfm", "MODMUL", "-p", "max_bits=64", "-p", "max_bits=65"], "-p sets max_bits twice"),
-    (["run", "fdfm", "RSA_PRIVATE", "-p", "max_bits=512", "--bits", "600"], "512 bits for modulus"),
+    (
+        ["run", "fdfm", "RSA_PRIVATE", "-p", "max_bits=512", "--bits", "600"],
+        "fdfm with max_bits=512 takes moduli of up to 512 bits (not 600); set -p max_bits=2176, or",
+    ),
+    (
+        [
+            "run",
+            "cluster",
+            "MODEXP",
+            "-p",
+            "max_bits=64",
+            "--x",
+            "2",
+            "--e",
+            f"{1 << 64:x}",
+            "--m",
+            "7",
+        ],
+        "takes exponents of up to 64 bits (not 65); set -p max_bits=2176, or leave it out",
+    ),
+    (["run", "cluster", "MODMUL", "--x", "2", "--y", "2", "--m", "8"], "is even"),
+    (
+        ["run", "compression", "MODMUL", "--x", "16", "--y", "1", "--m", "15"],
+        "an operand is not below the modulus",
+    ),
+    (["soc", "fdfm", "--bits", "4096"], "takes moduli of up to 2176 bits (not 4096)"),
+    (["soc", "karatsuba", "--bits", "65535"], "no family takes more"),
+    (["soc", "direct", "--bits", "64"], "direct has no RSA_PRIVATE for any key"),
+    (["soc", "fdfm", "--bits", "32"], "bits must be in 64..65535, not 32"),
+    (["demo", "--bits", "65535"], "no family takes more"),
     (["rsa", "keygen", "--bits", "99999999999", "-o", "k"], "bits must be in 64..65535"),
     (["rsa", "keygen", "--bits", "64", "--exponent", "1125899906842625", "-o", "k"], "118 bits"),
     (["rsa", "keygen", "-o", "k", "--public", "k"], "--public and -o must name two files"),
@@ -115,7 +146,9 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "sentence"), BAD)
 def test_bad_input(capsys, tmp_path, monkeypatch, arguments, sentence):
+    """Nothing is written, and nothing is built first."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(simulated, "build_simulation", None)
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert sentence in err

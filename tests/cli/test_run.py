@@ -39,6 +39,12 @@ def test_run_with_a_key(capsys, key_file):
     assert (record["result"], record["bits"]) == ("2", 1024)
 
 
+def test_max_bits_follows_the_operands(capsys):
+    """To the size of which most tests of compact share a simulator."""
+    record = run_json(capsys, "run", "compact", "RSA_PRIVATE", "--bits", "1100")
+    assert (record["ok"], record["bits"], record["parameters"]["max_bits"]) == (True, 1100, 2048)
+
+
 def test_run_prints_a_table(capsys):
     status, out, err = run(capsys, "run", "fdfm", "MODMUL", "--bits", "64")
     assert (status, err) == (0, "")

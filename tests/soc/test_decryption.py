@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from coprime import cli
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
+from coprime.engine.lengths import Lengths
 from coprime.flow.tools import ToolError
 from coprime.rsa import keys
 from coprime.soc import decryption, firmware
@@ -118,12 +119,13 @@ def test_what_the_accelerator_refuses_is_told(monkeypatch):
     ("family", "settings", "bits", "text"),
     [
         ("fdfm", {}, MAX_BITS + 1, "keys of up to 4096 bits"),
-        ("fdfm", {"max_bits": "128"}, 256, "takes keys of up to 128 bits"),
+        ("fdfm", {"max_bits": "128"}, 256, r"takes moduli of up to 128 bits \(not 256\)"),
     ],
 )
 def test_keys_are_checked(family, settings, bits, text):
     prime = (1 << bits // 2) - 1
-    key = SimpleNamespace(n=prime, p=prime, q=prime, bits=bits)
+    lengths = Lengths(bits, bits // 2)
+    key = SimpleNamespace(n=prime, p=prime, q=prime, bits=bits, lengths=lengths)
     with pytest.raises(ValueError, match=text):
         run_system(choose(family, settings), key, 1)
 

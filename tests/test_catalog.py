@@ -1,0 +1,92 @@
+"""The catalogue: designs whose max_bits follows the lengths of what they are to work on."""
+
+import pytest
+
+from coprime.catalog import CLUSTER, FAMILIES, choose
+from coprime.engine.lengths import Lengths
+
+ANY_MODULUS = [family for family in FAMILIES.values() if family.sizes]
+
+
+def names(families):
+    return [family.name for family in families]
+
+
+def test_families_for_one_modulus_have_no_sizes():
+    assert set(FAMILIES) - set(names(ANY_MODULUS)) == {"compression", "direct"}
+    settings = {"modulus": "kyber"}
+    assert choose("direct", settings, Lengths(4096)) == choose("direct", settings)
+
+
+@pytest.mark.parametrize("family", ANY_MODULUS, ids=names(ANY_MODULUS))
+def test_max_bits_follows_the_modulus(family):
+    """It stays the default while that is enough, then it is the next multiple of 1024."""
+    default, *_, longest = family.sizes
+    for bits in (64, default, default + 1, 2049, 3072, longest):
+        if bits <= longest:
+            step = min(-(-bits // 1024) * 1024, longest)
+            followed = family.choose({}, Lengths(bits, (bits + 1) // 2, 17))
+            assert followed.values["max_bits"] == (default if bits <= default else step)
+            assert followed.design.capabilities.max_length >= bits
+    assert family.choose({}).values["max_bits"] == default
+
+
+@pytest.mark.parametrize("family", ANY_MODULUS, ids=names(ANY_MODULUS))
+def test_max_bits_follows_the_longest_prime(family):
+    """Of a modulus of 2048 bits; each size that was passed over has no room for it."""
+    lengths = Lengths(2048, 1500, 17)
+    chosen = family.choose({}, lengths)
+    assert chosen.design.capabilities.max_prime_length >= 1500
+    for bits in family.sizes[: family.sizes.index(chosen.values["max_bits"])]:
+        assert not lengths.fit(chosen.of_size(bits).design.capabilities)
+
+
+def test_max_bits_follows_the_public_exponent_of_a_check():
+    assert choose("compact", {}, Lengths(2048, 1024, 1500)).values["max_bits"] == 3072
+    assert choose("compact", {}, Lengths(2048, exponent=1500)).values["max_bits"] == 2048
+
+
+def test_a_size_without_a_design_is_passed_over():
+    """With a table, fdfm's default does not fit into its block RAM."""
+    chosen = choose("fdfm", {"exponentiator": "m-ary"}, Lengths(1000))
+    assert chosen.values["max_bits"] == 1024
+
+
+def test_a_cluster_follows_too():
+    settings = {"engine": "compact", "cores": "2"}
+    assert choose(CLUSTER, settings, Lengths(2000, 1000)).core.values["max_bits"] == 2048
+
+
+def test_max_bits_that_is_given_stays():
+    assert choose("compact", {"max_bits": "1111"}, Lengths(1111)).values["max_bits"] == 1111
+    with pytest.raises(
+        ValueError, match=r"^compact with max_bits=1111 takes moduli of up to 1111"
+    ) as caught:
+        choose("compact", {"max_bits": "1111"}, Lengths(1112))
+    assert str(caught.value).endswith(" (not 1112); set -p max_bits=2048, or leave it out")
+    with pytest.raises(ValueError, match=r"; set sim:fdfm,max_bits=2176, or"):
+        choose("fdfm", {"max_bits": "64"}, Lengths(65), option="sim:fdfm,")
+
+
+def test_longer_than_a_family_takes():
+    longest = max(family.sizes[-1] for family in ANY_MODULUS)
+    with pytest.raises(
+        ValueError, match=r"^fdfm with max_bits=2176 takes .*; these take them: "
+    ) as caught:
+        choose("fdfm", {}, Lengths(longest))
+    assert "fdfm," not in str(caught.value)
+    for family in ANY_MODULUS:
+        assert (family.name in str(caught.value).split("them: ")[1]) == family.holds(
+            Lengths(longest)
+        )
+    with pytest.raises(ValueError, match="no family takes more"):
+        choose("compact", {}, Lengths(longest + 1))
+
+
+def test_the_nearest_parameter():
+    with pytest.raises(ValueError, match="did you mean max_bits"):
+        choose("compact", {"maxbits": "1024"})
+    with pytest.raises(
+        ValueError, match="compact has no parameter 'x'; it has: max_bits, blinding"
+    ):
+        choose("compact", {"x": "1"})
