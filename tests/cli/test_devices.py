@@ -65,14 +65,14 @@ def test_the_default_is_checked_and_constant_time():
     ("text", "sentence"),
     [
         (
-            "sim:compact,max_bits=600",
-            "compact with max_bits=600 takes moduli of up to 600 bits (not 1024); set"
-            " sim:compact,max_bits=1024, or leave it out",
+            "sim:compact,max_bits=900",
+            "compact with max_bits=900 takes moduli of up to 900 bits (not 1024) and primes of"
+            " up to 508 bits (not 512); set sim:compact,max_bits=1024, or leave it out",
         ),
         (
-            "sim:cluster,engine=compact,max_bits=600",
-            "compact with max_bits=600 takes moduli of up to 600 bits (not 1024); set"
-            " sim:cluster,max_bits=1024, or leave it out",
+            "sim:cluster,engine=compact,max_bits=900",
+            "compact with max_bits=900 takes moduli of up to 900 bits (not 1024) and primes of"
+            " up to 508 bits (not 512); set sim:cluster,max_bits=1024, or leave it out",
         ),
         (
             "sim:compression",
@@ -108,7 +108,7 @@ class Answering(Closing):
     """Hardware that identifies itself as a design, and whose path is anything."""
 
     def __init__(self, path):
-        own = choose("compact", {"max_bits": "600"}).design.capabilities
+        own = choose("compact", {"max_bits": "900"}).design.capabilities
         self.words = {
             getattr(registers, name).address: word
             for name, word in identity(own, registers.IDENTIFICATION).items()
@@ -127,8 +127,10 @@ class Answering(Closing):
 def test_hardware_is_asked_for_its_lengths(capsys, key_file, monkeypatch):
     monkeypatch.setattr(devices, "UioDevice", Answering)
     words = ("rsa", "sign", "--key", key_file, "--in", key_file, "--device", "uio:/dev/uio0")
-    sentence = "the accelerator at uio:/dev/uio0 takes moduli of up to 600 bits (not 1024)"
-    assert run(capsys, *words) == (2, "", f"coprime: {sentence}\n")
+    sentence = "the accelerator at uio:/dev/uio0 takes moduli of up to 900 bits (not 1024) and "
+    status, out, err = run(capsys, *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"coprime: {sentence}")
     with parse_device("uio:/dev/uio0").open(keys.generate(512, seed=1)) as accelerator:
         assert isinstance(accelerator, Accelerator)
 
