@@ -121,14 +121,8 @@ class Family:
 
     def _fitting(self, choice: "Choice", lengths: Lengths) -> "Choice | None":
         """The same with the first of `sizes` that is enough; None if none is."""
-        for bits in self.sizes:
-            candidate = choice.of_size(bits)
-            try:
-                if lengths.fit(candidate.design.capabilities):
-                    return candidate
-            except ValueError:  # of this size there is no such design
-                continue
-        return None
+        candidates = (choice.of_size(bits) for bits in self.sizes)
+        return next((one for one in candidates if lengths.fit(one.design.capabilities)), None)
 
 
 @dataclass(frozen=True)
