@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coprime.bus import registers as r
-from coprime.bus.accelerator import Bus
+from coprime.bus.accelerator import Bus, transfer_cycles
 from coprime.catalog import Choice, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
@@ -12,7 +12,6 @@ from coprime.engine.contract import Command
 from coprime.explore.operands import expected_result, random_operands
 from coprime.explore.runs import execute
 from coprime.flow.parts import accelerator_verilog
-from coprime.papers.karatsuba import transfer_cycles
 
 from .page import replace_part, table, thousands
 

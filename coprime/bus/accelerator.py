@@ -13,7 +13,7 @@ from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
 
-__all__ = ["Accelerator", "Bus", "random_ports"]
+__all__ = ["Accelerator", "Bus", "random_ports", "transfer_cycles"]
 
 RANDOM = "s_axis_random_"
 
@@ -30,6 +30,16 @@ class Bus(enum.Enum):
     """One register an access."""
     AXI4 = "axi4"
     """Bursts of up to 256 registers, and IDs."""
+
+
+def transfer_cycles(bus: Bus, written: int, read: int) -> int:
+    """Cycles to write and to read so many words, a block of each, over a bus of ours.
+
+    The master is always ready. A burst has an address and an answer of its own.
+    """
+    if bus is Bus.AXI4_LITE:
+        return 4 * written + 5 * read
+    return (2 * written + 2) + (3 * read + 2)
 
 
 class Accelerator(wiring.Component):

@@ -4,9 +4,19 @@ from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.engine.contract import COMMAND_BITS, ERROR_BITS, OPERAND_BITS, Command, Error, Operand
+from coprime.bus.gearbox import Conversion
+from coprime.bus.port import WORD_BITS
+from coprime.engine.contract import (
+    COMMAND_BITS,
+    ERROR_BITS,
+    OPERAND_BITS,
+    Capabilities,
+    Command,
+    Error,
+    Operand,
+)
 
-__all__ = ["CommandControl"]
+__all__ = ["CommandControl", "front_end_cycles"]
 
 COMMON_PORTS = {
     "command": Out(COMMAND_BITS),
@@ -19,6 +29,23 @@ COMMON_PORTS = {
     "needs_x": In(1),
 }
 """Ports that the control of an accelerator and that of a cluster have."""
+
+
+def front_end_cycles(own: Capabilities, length: int) -> int:
+    """Cycles of a command, without padding and with a result, in which the engine does not work.
+
+    From the cycle in which the write of COMMAND is on the bus to the one in which the interrupt is:
+    the check, the input to digits, the result to words. `length` is the modulus's in bits.
+    """
+    conversion = Conversion(own.digit_width, own.headroom, own.aligned)
+    # The buffer gives a word every other cycle, which only a unit of a whole word waits for.
+    stalls = -(-length // WORD_BITS) - 1 if conversion.unit == WORD_BITS else 0
+    return (
+        conversion.cycles(length, padded=True, aligned=own.aligned)
+        + stalls
+        + conversion.cycles(length, to_words=True, aligned=own.aligned)
+        + (9 if own.aligned else 10)
+    )
 
 
 class CommandControl(wiring.Component):

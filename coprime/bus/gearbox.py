@@ -1,5 +1,6 @@
 """Words to digits and back."""
 
+from dataclasses import dataclass
 from math import gcd
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value, signed
@@ -9,7 +10,7 @@ from amaranth.utils import bits_for
 
 from coprime.bus.port import WORD_BITS
 
-__all__ = ["LENGTH_BITS", "Gearbox"]
+__all__ = ["LENGTH_BITS", "Conversion", "Gearbox"]
 
 LENGTH_BITS = 16
 
@@ -96,6 +97,35 @@ class Ring(wiring.Component):
         return m
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """How long a gearbox takes; its parameters are those of the Gearbox."""
+
+    digit_width: int
+    headroom: int
+    alignable: bool = False
+
+    @property
+    def unit(self) -> int:
+        """u, bits by which the ring moves in a cycle."""
+        return 1 if self.alignable else gcd(WORD_BITS, self.digit_width)
+
+    def cycles(
+        self, length: int, *, padded: bool = False, to_words: bool = False, aligned: bool = False
+    ) -> int:
+        """Cycles in which the gearbox is busy, if each word that is taken is there at once."""
+        words, digits = -(-length // WORD_BITS), -(-length // self.digit_width)
+        below = digits * self.digit_width - length
+        if to_words:
+            plain = 1 + 3 * digits + words * WORD_BITS // self.unit + 1
+            # The first digit is fetched a cycle sooner.
+            return plain + (digits + 1) + (below + 1) - 1 if aligned else plain
+        if aligned:
+            return (digits + 1) + (below + 1) + 1 + words + length + 1
+        written = -(-(length + (self.headroom if padded else 0)) // self.digit_width)
+        return 1 + words + written * self.digit_width // self.unit + 1
+
+
 class Gearbox(wiring.Component):
     """Turn a number of `length` bits from 32-bit words into W-bit digits, or back.
 
@@ -156,7 +186,8 @@ class Gearbox(wiring.Component):
         self.digit_width = digit_width
         self.headroom = headroom
         self.alignable = alignable
-        self.unit = 1 if alignable else gcd(WORD_BITS, digit_width)
+        self.conversion = Conversion(digit_width, headroom, alignable)
+        self.unit = self.conversion.unit
         digits = -(-(max_length + headroom) // digit_width)
         words = -(-max_length // WORD_BITS)
         length_bits = bits_for(max_length)
@@ -183,17 +214,8 @@ class Gearbox(wiring.Component):
     def cycles(
         self, length: int, *, padded: bool = False, to_words: bool = False, aligned: bool = False
     ) -> int:
-        """Cycles in which `busy` is 1, if each word that is taken is there at once."""
-        words, digits = -(-length // WORD_BITS), -(-length // self.digit_width)
-        below = digits * self.digit_width - length
-        if to_words:
-            plain = 1 + 3 * digits + words * WORD_BITS // self.unit + 1
-            # The first digit is fetched a cycle sooner.
-            return plain + (digits + 1) + (below + 1) - 1 if aligned else plain
-        if aligned:
-            return (digits + 1) + (below + 1) + 1 + words + length + 1
-        written = -(-(length + (self.headroom if padded else 0)) // self.digit_width)
-        return 1 + words + written * self.digit_width // self.unit + 1
+        """Cycles in which `busy` is 1, as `Conversion.cycles`."""
+        return self.conversion.cycles(length, padded=padded, to_words=to_words, aligned=aligned)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

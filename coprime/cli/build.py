@@ -1,18 +1,23 @@
 """`coprime build`: the Verilog of an accelerator, with what takes it into a design."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from coprime.bus.accelerator import Bus
 from coprime.cells.target import Target
-from coprime.package.package import write_package
+from coprime.explore import data_sheet
+from coprime.package.package import check_design, write_package
 
 from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings
 from .output import announce, check_folder
 
-__all__ = ["SUMMARY", "add_options", "run"]
+__all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
 
-SUMMARY = "Write an accelerator's Verilog and its C header."
+MAX_MHZ = 2000
+"""No FPGA has a faster clock."""
+
+SUMMARY = "Write an accelerator's Verilog, with all that takes it into a design."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +32,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
     )
     parser.add_argument(
+        "--clock",
+        type=float,
+        metavar="MHZ",
+        help="clock of the system that it goes into, for constraints and the data sheet",
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="map the design now, and place and route it for ecp5, to fill in its data sheet;"
+        " minutes (default: what was measured when this version was made)",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write to"
     )
 
@@ -34,7 +51,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the package and print the paths of its files."""
     target, bus, choice = Target(options.target), Bus(options.bus), chosen_design(options)
+    paddings, clock = chosen_paddings(options), options.clock
+    if clock is not None and not 0 < clock <= MAX_MHZ:
+        raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
+    if options.measure and target is Target.GENERIC:
+        raise ValueError("--measure needs --target xc7 or ecp5: generic Verilog has no area")
+    check_design(choice, bus, paddings)
     check_folder("-o", options.output)
     announce(choice)
-    for path in write_package(choice, target, options.output, bus, chosen_paddings(options)):
+    if options.measure:
+        figures = data_sheet.measured(choice, target, bus, paddings, note=_note)
+    else:
+        figures = data_sheet.shipped(choice, target, bus, paddings)
+    for path in write_package(choice, target, options.output, bus, paddings, clock, figures):
         print(path)
+
+
+def _note(what: str) -> None:
+    print(f"coprime: {what}", file=sys.stderr)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from coprime.bus.accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.ecp5 import DEFAULT_DEVICE, RoutedDesign, device_name, map_ecp5, route_ecp5
@@ -46,6 +47,7 @@ class PartToMap:
     part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
     target : xc7 or ecp5
     paddings : those of the accelerator
+    bus : that of the accelerator
 
     Raises ValueError for a target without mapping, and, when the Verilog is made, as
     `coprime.flow.parts.measured_verilog`.
@@ -55,6 +57,7 @@ class PartToMap:
     part: str
     target: Target
     paddings: Collection[Padding] = ()
+    bus: Bus = Bus.AXI4_LITE
 
     def __post_init__(self) -> None:
         if self.target is Target.GENERIC:
@@ -63,7 +66,7 @@ class PartToMap:
     @cached_property
     def _source(self) -> tuple[str, str, Sequence[str]]:
         """Verilog, the name of its top module, and the modules that are mapped separately."""
-        return measured_verilog(self.choice, self.part, self.target, self.paddings)
+        return measured_verilog(self.choice, self.part, self.target, self.paddings, self.bus)
 
     @property
     def verilog(self) -> str:

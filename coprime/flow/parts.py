@@ -98,7 +98,11 @@ def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> s
 
 
 def part_verilog(
-    choice: Choice, part: str, target: Target = Target.GENERIC, paddings: Collection[Padding] = ()
+    choice: Choice,
+    part: str,
+    target: Target = Target.GENERIC,
+    paddings: Collection[Padding] = (),
+    bus: Bus = Bus.AXI4_LITE,
 ) -> tuple[str, str]:
     """Verilog to measure one of `PARTS`, and the name of its top module.
 
@@ -110,7 +114,7 @@ def part_verilog(
     if part == "engine":
         return engine_verilog(choice, target), f"{choice.module_name}_engine"
     if part == "accelerator":
-        text = accelerator_verilog(choice, target, paddings=paddings)
+        text = accelerator_verilog(choice, target, bus, paddings)
         return text, choice.module_name
     if part == "multiplier":
         return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
@@ -122,7 +126,11 @@ def part_verilog(
 
 
 def measured_verilog(
-    choice: Choice | ClusterChoice, part: str, target: Target, paddings: Collection[Padding] = ()
+    choice: Choice | ClusterChoice,
+    part: str,
+    target: Target,
+    paddings: Collection[Padding] = (),
+    bus: Bus = Bus.AXI4_LITE,
 ) -> tuple[str, str, tuple[str, ...]]:
     """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
 
@@ -133,7 +141,7 @@ def measured_verilog(
         refuse_paddings(paddings)
         text = cluster_verilog(choice, target)
         return text, choice.module_name, (FRONT_END, NODE)
-    return (*part_verilog(choice, part, target, paddings), ())
+    return (*part_verilog(choice, part, target, paddings, bus), ())
 
 
 def check_part(choice: Choice, part: str) -> None:

@@ -6,6 +6,8 @@ that does not exist, since the modulus is 0 or even or the primes share a factor
 passes it to the hardware all the same, which then reports its own error.
 """
 
+from functools import lru_cache
+
 __all__ = [
     "crt_factor",
     "digits",
@@ -25,8 +27,12 @@ def digits(length: int, width: int, headroom: int) -> int:
     return -(-(length + headroom) // width) if length else 0
 
 
+@lru_cache(maxsize=8)
 def inverse(modulus: int, width: int) -> int:
-    """-modulus^-1 mod 2^width, in [0, 2^width); 0 if the modulus is even."""
+    """-modulus^-1 mod 2^width, in [0, 2^width); 0 if the modulus is even.
+
+    Those of the last moduli are kept, since each product of an exponentiation asks for the same.
+    """
     radix = 1 << width
     return -pow(modulus, -1, radix) % radix if modulus & 1 else 0
 

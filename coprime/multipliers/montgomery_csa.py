@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
+from coprime.model.montgomery import reduced
+
 from .bit_serial import turned
 from .carry_save import CarrySaveControl, CarrySaveMultiplication, CarrySaveMultiplier
 
@@ -22,7 +24,7 @@ class MontgomeryCarrySaveMultiplication(CarrySaveMultiplication):
 
     def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
         """X * Y * 2^-rounds mod M."""
-        return multiplicand * multiplier * pow(2, -rounds, modulus) % modulus
+        return reduced(multiplicand * multiplier, modulus, rounds) % modulus
 
 
 class MontgomeryCarrySave(CarrySaveMultiplier):

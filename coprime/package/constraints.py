@@ -21,7 +21,7 @@ _SDC = Template(f"""\
 # In a larger design leave this file out: the clock that drives s_axi_aclk is constrained there.
 #
 {_REASONS}
-# $mhz MHz is a goal to start from. Set the clock of your design.
+# $reason
 create_clock -name s_axi_aclk -period $period [get_ports s_axi_aclk]
 """)
 
@@ -38,7 +38,7 @@ _XDC = Template(f"""\
 #   set_property USED_IN {{synthesis implementation out_of_context}} [get_files $file]
 #
 {_REASONS}
-# $mhz MHz is a goal to start from. Set the clock of your design.
+# $reason
 create_clock -name s_axi_aclk -period $period [get_ports s_axi_aclk]
 """)
 
@@ -49,7 +49,7 @@ _LPF = Template(f"""\
 #   FREQUENCY NET "clk" $mhz MHZ;
 #
 {_REASONS}
-# $mhz MHz is a goal to start from. Set the clock of your design.
+# $reason
 FREQUENCY PORT "s_axi_aclk" $mhz MHZ;
 """)
 
@@ -77,11 +77,16 @@ def files(own: Description) -> Mapping[str, str]:
         return {}
     used = CONSTRAINTS[own.target]
     name = f"{own.name}{used.suffix}"
+    mhz: float = used.mhz
+    reason = f"{used.mhz} MHz is a goal to start from. Set the clock of your design."
+    if own.clock_mhz is not None:
+        mhz, reason = own.clock_mhz, f"{own.clock_mhz:g} MHz is the clock that --clock names."
     text = used.text.substitute(
         name=own.name,
         verilog=own.verilog,
         file=name,
-        mhz=used.mhz,
-        period=f"{1000 / used.mhz:.3f}",
+        mhz=f"{mhz:g}",
+        period=f"{1000 / mhz:.3f}",
+        reason=reason,
     )
     return {name: text}

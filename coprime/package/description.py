@@ -5,7 +5,7 @@ The other modules of this folder write it down in their formats.
 
 import enum
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amaranth.lib import wiring
 
@@ -19,7 +19,10 @@ from coprime.bus.register_classes import Field, Register
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
+from coprime.flow.parts import build_command
 from coprime.padding.scheme import Padding, Scheme, mask_of
+
+from .figures import Figures
 
 __all__ = ["CLUSTER_C_HEADER", "C_HEADER", "Description", "Port", "describe"]
 
@@ -66,6 +69,8 @@ class Description:
     summary : one line
     registers : all, the windows included, by address
     values : of the fields that depend on the engine: by register and field
+    clock_mhz : the clock that the user names; None if none was named
+    figures : what was predicted and measured
     """
 
     choice: Choice | ClusterChoice
@@ -75,6 +80,8 @@ class Description:
     summary: str
     registers: tuple[Register, ...]
     values: Mapping[str, Mapping[str, int]]
+    clock_mhz: float | None = None
+    figures: Figures = field(default_factory=Figures)
 
     version = __version__
     """The generator's."""
@@ -118,6 +125,11 @@ class Description:
         ]
         return [*found, Port("irq", True, 1)]
 
+    @property
+    def command(self) -> str:
+        """The command that builds it, but for the folder."""
+        return build_command(self.choice, self.target, self.bus, self.paddings)
+
     def reset(self, register: Register, field: Field) -> int:
         """A field's value after reset."""
         if field.reset is not None:
@@ -138,6 +150,8 @@ def describe(
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
+    clock_mhz: float | None = None,
+    figures: Figures | None = None,
 ) -> Description:
     """Describe what `coprime build` makes of a choice."""
     core = choice.core if isinstance(choice, ClusterChoice) else choice
@@ -154,4 +168,14 @@ def describe(
             cluster_registers.REGISTERS,
         )
         values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
-    return Description(choice, target, bus, tuple(paddings), summary, known, values)
+    return Description(
+        choice,
+        target,
+        bus,
+        tuple(paddings),
+        summary,
+        known,
+        values,
+        clock_mhz,
+        figures or Figures(),
+    )

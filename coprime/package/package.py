@@ -10,11 +10,25 @@ from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
 from coprime.padding.scheme import Padding
 
-from . import constraints, drivers, fusesoc, headers, ip_xact, readme, svd, template, vivado, zynq
+from . import (
+    constraints,
+    data_sheet,
+    drivers,
+    fusesoc,
+    headers,
+    ip_xact,
+    readme,
+    svd,
+    template,
+    timing,
+    vivado,
+    zynq,
+)
 from .description import Description, describe
+from .figures import Figures
 from .license import licensed
 
-__all__ = ["package", "write_package"]
+__all__ = ["check_design", "package", "write_package"]
 
 
 def _verilog(own: Description) -> Mapping[str, str]:
@@ -34,6 +48,8 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     vivado.files,
     fusesoc.files,
     zynq.files,
+    data_sheet.files,
+    timing.files,
 )
 """In the order in which `coprime build` prints them."""
 
@@ -44,23 +60,33 @@ def package(own: Description) -> Mapping[str, str]:
     return contents | licensed(readme.files(own, contents))
 
 
+def check_design(
+    choice: Choice | ClusterChoice, bus: Bus, paddings: Collection[Padding] = ()
+) -> None:
+    """Raise ValueError for a cluster on another bus than AXI4-Lite, or with paddings."""
+    if isinstance(choice, ClusterChoice):
+        if bus is not Bus.AXI4_LITE:
+            raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
+        refuse_paddings(paddings)
+
+
 def write_package(
     choice: Choice | ClusterChoice,
     target: Target,
     folder: Path,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
+    clock_mhz: float | None = None,
+    figures: Figures | None = None,
 ) -> list[Path]:
     """Write the package of an accelerator, or of a cluster, into `folder`, made if need be.
 
-    Gives the files' paths, the Verilog first. Raises OSError if they cannot be written, and
-    ValueError for a cluster on another bus than AXI4-Lite, or with paddings.
+    `clock_mhz` is the clock of the user's system, if it is known, and `figures` are those of the
+    data sheet. Gives the files' paths, the Verilog first. Raises OSError if they cannot be written,
+    and ValueError for a cluster on another bus than AXI4-Lite, or with paddings.
     """
-    if isinstance(choice, ClusterChoice):
-        if bus is not Bus.AXI4_LITE:
-            raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
-        refuse_paddings(paddings)
-    contents = package(describe(choice, target, bus, paddings))
+    check_design(choice, bus, paddings)
+    contents = package(describe(choice, target, bus, paddings, clock_mhz, figures))
     for name, text in contents.items():
         write_file(folder / name, text)
     return [folder / name for name in contents]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.accelerator import Bus, transfer_cycles
 
 from .published import Figure, Measured, Sources, at_clock, over_clock, read_publication
 
@@ -20,7 +20,6 @@ __all__ = [
     "SYSTEM_WORDS",
     "TABLES",
     "multiplication_cycles",
-    "transfer_cycles",
 ]
 
 Size = tuple[int, int]
@@ -83,16 +82,6 @@ def multiplication_cycles(bits: int, word: int, latency: int) -> int:
     """Section 6.3: cycles of a multiplication; `latency` is that of a product of two words."""
     d = -(-bits // word)
     return (d + 1) * (d + 1) + (latency + 1)
-
-
-def transfer_cycles(bus: Bus, written: int, read: int) -> int:
-    """Cycles to write and to read so many words, a block of each, over a bus of ours.
-
-    The master is always ready. A burst has an address and an answer of its own.
-    """
-    if bus is Bus.AXI4_LITE:
-        return 4 * written + 5 * read
-    return (2 * written + 2) + (3 * read + 2)
 
 
 # --- What the figures are compared with ---------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .operands import Command, Context, Mode
 from .steps import Next, Step, StepKind
@@ -27,52 +28,52 @@ class Program:
     whole_window_bits: int = 0
     """The same of the whole modulus's exponent."""
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[StepKind]:
         """The kinds of steps that occur."""
         return frozenset(step.kind for step in self.steps)
 
-    @property
+    @cached_property
     def nexts(self) -> frozenset[Next]:
         """The rules for the next step that occur."""
         return frozenset(step.next for step in self.steps)
 
-    @property
+    @cached_property
     def in_place(self) -> bool:
         """Products are written over ACCUMULATOR, and the one of a window of 0 is not written."""
         return not any(step.destination in (Mode.NEXT, Mode.NEXT_BASE) for step in self.steps)
 
-    @property
+    @cached_property
     def rotates(self) -> bool:
         """Whether ACCUMULATOR, SPARE and BASE change places, not only the first two."""
         return any(step.destination is Mode.NEXT_BASE for step in self.steps)
 
-    @property
+    @cached_property
     def alternates(self) -> bool:
         """Whether steps are modulo the current prime."""
         return any(step.modulus is Context.CURRENT for step in self.steps)
 
-    @property
+    @cached_property
     def checks(self) -> bool:
         """A private operation has a result only after a last CHECK_ZERO."""
         return StepKind.CHECK_ZERO in self.kinds
 
-    @property
+    @cached_property
     def descales(self) -> bool:
         """Whether any product descales."""
         return any(step.descale for step in self.steps)
 
-    @property
+    @cached_property
     def evens_exponents(self) -> bool:
         """Whether any scan counts the exponent's lowest bit as 0."""
         return any(step.even_exponent for step in self.steps)
 
-    @property
+    @cached_property
     def draws(self) -> bool:
         """Whether it takes random digits."""
         return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})
 
-    @property
+    @cached_property
     def blinds_exponents(self) -> bool:
         """Whether random numbers hide the exponents modulo the primes."""
         return StepKind.ADD_IF_DRAWN in self.kinds

@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Bus
+from coprime.bus.accelerator import Bus, transfer_cycles
 from coprime.cells.karatsuba import KaratsubaProduct
 from coprime.device.simulated import SimulatedDevice
 from coprime.explore.side_by_side import compare
@@ -16,7 +16,6 @@ from coprime.papers.karatsuba import (
     SYSTEM_WORDS,
     SYSTEMS,
     multiplication_cycles,
-    transfer_cycles,
 )
 from tests.device.test_blocks import CHOICE
 from tests.explore.samples import point

@@ -1,0 +1,209 @@
+"""The figures of a design's data sheet: cycles are predicted, area and clock were measured.
+
+They come from the measurements that ship with Coprime, so that the same build gives the same bytes;
+or from the tools, now (`measured`).
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from coprime.bus.accelerator import Bus, transfer_cycles
+from coprime.bus.control import front_end_cycles
+from coprime.catalog import CLUSTER, Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.engine.contract import Command
+from coprime.flow.ecp5 import DEVICES, RoutedDesign
+from coprime.flow.mapping import MappedDesign, Resources
+from coprime.flow.tools import ToolError
+from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
+from coprime.padding.scheme import Padding
+
+from . import openssl
+from .measure import PartToMap
+from .operands import Operands, WorstCaseNumbers, random_operands
+from .points import Point
+from .runs import predict_operation
+from .shipped import find
+from .standard_keys import standard_key
+
+__all__ = ["measured", "shipped"]
+
+LENGTHS = (512, 1024, 2048, 3072, 4096, 8192)
+"""Bits of the moduli that operations are predicted for, and the design's longest one."""
+SEEDS = (1, 2, 3, 4)
+"""Of the placements that a clock is the best and the mean of."""
+_WORD = 32
+_PARTS = ("engine", "accelerator")
+_LEAST_KEY = 64
+
+
+def shipped(
+    choice: Choice | ClusterChoice,
+    target: Target,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
+) -> Figures:
+    """The figures that are known without a measurement.
+
+    Area and clock are those of the results that ship, where this very design is among them; an
+    accelerator was measured with AXI4-Lite and without padding.
+    """
+    parts = []
+    if isinstance(choice, Choice):
+        for part in _PARTS:
+            if part == "accelerator" and (bus is not Bus.AXI4_LITE or paddings):
+                continue
+            points = find(choice, target.value, part)
+            if points:
+                parts.append(_of_point(points[0], part))
+    software = openssl.shipped()
+    return _figures(choice, bus, parts, software)
+
+
+def measured(
+    choice: Choice | ClusterChoice,
+    target: Target,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
+    note: Callable[[str], None] = lambda _: None,
+) -> Figures:
+    """The figures as the tools find them now: minutes, unless they are in the cache.
+
+    Engine and accelerator, or the cluster, are mapped; on ecp5 they are placed and routed too, from
+    each of `SEEDS`, on the smallest device that they fit. `note` is called with what begins.
+    OpenSSL is measured on this machine. Raises ValueError for a target without area, ToolError if a
+    tool fails or no device is large enough.
+    """
+    parts = []
+    for part in (CLUSTER,) if isinstance(choice, ClusterChoice) else _PARTS:
+        own = () if part == "engine" else tuple(paddings)
+        source = PartToMap(choice, part, target, own, bus)
+        note(f"mapping the {part}")
+        mapped = source.map()
+        clock = None
+        if target is Target.ECP5:
+            note(f"placing and routing the {part} from {len(SEEDS)} seeds")
+            clock = _clock(_route(source))
+        parts.append(_of_design(mapped, part, clock))
+    note("measuring OpenSSL")
+    return _figures(choice, bus, parts, openssl.measure())
+
+
+def _figures(
+    choice: Choice | ClusterChoice,
+    bus: Bus,
+    parts: Sequence[PartFigures],
+    software: openssl.SoftwareRun,
+) -> Figures:
+    return Figures(
+        parts=parts,
+        operations=_operations(choice, bus),
+        software=software.figures,
+        software_found=software.found,
+    )
+
+
+# --- Area and clock -----------------------------------------------------------------------------
+
+
+def _of_point(point: Point, part: str) -> PartFigures:
+    resources = {name: getattr(point, name) for name in Resources.__dataclass_fields__}
+    clock = None
+    if point.fmax_mhz is not None:
+        clock = Clock(
+            mean_mhz=point.fmax_mhz,
+            best_mhz=point.fmax_best_mhz or point.fmax_mhz,
+            seeds=point.placements or 1,
+            found=f"placed and routed by nextpnr {point.tools['nextpnr-ecp5']} for {point.device}",
+        )
+    return PartFigures(
+        part=part,
+        resources=Resources(**resources),
+        found=f"mapped by Yosys {point.tools['yosys']} for {point.target}",
+        clock=clock,
+    )
+
+
+def _of_design(design: MappedDesign, part: str, clock: Clock | None) -> PartFigures:
+    return PartFigures(
+        part=part,
+        resources=Resources(**design.resources),
+        found=f"mapped by Yosys {design.tools['yosys']} for {design.target}",
+        clock=clock,
+    )
+
+
+def _route(source: PartToMap) -> RoutedDesign:
+    """Place and route it on the smallest device that it fits."""
+    *smaller, largest = DEVICES
+    for device in smaller:
+        try:
+            return source.route(device, SEEDS)
+        except ToolError as error:
+            if "does not fit" not in str(error):
+                raise
+    return source.route(largest, SEEDS)
+
+
+def _clock(design: RoutedDesign) -> Clock:
+    clocks = design.fmax_by_seed.values()
+    return Clock(
+        mean_mhz=round(sum(clocks) / len(clocks), 2),
+        best_mhz=design.fmax_mhz,
+        seeds=len(clocks),
+        found=f"placed and routed by nextpnr {design.tools['nextpnr-ecp5']} for {design.device}",
+    )
+
+
+# --- Cycles -------------------------------------------------------------------------------------
+
+
+def _operations(choice: Choice | ClusterChoice, bus: Bus) -> list[OperationFigures]:
+    """Each operation at each length that the design takes, by operation and length."""
+    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    own = core.design.capabilities
+    if own.fixed_modulus is None:
+        fitting = {bits for bits in LENGTHS if own.min_length <= bits <= own.max_length}
+        lengths = sorted(fitting | {own.max_length})
+    else:
+        lengths = [own.max_length]
+    found = []
+    for command in sorted(own.required):
+        for bits in lengths:
+            operands = _operands(core, command, bits)
+            if operands is None:
+                continue
+            cycles = predict_operation(core.design, command, operands).cycles
+            one = OperationFigures(
+                operation=command.name,
+                bits=bits,
+                engine_cycles=cycles,
+                command_cycles=None,
+                moving_cycles=None,
+            )
+            if isinstance(choice, Choice):
+                words = -(-bits // _WORD)
+                one = replace(
+                    one,
+                    command_cycles=cycles + front_end_cycles(own, bits),
+                    moving_cycles=transfer_cycles(bus, words, words),
+                )
+            found.append(one)
+    return found
+
+
+def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
+    """The worst case of an operation at a length; None if there are no such operands."""
+    own = core.design.capabilities
+    if command is not Command.RSA_PRIVATE:
+        return random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
+    half = bits // 2
+    if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
+        return None
+    key = standard_key(bits)
+    if key is None:
+        return None
+    if own.checked:
+        return Operands(2, key=key)
+    ones = (1 << half) - 1
+    return Operands(2, key=WorstCaseNumbers(key.n, (1 << bits) - 1, key.p, key.q, ones, ones))

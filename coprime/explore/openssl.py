@@ -1,0 +1,104 @@
+"""RSA in software beside the hardware: OpenSSL on one core, through `cryptography`.
+
+`SHIPPED` was measured on the machine that it names, with `python -m coprime.explore.openssl`.
+"""
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+
+from cryptography.hazmat.backends.openssl import backend
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from coprime.package.figures import SoftwareFigures
+
+from .standard_keys import standard_key
+
+__all__ = ["LENGTHS", "SoftwareRun", "measure", "shipped"]
+
+LENGTHS = (1024, 2048, 3072, 4096)
+"""Bits; shorter keys OpenSSL's users cannot make any more."""
+_SECONDS = 1.0
+_FILE = "openssl.json"
+
+
+@dataclass(frozen=True)
+class SoftwareRun:
+    """Figures of software, with how they were found."""
+
+    figures: Sequence[SoftwareFigures]
+    found: str
+    """Version and processor."""
+
+
+def measure() -> SoftwareRun:
+    """Measure on this machine: a quarter of a minute. Processor time counts, of one core."""
+    return SoftwareRun([_measured(bits) for bits in LENGTHS], _found())
+
+
+def shipped() -> SoftwareRun:
+    """What was measured when this version was made."""
+    text = resources.files("coprime.explore").joinpath(_FILE).read_text("utf-8")
+    record = json.loads(text)
+    return SoftwareRun([SoftwareFigures(**one) for one in record["figures"]], record["found"])
+
+
+def _measured(bits: int) -> SoftwareFigures:
+    numbers = standard_key(bits)
+    assert numbers is not None
+    key = rsa.RSAPrivateNumbers(
+        p=numbers.p,
+        q=numbers.q,
+        d=numbers.d,
+        dmp1=numbers.dp,
+        dmq1=numbers.dq,
+        iqmp=numbers.qinv,
+        public_numbers=rsa.RSAPublicNumbers(numbers.e, numbers.n),
+    ).private_key(unsafe_skip_rsa_key_validation=True)
+    scheme, digest, message = padding.PKCS1v15(), hashes.SHA256(), b"measured"
+    signature = key.sign(message, scheme, digest)
+    public = key.public_key()
+    return SoftwareFigures(
+        bits=bits,
+        private_per_second=_rate(lambda: key.sign(message, scheme, digest)),
+        public_per_second=_rate(lambda: public.verify(signature, message, scheme, digest)),
+    )
+
+
+def _rate(operation: Callable[[], object]) -> float:
+    """Operations in a second of processor time."""
+    operation()
+    count, start = 0, time.process_time()
+    while (passed := time.process_time() - start) < _SECONDS:
+        operation()
+        count += 1
+    return round(count / passed, 1)
+
+
+def _found() -> str:
+    version = " ".join(backend.openssl_version_text().split()[:2])
+    return f"{version}, one core of {_processor()}"
+
+
+def _processor() -> str:
+    """The processor's name, as the system has it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
+def _record(run: SoftwareRun) -> Mapping[str, object]:
+    return {"found": run.found, "figures": [asdict(one) for one in run.figures]}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_record(measure()), indent=2) + "\n")
