@@ -8,7 +8,7 @@ from amaranth.utils import bits_for
 
 from coprime.bus.collector import distributed
 from coprime.bus.common import CLASSES
-from coprime.bus.operands import LengthCheck, OperandState
+from coprime.bus.operands import OperandState, WrittenLength
 from coprime.bus.port import WORD_BITS
 from coprime.cells.wires import same_named
 from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand
@@ -32,7 +32,7 @@ class CoreRecords(wiring.Component):
     -------
     clear, clear_core : everything of this core becomes 0
     core, selected : the core that the other ports are about, and whether there is one
-    value, of_prime, enable : as of LengthCheck
+    value, of_prime, enable : as of WrittenLength
     writes : a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
         marks of the class's operands away
     loaded : an operand of class `loaded_class` has `loaded_digits` digits
@@ -93,7 +93,7 @@ class CoreRecords(wiring.Component):
         """Describe the circuit."""
         m = Module()
         own, state = self.capabilities, self.state
-        m.submodules.check = check = LengthCheck(own)
+        m.submodules.check = check = WrittenLength(own)
         m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         shown: dict[str, Value] = {"marks": state.complete, "occupied": self.occupied}
         for one in CLASSES:

@@ -23,7 +23,7 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["CommandCheck", "LengthCheck", "OperandChoice", "OperandRegisters", "OperandState"]
+__all__ = ["CommandCheck", "OperandChoice", "OperandRegisters", "OperandState", "WrittenLength"]
 
 CLASS_BITS = 3
 """Width of a length class, DIGIT included."""
@@ -56,7 +56,7 @@ class OperandState(wiring.Signature):
         )
 
 
-class LengthCheck(wiring.Component):
+class WrittenLength(wiring.Component):
     """Compares a word that software writes with the lengths that there are.
 
     Members
@@ -107,7 +107,7 @@ class OperandRegisters(wiring.Component):
 
     Members
     -------
-    value, of_prime, enable: as of LengthCheck
+    value, of_prime, enable: as of WrittenLength
     writes: a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
         marks of the class's operands away
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
@@ -142,7 +142,7 @@ class OperandRegisters(wiring.Component):
         """Describe the circuit."""
         m = Module()
         own, state = self.capabilities, self.state
-        m.submodules.check = check = LengthCheck(own)
+        m.submodules.check = check = WrittenLength(own)
         m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)

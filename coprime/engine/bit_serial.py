@@ -15,7 +15,7 @@ from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
 
-from .design import EngineDesign, capabilities_of, check_ranges
+from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import Layout
 
 __all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa", "montgomery_r2"]
@@ -52,7 +52,7 @@ def _design(
         raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
     multiplication = multiplier.computes(whole, width)
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
-    capabilities = capabilities_of(
+    capabilities = lane_capabilities(
         multiplication,
         max_bits,
         prime,

@@ -14,7 +14,7 @@ from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 
 from .contract import Command, Operand
-from .design import EngineDesign, capabilities_of, check_ranges, required_operands
+from .design import EngineDesign, check_ranges, lane_capabilities, required_operands
 from .layout import BankedLayout
 
 __all__ = ["compact"]
@@ -49,7 +49,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
-    capabilities = capabilities_of(
+    capabilities = lane_capabilities(
         multiplication,
         max_bits,
         layout.longest_prime_digits,

@@ -18,7 +18,7 @@ from .layout import Layout
 from .operations.programs import banked_program, rsa_programs
 from .prediction import Prediction, predict
 
-__all__ = ["Design", "EngineDesign", "capabilities_of", "check_ranges", "required_operands"]
+__all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities", "required_operands"]
 
 
 class Design(Protocol):
@@ -101,7 +101,7 @@ class EngineDesign:
         )
 
 
-def capabilities_of(
+def lane_capabilities(
     multiplication: Multiplication, max_bits: int, prime_digits: int, **others: Any
 ) -> Capabilities:
     """Capabilities of an engine of lanes.

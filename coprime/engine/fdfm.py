@@ -11,7 +11,7 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 
-from .design import EngineDesign, capabilities_of, check_ranges
+from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import Layout
 
 __all__ = ["fdfm"]
@@ -37,7 +37,7 @@ def fdfm(
     exponentiation = Exponentiation(exponentiator, window)
     whole, half = (digits(bits, width, headroom) for bits in (max_bits, (max_bits + 1) // 2))
     layout, prime = Layout.smallest(whole, half, multipliers, exponentiation.table)
-    capabilities = capabilities_of(
+    capabilities = lane_capabilities(
         _MULTIPLICATION,
         max_bits,
         prime,

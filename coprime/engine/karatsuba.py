@@ -11,7 +11,7 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
-from .design import EngineDesign, capabilities_of, check_ranges
+from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import Layout
 
 __all__ = ["karatsuba"]
@@ -62,7 +62,7 @@ def karatsuba(
         raise ValueError(f"max_bits must be {min_length} or more for words of {word} bits")
     least_prime = -(-(max((max_bits + 1) // 2, min_length) + headroom) // word)
     layout, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
-    capabilities = capabilities_of(
+    capabilities = lane_capabilities(
         multiplication,
         max_bits,
         prime,

@@ -32,7 +32,7 @@ CHECK_AND_END = 2
 """Cycles beside those of the exponentiator."""
 
 
-class OperandRegisters(wiring.Component):
+class FixedOperands(wiring.Component):
     """Y and E; and whether the digits of M that were written are those of the modulus.
 
     Parameters
@@ -114,7 +114,7 @@ class FixedModulusEngine(wiring.Component):
         self.capabilities = own = capabilities
         self.exponentiation = exponentiation
         self.modulus = exponentiation.arithmetic.modulus
-        self.operands = OperandRegisters(self.modulus, own.digit_width, own.max_digits)
+        self.operands = FixedOperands(self.modulus, own.digit_width, own.max_digits)
         self.exponentiator = register_exponentiator(exponentiation, own.max_digits, own.digit_width)
         super().__init__(EngineSignature(own))
 

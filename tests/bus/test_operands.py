@@ -3,7 +3,7 @@
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.bus.operands import CommandCheck, LengthCheck, OperandChoice
+from coprime.bus.operands import CommandCheck, OperandChoice, WrittenLength
 from coprime.engine.contract import Command, Error, Length, Operand
 from tests.bus.conftest import REQUIRED, MockEngine
 
@@ -24,7 +24,7 @@ def simulate(component, process):
 
 @pytest.mark.parametrize("of_prime", [False, True])
 def test_lengths_are_compared_with_their_maximum(of_prime):
-    check = LengthCheck(OWN)
+    check = WrittenLength(OWN)
     longest = OWN.max_prime_length if of_prime else OWN.max_length
     least = OWN.digits(OWN.min_length)
 

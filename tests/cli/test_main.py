@@ -83,7 +83,7 @@ BAD = [
         "an operand is not below the modulus",
     ),
     (["soc", "karatsuba", "--bits", "5000"], "the firmware takes keys of up to 4096 bits"),
-    (["soc", "karatsuba", "-p", "max_bits=64", "--bits", "128"], "(not 128) and primes of up to"),
+    (["soc", "karatsuba", "-p", "max_bits=64", "--bits", "128"], "(not 128); set -p max_bits=2048"),
     (["soc", "karatsuba", "--bits", "65535"], "no family takes more"),
     (["soc", "direct", "--bits", "64"], "direct has no RSA_PRIVATE for any key"),
     (["soc", "fdfm", "--bits", "32"], "bits must be in 64..65535, not 32"),
