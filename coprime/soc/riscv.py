@@ -6,7 +6,6 @@ only the accelerator is reached over AXI4-Lite. The accelerator is the very modu
 build` writes.
 """
 
-import importlib.util
 from pathlib import Path
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
@@ -19,7 +18,7 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.flow.parts import accelerator_verilog
-from coprime.flow.tools import ToolError
+from coprime.flow.tools import package_folder
 from coprime.flow.verilog import to_verilog
 from coprime.soc.uart import Transmitter
 
@@ -32,6 +31,7 @@ __all__ = [
     "UART",
     "Bridge",
     "System",
+    "find_processor",
     "system_verilog",
 ]
 
@@ -294,14 +294,11 @@ def system_verilog(
         [
             to_verilog(system, MODULE_NAME, header=header),
             accelerator_verilog(choice, target),
-            _processor().read_text("utf-8"),
+            find_processor().read_text("utf-8"),
         ]
     )
 
 
-def _processor() -> Path:
-    """Find the processor's Verilog in its package."""
-    found = importlib.util.find_spec("pythondata_cpu_picorv32")
-    if found is None or found.origin is None:
-        raise ToolError("the processor is not installed: pip install pythondata-cpu-picorv32")
-    return Path(found.origin).parent / "verilog" / "picorv32.v"
+def find_processor() -> Path:
+    """Find the processor's Verilog in its package; ToolError if it is not installed."""
+    return package_folder("pythondata_cpu_picorv32") / "verilog" / "picorv32.v"

