@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from coprime.cli import rsa
+from coprime.cli.devices import Simulated
 from coprime.rsa import keys
 from tests.integers import IntegerAccelerator
 
@@ -17,6 +17,12 @@ def key_file(tmp_path):
 
 
 @pytest.fixture
-def integers(monkeypatch):
-    """`coprime rsa` on Python's integers, whatever its device."""
-    monkeypatch.setattr(rsa, "open_accelerator", lambda *_: nullcontext(IntegerAccelerator()))
+def on(monkeypatch):
+    """Makes an accelerator every simulated device of `coprime rsa`."""
+    return lambda one: monkeypatch.setattr(Simulated, "open", lambda *_: nullcontext(one))
+
+
+@pytest.fixture
+def integers(on):
+    """Python's integers in place of simulated devices."""
+    on(IntegerAccelerator())

@@ -1,12 +1,10 @@
 """OpenSSL's command line and `coprime rsa`, in both directions: paddings, hashes, salts, labels."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa as theirs
 
-from coprime.cli import rsa
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
 from coprime.rsa import keys
@@ -174,12 +172,6 @@ def key_of():
         return made[bits]
 
     return key
-
-
-@pytest.fixture
-def on(monkeypatch):
-    """Makes an accelerator the device of `coprime rsa`."""
-    return lambda one: monkeypatch.setattr(rsa, "open_accelerator", lambda *_: nullcontext(one))
 
 
 def test_a_part_of_the_matrix_on_integers(capsys, tmp_path, key_of, on):
