@@ -9,6 +9,7 @@ from functools import cache
 
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
+from tests.integers import IntegerAccelerator
 from tests.wycheproof import RSA_FILES, design_for, vectors
 
 from .page import replace_part, table, thousands
@@ -19,9 +20,15 @@ RESULTS = ("valid", "invalid", "acceptable")
 
 @dataclass(frozen=True)
 class Row:
-    """A file: the tests of each result in it, and those of them that the device accepted."""
+    """A file: the tests of each result in it, and those of them that were accepted.
+
+    Parameters
+    ----------
+    device : the family that computed, or "integers" for Python's
+    """
 
     file: str
+    device: str
     tests: dict[str, int]
     accepted: dict[str, int]
 
@@ -37,22 +44,27 @@ def accelerator_for(bits: int) -> Accelerator:
     return Accelerator(open_simulation(design_for(bits)))
 
 
-def run(file: str) -> Row:
+def run(file: str, *, simulated: bool = True) -> Row:
     """Run all tests of a file. AssertionError if one ends neither as accepted nor as refused."""
     tests, accepted = Counter(), Counter()
     for vector in vectors(file, acceptable=True):
         bits = next(limit for limit in (2048, 4096, 8192) if vector.n.bit_length() <= limit)
         tests[vector.result] += 1
-        accepted[vector.result] += vector.accepted_by(accelerator_for(bits))
-    return Row(file, *({name: found[name] for name in RESULTS} for found in (tests, accepted)))
+        accelerator = accelerator_for(bits) if simulated else IntegerAccelerator()
+        accepted[vector.result] += vector.accepted_by(accelerator)
+    counts = ({name: found[name] for name in RESULTS} for found in (tests, accepted))
+    return Row(file, design_for(1).family.name if simulated else "integers", *counts)
 
 
 def write(rows: list[Row]) -> None:
     """Write the table."""
 
-    def cells(name: str, tests: Counter, accepted: Counter, result: str) -> tuple[str, ...]:
-        counts = (f"{accepted[one]} of {tests[one]}" if tests[one] else "" for one in RESULTS)
-        return (name, thousands(sum(tests.values())), *counts, result)
+    def cells(name: str, device: str, tests: Counter, accepted: Counter, result: str):
+        counts = (
+            f"{thousands(accepted[one])} of {thousands(tests[one])}" if tests[one] else ""
+            for one in RESULTS
+        )
+        return name, device, thousands(sum(tests.values())), *counts, result
 
     def sum_of(found: str) -> Counter:
         return sum((Counter(getattr(row, found)) for row in rows), Counter())
@@ -60,14 +72,23 @@ def write(rows: list[Row]) -> None:
     lines = [
         cells(
             row.file.split("/")[-1].removesuffix("_test.json"),
+            row.device,
             *(Counter(row.tests), Counter(row.accepted)),
             "passed" if row.passed else "FAILED",
         )
         for row in rows
     ]
     passed = sum(row.passed for row in rows)
-    whole = cells("all", sum_of("tests"), sum_of("accepted"), f"{passed} of {len(rows)}")
-    head = ["file", "tests", "valid accepted", "invalid accepted", "acceptable accepted", "result"]
+    whole = cells("all", "", sum_of("tests"), sum_of("accepted"), f"{passed} of {len(rows)}")
+    head = [
+        "file",
+        "on",
+        "tests",
+        "valid accepted",
+        "invalid accepted",
+        "acceptable accepted",
+        "result",
+    ]
     replace_part(PAGE, "wycheproof", table(head, [*lines, whole]))
 
 
