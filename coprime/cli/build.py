@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
     if options.measure and target is Target.GENERIC:
         raise ValueError("--measure needs --target xc7 or ecp5: generic Verilog has no area")
-    check_design(choice, bus, paddings)
+    check_design(choice, paddings)
     check_folder("-o", options.output)
     announce(choice)
     if options.measure:

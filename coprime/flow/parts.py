@@ -80,18 +80,22 @@ def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
 
 
-def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> str:
-    """Verilog of a cluster; the top module is named in `choice`.
+def cluster_verilog(
+    choice: ClusterChoice, target: Target = Target.GENERIC, bus: Bus = Bus.AXI4_LITE
+) -> str:
+    """Verilog of a cluster with its slave on a bus; the top module is named in `choice`.
 
     It is wires between the modules FRONT_END and NODE, which has an instance for each core.
     """
     design, cores = choice.core.design, choice.cores
     own = design.capabilities
-    top = Cluster(own, cores, ends=FRONT_END, node=NODE)
+    top = Cluster(own, cores, bus, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
-            to_verilog(top, choice.module_name, header=_header(choice, target), ports=BUS_PORTS),
-            to_verilog(ChainEnds(own, cores, target=target), FRONT_END),
+            to_verilog(
+                top, choice.module_name, header=_header(choice, target, bus), ports=BUS_PORTS
+            ),
+            to_verilog(ChainEnds(own, cores, bus, target=target), FRONT_END),
             to_verilog(Node(design.hardware(target), cores), NODE),
         ]
     )

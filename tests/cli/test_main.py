@@ -113,10 +113,6 @@ BAD = [
     (["build", "cluster", "-p", "cores=1024", "-o", "x"], "cores must be an integer in 1..1023"),
     (["build", "cluster", "-p", "engine=cluster", "-o", "x"], "no family is called 'cluster'"),
     (["build", "cluster", "-p", "word=8", "-o", "x"], "fdfm has no parameter 'word'"),
-    (
-        ["build", "cluster", "--bus", "axi4", "-o", "x"],
-        "a cluster has the bus axi4-lite only, not axi4",
-    ),
     (["build", "fdfm", "--bus", "ahb", "-o", "x"], "argument --bus: invalid choice: 'ahb'"),
     (["run", "cluster", "MODMUL", "--bits", "64", "--requests", "0"], "must be 1 or more, not 0"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),

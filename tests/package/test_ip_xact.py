@@ -17,6 +17,7 @@ ASSOCIATED = {
     "bursts": "s_axi",
     "padded": "s_axi:s_axis_random",
     "cluster": "s_axi",
+    "cluster, bursts": "s_axi",
 }
 
 
