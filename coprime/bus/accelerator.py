@@ -7,7 +7,7 @@ from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from coprime.bus.axi4 import ID_BITS, AXI4, AXI4Signature
+from coprime.bus.axi4 import AXI4, ID_BITS, AXI4Signature
 from coprime.bus.axi4_lite import AXI4Lite, AXI4LiteSignature, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of

@@ -9,7 +9,7 @@ from coprime.cells.target import Target
 from coprime.explore import data_sheet
 from coprime.package.package import check_design, write_package
 
-from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings
+from .options import add_bus, add_design, add_paddings, add_target, chosen_design, chosen_paddings
 from .output import announce, check_folder
 
 __all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
@@ -25,12 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
-    parser.add_argument(
-        "--bus",
-        choices=[bus.value for bus in Bus],
-        default=Bus.AXI4_LITE.value,
-        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
-    )
+    add_bus(parser)
     parser.add_argument(
         "--clock",
         type=float,

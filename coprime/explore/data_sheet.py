@@ -76,8 +76,8 @@ def measured(
     """
     parts = []
     for part in (CLUSTER,) if isinstance(choice, ClusterChoice) else _PARTS:
-        own = () if part == "engine" else tuple(paddings)
-        source = PartToMap(choice, part, target, own, bus)
+        around = ((), Bus.AXI4_LITE) if part == "engine" else (tuple(paddings), bus)
+        source = PartToMap(choice, part, target, *around)
         note(f"mapping the {part}")
         mapped = source.map()
         clock = None

@@ -38,7 +38,7 @@ WORDS = {"reduction": 1, "word-multiplier": 2}
 before, as numbers from a processor."""
 
 PARTS = ("engine", "accelerator", "multiplier", *WORDS)
-"""What of a design is measured: the engine; with its registers and AXI4-Lite slave; one of the
+"""What of a design is measured: the engine; with its registers and its slave on the bus; one of the
 engine's multipliers alone, without the memory that holds its operands; or, for one modulus, the
 reduction of a word, or of the product of two."""
 
@@ -110,11 +110,14 @@ def part_verilog(
 ) -> tuple[str, str]:
     """Verilog to measure one of `PARTS`, and the name of its top module.
 
-    Raises ValueError for another part, for one that the family does not have, and for paddings of
-    another one than the accelerator.
+    Raises ValueError for another part, for one that the family does not have, and for paddings or
+    another bus than AXI4-Lite of another one than the accelerator.
     """
-    if paddings and part != "accelerator":
-        raise ValueError(f"only the part accelerator has paddings, and not {part}")
+    if part != "accelerator":
+        if paddings:
+            raise ValueError(f"only the part accelerator has paddings, and not {part}")
+        if bus is not Bus.AXI4_LITE:
+            raise ValueError(f"only the part accelerator has a bus, and not {part}")
     if part == "engine":
         return engine_verilog(choice, target), f"{choice.module_name}_engine"
     if part == "accelerator":
@@ -143,7 +146,7 @@ def measured_verilog(
     """
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
-        text = cluster_verilog(choice, target)
+        text = cluster_verilog(choice, target, bus)
         return text, choice.module_name, (FRONT_END, NODE)
     return (*part_verilog(choice, part, target, paddings, bus), ())
 

@@ -103,7 +103,7 @@ def test_vivado_gets_the_interfaces_that_it_knows(design):
     assert sorted(mapped) == sorted(port.name for port in own.ports)  # each once
 
 
-BURSTS = ("bursts", "padded")
+BURSTS = ("bursts", "padded", "cluster, bursts")
 
 
 def test_vivado_gets_a_component_of_its_devices_only():
