@@ -394,7 +394,7 @@ def _capabilities(own: Description) -> Section:
         ("padding in hardware", paddings),
     ]
     if _is_cluster(own):
-        known.insert(0, ("cores", own.choice.cores))
+        known.insert(0, ("cores", _cores(own)))
     return Section(
         key="capabilities",
         title="Capabilities",
