@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench docs docs-serve lint format compiler registers lock clean
+.PHONY: help setup demo test test-all bench docs docs-serve lint format compiler registers errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -17,6 +17,7 @@ help:
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
 	@echo "make registers  generate the files that derive from the register map"
+	@echo "make errors     generate docs/errors.md from what wrong inputs get"
 	@echo "make lock       pin the newest allowed versions of the dependencies"
 
 setup: $(READY)
@@ -62,6 +63,9 @@ format: $(READY)
 
 registers: $(READY)
 	@$(BIN)/python tools/registers.py
+
+errors: $(READY)
+	@$(BIN)/python -m tests.cli.wrong_inputs
 
 PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header

@@ -2,14 +2,13 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from coprime.bus.accelerator import Bus
 from coprime.cells.target import Target
 from coprime.explore import data_sheet
 from coprime.package.package import check_design, write_package
 
-from .options import add_bus, add_design, add_paddings, add_target, chosen_design, chosen_paddings
+from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings, location
 from .output import announce, check_folder
 
 __all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
@@ -25,7 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
-    add_bus(parser)
+    parser.add_argument(
+        "--bus",
+        choices=[bus.value for bus in Bus],
+        default=Bus.AXI4_LITE.value,
+        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
+    )
     parser.add_argument(
         "--clock",
         type=float,
@@ -39,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " minutes (default: what was measured when this version was made)",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write to"
+        "-o", "--output", type=location, required=True, metavar="DIR", help="folder to write to"
     )
 
 
@@ -51,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
     if options.measure and target is Target.GENERIC:
         raise ValueError("--measure needs --target xc7 or ecp5: generic Verilog has no area")
-    check_design(choice, paddings)
+    check_design(choice, bus, paddings)
     check_folder("-o", options.output)
     announce(choice)
     if options.measure:

@@ -1,6 +1,7 @@
 """`coprime choose`: the best measured designs under a budget."""
 
 import argparse
+import sys
 
 from coprime.explore.choose import DEVICE, OTHER_PART, Budget, choose
 from coprime.flow.ecp5 import DEVICES
@@ -47,8 +48,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
+    points, source = chosen_points(options)
     best = choose(
-        chosen_points(options),
+        points,
         bits=options.bits,
         target=options.target,
         operation=options.operation,
@@ -56,6 +58,7 @@ def run(options: argparse.Namespace) -> None:
         device=options.device,
         budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
     )
+    print(source, file=sys.stderr)
     for chosen in best:
         print(f"{chosen.time}, {chosen.security}")
         print(f"    {chosen.area}")

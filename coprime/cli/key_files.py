@@ -76,9 +76,14 @@ def _load(load: Callable[[Path, str | bytes | None], Key], options: argparse.Nam
     """Load a key; ask for a missing passphrase."""
     given = passphrase(options)
     try:
-        return load(options.key, given)
-    except keys.PassphraseMissingError:
-        return load(options.key, _ask(f"passphrase of {options.key}: "))
+        try:
+            return load(options.key, given)
+        except keys.PassphraseMissingError:
+            return load(options.key, _ask(f"passphrase of {options.key}: "))
+    except keys.KeyFileError as error:
+        if isinstance(error.__cause__, OSError):  # the text has the file's name
+            raise
+        raise keys.KeyFileError(f"--key {options.key}: {error}") from error
 
 
 def _ask(prompt: str) -> bytes:

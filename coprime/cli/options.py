@@ -1,12 +1,11 @@
 """Options that several commands share, and what their values mean."""
 
 import argparse
-import sys
+import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from coprime.bus.accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
 from coprime.cells.target import Target
 from coprime.engine.lengths import Lengths
@@ -18,7 +17,6 @@ __all__ = [
     "BAD_INPUT",
     "FAILED",
     "Parser",
-    "add_bus",
     "add_design",
     "add_json",
     "add_paddings",
@@ -30,6 +28,7 @@ __all__ = [
     "chosen_settings",
     "hexadecimal",
     "hexadecimal_bytes",
+    "location",
     "modulus",
     "parse_settings",
 ]
@@ -40,6 +39,15 @@ BAD_INPUT, FAILED = 2, 1
 
 class Parser(argparse.ArgumentParser):
     """Reports an error in one line, without the usage."""
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Name the nearest choice, or all."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = difflib.get_close_matches(str(value), known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
+        raise argparse.ArgumentError(action, f"there is no {value!r}; {hint}")
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one sentence on standard error."""
@@ -120,16 +128,6 @@ def chosen_paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
     return () if names == ["none"] else parse_paddings(names)
 
 
-def add_bus(parser: argparse.ArgumentParser) -> None:
-    """Add --bus, the bus of the accelerator or the cluster."""
-    parser.add_argument(
-        "--bus",
-        choices=[bus.value for bus in Bus],
-        default=Bus.AXI4_LITE.value,
-        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
-    )
-
-
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -142,14 +140,14 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     """Add --results, which `chosen_points` reads."""
     parser.add_argument(
         "--results",
-        type=Path,
+        type=location,
         metavar="FILE",
         help="results of a sweep, .parquet or .csv (the measurements that come with Coprime)",
     )
 
 
-def chosen_points(options: argparse.Namespace) -> Sequence[Point]:
-    """Read the points of --results, or those that come with Coprime; say whose they are.
+def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:
+    """Read the points of --results, or those that come with Coprime, and whose they are.
 
     Raises ValueError, with the command that makes it, if there is no such file.
     """
@@ -160,11 +158,17 @@ def chosen_points(options: argparse.Namespace) -> Sequence[Point]:
         points, where = read_points(path), str(path)
     else:
         raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
-    print(f"from {where}: {versions(points)}", file=sys.stderr)
-    return points
+    return points, f"from {where}: {versions(points)}"
 
 
 # --- Types of values ----------------------------------------------------------------------------
+
+
+def location(text: str) -> Path:
+    """The name of a file or a folder, which an empty text is not."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
 
 
 def hexadecimal(text: str) -> int:

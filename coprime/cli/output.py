@@ -47,23 +47,27 @@ def check_file(option: str, path: Path) -> None:
 
     Its folder need not be there yet: all commands make the folders that they write to.
     """
-    try:
-        check_writable(path)
-    except OSError as error:
-        if error.errno == errno.EISDIR:
-            message = f"{option} names a folder, {path}: add the name of a file"
-        elif error.errno == errno.ENOTDIR:
-            message = f"{option} {path}: {error.filename} is a file, not a folder"
-        else:
-            message = f"{option} {path}: {error.filename}: {error.strerror}; name another place"
-        raise ValueError(message) from None
+    _check(option, path, path)
 
 
 def check_folder(option: str, path: Path) -> None:
     """Raise ValueError, before any work, unless files can be written into an option's folder."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{option} names a file, {path}: name a folder")
-    check_file(option, path / "file")
+    _check(option, path, path / "file")
+
+
+def _check(option: str, path: Path, file: Path) -> None:
+    try:
+        check_writable(file)
+    except OSError as error:
+        if error.errno == errno.EISDIR:
+            message = f"{option} names a folder, {path}: add the name of a file"
+        elif error.errno == errno.ENOTDIR:
+            message = f"{option} {path}: a part of this path is a file, not a folder"
+        else:
+            message = f"{option} {path}: {error.filename}: {error.strerror}; name another place"
+        raise ValueError(message) from None
 
 
 # --- Text ---------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """`coprime report`: a page of what was measured, beside the papers' figures."""
 
 import argparse
-from pathlib import Path
+import sys
 
 from rich.console import Console
 
-from .options import add_results, chosen_points
+from .options import add_results, chosen_points, location
 from .output import check_folder, line_without_terminal
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `coprime report`."""
     add_results(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write to"
+        "-o", "--output", type=location, required=True, metavar="DIR", help="folder to write to"
     )
 
 
@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> None:
     from coprime.explore.report import write_report
 
     check_folder("-o", options.output)
-    points = chosen_points(options)
+    points, source = chosen_points(options)
+    print(source, file=sys.stderr)
     console = Console(stderr=True)
     with line_without_terminal("writing the report"), console.status("writing") as status:
         paths = write_report(

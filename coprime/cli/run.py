@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
@@ -20,6 +19,7 @@ from .options import (
     chosen_paddings,
     chosen_settings,
     hexadecimal,
+    location,
     modulus,
 )
 from .output import announce, check_file, print_json, print_result, progress
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " nothing is simulated",
     )
     add_paddings(parser)
-    parser.add_argument("--trace", type=Path, metavar="FST", help="file to write waveforms to")
+    parser.add_argument("--trace", type=location, metavar="FST", help="file to write waveforms to")
     add_json(parser)
 
 

@@ -1,7 +1,6 @@
 """`coprime soc`: a RISC-V system in simulation that decrypts on an accelerator."""
 
 import argparse
-from pathlib import Path
 
 from coprime.catalog import ClusterChoice
 from coprime.engine.contract import Command
@@ -10,7 +9,7 @@ from coprime.rsa import keys
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, add_design, add_json, chosen_design, chosen_settings
+from .options import FAILED, add_design, add_json, chosen_design, chosen_settings, location
 from .output import print_json, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -23,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--bits", type=int, metavar="N", help="length of a test key")
-    source.add_argument("--key", type=Path, metavar="FILE", help="RSA key, PEM or DER")
+    source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
     add_passphrase(parser)
     parser.add_argument("--message", default=decryption.MESSAGE, help="message to encrypt for it")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the test key (1)")

@@ -2,12 +2,11 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .options import FAILED
+from .options import FAILED, location
 from .output import check_file, line_without_terminal
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -23,7 +22,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what to measure, or one of: shipped, all, full, compression (docs/sweeps.md)",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="results: .parquet or .csv"
+        "-o",
+        "--output",
+        type=location,
+        required=True,
+        metavar="FILE",
+        help="results: .parquet or .csv",
     )
     cluster = parser.add_mutually_exclusive_group()
     cluster.add_argument(

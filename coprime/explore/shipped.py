@@ -1,4 +1,7 @@
-"""The measurements that come with Coprime: what `coprime sweep shipped` measured."""
+"""The measurements that come with Coprime: what `coprime sweep all` measured.
+
+`make measured` measures them again.
+"""
 
 from collections.abc import Sequence
 from functools import cache

@@ -40,6 +40,7 @@ from coprime.catalog import (
 from coprime.engine.contract import Command
 from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.parts import PARTS, check_part
+from coprime.rsa.keys import MIN_BITS
 
 from .multiplication import ALONE
 from .operands import EXPONENTS, has_exponent
@@ -129,6 +130,8 @@ class PlannedPoint:
 
     area: AreaTask
     run: RunTask
+    refusal: str | None = None
+    """Why it cannot be, in one sentence; such a point fails without being measured."""
 
 
 def read_specification(name: str) -> list[PlannedPoint]:
@@ -370,7 +373,29 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
                 for target in table.targets
                 for number in cores
             ]
-            yield from (PlannedPoint(area, run) for area in areas for run in runs)
+            yield from (
+                PlannedPoint(area, run, _refusal(choice, run)) for area in areas for run in runs
+            )
+
+
+def _refusal(choice: Choice, run: RunTask) -> str | None:
+    """Why a design cannot do an operation at this size; None if it can."""
+    own, name, bits = choice.design.capabilities, choice.family.name, run.bits
+    if run.operation not in OPERATIONS:
+        return None
+    if own.fixed_modulus is not None and bits != own.fixed_modulus.bit_length():
+        return f"{name} is for a modulus of {own.fixed_modulus.bit_length()} bits, not {bits}"
+    if not own.min_length <= bits <= own.max_length:
+        allowed = f"{own.min_length} to {own.max_length}"
+        return f"{name} with these parameters takes moduli of {allowed} bits, not {bits}"
+    if run.operation == Command.RSA_PRIVATE.name:
+        prime = -(-bits // 2)
+        if bits < MIN_BITS:
+            return f"a key must have {MIN_BITS} bits or more, not {bits}"
+        if own.max_prime_length and prime > own.max_prime_length:
+            most = own.max_prime_length
+            return f"{name} with these parameters takes primes of up to {most} bits, not {prime}"
+    return None
 
 
 def _work(choice: Choice, table: _Sweep) -> Iterator[tuple[str, str]]:

@@ -73,7 +73,8 @@ def sweep(
         raise ValueError(f"workers must be 1 or more, not {workers}")
     if workers is not None and scheduler is not None:
         raise ValueError("a sweep takes workers or a scheduler, not both")
-    tasks = list(dict.fromkeys(task for point in planned for task in (point.area, point.run)))
+    possible = [point for point in planned if point.refusal is None]
+    tasks = list(dict.fromkeys(task for point in possible for task in (point.area, point.run)))
     done = {task: found for task in tasks if (found := recall(task)) is not None}
     kept = len(done)
     # The largest first, so that no long one is left over for the end.
@@ -100,11 +101,16 @@ def _size(task: Task) -> int:
 
 
 def _points(planned: Sequence[PlannedPoint], done: Mapping[Task, Measurement]) -> list[Point]:
-    """The points whose measurements are both there, sorted."""
-    complete = [
+    """The points whose measurements are both there, and those that cannot be, sorted."""
+    refused = [
+        _point(point, *[Measurement({}, {}, "", point.refusal)] * 2)
+        for point in planned
+        if point.refusal is not None
+    ]
+    complete = refused + [
         _point(point, done[point.area], done[point.run])
         for point in planned
-        if point.area in done and point.run in done
+        if point.refusal is None and point.area in done and point.run in done
     ]
     return sorted(complete, key=lambda point: point.identity)
 

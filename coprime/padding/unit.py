@@ -73,7 +73,7 @@ class PaddingUnit(wiring.Component):
             raise TypeError(f"max_length must be an integer, not {max_length!r}")
         if not 65 <= max_length <= MAX_BITS:
             raise ValueError(
-                f"padding needs a longest modulus of 65 to {MAX_BITS} bits, not {max_length}"
+                f"padding in hardware needs max_bits of 65 to {MAX_BITS}, not {max_length}"
             )
         self.max_length = max_length
         self.address_bits = bits_for(4 * -(-max_length // 32) - 1)

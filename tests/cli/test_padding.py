@@ -23,9 +23,12 @@ def test_build_tells_its_paddings(tmp_path):
         ("run cluster MODEXP --bits 64 --padding pss", "a cluster has no padding in hardware"),
         (
             "build fdfm -p max_bits=64 --padding pss -o x",
-            "padding needs a longest modulus of 65 to 65280 bits, not 64",
+            "padding in hardware needs max_bits of 65 to 65280, not 64",
         ),
-        ("synth fdfm --padding pss --target xc7", "only the part accelerator has paddings"),
+        (
+            "synth fdfm --padding pss --target xc7",
+            "only the accelerator has paddings, not the engine",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(command, text, capsys, tmp_path, monkeypatch):

@@ -17,7 +17,6 @@ ASSOCIATED = {
     "bursts": "s_axi",
     "padded": "s_axi:s_axis_random",
     "cluster": "s_axi",
-    "cluster, bursts": "s_axi",
 }
 
 
@@ -103,7 +102,7 @@ def test_vivado_gets_the_interfaces_that_it_knows(design):
     assert sorted(mapped) == sorted(port.name for port in own.ports)  # each once
 
 
-BURSTS = ("bursts", "padded", "cluster, bursts")
+BURSTS = ("bursts", "padded")
 
 
 def test_vivado_gets_a_component_of_its_devices_only():

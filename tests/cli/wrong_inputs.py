@@ -1,0 +1,265 @@
+"""Wrong inputs, and the page that shows what each gets: docs/errors.md.
+
+    python -m tests.cli.wrong_inputs    # writes the page again
+
+Each command runs in a folder that `prepare` has filled. The page is the only copy of the messages:
+the test runs the commands again and compares.
+"""
+
+import contextlib
+import io
+import os
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+
+from coprime.cli import main
+from coprime.rsa import keys
+
+PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
+
+WRONG = {
+    "Commands, families and parameters": [
+        "frobnicate",
+        "list --nonsense",
+        "build fdmf -o x",
+        "build cluster -p engine=fdmf -o x",
+        "build fdfm -p max_bits -o x",
+        "build fdfm -p size=1024 -o x",
+        "build fdfm -p max_bits=9 -o x",
+        "build fdfm -p max_bits=64 -p max_bits=65 -o x",
+        "build fdfm -p exponentiator=windows -o x",
+        "build fdfm -p exponentiator=m-ary -p window=3 -o x",
+        "build karatsuba -p word=33 -o x",
+        "build karatsuba -p interleaved=1 -p multipliers=2 -o x",
+        "build compression -p modulus=kybr -o x",
+        "build compression -p modulus=2 -o x",
+        "build compression -p modulus=5 -p stages=9 -o x",
+        "build compression -p exponentiator=m-ary -o x",
+        "build cluster -p cores=1024 -o x",
+        "build cluster -p engine=compact -p blinding=both -o x",
+    ],
+    "Targets, buses, paddings, boards": [
+        "build fdfm --target ice40 -o x",
+        "build fdfm --bus ahb -o x",
+        "build fdfm --padding oeap -o x",
+        "build compact -p max_bits=64 --padding oaep -o x",
+        "build cluster --padding oaep -o x",
+        "build fdfm --clock 0 -o x",
+        "synth fdfm --target generic",
+        "synth fdfm --target xc7 --route",
+        "synth fdfm --target ecp5 --device LFE5U-45F",
+        "synth fdfm --target xc7 --part reduction",
+        "synth fdfm --target xc7 --padding oaep",
+        "synth cluster --target xc7 --part engine",
+        "synth fdfm --target ecp5 --board ulx3s",
+        "synth fdfm --target xc7 --board ulx3s -o x",
+        "synth cluster --target ecp5 --board ulx3s -o x",
+        "synth fdfm --target ecp5 -o x",
+    ],
+    "Where to write": [
+        "build fdfm",
+        "build fdfm -o key.pem",
+        "build fdfm -o key.pem/below",
+        'build fdfm -o ""',
+        "synth fdfm --target ecp5 --board ulx3s -o key.pem",
+        "run compact MODMUL --bits 64 --trace folder",
+        "run compact MODMUL --bits 64 --trace key.pem/waves.fst",
+        "sweep all -o folder",
+        "sweep all -o results.xlsx",
+        "report -o key.pem",
+        "rsa keygen -o key.pem",
+        "rsa keygen -o new.pem --public new.pem",
+        "rsa sign --key key.pem --in text.txt -o folder",
+        "rsa sign --key key.pem --in text.txt -o key.pem",
+    ],
+    "Operands": [
+        "run compact MODDIV --bits 64",
+        "run compact MODMUL",
+        "run compact MODMUL --bits many",
+        "run compact MODMUL --bits 1",
+        "run compact MODMUL --bits 9999",
+        "run compact MODMUL -p max_bits=512 --bits 600",
+        "run compact MODMUL --x g --y 1 --m 7",
+        "run compact MODMUL --x 1 --y 1 --m 0",
+        "run compact MODMUL --x 1 --y 1 --m 8",
+        "run compact MODMUL --x 9 --y 1 --m 7",
+        "run compact MODMUL --x 1 --y 1 --m 7 --e 1",
+        "run compact MODMUL --bits 64 --x 1",
+        "run compact RSA_PRIVATE --bits 20",
+        "run compact RSA_PRIVATE --x 5",
+        "run compact RSA_PRIVATE --key key.pem",
+        "run compact MODEXP --key key.pem --input 5",
+        "run compact MODMUL --bits 64 --requests 2",
+        "run cluster MODMUL --bits 64 --requests 0",
+        "run compact MODMUL --bits 64 --explain",
+        "run compression MODMUL --m kyber",
+        "run compression MODMUL -p modulus=kyber --m 5 --explain",
+    ],
+    "Keys": [
+        "rsa sign --key none.pem --in text.txt",
+        "rsa sign --key folder --in text.txt",
+        "rsa sign --key empty --in text.txt",
+        "rsa sign --key text.txt --in text.txt",
+        "rsa sign --key corrupt.pem --in text.txt",
+        "rsa sign --key ec.pem --in text.txt",
+        "rsa verify --key ec_public.pem --in text.txt --signature text.txt",
+        "rsa sign --key public.pem --in text.txt",
+        "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
+        "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
+        "rsa keygen --bits 63 -o new.pem",
+        "rsa keygen --exponent 4 -o new.pem",
+        "rsa keygen --bits 512 --p-bits 600 -o new.pem",
+    ],
+    "Messages and devices": [
+        "rsa encrypt --key key.pem --in none",
+        "rsa encrypt --key key.pem --in long",
+        "rsa encrypt --key key.pem --in text.txt --padding pss",
+        "rsa encrypt --key key.pem --in text.txt --padding pkcs1 --label 00",
+        "rsa encrypt --key key.pem --in text.txt --label xyz",
+        "rsa sign --key key.pem --in text.txt --hash md5",
+        "rsa sign --key key.pem --in text.txt --padding pkcs1 --mgf-hash sha1",
+        "rsa sign --key small.pem --in text.txt",
+        "rsa verify --key public.pem --in text.txt",
+        "rsa verify --key public.pem --in text.txt --signature none",
+        "rsa sign --key key.pem --in text.txt --salt-length lots",
+        "rsa sign --key key.pem --in text.txt --salt-length 500",
+        "rsa sign --key key.pem --in text.txt --padding pkcs1 --salt-length 5",
+        "rsa sign --key key.pem --in text.txt --prehashed",
+        "rsa sign --key key.pem --in text.txt --device fdfm",
+        "rsa sign --key key.pem --in text.txt --device sim:compact,max_bits=512",
+        "rsa sign --key key.pem --in text.txt --device sim:compact,blinding",
+        "rsa sign --key key.pem --in text.txt --device sim:compression",
+        "rsa sign --key key.pem --in text.txt --device sim:fdmf",
+        "demo --bits 512",
+        "demo --key ec.pem",
+        "soc fdfm",
+        "soc cluster --bits 512",
+        "soc compression --bits 512",
+        "soc fdfm -p max_bits=512 --bits 1024",
+        "soc fdfm --bits 99999",
+    ],
+    "Sweeps, results, the cache": [
+        "sweep none.toml -o results.parquet",
+        "sweep text.txt -o results.parquet",
+        "sweep family.toml -o results.parquet",
+        "sweep key.toml -o results.parquet",
+        "sweep bits.toml -o results.parquet",
+        "sweep operation.toml -o results.parquet",
+        "sweep parameter.toml -o results.parquet",
+        "sweep value.toml -o results.parquet",
+        "sweep small.toml -o results.parquet --workers 0",
+        "sweep small.toml -o results.parquet --workers 2 --scheduler tcp://127.0.0.1:1",
+        "choose --bits 2048 --target xc7 --results none.parquet",
+        "choose --bits 2048 --target xc7 --results damaged.parquet",
+        "choose --bits 2048 --target xc7 --results other.csv",
+        "choose --bits 2048 --target xc7 --results text.txt",
+        "choose --bits 2048 --target xc7 --max-dsp -1",
+        "choose --bits 2048",
+        "report --results none.parquet -o x",
+        "report --results damaged.parquet -o x",
+        "cache clear simulations",
+        "completion csh",
+    ],
+}
+
+
+def prepare(folder: Path) -> None:
+    """The files that the commands name."""
+    key = keys.generate(1024, seed=1)
+    private, curve = keys.private_pem(key), ec.generate_private_key(ec.SECP256R1())
+    specification = {
+        "families": '"compact"',
+        "bits": "64",
+        "targets": '"xc7"',
+        "operations": '"MODMUL"',
+    }
+    specifications = {
+        "small": {},
+        "family": {"families": '"compcat"'},
+        "key": {"bit": "64"},
+        "bits": {"bits": "0"},
+        "operation": {"families": '"compression"', "operations": '"RSA_PRIVATE"'},
+        "parameter": {"parameters": "{ max_bit = 64 }"},
+        "value": {"parameters": "{ max_bits = 9999999 }"},
+    }
+    files = {
+        "key.pem": private,
+        "public.pem": keys.public_pem(key.public),
+        "small.pem": keys.private_pem(keys.generate(512, seed=1)),
+        "encrypted.pem": keys.private_pem(key, b"secret"),
+        "corrupt.pem": private.replace(b"A", b"B"),
+        "ec.pem": curve.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        "ec_public.pem": curve.public_key().public_bytes(
+            Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+        ),
+        "empty": b"",
+        "text.txt": b"a line of text\n",
+        "long": bytes(500),
+        "damaged.parquet": b"PAR1 and no more",
+        "other.csv": b"a,b\n1,2\n",
+    }
+    for name, other in specifications.items():
+        lines = [f"{key} = {value}" for key, value in (specification | other).items()]
+        files[f"{name}.toml"] = "\n".join(["[[sweep]]", *lines, ""]).encode()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    (folder / "folder").mkdir()
+
+
+def answer(command: str, folder: Path) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of a command in the folder."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main(shlex.split(command))
+        except SystemExit as leave:
+            status = leave.code
+    return status, out.getvalue(), err.getvalue()
+
+
+def page(messages: dict[str, str]) -> str:
+    """The page with the message of each command."""
+    lines = [
+        "# Wrong inputs",
+        "",
+        "What a wrong input gets: exit status 2, one sentence on standard error, no file, and no",
+        "work before. This page is generated (`make errors`), and a test compares it with what the",
+        "commands say. The files in it are what their names say: `folder` is a folder, `key.pem` a",
+        "private RSA key of 1024 bits.",
+    ]
+    for group, commands in WRONG.items():
+        lines += ["", f"## {group}", "", "```console"]
+        for command in commands:
+            lines += [f"$ coprime {command}", messages[command].rstrip("\n")]
+        lines.append("```")
+    return "\n".join(lines) + "\n"
+
+
+def write_page() -> None:
+    """Run the commands and write the page."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        prepare(folder)
+        messages = {}
+        for command in [command for group in WRONG.values() for command in group]:
+            status, out, err = answer(command, folder)
+            messages[command] = err
+            if (status, out, err.count("\n")) != (2, "", 1):
+                print(f"NOT AS IT SHOULD BE: {command}: {status} {out}{err}", file=sys.stderr)
+        PAGE.write_text(page(messages), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with patch.dict(os.environ, COLUMNS="80"):
+        write_page()
