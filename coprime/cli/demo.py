@@ -2,7 +2,7 @@
 
 import argparse
 
-from coprime.explore.demo import demonstrate
+from coprime.explore.demo import FAMILY, demonstrate
 
 from .key_files import add_key, add_passphrase, load_private
 from .options import FAILED
@@ -10,7 +10,7 @@ from .output import progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
-SUMMARY = "Decrypt and sign with a real key on a generated accelerator."
+SUMMARY = f"Decrypt and sign with a real key on a generated {FAMILY} accelerator."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

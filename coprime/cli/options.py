@@ -68,7 +68,8 @@ def add_design(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="set a parameter; `coprime list` shows the parameters of each family",
+        help="set a parameter; `coprime list` shows the parameters of each family. Where a command"
+        " has operands or a key, max_bits follows them",
     )
 
 

@@ -18,9 +18,10 @@ from coprime.rsa.padding import Oaep, Pss
 from .measure import measure_area
 from .operands import random_lengths
 
-__all__ = ["demonstrate"]
+__all__ = ["FAMILY", "demonstrate"]
 
 FAMILY = "compact"
+"""Of the accelerator."""
 MESSAGE = b"Coprime: computed on one DSP slice, in constant time."
 
 
