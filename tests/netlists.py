@@ -1,12 +1,15 @@
 """Comparing a mapped netlist with its behavioural twin, under random inputs, in Verilator."""
 
 import re
+from importlib import resources
 from pathlib import Path
 
 import pyosys
 
+from coprime.cells.target import Target
 from coprime.device.base import InterruptTimeout
 from coprime.device.simulated import SimulatedDevice
+from coprime.package import testbench
 
 MODELS = Path(__file__).parent / "models"
 
@@ -16,6 +19,11 @@ def xc7_library() -> str:
     cells = Path(pyosys.__file__).parent / "share" / "xilinx" / "cells_sim.v"
     text = re.sub(r"^module RAMB(18|36)E1 .*?^endmodule", "", cells.read_text(), flags=re.M | re.S)
     return text + (MODELS / "block_ram_xc7.v").read_text()
+
+
+def our_cells(target: Target) -> str:
+    """The models of cells that a package has."""
+    return (resources.files(testbench) / f"cells_{target.value}.v").read_text("utf-8")
 
 
 def ecp5_library() -> str:
@@ -31,7 +39,7 @@ def ecp5_library() -> str:
         )
 
     cells = re.sub(r"^module MULT18X18D\b.*?^endmodule", "", text("cells_sim.v"), flags=re.M | re.S)
-    return cells + (MODELS / "multiplier_ecp5.v").read_text()
+    return cells + our_cells(Target.ECP5)
 
 
 def without_initial_contents(netlist: str) -> str:

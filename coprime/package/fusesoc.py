@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from coprime.cells.target import Target
 
 from .description import Description
+from .testbench.files import VERILATOR_OPTIONS, simulation_sources, top_module
 
 __all__ = ["files"]
 
@@ -23,6 +24,9 @@ filesets:
   rtl:
     files: [{verilog}]
     file_type: verilogSource
+  simulation:
+    files: [{simulation}]
+    file_type: verilogSource
   software:
     files:
 {headers}
@@ -38,11 +42,21 @@ targets:
     flow_options:
       tool: verilator
       verilator_options: [{options}]
+  sim:
+    filesets: [rtl, simulation]
+    toplevel: {testbench}
+    description: Simulate with the testbench, in Icarus Verilog or with --tool verilator
+    flow: sim
+    flow_options:
+      tool: icarus
+      iverilog_options: [-g2005]
+      mode: binary
+      verilator_options: [{simulator}]
 """
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """The design as a FuseSoC core file (CAPI2), with a target that lints it."""
+    """The design as a FuseSoC core file (CAPI2), with targets that lint and simulate it."""
     vendor = () if own.target is Target.GENERIC else (_VENDOR_CELLS,)
     headers = (f"      - {name}: {{is_include_file: true}}\n" for name in own.headers)
     text = _CORE.format(
@@ -52,5 +66,8 @@ def files(own: Description) -> Mapping[str, str]:
         verilog=own.verilog,
         headers="".join(headers).rstrip("\n") + "\n    file_type: user",
         options=", ".join((*_LINT_OPTIONS, *vendor)),
+        simulation=", ".join(simulation_sources(own)),
+        testbench=top_module(own),
+        simulator=", ".join(VERILATOR_OPTIONS),
     )
     return {f"{own.name}.core": text}

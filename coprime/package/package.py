@@ -27,6 +27,7 @@ from . import (
 from .description import Description, describe
 from .figures import Figures
 from .license import licensed
+from .testbench import files as testbench
 
 __all__ = ["check_design", "package", "write_package"]
 
@@ -50,6 +51,7 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     zynq.files,
     data_sheet.files,
     timing.files,
+    testbench.files,
 )
 """In the order in which `coprime build` prints them."""
 

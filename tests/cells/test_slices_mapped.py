@@ -1,5 +1,6 @@
 """What the slices become on a target, against their behavioural twins."""
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -10,7 +11,7 @@ from coprime.cells.target import Target
 from coprime.flow.ecp5 import map_ecp5
 from coprime.flow.verilog import to_verilog
 from coprime.flow.xc7 import map_xc7
-from tests.netlists import ecp5_library, first_difference, xc7_library
+from tests.netlists import ecp5_library, first_difference, our_cells, xc7_library
 
 # A guard gives only the operations that exist: the other codes of OPMODE mean other things to a
 # DSP48E1.
@@ -83,6 +84,24 @@ def test_ecp5_netlist_agrees_with_twin(case):
     assert mapped.dsp == 1
     gate = case.guarded("gate", mapped.netlist + ecp5_library(), "coprime_mapped")
     assert case.difference(gate) is None
+
+
+@pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
+def test_our_models_of_cells_agree_with_twin(case, target):
+    """What a package simulates with: the vendor's cell instantiated, and our model of it."""
+    text = to_verilog(case.slice_class(case.width, target), "coprime_placed")
+    gate = case.guarded("gate", text + our_cells(target), "coprime_placed")
+    assert case.difference(gate) is None
+
+
+def test_our_xc7_models_agree_with_yosys(case):
+    text = to_verilog(case.slice_class(case.width, Target.XC7), "coprime_placed")
+    ours = (text + our_cells(Target.XC7)).replace("coprime_placed", "coprime_ours")
+    ours = re.sub(r"\b(DSP48E1|LUT\d)\b(?=[ ,:(])", r"\1_ours", ours)
+    gold = case.guarded("gold", ours, "coprime_ours")
+    gate = case.guarded("gate", text + xc7_library(), "coprime_placed")
+    inputs, outputs = case.inputs, {"p": case.width}
+    assert first_difference(gold, gate, inputs, outputs) is None
 
 
 def test_comparison_sees_a_difference(case):

@@ -1,0 +1,192 @@
+"""The testbench of a package passes in both simulators, provokes every error, and can fail."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from coprime.bus.accelerator import Bus
+from coprime.catalog import CLUSTER, FAMILIES, choose
+from coprime.cells.target import Target
+from coprime.engine.contract import Error
+from coprime.flow.tools import verilator_root
+from coprime.package.description import describe
+from coprime.package.package import write_package
+from coprime.package.testbench.files import files
+from coprime.padding.scheme import Padding
+
+ICARUS = pytest.mark.skipif(
+    shutil.which("iverilog") is None,
+    reason="there is no Icarus Verilog (on Debian: apt-get install iverilog)",
+)
+SMALL = {"compression": {"modulus": "2^16+1"}, "direct": {"modulus": "2^16+1"}}
+TARGETS, BUSES = list(Target), list(Bus)
+# Every family on one target and one bus, so that each pair occurs; the rest of the matrix is slow.
+DIAGONAL = {
+    name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
+    for k, name in enumerate(FAMILIES)
+}
+CORES = ("fdfm", "compact", "compression")
+
+
+def settings(family):
+    return SMALL.get(family, {"max_bits": "64"})
+
+
+def simulate(folder, how="icarus", **variables):
+    """Status and lines of `make -C sim HOW`."""
+    root = verilator_root()
+    given = [f"{name}={value}" for name, value in variables.items()]
+    done = subprocess.run(
+        ["make", "-C", str(folder / "sim"), how, *given],
+        env={
+            **os.environ,
+            "VERILATOR_ROOT": str(root),
+            "PATH": f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def assert_passes(folder, how="icarus", **variables):
+    status, lines = simulate(folder, how, **variables)
+    assert status == 0, lines[-30:]
+    assert "PASS" in lines
+    assert not [line for line in lines if line.startswith("FAIL")]
+    assert sum(line.startswith("PASS  ") for line in lines) > 50
+
+
+def core_settings(family):
+    return {"engine": family, "cores": "2", **settings(family)}
+
+
+@ICARUS
+@pytest.mark.parametrize("family", FAMILIES)
+def test_icarus(tmp_path, family):
+    target, bus, generation = DIAGONAL[family]
+    write_package(choose(family, settings(family)), target, tmp_path, bus)
+    assert_passes(tmp_path, GENERATION=generation)
+
+
+@ICARUS
+def test_icarus_runs_a_cluster(tmp_path):
+    write_package(choose(CLUSTER, core_settings("compact")), Target.XC7, tmp_path)
+    assert_passes(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "family", ["fdfm", *(pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES)]
+)
+def test_verilator(tmp_path, family):
+    target, bus, _ = DIAGONAL[family]
+    write_package(choose(family, settings(family)), target, tmp_path, bus)
+    assert_passes(tmp_path, "verilator")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@pytest.mark.parametrize("bus", Bus)
+@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_on_every_bus_and_target(tmp_path, family, target, bus, how):
+    write_package(choose(family, settings(family)), target, tmp_path, bus)
+    assert_passes(tmp_path, how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("family", CORES)
+def test_clusters(tmp_path, family, target, how):
+    write_package(choose(CLUSTER, core_settings(family)), target, tmp_path)
+    assert_passes(tmp_path, how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@pytest.mark.parametrize("paddings", [(one,) for one in Padding] + [tuple(Padding)])
+def test_paddings(tmp_path, paddings, how):
+    choice = choose("karatsuba", {"max_bits": "576"})
+    write_package(choice, Target.GENERIC, tmp_path, paddings=paddings)
+    assert_passes(tmp_path, how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["icarus", "verilator"])
+def test_blinding_takes_random_bytes(tmp_path, how):
+    choice = choose("compact", {"max_bits": "128", "blinding": "both"})
+    write_package(choice, Target.GENERIC, tmp_path)
+    assert_passes(tmp_path, how)
+
+
+def text_of(family, paddings=(), **own):
+    own = describe(choose(family, {**settings(family), **own}), Target.GENERIC, paddings=paddings)
+    return files(own)[f"sim/{own.name}_tb.v"]
+
+
+def errors_of(text):
+    return {Error[name] for name in re.findall(r"expect_\w+\(.*?\bERROR_(?!NONE)(\w+)", text)}
+
+
+def test_every_error_is_provoked():
+    texts = [text_of(family) for family in ("fdfm", "compact", "interleaved-csa", "compression")]
+    texts.append(text_of(CLUSTER, engine="fdfm", cores="2"))
+    texts.append(text_of("fdfm", tuple(Padding), max_bits="576"))
+    assert set().union(*map(errors_of, texts)) == set(Error) - {Error.NONE}
+
+
+def test_padding_is_provoked_by_each_padding_alone():
+    for padding in Padding:
+        errors = errors_of(text_of("karatsuba", (padding,), max_bits="576"))
+        assert {Error.PADDING, Error.PADDING_LENGTH, Error.UNSUPPORTED} <= errors
+
+
+def test_the_same_design_has_the_same_text():
+    texts = [text_of("fdfm", tuple(Padding), max_bits="576") for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+@ICARUS
+@pytest.mark.parametrize("broken", ["expected", "design", "hangs"])
+def test_it_can_fail(tmp_path, broken):
+    choice = choose("compression", settings("compression"))
+    write_package(choice, Target.GENERIC, tmp_path)
+    design, bench = (
+        tmp_path / f"{choice.module_name}.v",
+        tmp_path / "sim" / "coprime_compression_tb.v",
+    )
+    if broken == "expected":
+        text, count = re.subn(
+            r'(expect_result\("MODMUL: .*?\'h)(\w)',
+            lambda found: found[1] + f"{int(found[2], 16) ^ 1:x}",
+            bench.read_text(),
+        )
+        assert count == 1
+        bench.write_text(text)
+    elif broken == "design":
+        text, count = re.subn(r"assign irq = .*;", "assign irq = 1'b1;", design.read_text())
+        if not count:
+            text = re.sub(r"\.irq\(irq\)", ".irq()", design.read_text())
+            assert text != design.read_text()
+        design.write_text(text)
+    else:
+        text = re.sub(r"LIMIT = \d+;", "LIMIT = 100;", bench.read_text())
+        bench.write_text(text)
+    status, lines = simulate(tmp_path)
+    assert status != 0
+    assert "FAIL" in lines
+    assert "PASS" not in lines
+
+
+@ICARUS
+def test_it_writes_waveforms(tmp_path):
+    choice = choose("compression", settings("compression"))
+    write_package(choice, Target.GENERIC, tmp_path)
+    assert_passes(tmp_path, VCD=1)
+    assert "$enddefinitions" in (tmp_path / "sim" / f"{choice.module_name}.vcd").read_text()
