@@ -29,8 +29,8 @@ __all__ = [
 
 SIZES = (512, 384, 256, 192, 128, 96, 64)
 """Bits of the keys, of which the testbench takes the longest that is quick enough."""
-MOST_CYCLES = 80_000
-"""Of one private operation: ten to twenty seconds in Icarus."""
+MOST_CYCLES = 40_000
+"""Of one private operation: five to ten seconds in Icarus."""
 LENGTH_REGISTERS = {
     Length.MODULUS: registers.MODULUS_LENGTH,
     Length.EXPONENT: registers.EXPONENT_LENGTH,

@@ -92,7 +92,7 @@ class PaddingChecks:
         if Padding.PSS in self.own.paddings:
             self._verify(Scheme.PSS, key)
             self._sign(keys.generate(_PSS_BITS, e=3, seed=2))
-        if Padding.OAEP in self.own.paddings:
+        if self.own.paddings == (Padding.OAEP,):  # whose only PADDING it is
             self._decrypt_wrong(key)
 
     def _refusals(self) -> None:
