@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from coprime.rsa import keys
 
+from .options import location
+
 __all__ = [
     "add_key",
     "add_passphrase",
@@ -25,14 +27,14 @@ def add_key(
     parser: argparse.ArgumentParser, text: str = "RSA key, PEM or DER", *, required: bool = False
 ) -> None:
     """Add --key."""
-    parser.add_argument("--key", type=Path, required=required, metavar="FILE", help=text)
+    parser.add_argument("--key", type=location, required=required, metavar="FILE", help=text)
 
 
 def add_passphrase(parser: argparse.ArgumentParser) -> None:
     """Add --passphrase-file."""
     parser.add_argument(
         "--passphrase-file",
-        type=Path,
+        type=location,
         metavar="FILE",
         help="file whose first line is the key's passphrase",
     )

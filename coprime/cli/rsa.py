@@ -21,7 +21,7 @@ from coprime.rsa.padding import (
 
 from .devices import add_device
 from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
-from .options import hexadecimal_bytes
+from .options import hexadecimal_bytes, location
 from .output import check_file
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         )
         _add_padding(added, "oaep" if name in ("encrypt", "decrypt") else "pss")
         if name == "verify":
-            added.add_argument("--signature", type=Path, required=True, metavar="FILE")
+            added.add_argument("--signature", type=location, required=True, metavar="FILE")
         else:
             added.add_argument(
                 *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
@@ -78,8 +78,8 @@ def _add_keygen_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--p-bits", type=int, metavar="N", help="length of p (half of --bits)")
     parser.add_argument("--seed", type=int, help="the same key every time: for tests only")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--public", type=Path, metavar="FILE", help="write the public key too")
+    parser.add_argument("-o", "--output", type=location, required=True, metavar="FILE")
+    parser.add_argument("--public", type=location, metavar="FILE", help="write the public key too")
     parser.add_argument(
         "--encrypt", action="store_true", help="encrypt the key; asks for a passphrase"
     )

@@ -33,7 +33,7 @@ route = false
 """
 MEASUREMENTS = 4 + 4
 """Designs of 96 and 160 bits on two targets; two operations of each design."""
-FAILED = "fdfm with these parameters takes moduli of 1 to 96 bits, not 160"
+FAILED = "fdfm with these parameters takes moduli of 16 to 96 bits, not 160"
 """What 160 bits on the design of 96 bits are refused with, before anything is done for them."""
 
 pytestmark = pytest.mark.usefixtures("no_measurements")
