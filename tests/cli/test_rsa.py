@@ -6,8 +6,11 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Error
 from coprime.rsa import keys
 from tests.cli.command import run
+from tests.integers import IntegerAccelerator, IntegerResult
 
 
 def test_rsa_round_trips(capsys, tmp_path, monkeypatch):
@@ -78,6 +81,35 @@ def test_a_wrong_pkcs1_padding_is_no_failure(capsys, tmp_path, monkeypatch, inte
     for data in (b"\xff" * 128, bytes(5)):  # which everybody sees
         (tmp_path / "c").write_bytes(data)
         assert run(capsys, *command.split()) == (1, "", "coprime: decryption failed\n")
+
+
+class Faulty(IntegerAccelerator):
+    """What its private operation computes is wrong; with `checks` it notices."""
+
+    def __init__(self, checks):
+        self.checks = checks
+
+    def private(self, x):
+        if self.checks:
+            raise EngineError(Error.FAULT)
+        return IntegerResult(super().private(x).value ^ 1)
+
+
+@pytest.mark.parametrize(
+    ("checks", "sentence"),
+    [(False, "the accelerator computed a wrong result, which is not returned"), (True, "fault")],
+)
+def test_a_fault_is_a_failure_that_reveals_nothing(
+    capsys, tmp_path, monkeypatch, on, key_file, checks, sentence
+):
+    monkeypatch.chdir(tmp_path)
+    on(Faulty(checks))
+    (tmp_path / "c").write_bytes(bytes(127) + b"\7")
+    for verb in ("sign", "decrypt", "decrypt --padding pkcs1"):
+        status, out, err = run(capsys, *f"rsa {verb} --key {key_file} --in c -o result".split())
+        assert (status, out) == (1, "")
+        assert sentence in err
+        assert not (tmp_path / "result").exists()
 
 
 @pytest.mark.parametrize(
