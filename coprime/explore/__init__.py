@@ -18,6 +18,7 @@ How the design space is swept:
 
 What results are used for:
 
+- `shipped`: the results that come with Coprime
 - `choose`: the best designs under a budget
 - `rebuild`: the commands that measure a point again
 - `side_by_side`: the papers' figures beside measured ones

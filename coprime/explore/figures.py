@@ -359,13 +359,20 @@ def _product_spec(marks: _Marks, y: Row) -> Row:
 
 
 def _size_axis(field: str, title: str) -> Row:
-    """Lengths in bits; ticks at powers of two."""
+    """Lengths in bits; ticks at powers of two, those on the axis."""
+    first = "max(1, ceil(log(domain('x')[0]) / LN2))"
+    powers = [1 << exponent for exponent in range(1, 15)]
     return {
         "field": field,
         "type": "quantitative",
         "title": title,
         "scale": {"type": "log", "base": 2, "nice": False},
-        "axis": {"format": "d"},
+        "axis": {
+            "format": "d",
+            "values": {
+                "expr": f"slice({powers}, {first} - 1, floor(log(domain('x')[1]) / LN2))",
+            },
+        },
     }
 
 

@@ -350,6 +350,7 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
             for k, place in enumerate(places)
         ],
         "compared": compared,
+        "found": any(own.value is not None for one in beside for own in one.measurements),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
             (row.label, [_number(row.published.get(column.name)) for column in table.columns])

@@ -1,7 +1,4 @@
-"""The measurements that come with Coprime: what `coprime sweep all` measured.
-
-`make measured` measures them again.
-"""
+"""The measurements that come with Coprime: what `coprime sweep shipped` measured."""
 
 from collections.abc import Sequence
 from functools import cache

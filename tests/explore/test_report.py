@@ -353,6 +353,17 @@ def test_same_results_make_the_same_report(folder, points, tmp_path):
         assert path.read_bytes() == twin.read_bytes(), path.name
 
 
+def test_tables_without_any_counterpart_are_folded(folder):
+    """Among the samples there is no multiplier of BITSERIAL; predictions need no sample."""
+    page = (folder / "index.html").read_text()
+    folded = {
+        card.split('"', 1)[0]: '<details class="absent">' in card
+        for card in page.split('<div class="card" id="')[1:]
+    }
+    assert folded["bitserial-table-1"]
+    assert not folded["bitserial-table-3"]
+
+
 def test_page_names_no_address_that_it_would_load(folder):
     text = (folder / "index.html").read_text()
     page = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)

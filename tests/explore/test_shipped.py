@@ -1,0 +1,127 @@
+"""The measurements that come with Coprime: complete, and still true."""
+
+import subprocess
+import sys
+
+import pytest
+
+from coprime.catalog import FAMILIES, family_named
+from coprime.cells.target import Target
+from coprime.engine.contract import Command
+from coprime.explore.choose import Budget, choose
+from coprime.explore.operands import random_operands
+from coprime.explore.runs import predict_operation
+from coprime.explore.shipped import SHIPPED, find, shipped_points
+from coprime.explore.specification import AreaTask, read_specification
+from coprime.explore.worker import measure, sources
+
+
+def choice_of(point):
+    settings = {name: str(value) for name, value in point.parameters.items()}
+    return family_named(point.family).choose(settings)
+
+
+def work_of(point):
+    return point.family, tuple(point.parameters.items()), point.bits, point.operation
+
+
+def test_it_has_what_its_specification_asks_for():
+    asked = {
+        (p.run.family, p.run.choice.values["max_bits"], p.run.bits, p.run.operation, p.area.target)
+        for p in read_specification("shipped")
+    }
+    assert asked == {
+        (p.family, p.parameters["max_bits"], p.bits, p.operation, p.target)
+        for p in shipped_points()
+    }
+    assert len(shipped_points()) == len(read_specification("shipped"))
+    assert SHIPPED.stat().st_size < 1_000_000
+
+
+def test_every_design_is_in_the_catalogue():
+    for point in shipped_points():
+        choice = choice_of(point)
+        assert choice.values == dict(point.parameters)
+        assert point.command == f"{choice.command('build', Target(point.target))} -o DIR"
+        assert point.status == "ok"
+
+
+def check_cycles(points):
+    """What was counted in simulation, and what is predicted now."""
+    works = {work_of(point): point for point in points}
+    assert works
+    for point in works.values():
+        design, command = choice_of(point).design, Command[point.operation]
+        operands = random_operands(
+            *(command, point.bits, point.seed),
+            exponents=point.exponents,
+            checked=design.capabilities.checked,
+        )
+        assert predict_operation(design, command, operands).cycles == point.predicted_cycles
+        assert point.cycles in (None, point.predicted_cycles)
+
+
+def test_cycles_up_to_1024_bits():
+    check_cycles(point for point in shipped_points() if point.bits <= 1024)
+
+
+@pytest.mark.slow
+def test_cycles_of_more_bits():
+    check_cycles(point for point in shipped_points() if point.bits > 1024)
+
+
+def check_area(point):
+    task = AreaTask(
+        *(point.family, tuple(point.parameters.items())),
+        *(point.target, point.part, (), ""),
+    )
+    again = measure(task, sources())
+    assert again.reason is None
+    assert again.columns == {name: getattr(point, name) for name in again.columns}
+
+
+def test_an_area_is_measured_again():
+    choice = FAMILIES["compact"].choose({"max_bits": "1024"})
+    check_area(find(choice, "xc7", "engine")[0])
+
+
+@pytest.mark.slow
+def test_all_mapped_areas_are_measured_again():
+    designs = {
+        (point.family, tuple(point.parameters.items()), point.target, point.part): point
+        for point in shipped_points()
+        if point.fmax_mhz is None
+    }
+    for point in designs.values():
+        check_area(point)
+
+
+def test_find():
+    choice = FAMILIES["compact"].choose({"max_bits": "2048"})
+    points = find(choice, "xc7", "accelerator")
+    assert {point.operation for point in points} == {"RSA_PRIVATE", "RSA_PUBLIC", "MODEXP"}
+    assert len({(point.lut, point.ff, point.fmax_mhz) for point in points}) == 1
+    assert points[0].lut > find(choice, "xc7", "engine")[0].lut
+    assert find(choice, "unit-gate", "engine") == []
+    assert find(FAMILIES["compact"].choose({"max_bits": "2047"}), "xc7", "engine") == []
+
+
+def test_the_design_for_one_dsp_slice():
+    best, other, *_ = choose(shipped_points(), bits=2048, target="ecp5", budget=Budget(max_dsp=1))
+    assert (best.point.family, best.point.cycles) == ("compact", 10_848_352)
+    assert (other.point.family, other.point.cycles) == ("fdfm", 24_225_766)
+    assert best.point.lut > best.beside.lut
+
+
+def test_choosing_waits_for_no_large_library():
+    """It answers in a second, most of which is Python's own start and Amaranth's import."""
+    script = (
+        "import sys; from coprime.cli import main;"
+        "status = main(['choose', '--bits', '2048', '--target', 'ecp5', '--max-dsp', '1']);"
+        "print(sorted({'pyarrow', 'distributed', 'pandas'} & set(sys.modules)), status)"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("compact blinding=none max_bits=2048: ")
+    assert done.stdout.splitlines()[-1] == "[] 0"
+    assert done.stderr.startswith("from the measurements that come with Coprime: coprime 0.")
