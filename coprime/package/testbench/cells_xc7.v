@@ -61,9 +61,10 @@ module DSP48E1 (
   wire signed [42:0] product = factor * b;
   wire signed [42:0] m = MREG ? m_kept : product;
   wire signed [47:0] x_and_y = opmode[3:0] == 4'b0101 ? {{5{m[42]}}, m} : 48'd0;
+  wire signed [47:0] shifted = p_kept >>> 17;
   wire signed [47:0] z = opmode[6:4] == 3'b010 ? p_kept
                        : opmode[6:4] == 3'b011 ? c
-                       : opmode[6:4] == 3'b110 ? p_kept >>> 17 : 48'd0;
+                       : opmode[6:4] == 3'b110 ? shifted : 48'd0;
   wire signed [47:0] sum = alumode[0] ? z - x_and_y : z + x_and_y;
   assign P = PREG ? p_kept : sum;
 
