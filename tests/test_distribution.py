@@ -161,7 +161,7 @@ def test_every_command_works_from_the_wheel(built, tmp_path):
     coprime("rsa", "keygen", "--bits", "1024", "-o", "key.pem")
     coprime("rsa", "sign", "--key", "key.pem", "--in", "message", "-o", "signature")
     coprime(*("rsa", "verify", "--key", "key.pem", "--in", "message", "--signature", "signature"))
-    coprime("demo", "--bits", "512")
+    coprime("demo", "--bits", "1024")
     coprime("choose", "--bits", "1024", "--target", "xc7")
     coprime("cache")
     assert "coprime" in coprime("completion", "bash")

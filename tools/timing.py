@@ -491,7 +491,8 @@ def rendered(text: str, folder: Path) -> str:
     pruned = re.sub(r'<g id="([^"]+)">(?:<path[^>]*/>)*</g>', kept, done.stdout)
     head, end, rest = pruned.partition(">")
     return (
-        f"<!-- SPDX-License-Identifier: Apache-2.0; rendered by {WAVEDROM} of {digest(text)} -->\n"
+        "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+        f"<!-- Rendered by {WAVEDROM} of {digest(text)} -->\n"
         f'{head}{end}<rect width="100%" height="100%" fill="white"/>{rest}\n'
     )
 

@@ -7,8 +7,8 @@ from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from coprime.bus.axi4 import AXI4
-from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
+from coprime.bus.axi4 import AXI4, ID_BITS, AXI4Signature
+from coprime.bus.axi4_lite import AXI4Lite, AXI4LiteSignature, connect_ports, flat_ports
 from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
@@ -16,6 +16,7 @@ from coprime.padding.scheme import Padding
 __all__ = ["Accelerator", "Bus", "random_ports", "transfer_cycles"]
 
 RANDOM = "s_axis_random_"
+Slave = AXI4 | AXI4Lite
 
 
 def random_ports() -> dict[str, wiring.Member]:
@@ -24,12 +25,21 @@ def random_ports() -> dict[str, wiring.Member]:
 
 
 class Bus(enum.Enum):
-    """The bus of an accelerator. The registers are the same on each."""
+    """The bus of an accelerator, or of a cluster. The registers are the same on each."""
 
     AXI4_LITE = "axi4-lite"
     """One register an access."""
     AXI4 = "axi4"
     """Bursts of up to 256 registers, and IDs."""
+
+    @property
+    def signature(self) -> wiring.Signature:
+        """The bus, seen from the slave."""
+        return AXI4Signature(ID_BITS) if self is Bus.AXI4 else AXI4LiteSignature()
+
+    def slave(self) -> Slave:
+        """Make the slave that turns the bus into accesses of registers."""
+        return AXI4() if self is Bus.AXI4 else AXI4Lite()
 
 
 def transfer_cycles(bus: Bus, written: int, read: int) -> int:
@@ -70,11 +80,11 @@ class Accelerator(wiring.Component):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine = engine
         self.bus = bus
-        self.slave = AXI4() if bus is Bus.AXI4 else AXI4Lite()
+        self.slave = bus.slave()
         self.front_end = FrontEnd(self.capabilities, paddings)
         super().__init__(
             {
-                **flat_ports(self.slave.axi.signature),
+                **flat_ports(bus.signature),
                 "irq": Out(1),
                 **(random_ports() if self.front_end.draws else {}),
             }

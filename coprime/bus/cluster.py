@@ -1,10 +1,11 @@
-"""The cluster: many engines on a chain, with one AXI4-Lite slave."""
+"""The cluster: many engines on a chain, with one slave on a bus."""
 
 from amaranth.hdl import Const, Elaboratable, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from coprime.bus.axi4_lite import AXI4Lite, connect_ports, flat_ports
+from coprime.bus.accelerator import Bus
+from coprime.bus.axi4_lite import connect_ports, flat_ports
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.cells.target import Target
 from coprime.cluster.packet import PacketLayout
@@ -20,24 +21,33 @@ class ChainEnds(wiring.Component):
     ----------
     capabilities : of the engines
     cores : number of cores, 1 to 1023
+    bus : the slave's
     target : Target
 
     Members
     -------
-    s_axi_* : AXI4-Lite with clock and reset, 12-bit addresses and 32-bit data
+    s_axi_* : the bus with clock and reset, as an accelerator's
     irq : interrupt, active high, as long as a completion is there and it is enabled
     packet_out, packet_in : the chain's ends
     reset_out : reset of the first node
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        cores: int,
+        bus: Bus = Bus.AXI4_LITE,
+        *,
+        target: Target = Target.GENERIC,
+    ):
         self.capabilities = capabilities
         self.cores = cores
+        self.bus = bus
         self.target = target
         layout = PacketLayout(capabilities, cores)
         super().__init__(
             {
-                **flat_ports(),
+                **flat_ports(bus.signature),
                 "irq": Out(1),
                 "packet_out": Out(layout),
                 "packet_in": In(layout),
@@ -51,7 +61,7 @@ class ChainEnds(wiring.Component):
         m.submodules.registers = front_end = ClusterFrontEnd(
             self.capabilities, self.cores, target=self.target
         )
-        m.submodules.axi4_lite = slave = AXI4Lite()
+        m.submodules[self.bus.name.lower()] = slave = self.bus.slave()
         connect_ports(m, self, slave)
         connect(m, slave.registers, front_end.registers)
         reset = Signal(init=1, reset_less=True)
@@ -75,6 +85,7 @@ class Cluster(wiring.Component):
     ----------
     capabilities : of the engines
     cores : number of cores, 1 to 1023
+    bus : of the ends
     ends, node : str
         Names of the modules with the ports of ChainEnds and of `coprime.cluster.node.Node`.
 
@@ -83,12 +94,20 @@ class Cluster(wiring.Component):
     s_axi_*, irq : as ChainEnds
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int, *, ends: str, node: str):
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        cores: int,
+        bus: Bus = Bus.AXI4_LITE,
+        *,
+        ends: str,
+        node: str,
+    ):
         self.layout = PacketLayout(capabilities, cores)
         self.cores = cores
         self.ends = ends
         self.node = node
-        super().__init__({**flat_ports(), "irq": Out(1)})
+        super().__init__({**flat_ports(bus.signature), "irq": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -31,11 +31,12 @@ COMMON_PORTS = {
 """Ports that the control of an accelerator and that of a cluster have."""
 
 
-def front_end_cycles(own: Capabilities, length: int) -> int:
-    """Cycles of a command, without padding and with a result, in which the engine does not work.
+def front_end_cycles(own: Capabilities, length: int, *, padding: bool = False) -> int:
+    """Cycles of a command with a result, without padding it, in which the engine does not work.
 
     From the cycle in which the write of COMMAND is on the bus to the one in which the interrupt is:
-    the check, the input to digits, the result to words. `length` is the modulus's in bits.
+    the check, the input to digits, the result to words. `length` is the modulus's in bits;
+    `padding` is whether there is a padding unit.
     """
     conversion = Conversion(own.digit_width, own.headroom, own.aligned)
     # The buffer gives a word every other cycle, which only a unit of a whole word waits for.
@@ -45,6 +46,7 @@ def front_end_cycles(own: Capabilities, length: int) -> int:
         + stalls
         + conversion.cycles(length, to_words=True, aligned=own.aligned)
         + (9 if own.aligned else 10)
+        + (2 if padding else 0)
     )
 
 

@@ -8,7 +8,15 @@ from coprime.cells.target import Target
 from coprime.explore import data_sheet
 from coprime.package.package import check_design, write_package
 
-from .options import add_design, add_paddings, add_target, chosen_design, chosen_paddings, location
+from .options import (
+    add_bus,
+    add_design,
+    add_paddings,
+    add_target,
+    chosen_design,
+    chosen_paddings,
+    location,
+)
 from .output import announce, check_folder
 
 __all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
@@ -24,12 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
-    parser.add_argument(
-        "--bus",
-        choices=[bus.value for bus in Bus],
-        default=Bus.AXI4_LITE.value,
-        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
-    )
+    add_bus(parser)
     parser.add_argument(
         "--clock",
         type=float,
@@ -55,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
     if options.measure and target is Target.GENERIC:
         raise ValueError("--measure needs --target xc7 or ecp5: generic Verilog has no area")
-    check_design(choice, bus, paddings)
+    check_design(choice, paddings)
     check_folder("-o", options.output)
     announce(choice)
     if options.measure:

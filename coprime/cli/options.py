@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from coprime.bus.accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
 from coprime.cells.target import Target
 from coprime.engine.lengths import Lengths
@@ -17,6 +18,7 @@ __all__ = [
     "BAD_INPUT",
     "FAILED",
     "Parser",
+    "add_bus",
     "add_design",
     "add_json",
     "add_paddings",
@@ -127,6 +129,16 @@ def chosen_paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
     """The paddings of --padding. ValueError for an unknown one."""
     names = [name.strip() for name in options.padding.split(",")]
     return () if names == ["none"] else parse_paddings(names)
+
+
+def add_bus(parser: argparse.ArgumentParser) -> None:
+    """Add --bus, the bus of the accelerator or the cluster."""
+    parser.add_argument(
+        "--bus",
+        choices=[bus.value for bus in Bus],
+        default=Bus.AXI4_LITE.value,
+        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

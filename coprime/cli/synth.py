@@ -2,6 +2,7 @@
 
 import argparse
 
+from coprime.bus.accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
@@ -11,6 +12,7 @@ from coprime.flow.parts import PARTS
 from coprime.soc.self_test import build_board
 
 from .options import (
+    add_bus,
     add_design,
     add_json,
     add_paddings,
@@ -31,12 +33,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_target(parser)
     add_paddings(parser)
+    add_bus(parser)
     parser.add_argument(
         "--part",
         choices=PARTS,
-        help="engine (default); accelerator: with its registers and AXI4-Lite slave; multiplier:"
-        " one of the engine's; reduction or word-multiplier: for one modulus, what reduces a word"
-        " or the product of two words",
+        help="engine (default); accelerator: with its registers and its slave on the bus;"
+        " multiplier: one of the engine's; reduction or word-multiplier: for one modulus, what"
+        " reduces a word or the product of two words",
     )
     parser.add_argument("--route", action="store_true", help="place and route (ecp5)")
     parser.add_argument(
@@ -72,6 +75,7 @@ def run(options: argparse.Namespace) -> None:
             route=options.route,
             device=options.device or DEFAULT_DEVICE,
             paddings=chosen_paddings(options),
+            bus=Bus(options.bus),
         )
     rows: list[tuple[str, object]] = [
         ("device", area.device),

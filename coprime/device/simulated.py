@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from coprime.bus.accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.parts import FRONT_END, NODE, accelerator_verilog, cluster_verilog
@@ -194,7 +195,11 @@ def open_simulation(
 
 
 def open_cluster(
-    choice: ClusterChoice, *, trace: Path | None = None, cycle_limit: int = 4_000_000_000
+    choice: ClusterChoice,
+    *,
+    bus: Bus = Bus.AXI4_LITE,
+    trace: Path | None = None,
+    cycle_limit: int = 4_000_000_000,
 ) -> SimulatedDevice:
     """Simulate the cluster that `coprime build cluster` writes: its two modules, as a chain.
 
@@ -202,7 +207,8 @@ def open_cluster(
     as SimulatedDevice.
     """
     chain = Chain(FRONT_END, NODE, choice.cores)
-    return SimulatedDevice(cluster_verilog(choice), chain, trace=trace, cycle_limit=cycle_limit)
+    verilog = cluster_verilog(choice, bus=bus)
+    return SimulatedDevice(verilog, chain, trace=trace, cycle_limit=cycle_limit)
 
 
 def _check_response(response: int, address: int, *, write: bool) -> None:

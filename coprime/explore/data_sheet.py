@@ -56,8 +56,7 @@ def shipped(
             points = find(choice, target.value, part)
             if points:
                 parts.append(_of_point(points[0], part))
-    software = openssl.shipped()
-    return _figures(choice, bus, parts, software)
+    return _figures(choice, bus, paddings, parts, openssl.shipped())
 
 
 def measured(
@@ -76,8 +75,8 @@ def measured(
     """
     parts = []
     for part in (CLUSTER,) if isinstance(choice, ClusterChoice) else _PARTS:
-        own = () if part == "engine" else tuple(paddings)
-        source = PartToMap(choice, part, target, own, bus)
+        around = ((), Bus.AXI4_LITE) if part == "engine" else (tuple(paddings), bus)
+        source = PartToMap(choice, part, target, *around)
         note(f"mapping the {part}")
         mapped = source.map()
         clock = None
@@ -86,18 +85,19 @@ def measured(
             clock = _clock(_route(source))
         parts.append(_of_design(mapped, part, clock))
     note("measuring OpenSSL")
-    return _figures(choice, bus, parts, openssl.measure())
+    return _figures(choice, bus, paddings, parts, openssl.measure())
 
 
 def _figures(
     choice: Choice | ClusterChoice,
     bus: Bus,
+    paddings: Collection[Padding],
     parts: Sequence[PartFigures],
     software: openssl.SoftwareRun,
 ) -> Figures:
     return Figures(
         parts=parts,
-        operations=_operations(choice, bus),
+        operations=_operations(choice, bus, padding=bool(paddings)),
         software=software.figures,
         software_found=software.found,
     )
@@ -158,7 +158,9 @@ def _clock(design: RoutedDesign) -> Clock:
 # --- Cycles -------------------------------------------------------------------------------------
 
 
-def _operations(choice: Choice | ClusterChoice, bus: Bus) -> list[OperationFigures]:
+def _operations(
+    choice: Choice | ClusterChoice, bus: Bus, *, padding: bool
+) -> list[OperationFigures]:
     """Each operation at each length that the design takes, by operation and length."""
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     own = core.design.capabilities
@@ -185,7 +187,7 @@ def _operations(choice: Choice | ClusterChoice, bus: Bus) -> list[OperationFigur
                 words = -(-bits // _WORD)
                 one = replace(
                     one,
-                    command_cycles=cycles + front_end_cycles(own, bits),
+                    command_cycles=cycles + front_end_cycles(own, bits, padding=padding),
                     moving_cycles=transfer_cycles(bus, words, words),
                 )
             found.append(one)

@@ -48,7 +48,7 @@ class PartToMap:
     part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
     target : xc7 or ecp5
     paddings : those of the accelerator
-    bus : that of the accelerator
+    bus : of the accelerator or the cluster
 
     Raises ValueError for a target without mapping, and, when the Verilog is made, as
     `coprime.flow.parts.measured_verilog`.
@@ -99,6 +99,7 @@ def measure_area(
     route: bool = False,
     device: str = DEFAULT_DEVICE,
     paddings: Collection[Padding] = (),
+    bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
     """Map a part of a design to a target; on ecp5, place and route it.
 
@@ -110,6 +111,7 @@ def measure_area(
     route : whether to place and route, which only ecp5 can
     device : one of `coprime.flow.ecp5.DEVICES`
     paddings : those of the accelerator
+    bus : of the accelerator or the cluster
 
     Raises ValueError for another part or device, for a target without mapping, or for routing on
     another than ecp5; ToolError if the design does not fit the device.
@@ -126,7 +128,7 @@ def measure_area(
         family, part = CLUSTER, CLUSTER
     else:
         family, part = choice.family.name, part or PARTS[0]
-    source = PartToMap(choice, part, target, paddings)
+    source = PartToMap(choice, part, target, paddings, bus)
     mapped = source.map()
     routed = source.route(device) if route else None
     return Area(

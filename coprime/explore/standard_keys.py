@@ -19,6 +19,7 @@ _BELOW = {
     1088: (89, 483),
     1536: (3453, 4977),
     2048: (1557, 2543),
+    4096: (2549, 8067),
 }
 """2^length less each of these is prime: the two largest primes of a length in bits."""
 

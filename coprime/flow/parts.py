@@ -38,7 +38,7 @@ WORDS = {"reduction": 1, "word-multiplier": 2}
 before, as numbers from a processor."""
 
 PARTS = ("engine", "accelerator", "multiplier", *WORDS)
-"""What of a design is measured: the engine; with its registers and AXI4-Lite slave; one of the
+"""What of a design is measured: the engine; with its registers and its slave on the bus; one of the
 engine's multipliers alone, without the memory that holds its operands; or, for one modulus, the
 reduction of a word, or of the product of two."""
 
@@ -80,18 +80,22 @@ def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
 
 
-def cluster_verilog(choice: ClusterChoice, target: Target = Target.GENERIC) -> str:
-    """Verilog of a cluster; the top module is named in `choice`.
+def cluster_verilog(
+    choice: ClusterChoice, target: Target = Target.GENERIC, bus: Bus = Bus.AXI4_LITE
+) -> str:
+    """Verilog of a cluster with its slave on a bus; the top module is named in `choice`.
 
     It is wires between the modules FRONT_END and NODE, which has an instance for each core.
     """
     design, cores = choice.core.design, choice.cores
     own = design.capabilities
-    top = Cluster(own, cores, ends=FRONT_END, node=NODE)
+    top = Cluster(own, cores, bus, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
-            to_verilog(top, choice.module_name, header=_header(choice, target), ports=BUS_PORTS),
-            to_verilog(ChainEnds(own, cores, target=target), FRONT_END),
+            to_verilog(
+                top, choice.module_name, header=_header(choice, target, bus), ports=BUS_PORTS
+            ),
+            to_verilog(ChainEnds(own, cores, bus, target=target), FRONT_END),
             to_verilog(Node(design.hardware(target), cores), NODE),
         ]
     )
@@ -106,13 +110,18 @@ def part_verilog(
 ) -> tuple[str, str]:
     """Verilog to measure one of `PARTS`, and the name of its top module.
 
-    Raises ValueError for another part, for one that the family does not have, and for paddings of
-    another one than the accelerator.
+    Raises ValueError for another part, for one that the family does not have, and for paddings or
+    another bus than AXI4-Lite of another one than the accelerator.
     """
-    if paddings and part != "accelerator":
-        raise ValueError(
-            f"only the accelerator has paddings, not the {part}: name --part accelerator"
-        )
+    if part != "accelerator":
+        if paddings:
+            raise ValueError(
+                f"only the accelerator has paddings, not the {part}: name --part accelerator"
+            )
+        if bus is not Bus.AXI4_LITE:
+            raise ValueError(
+                f"only the accelerator has a bus, not the {part}: name --part accelerator"
+            )
     if part == "engine":
         return engine_verilog(choice, target), f"{choice.module_name}_engine"
     if part == "accelerator":
@@ -141,7 +150,7 @@ def measured_verilog(
     """
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
-        text = cluster_verilog(choice, target)
+        text = cluster_verilog(choice, target, bus)
         return text, choice.module_name, (FRONT_END, NODE)
     return (*part_verilog(choice, part, target, paddings, bus), ())
 

@@ -12,8 +12,7 @@ from amaranth.lib import wiring
 from coprime import __version__
 from coprime.bus import cluster_registers, registers
 from coprime.bus.accelerator import Bus, random_ports
-from coprime.bus.axi4 import ID_BITS, AXI4Signature
-from coprime.bus.axi4_lite import AXI4LiteSignature, flat_ports
+from coprime.bus.axi4_lite import flat_ports
 from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS, identity_fields
 from coprime.bus.register_classes import Field, Register
 from coprime.catalog import Choice, ClusterChoice
@@ -115,11 +114,10 @@ class Description:
     @property
     def ports(self) -> list[Port]:
         """The ports of the top module."""
-        signature = AXI4Signature(ID_BITS) if self.bus is Bus.AXI4 else AXI4LiteSignature()
         found = [
             Port(name, member.flow is wiring.Out, int(member.shape))
             for name, member in {
-                **flat_ports(signature),
+                **flat_ports(self.bus.signature),
                 **(random_ports() if self.random else {}),
             }.items()
         ]

@@ -34,7 +34,7 @@ __all__ = ["check_design", "package", "write_package"]
 
 def _verilog(own: Description) -> Mapping[str, str]:
     if isinstance(own.choice, ClusterChoice):
-        return {own.verilog: cluster_verilog(own.choice, own.target)}
+        return {own.verilog: cluster_verilog(own.choice, own.target, own.bus)}
     return {own.verilog: accelerator_verilog(own.choice, own.target, own.bus, own.paddings)}
 
 
@@ -62,13 +62,9 @@ def package(own: Description) -> Mapping[str, str]:
     return contents | licensed(readme.files(own, contents))
 
 
-def check_design(
-    choice: Choice | ClusterChoice, bus: Bus, paddings: Collection[Padding] = ()
-) -> None:
-    """Raise ValueError for a cluster on another bus than AXI4-Lite, or with paddings."""
+def check_design(choice: Choice | ClusterChoice, paddings: Collection[Padding] = ()) -> None:
+    """Raise ValueError for a cluster with paddings."""
     if isinstance(choice, ClusterChoice):
-        if bus is not Bus.AXI4_LITE:
-            raise ValueError(f"a cluster has the bus {Bus.AXI4_LITE.value} only, not {bus.value}")
         refuse_paddings(paddings)
 
 
@@ -85,9 +81,9 @@ def write_package(
 
     `clock_mhz` is the clock of the user's system, if it is known, and `figures` are those of the
     data sheet. Gives the files' paths, the Verilog first. Raises OSError if they cannot be written,
-    and ValueError for a cluster on another bus than AXI4-Lite, or with paddings.
+    and ValueError for a cluster with paddings.
     """
-    check_design(choice, bus, paddings)
+    check_design(choice, paddings)
     contents = package(describe(choice, target, bus, paddings, clock_mhz, figures))
     for name, text in contents.items():
         write_file(folder / name, text)

@@ -1,7 +1,7 @@
 """A data sheet as data, and its two forms: Markdown for people, JSON for programs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Cell", "Section", "Sheet"]
@@ -23,7 +23,7 @@ class Section:
     columns : heading of each column, by its name in JSON
     rows : a cell for each column
     text : what comes before the table, in Markdown; empty if there is nothing to say
-    shown : how a row is shown in Markdown, instead of as a row of the table
+    pictures : Markdown in place of the table, where that shows the same
     """
 
     key: str
@@ -31,6 +31,7 @@ class Section:
     columns: Mapping[str, str]
     rows: Sequence[Mapping[str, Cell]]
     text: str = ""
+    pictures: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -40,8 +41,8 @@ class Section:
     @property
     def markdown(self) -> str:
         """Heading, text and table; numbers are aligned to the right."""
-        parts = [f"## {self.title}", self.text]
-        if self.rows:
+        parts = [f"## {self.title}", self.text, self.pictures]
+        if self.rows and not self.pictures:
             names = list(self.columns)
             right = [all(_is_number(row[name]) for row in self.rows) for name in names]
             parts.append(
@@ -90,8 +91,8 @@ class Sheet:
         return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def _line(cells: object) -> str:
-    return f"| {' | '.join(cells)} |"  # type: ignore[arg-type]
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _is_number(cell: Cell) -> bool:

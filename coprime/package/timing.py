@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from coprime.bus.accelerator import Bus
+from coprime.catalog import ClusterChoice
 
 from .description import Description
 from .sheet import Section
@@ -73,11 +74,14 @@ DIAGRAMS: Mapping[str, Diagram] = {
 
 
 def _shown(own: Description) -> list[str]:
-    """The diagrams that fit a design's ports."""
+    """The diagrams that fit a design's ports and registers."""
     if own.bus is Bus.AXI4:
-        names = ["burst_write", "burst_read", "reset", "command"]
+        names = ["burst_write", "burst_read"]
     else:
-        names = ["write", "read", "wait", "reset", "command"]
+        names = ["write", "read"]
+    if not isinstance(own.choice, ClusterChoice):
+        names += ["reset", "command"]
+        names += ["wait"] if own.bus is Bus.AXI4_LITE else []
     return names + (["random"] if own.random else [])
 
 
@@ -95,16 +99,15 @@ def section(own: Description) -> Section:
     """The diagrams, as the data sheet shows them."""
     shown = _shown(own)
     pictures = "\n\n".join(
-        f"**{DIAGRAMS[name].title}.** {DIAGRAMS[name].text}\n\n"
-        f"![{DIAGRAMS[name].title}]({FOLDER}/{name}.svg)"
-        for name in shown
+        f"![{DIAGRAMS[name].title}]({FOLDER}/{name}.svg)\n\n{DIAGRAMS[name].text}" for name in shown
     )
     return Section(
         key="timing",
         title="Timing",
         text="With a master that is always ready, from a simulation of the hardware; the sources"
         " are WaveDrom's. Where cycles are left out, nothing changes; how many there are depends on"
-        f" the design.\n\n{pictures}",
+        " the design.",
+        pictures=pictures,
         columns={"diagram": "diagram", "source": "source", "image": "image"},
         rows=[
             {

@@ -8,6 +8,7 @@ import pytest
 
 import coprime
 from coprime.bus import cluster_registers as r
+from coprime.bus.accelerator import Bus
 from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.device.base import BusError, InterruptTimeout
@@ -25,6 +26,7 @@ CONFIGURATIONS = {
 LONG_CONFIGURATIONS = {
     "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "fdfm, 2 cores with 2 multipliers": ("fdfm", 2, {"max_bits": 129, "multipliers": 2}),
+    "fdfm, 3 cores, AXI4": ("fdfm", 3, {"max_bits": 64, "bus": Bus.AXI4}),
     "montgomery-r2, 3 cores": ("montgomery-r2", 3, {"max_bits": 129, "word": 16}),
 }
 OF_A_CORE = [r.COMMAND, r.CANCEL, r.KEY_OPERAND, r.KEY_DATA, *LENGTHS.values()]
@@ -153,6 +155,19 @@ def test_results_of_all_lengths(bench, length):
     for x, y in ((0, 0), (m - 1, m - 1), (1, m - 1)):
         work = bench.modmul(1, length, m=m, x=x, y=y)
         assert bench.run(length % bench.cores, work) == work.ended
+
+
+def test_bursts():
+    with open_bench("fdfm", 2, max_bits=64, bus=Bus.AXI4) as bench:
+        lengths = [61, 62, 31, 32]
+        bench.device.write_block(r.MODULUS_LENGTH.address, lengths)
+        assert bench.device.read_block(r.MODULUS_LENGTH.address, 4) == lengths
+        with pytest.raises(BusError):
+            bench.device.read_block(r.MODULUS_LENGTH.address, 5)
+        for core in (0, 1):
+            work = bench.private(core, 64)
+            assert bench.run(core, work) == work.ended
+        assert bench.refusal() is Error.NONE
 
 
 def test_all_cores_at_once(bench):

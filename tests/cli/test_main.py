@@ -94,10 +94,7 @@ BAD = [
     (["build", "clustr", "-o", "x"], "no family is called 'clustr'; did you mean cluster?"),
     (["build", "cluster", "-p", "engine=cluster", "-o", "x"], "no family is called 'cluster'"),
     (["build", "cluster", "-p", "word=8", "-o", "x"], "fdfm has no parameter 'word'"),
-    (
-        ["build", "cluster", "--bus", "axi4", "-o", "x"],
-        "a cluster has the bus axi4-lite only, not axi4",
-    ),
+    (["build", "fdfm", "--bus", "ahb", "-o", "x"], "argument --bus: there is no 'ahb'"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--requests", "2"], "--requests is for a cluster"),
     (["synth", "cluster", "--target", "ecp5", "--board", "ulx3s"], "is for one engine"),
     (["run", "compression", "MODMUL", "--m", "d01", "--x", "1"], "--y is missing"),

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from coprime.bus import cluster_registers as r
+from coprime.bus.accelerator import Bus
 from coprime.catalog import choose
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error, Length, Operand
@@ -195,14 +196,14 @@ class Bench:
 
 
 @contextmanager
-def open_bench(family, cores, *, whole=False, cycle_limit=2_000_000, **settings):
+def open_bench(family, cores, *, whole=False, cycle_limit=2_000_000, bus=Bus.AXI4_LITE, **settings):
     """A cluster with this many cores; as one module if `whole`, else as a chain of them."""
     choice = cluster_choice(family, cores, **settings)
     if whole:
         device = SimulatedDevice(
-            cluster_verilog(choice), choice.module_name, cycle_limit=cycle_limit
+            cluster_verilog(choice, bus=bus), choice.module_name, cycle_limit=cycle_limit
         )
     else:
-        device = open_cluster(choice, cycle_limit=cycle_limit)
+        device = open_cluster(choice, bus=bus, cycle_limit=cycle_limit)
     with device:
         yield Bench(choice, device)

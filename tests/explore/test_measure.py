@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from coprime.bus.accelerator import Bus
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main
@@ -47,6 +48,10 @@ def test_top_modules():
         assert "\n// coprime_fdfm: digit-serial Montgomery" in verilog.partition("module")[0]
     with pytest.raises(ValueError, match=r"part must be one of engine, acc.*, not 'memory'"):
         part_verilog(small(), "memory")
+    verilog, _ = part_verilog(small(), "accelerator", bus=Bus.AXI4)
+    assert "s_axi_awlen" in verilog
+    with pytest.raises(ValueError, match="only the accelerator has a bus, not the engine"):
+        part_verilog(small(), "engine", bus=Bus.AXI4)
     direct = family_named("direct").choose({"modulus": "kyber"})
     for part in ("reduction", "word-multiplier"):
         verilog, name = part_verilog(direct, part)

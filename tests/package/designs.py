@@ -11,6 +11,7 @@ SMALL = {
     "bursts": ("fdfm", {"max_bits": "64"}, Bus.AXI4, ()),
     "padded": ("fdfm", {"max_bits": "128"}, Bus.AXI4, (Padding.OAEP,)),
     "cluster": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4_LITE, ()),
+    "cluster, bursts": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4, ()),
 }
 
 

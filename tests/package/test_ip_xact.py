@@ -17,6 +17,7 @@ ASSOCIATED = {
     "bursts": "s_axi",
     "padded": "s_axi:s_axis_random",
     "cluster": "s_axi",
+    "cluster, bursts": "s_axi",
 }
 
 
@@ -102,7 +103,7 @@ def test_vivado_gets_the_interfaces_that_it_knows(design):
     assert sorted(mapped) == sorted(port.name for port in own.ports)  # each once
 
 
-BURSTS = ("bursts", "padded")
+BURSTS = ("bursts", "padded", "cluster, bursts")
 
 
 def test_vivado_gets_a_component_of_its_devices_only():

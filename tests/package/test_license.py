@@ -16,7 +16,8 @@ def test_every_file_has_its_licence(contents):
         if path == "REUSE.toml":
             assert re.search(r'^path = "\*\*"$', text, re.M)  # the JSON files, too
             continue
-        assert TAG in "\n".join(text.splitlines()[:2]), path
+        first = "\n".join(text.splitlines()[:2])
+        assert re.search(rf"^\W+{TAG}(?: -->| \*/)?$", first, re.M), path
 
 
 def test_the_text_of_the_licence_is_there():

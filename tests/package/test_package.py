@@ -51,7 +51,7 @@ LINTED = {
     "cluster of karatsuba": (
         "cluster",
         {"engine": "karatsuba", "cores": "2", "max_bits": "128"},
-        Bus.AXI4_LITE,
+        Bus.AXI4,
     ),
 }
 ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}

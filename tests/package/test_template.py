@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from coprime.catalog import ClusterChoice
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.flow.tools import ToolError, run_tool, verilator_root
 from coprime.package import template
@@ -16,8 +17,8 @@ USER = 'module user;\n`include "{}"\nendmodule\n'
 @pytest.mark.parametrize("design", SMALL)
 def test_the_verilog_template_connects_every_port(tmp_path, design):
     own = described(design)
-    made = cluster_verilog if design == "cluster" else accelerator_verilog
-    parts = () if design == "cluster" else (own.bus, own.paddings)
+    made = cluster_verilog if isinstance(own.choice, ClusterChoice) else accelerator_verilog
+    parts = (own.bus,) if isinstance(own.choice, ClusterChoice) else (own.bus, own.paddings)
     (tmp_path / own.verilog).write_text(made(own.choice, own.target, *parts))
     text = template.files(own)[f"{own.name}_instance.vh"]
     lint(tmp_path, own, text)
