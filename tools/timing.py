@@ -338,6 +338,17 @@ SCENES: Mapping[str, Scene] = {
         },
         bus=Bus.AXI4,
     ),
+    "burst_command": Scene(
+        _command,
+        {"write": (*_WRITE[:5], "wlast", *_WRITE[5:]), "answer": _ANSWER, "": ("irq",)},
+        bus=Bus.AXI4,
+    ),
+    "burst_reset": Scene(
+        _reset,
+        {"": ("aresetn",), "read": (*_READ[:5], "rlast", *_READ[5:])},
+        settings={"max_bits": "1024"},
+        bus=Bus.AXI4,
+    ),
     "random": Scene(
         _random, {"": ("tdata", "tvalid", "tready")}, family="compact", settings=_BLINDED
     ),

@@ -419,8 +419,7 @@ def _parameters(own: Description) -> Section:
     for one in known:
         rows.append(_parameter(one.name, own.choice.values[one.name], _span(one), one.summary))
     rows.append(_parameter("--target", own.target.value, _names(Target), "whose cells it is of"))
-    if not _is_cluster(own):
-        rows.append(_parameter("--bus", own.bus.value, _names(Bus), "bus of the registers"))
+    rows.append(_parameter("--bus", own.bus.value, _names(Bus), "bus of the registers"))
     return Section(
         key="parameters",
         title="Parameters",

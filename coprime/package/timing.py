@@ -34,6 +34,12 @@ class Diagram:
     text: str
 
 
+_COMMAND = "irq rises as the result can be read, and falls as 1 is written to INTERRUPT_STATUS."
+_RESET = (
+    "One cycle of s_axi_aresetn is enough. The first access waits until the buffers are cleared, a"
+    " word in each cycle."
+)
+
 DIAGRAMS: Mapping[str, Diagram] = {
     "write": Diagram(
         "AXI4-Lite: 1 is written to INTERRUPT_ENABLE (068)",
@@ -57,13 +63,20 @@ DIAGRAMS: Mapping[str, Diagram] = {
         "AXI4: three registers are read from DIGITS (050) on", "A beat every three cycles."
     ),
     "command": Diagram(
-        "A command (060) to its interrupt, and the acknowledgement in INTERRUPT_STATUS (06C)",
-        "irq rises as the result can be read, and falls as 1 is written to INTERRUPT_STATUS.",
+        "AXI4-Lite: a command (060) to its interrupt, acknowledged in INTERRUPT_STATUS (06C)",
+        _COMMAND,
     ),
     "reset": Diagram(
-        "A reset, and a read of STATUS (000) that waits for its end",
-        "One cycle of s_axi_aresetn is enough. The first access waits until the buffers are"
-        " cleared, a word in each cycle.",
+        "AXI4-Lite: a reset, and a read of STATUS (000) that waits for its end",
+        _RESET,
+    ),
+    "burst_command": Diagram(
+        "AXI4: a command (060) to its interrupt, acknowledged in INTERRUPT_STATUS (06C)",
+        _COMMAND,
+    ),
+    "burst_reset": Diagram(
+        "AXI4: a reset, and a read of STATUS (000) that waits for its end",
+        _RESET,
     ),
     "random": Diagram(
         "Three random bytes, of which the second one comes late",
@@ -75,13 +88,12 @@ DIAGRAMS: Mapping[str, Diagram] = {
 
 def _shown(own: Description) -> list[str]:
     """The diagrams that fit a design's ports and registers."""
+    if isinstance(own.choice, ClusterChoice):
+        return ["burst_read"] if own.bus is Bus.AXI4 else ["write", "read"]
     if own.bus is Bus.AXI4:
-        names = ["burst_write", "burst_read"]
+        names = ["burst_write", "burst_read", "burst_reset", "burst_command"]
     else:
-        names = ["write", "read"]
-    if not isinstance(own.choice, ClusterChoice):
-        names += ["reset", "command"]
-        names += ["wait"] if own.bus is Bus.AXI4_LITE else []
+        names = ["write", "read", "wait", "reset", "command"]
     return names + (["random"] if own.random else [])
 
 

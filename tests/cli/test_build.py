@@ -1,5 +1,6 @@
 """`coprime build`."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from coprime import __version__
-from tests.cli.command import files_in, run
+from coprime.explore import openssl
+from tests.cli.command import files_in, run, run_json
+
+_AREA = ("lut", "ff", "carry", "dsp", "bram")
 
 
 def test_build_is_reproducible(capsys, tmp_path):
@@ -77,3 +81,41 @@ def test_long_trees_are_announced(capsys, tmp_path, monkeypatch):
         assert (status, out) == (0, "")
         assert ("unit gates, which takes minutes" in err) == announced
     assert len(made) == 2
+
+
+def test_the_clock_goes_into_the_data_sheet_and_the_constraints(capsys, tmp_path):
+    chosen = ("build", "fdfm", "-p", "max_bits=64", "--target", "ecp5", "--clock", "62.5")
+    assert run(capsys, *chosen, "-o", tmp_path)[0] == 0
+    sheet = json.loads((tmp_path / "doc/data_sheet.json").read_text())
+    assert sheet["clock_mhz"] == 62.5
+    for row in sheet["operations"]:
+        cycles = row["command_cycles"] + row["moving_cycles"]
+        assert row["milliseconds"] == pytest.approx(cycles / 62_500)
+    assert 'FREQUENCY PORT "s_axi_aclk" 62.5 MHZ;' in (tmp_path / "coprime_fdfm.lpf").read_text()
+
+
+@pytest.mark.parametrize("clock", ["0", "-1", "nan", "2001"])
+def test_a_clock_must_be_one(capsys, tmp_path, clock):
+    status, out, err = run(capsys, "build", "fdfm", f"--clock={clock}", "-o", tmp_path / "new")
+    assert (status, out) == (2, "")
+    assert "--clock must be above 0 and at most 2000 MHz" in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(openssl, "measure", openssl.shipped)
+    chosen = ("fdfm", "-p", "max_bits=64", "--target", "xc7")
+    status, _, err = run(capsys, "build", *chosen, "--measure", "-o", tmp_path)
+    assert status == 0
+    assert "coprime: mapping the accelerator\n" in err
+    rows = json.loads((tmp_path / "doc/data_sheet.json").read_text())["area"]
+    for row in rows:
+        area = run_json(capsys, "synth", *chosen, "--part", row["part"])
+        assert {name: row[name] for name in _AREA} == {name: area[name] for name in _AREA}
+    assert [row["part"] for row in rows] == ["engine", "accelerator"]
+
+
+def test_measuring_needs_a_target(capsys, tmp_path):
+    status, _, err = run(capsys, "build", "fdfm", "--measure", "-o", tmp_path / "new")
+    assert status == 2
+    assert "--measure needs --target xc7 or ecp5" in err
