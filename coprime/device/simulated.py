@@ -8,6 +8,7 @@ from pathlib import Path
 from coprime.bus.accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
+from coprime.flow.files import check_writable
 from coprime.flow.parts import FRONT_END, NODE, accelerator_verilog, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.padding.scheme import Padding
@@ -77,8 +78,7 @@ class SimulatedDevice(Closing):
             if limit not in range(1, 1 << 64):
                 raise ValueError(f"{name} must be in 1..2**64 - 1, not {limit}")
         if trace is not None:
-            Path(trace).parent.mkdir(parents=True, exist_ok=True)
-            Path(trace).write_bytes(b"")  # Verilator's library reports no file that it cannot open
+            check_writable(Path(trace))  # Verilator's library opens it later, and reports nothing
         self._library = load_simulation(build_simulation(verilog, top, trace=trace is not None))
         self.cycle_limit = cycle_limit
         self._trace = trace is not None
@@ -89,6 +89,7 @@ class SimulatedDevice(Closing):
         if self._handle is None:
             raise ValueError(f"the number of a node is too narrow for a chain of {length}")
         if trace is not None:
+            Path(trace).parent.mkdir(parents=True, exist_ok=True)
             path = os.fsencode(Path(trace))
             if not self._library.coprime_trace_open(self._handle, path):
                 self.close()
