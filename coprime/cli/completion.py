@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
-from coprime.explore.specification import SHIPPED
+from coprime.explore.shipped import SPECIFICATIONS
 from coprime.flow.cache import KINDS
 from coprime.padding.scheme import Padding
 
@@ -64,7 +64,7 @@ def _values() -> dict[str, Completion]:
         "DEVICE": _words("devices", [*devices, "uio:/dev/uio0"]),
         "KIND": _words("kinds", KINDS),
         "LIST": _words("paddings", [padding.value for padding in Padding]),
-        "SPEC.toml": _words("specifications", SHIPPED, files=True),
+        "SPEC.toml": _words("specifications", SPECIFICATIONS, files=True),
     }
 
 

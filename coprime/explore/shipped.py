@@ -1,6 +1,6 @@
-"""The measurements that come with Coprime: what `coprime sweep shipped` measured."""
+"""What comes with Coprime: specifications of sweeps, and what `coprime sweep shipped` measured."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -8,8 +8,15 @@ from coprime.catalog import Choice
 
 from .points import Point, read_points
 
-__all__ = ["SHIPPED", "find", "shipped_points"]
+__all__ = ["SHIPPED", "SPECIFICATIONS", "find", "shipped_points"]
 
+SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
+    "shipped": ("shipped",),
+    "compression": ("compression",),
+    "all": ("shipped", "papers"),
+    "full": ("shipped", "papers", "compression", "full"),
+}
+"""Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
 """The results file."""
 

@@ -44,6 +44,7 @@ from coprime.rsa.keys import MIN_BITS
 
 from .multiplication import ALONE
 from .operands import EXPONENTS, has_exponent
+from .shipped import SPECIFICATIONS
 
 __all__ = [
     "TARGETS",
@@ -57,13 +58,6 @@ __all__ = [
 TARGETS = ("xc7", "ecp5", "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
 ALL = "all"
-SHIPPED = {
-    "shipped": ("shipped",),
-    "compression": ("compression",),
-    "all": ("shipped", "papers"),
-    "full": ("shipped", "papers", "compression", "full"),
-}
-"""Specifications that come with Coprime, each with the files that it is made of."""
 SIZE = "bits"
 """A parameter of this value follows the size."""
 _BITS = "{bits}"
@@ -135,12 +129,14 @@ class PlannedPoint:
 
 
 def read_specification(name: str) -> list[PlannedPoint]:
-    """Read a specification's file, or one of those that come with Coprime (`SHIPPED`).
+    """Read a specification's file, or one of those that come with Coprime (`SPECIFICATIONS`).
 
     Raises OSError if it cannot be read, ValueError as `parse_specification` does.
     """
     shipped = resources.files("coprime.explore")
-    files = [shipped.joinpath(f"{part}.toml") for part in SHIPPED.get(name, ())] or [Path(name)]
+    files = [shipped.joinpath(f"{part}.toml") for part in SPECIFICATIONS.get(name, ())] or [
+        Path(name)
+    ]
     try:
         return parse_specification("\n".join(file.read_text("utf-8") for file in files))
     except UnicodeDecodeError as error:

@@ -75,7 +75,7 @@ def test_files_and_folders(complete):
     assert complete("coprime rsa sign --key k") == {"key.pem"}
     assert complete("coprime rsa sign --key key.pem --in o") == {"own.toml"}
     assert complete("coprime build fdfm -o ") == {"made"}
-    assert complete("coprime sweep ") == {"all", "full", "compression"} | {
+    assert complete("coprime sweep ") == {"shipped", "all", "full", "compression"} | {
         *("key.pem", "own.toml", "made"),
     }
 

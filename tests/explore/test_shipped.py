@@ -118,7 +118,7 @@ def test_choosing_waits_for_no_large_library():
     script = (
         "import sys; from coprime.cli import main;"
         "status = main(['choose', '--bits', '2048', '--target', 'ecp5', '--max-dsp', '1']);"
-        "print(sorted({'pyarrow', 'distributed', 'pandas'} & set(sys.modules)), status)"
+        "print(sorted({'pyarrow', 'distributed', 'pandas', 'pydantic'} & set(sys.modules)), status)"
     )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
