@@ -18,16 +18,17 @@ from coprime.bus.register_classes import Window
 
 from . import drivers
 from .description import Description, Port
+from .testbench.files import simulation_sources
 from .xml import ACCESS, add_codes, add_texts, written
 
 __all__ = [
     "Edition",
     "FileSet",
     "Interface",
+    "common_sets",
     "component",
     "files",
     "port_maps",
-    "software",
     "stream_ports",
 ]
 
@@ -188,10 +189,13 @@ def stream_ports(own: Description, prefix: str) -> dict[str, str]:
     }
 
 
-def software(own: Description) -> FileSet:
-    """The file set of headers and driver."""
-    paths = (*own.headers, *drivers.files(own))
-    return FileSet("software", dict.fromkeys(paths, "cSource"))
+def common_sets(own: Description) -> tuple[FileSet, ...]:
+    """The file sets that no view of the hardware has: the testbench; headers and driver."""
+    software = (*own.headers, *drivers.files(own))
+    return (
+        FileSet("testbench", dict.fromkeys(simulation_sources(own), "verilogSource")),
+        FileSet("software", dict.fromkeys(software, "cSource")),
+    )
 
 
 class _Edition2014(Edition):
@@ -235,5 +239,5 @@ def files(own: Description) -> Mapping[str, str]:
     if own.random:
         stream = {**_AMBA, "name": "AXI4Stream", "version": "r0p0_0"}
         interfaces.append(Interface(RANDOM.rstrip("_"), stream, stream_ports(own, RANDOM)))
-    sets = (FileSet("verilog", {own.verilog: "verilogSource"}), software(own))
+    sets = (FileSet("verilog", {own.verilog: "verilogSource"}), *common_sets(own))
     return {f"{own.name}.xml": written(component(own, _Edition2014(), interfaces, sets))}

@@ -16,9 +16,9 @@ from .ip_xact import (
     Edition,
     FileSet,
     Interface,
+    common_sets,
     component,
     port_maps,
-    software,
     stream_ports,
 )
 from .xml import add_texts, written
@@ -50,7 +50,7 @@ def files(own: Description) -> Mapping[str, str]:
         return {}
     sets = (
         *(FileSet(_view(tool), {own.verilog: "verilogSource"}) for tool in _VIEWS),
-        software(own),
+        *common_sets(own),
     )
     root = component(own, _Edition2009(), _interfaces(own), sets)
     _identify_parameters(root)
