@@ -27,14 +27,12 @@ from coprime.bus import registers
 from coprime.bus.accelerator import Bus
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite
-from coprime.bus.common import identity_fields
 from coprime.bus.front_end import FrontEnd
-from coprime.bus.register_classes import Register
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
-from coprime.device.base import Closing
 from coprime.engine.contract import Command, Operand
 from coprime.engine.design import Design
+from coprime.explore.runs import PredictedDevice
 from coprime.package.timing import DIAGRAMS, FOLDER
 from coprime.rsa import keys
 
@@ -86,34 +84,16 @@ class Device(wiring.Component):
         return m
 
 
-class Writes(Closing):
-    """Answers the driver as an idle accelerator does, and keeps what it writes."""
+class Writes(PredictedDevice):
+    """Keeps what the driver writes."""
 
     def __init__(self, design: Design):
+        super().__init__(design)
         self.written: list[tuple[int, int]] = []
-        fields: Mapping[Register, Mapping[str, int]] = {
-            registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
-            **identity_fields(design.capabilities),
-            registers.INTERRUPT_STATUS: {"DONE": 1},
-        }
-        self._words = {
-            register.address: sum(value << register[name].offset for name, value in values.items())
-            for register, values in fields.items()
-        }
-
-    def read32(self, address: int) -> int:
-        """Read what does not change."""
-        return self._words.get(address, 0)
 
     def write32(self, address: int, value: int) -> None:
         """Keep a write."""
         self.written.append((address, value))
-
-    def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Do not wait."""
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 def writes_before(design: Design, command: Command) -> list[tuple[int, int]]:

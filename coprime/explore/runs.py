@@ -27,6 +27,7 @@ from .operands import Operands, PrivateKey, expected_result
 
 __all__ = [
     "ClusterRun",
+    "PredictedDevice",
     "Run",
     "execute",
     "predict_operation",
@@ -156,7 +157,7 @@ def predict_operation(design: Design, command: Command, operands: Operands) -> P
 
     Raises EngineError if the hardware would refuse.
     """
-    device = _PredictedDevice(design)
+    device = PredictedDevice(design)
     execute(Accelerator(device, predict=device.predict), command, operands)
     assert device.prediction is not None
     if device.prediction.error is not Error.NONE:
@@ -164,8 +165,14 @@ def predict_operation(design: Design, command: Command, operands: Operands) -> P
     return device.prediction
 
 
-class _PredictedDevice(Closing):
-    """Answers the driver as an accelerator of a design does, and accepts whatever is loaded."""
+class PredictedDevice(Closing):
+    """Answers the driver as an accelerator of a design does, and accepts whatever is loaded.
+
+    Parameters
+    ----------
+    design : what it predicts
+    prediction : of the last command
+    """
 
     def __init__(self, design: Design):
         self._design = design
@@ -183,20 +190,22 @@ class _PredictedDevice(Closing):
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
+        """Predict a command as the design does, and keep the prediction."""
         self.prediction = self._design.predict(command, operands, lengths)
         return self.prediction
 
     def read32(self, address: int) -> int:
+        """Read a register that never changes; others are 0."""
         return self._words.get(address, 0)
 
     def write32(self, address: int, value: int) -> None:
-        pass
+        """Accept a write."""
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        pass
+        """Do not wait."""
 
     def close(self) -> None:
-        pass
+        """Nothing is open."""
 
 
 # --- A cluster ----------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ WRONG = {
         "build compact -p max_bits=64 --padding oaep -o x",
         "build cluster --padding oaep -o x",
         "build fdfm --clock 0 -o x",
+        "build fdfm --measure -o x",
         "synth fdfm --target generic",
         "synth fdfm --target xc7 --route",
         "synth fdfm --target ecp5 --device LFE5U-45F",
