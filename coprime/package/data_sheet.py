@@ -20,6 +20,7 @@ from .sheet import Cell, Section, Sheet
 __all__ = ["files", "sheet_of"]
 
 _BUSES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4 with bursts"}
+_LUT = {Target.XC7: "LUTs, 6 inputs", Target.ECP5: "LUTs, 4 inputs"}
 _CARRY = {Target.XC7: "CARRY4", Target.ECP5: "CCU2C"}
 _DSP = {Target.XC7: "DSP48E1", Target.ECP5: "MULT18X18D"}
 _BRAM = {Target.XC7: "RAMB36E1", Target.ECP5: "DP16KD"}
@@ -158,25 +159,9 @@ def _area(own: Description) -> Section:
     known = {one.part: one for one in own.figures.parts}
     parts = (CLUSTER,) if _is_cluster(own) else ("engine", "accelerator")
     rows = [_part(own, part, known.get(part)) for part in parts] if known else []
-    whole = f"The {parts[-1]} is what leaves the building"
-    if target is Target.GENERIC:
-        text = "Generic Verilog has no area: build with `--target xc7` or `ecp5`."
-    elif _is_cluster(own):
-        text = f"{whole}: {_cores(own)} engines with their nodes, and the front end."
-    else:
-        slave = f"the slave on {_BUSES[own.bus]}"
-        text = f"{whole}: the engine with its registers, its buffers and {slave}."
-    if rows:
-        text += " A LUT counts as logic, as memory or in a carry chain."
-        if len(known) < len(rows):
-            text += f" What is missing, this measures: `{own.command} --measure -o DIR`."
-    elif target is not Target.GENERIC:
-        text += f" Not measured: `{own.command} --measure -o DIR` measures it."
-    if target is Target.XC7:
-        text += " No clock is given: place and route for 7 series needs the vendor's tools."
     columns = {
         "part": "part",
-        "lut": "LUTs",
+        "lut": _LUT.get(target, "LUTs"),
         "ff": "flip-flops",
         "carry": _CARRY.get(target, "carry chains"),
         "dsp": _DSP.get(target, "DSP slices"),
@@ -189,6 +174,22 @@ def _area(own: Description) -> Section:
     }
     if target is not Target.ECP5:
         columns = {name: title for name, title in columns.items() if name not in _ROUTED}
+    whole = f"The {parts[-1]} is what leaves the building"
+    if target is Target.GENERIC:
+        text = "Generic Verilog has no area: build with `--target xc7` or `ecp5`."
+    elif _is_cluster(own):
+        text = f"{whole}: {_cores(own)} engines with their nodes, and the front end."
+    else:
+        slave = f"the slave on {_BUSES[own.bus]}"
+        text = f"{whole}: the engine with its registers, its buffers and {slave}."
+    if rows:
+        text += " A LUT counts as logic, as memory or in a carry chain."
+        if any(row[name] is None for row in rows for name in columns):
+            text += f" What is missing, this measures: `{own.command} --measure -o DIR`."
+    elif target is not Target.GENERIC:
+        text += f" Not measured: `{own.command} --measure -o DIR` measures it."
+    if target is Target.XC7:
+        text += " No clock is given: place and route for 7 series needs the vendor's tools."
     return Section(
         key="area",
         title="Area and clock",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -150,6 +151,15 @@ def test_a_part_that_was_not_measured_is_in_the_table():
     figures = Figures(parts=FIGURES.parts[1:])
     page, record = written(described(figures=figures))
     assert [row["lut"] for row in record["area"]] == [None, 1319]
+    assert "What is missing, this measures" in page
+
+
+def test_a_clock_that_was_not_measured_names_the_command():
+    engine, accelerator = FIGURES.parts
+    page, record = written(
+        described(figures=Figures(parts=[replace(engine, clock=None), accelerator]))
+    )
+    assert [row["clock_mean_mhz"] for row in record["area"]] == [None, 80.0]
     assert "What is missing, this measures" in page
 
 
