@@ -21,7 +21,7 @@ def check(accelerator, tests):
 @pytest.mark.parametrize("file", RSA_FILES)
 def test_some_of_each_file(file):
     tests = list(vectors(file, acceptable=True))
-    check(IntegerAccelerator(), tests[:: len(tests) // 8])
+    check(IntegerAccelerator(), tests[:: len(tests) // 4])
 
 
 @pytest.mark.slow
