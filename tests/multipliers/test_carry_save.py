@@ -66,8 +66,14 @@ def all_cases(family, length, width):
 
 
 @each_family
-@pytest.mark.parametrize("length", [1, 2, 3, 4])
-@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [
+        *((length, words) for length in (1, 2, 3) for words in (1, 2)),
+        (4, 2),
+        pytest.param(4, 1, marks=pytest.mark.slow),
+    ],
+)
 def test_every_operand(family, length, words):
     width = digits(length, words)
     check(make(family, words, width), list(all_cases(family, length, width)))
