@@ -28,7 +28,7 @@ def harness(tmp_path_factory):
     running.close()
 
 
-def set_engine(harness, engine, *, least=1, greatest=4096, prime=2048, equal=0, commands=ALL):
+def set_engine(harness, engine, *, least=1, greatest=8192, prime=4096, equal=0, commands=ALL):
     harness("engine", *engine, least, greatest, prime, equal, commands)
 
 
@@ -68,6 +68,7 @@ def test_constants_of_a_modulus(harness, engine):
     moduli = [1, 2, 3, 4, 5, 0xFFFF_FFFF, 1 << 32, 1 << 31, (1 << 32) + 1, (1 << 255) - 19]
     moduli += [(1 << bits) - 1 for bits in (31, 33, 63, 64, 65, 521)]
     moduli += [generator.getrandbits(bits) | 1 << bits - 1 for bits in range(250, 263)]
+    moduli.append(generator.getrandbits(8192) | 1 << 8191 | 1)
     for least in (1, 40):
         set_engine(harness, engine, least=least)
         for m in moduli:
