@@ -1,5 +1,6 @@
 """AXI4 against a master that is not ours: cocotbext-axi, on Verilator."""
 
+import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
@@ -44,6 +45,7 @@ def test_with_cocotb(mock_engine, simulate_bench):
     assert simulate_bench(accelerator, "axi4_bench") == (17, 0)
 
 
+@pytest.mark.slow
 def test_a_cluster_with_cocotb(mock_engine, simulate_bench):
     engines = [mock_engine(40) for _ in range(2)]
     assert simulate_bench(Ring(engines), "cluster_axi4_bench") == (4, 0)

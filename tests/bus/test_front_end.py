@@ -58,7 +58,9 @@ async def prepare(ctx, bench, length, y=0):
 
 
 @pytest.mark.parametrize("aligned", [False, True])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width", [17, 32, *(pytest.param(width, marks=pytest.mark.slow) for width in (1, 64))]
+)
 def test_whole_commands(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     rng = random.Random(SEED)

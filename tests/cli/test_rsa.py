@@ -13,6 +13,7 @@ from tests.cli.command import run
 from tests.integers import IntegerAccelerator, IntegerResult
 
 
+@pytest.mark.usefixtures("integers")
 def test_rsa_round_trips(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(capsys, *"rsa keygen --bits 1024 -o key.pem --public pub.pem".split())[0] == 0

@@ -30,7 +30,12 @@ DESIGNS = {
 }
 
 
-@pytest.fixture(params=DESIGNS)
+SLOW = ("montgomery-2csa",)  # the multiplier of montgomery-1csa, with other adders
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in DESIGNS]
+)
 def bench(request):
     return Bench(DESIGNS[request.param]())
 

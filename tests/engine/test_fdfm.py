@@ -67,7 +67,13 @@ def test_agrees_with_the_papers_four_steps(fdfm):
 # --- Cycles -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", sorted(paper.CRT_CYCLES))
+@pytest.mark.parametrize(
+    "length",
+    [
+        pytest.param(length, marks=[pytest.mark.slow] * (length > 1024))
+        for length in sorted(paper.CRT_CYCLES)
+    ],
+)
 def test_worst_case_is_no_slower_than_table_2(fdfm, length):
     key = WorstCaseNumbers.of_length(length)
     x = key.n - 2

@@ -259,7 +259,9 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
 
     tool("map_xc7", MappedDesign(**mapped, target="xc7", device="7"))
     tool("map_ecp5", MappedDesign(**mapped, target="ecp5", device="5"))
-    routed = argparse.Namespace(device="85", fmax_mhz=100.0, tools={"nextpnr": "2"})
+    routed = argparse.Namespace(
+        device="85", fmax_mhz=100.0, fmax_by_seed={1: 100.0}, tools={"nextpnr": "2"}
+    )
     tool("route_ecp5", routed)
     areas = [measure(point.area, worker.sources()) for point in (xc7, ecp5)]
     assert [area.reason for area in areas] == [None, None]

@@ -70,8 +70,7 @@ def all_cases(family, length, width):
     ("length", "words"),
     [
         *((length, words) for length in (1, 2, 3) for words in (1, 2)),
-        (4, 2),
-        pytest.param(4, 1, marks=pytest.mark.slow),
+        *(pytest.param(4, words, marks=pytest.mark.slow) for words in (1, 2)),
     ],
 )
 def test_every_operand(family, length, words):

@@ -28,6 +28,8 @@ DIAGONAL = {
     name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
     for k, name in enumerate(FAMILIES)
 }
+IN_CI = ("fdfm", "montgomery-1csa", "compact", "compression")
+"""The others with the long sweeps."""
 CORES = ("fdfm", "compact", "compression")
 
 
@@ -67,7 +69,10 @@ def core_settings(family):
 
 
 @ICARUS
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [one if one in IN_CI else pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES],
+)
 def test_icarus(tmp_path, family):
     target, bus, generation = DIAGONAL[family]
     write_package(choose(family, settings(family)), target, tmp_path, bus)
@@ -80,9 +85,8 @@ def test_icarus_runs_a_cluster(tmp_path):
     assert_passes(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "family", ["fdfm", *(pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
 def test_verilator(tmp_path, family):
     target, bus, _ = DIAGONAL[family]
     write_package(choose(family, settings(family)), target, tmp_path, bus)

@@ -151,7 +151,7 @@ def test_wiping_clears_the_slots():
 def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="tasks must be one or more"):
         PaddingUnit([], 1024)
-    with pytest.raises(ValueError, match="longest modulus of 65 to 65280 bits, not 64"):
+    with pytest.raises(ValueError, match="needs max_bits of 65 to 65280, not 64"):
         PaddingUnit(PROGRAMS, 64)
     with pytest.raises(TypeError, match="max_length must be an integer"):
         PaddingUnit(PROGRAMS, "1024")
