@@ -27,7 +27,9 @@ def memories(bench, core):
     ]
 
 
-@pytest.mark.parametrize("slot", [Scratch.RESULT, Scratch.SUM])
+@pytest.mark.parametrize(
+    "slot", [Scratch.RESULT, pytest.param(Scratch.SUM, marks=pytest.mark.slow)]
+)
 def test_a_digit_that_changes_before_it_is_read(bench, slot):
     """What is read and what it is compared with: neither gives a wrong result, at any moment."""
     device, layout = bench.device, bench.choice.core.design.layout

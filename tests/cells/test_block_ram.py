@@ -85,6 +85,7 @@ def test_xc7_netlist_agrees_with_twin():
     )
 
 
+@pytest.mark.slow
 def test_both_ports_write_on_xc7():
     mapped = map_xc7(BlockRam(18, 2048, write_a=True, target=Target.XC7), "coprime_mapped")
     assert (mapped.ramb36, mapped.lut, mapped.ff) == (1, 0, 0)

@@ -30,7 +30,8 @@ DESIGNS = {
 }
 
 
-SLOW = ("montgomery-2csa",)  # the multiplier of montgomery-1csa, with other adders
+# Lanes and multipliers that other designs here have, in another combination.
+SLOW = ("fdfm, 2 multipliers", "montgomery-2csa", "montgomery-r2")
 
 
 @pytest.fixture(

@@ -1,6 +1,6 @@
 """Moduli of 8192 bits, the longest: they fill the windows of the registers, and block RAMs grow.
 
-Public operations only: a private one of 8192 bits takes 23 million cycles or more.
+Public operations only: a private one takes too long to simulate.
 """
 
 import random

@@ -132,7 +132,7 @@ def edge_moduli(digits):
     yield 3
 
 
-@pytest.mark.parametrize("digits", [2, 3, 4, 7])
+@pytest.mark.parametrize("digits", [2, 3, 4, pytest.param(7, marks=pytest.mark.slow)])
 def test_edges(digits):
     cases = []
     for m in edge_moduli(digits):
@@ -173,7 +173,10 @@ def test_unequal_counts():
     check(cases)
 
 
-@pytest.mark.parametrize("length", [512, 1024, 2048, 2176])
+@pytest.mark.parametrize(
+    "length",
+    [512, 2176, *(pytest.param(length, marks=pytest.mark.slow) for length in (1024, 2048))],
+)
 def test_long_operands(length):
     generator = random.Random(length)
     digits = -(-(length + 2) // RADIX_BITS)

@@ -709,7 +709,10 @@ def test_nothing_is_done_after_a_reset(command):
     simulate(multiplier, steps)
 
 
-@pytest.mark.parametrize(("width", "latency", "inner"), [(16, 1, 2), (16, 3, 2), (64, 9, 2)])
+@pytest.mark.parametrize(
+    ("width", "latency", "inner"),
+    [(16, 1, 2), (16, 3, 2), pytest.param(64, 9, 2, marks=pytest.mark.slow)],
+)
 def test_reset_in_the_middle(width, latency, inner):
     """Another command as soon as a register's reset lets go, at any moment of a multiplication."""
     generator = random.Random(3)
@@ -924,10 +927,10 @@ def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
     ("part", "width", "scaled", "most"),
     [
         ("multiplier", 16, 0, 7),
-        ("multiplier", 16, 1, 2),
         *(
             pytest.param(*parameters, marks=pytest.mark.slow)
             for parameters in (
+                ("multiplier", 16, 1, 2),
                 ("multiplier", 32, 0, 13),
                 ("multiplier", 64, 0, 27),
                 ("multiplier", 64, 1, 18),
