@@ -198,7 +198,8 @@ def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
     """The worst case of an operation at a length; None if there are no such operands."""
     own = core.design.capabilities
     if command is not Command.RSA_PRIVATE:
-        return random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
+        public = random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
+        return public if public.lengths.fit(own) else None  # short moduli: 65537 may be too long
     half = bits // 2
     if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
         return None

@@ -64,6 +64,12 @@ def test_operations_have_the_cycles_of_a_simulation(compact):
         assert compact.accelerator.private(3).cycles == found["RSA_PRIVATE", bits].engine_cycles
 
 
+def test_exponents_that_a_short_modulus_has_no_room_for_are_left_out():
+    """65537 has 17 bits, the modulus 12."""
+    figures = data_sheet.shipped(choose("direct", {"modulus": "kyber"}), Target.GENERIC)
+    assert {one.operation for one in figures.operations} == {"MODMUL", "MODEXP"}
+
+
 def test_the_worst_case_is_one(fdfm):
     """Every bit of both halves' exponents is 1: no key takes more cycles."""
     found = data_sheet.shipped(choose("fdfm", {"max_bits": "512"}), Target.GENERIC)

@@ -85,6 +85,12 @@ def test_icarus_runs_a_cluster(tmp_path):
     assert_passes(tmp_path)
 
 
+def test_a_percent_sign_is_no_format(tmp_path):
+    """Verilator refuses `% m`, which is in the summary of `direct`."""
+    write_package(choose("direct", settings("direct")), Target.GENERIC, tmp_path)
+    assert "x * y %% m" in (tmp_path / "sim" / "coprime_direct_tb.v").read_text()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_verilator(tmp_path, family):

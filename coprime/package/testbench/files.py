@@ -92,7 +92,7 @@ def _testbench(own: Description) -> str:
         _text("testbench.v"),
         name=own.name,
         version=own.version,
-        summary=own.summary,
+        summary=own.summary.replace("%", "%%"),  # in a format of $display
         longest=script.longest,
         limit=_LIMIT,
         registers=_constants({f"REG_{one.name}": one.address for one in own.registers}, "[11:0]"),
