@@ -102,9 +102,10 @@ def demonstrate(
             f" multiplier at work in {result.utilization:.1%}"
         )
     print(f"  simulation  {clock / seconds / 1e6:>11.1f} million cycles a second")
-    area = measure_area(choice, Target.XC7)
-    print(
-        f"  area        {area.lut} LUTs, {area.ff} flip-flops, {area.dsp} DSP48E1,"
-        f" {area.bram:g} RAMB36E1 ({area.device}, engine without its bus)"
-    )
+    for part in ("engine", "accelerator"):
+        area = measure_area(choice, Target.XC7, part=part)
+        print(
+            f"  {part:11} {area.lut:,} LUTs, {area.ff:,} flip-flops, {area.dsp} DSP48E1,"
+            f" {area.bram:g} RAMB36E1 ({area.device})"
+        )
     return right
