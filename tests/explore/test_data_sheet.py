@@ -44,6 +44,7 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
     own = bench.design.capabilities
     watch = Watch(bench.device)
     run = execute(Accelerator(watch), Command.MODMUL, random_operands(Command.MODMUL, bits, 1))
+    bench.accelerator.forget()  # its device holds what another driver has loaded
     assert watch.cycles == run.cycles + front_end_cycles(own, bits)
 
 
