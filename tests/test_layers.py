@@ -10,6 +10,7 @@ import coprime
 ROOT = Path(coprime.__file__).parent
 LAYERS = [
     "cli",
+    "assess",
     "explore",
     "papers",
     "soc",

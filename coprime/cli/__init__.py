@@ -21,7 +21,7 @@ from coprime.flow.tools import ToolError, is_optional, not_installed
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
 
-from . import build, cache, choose, completion, demo, report, rsa, run, soc, sweep, synth
+from . import assess, build, cache, choose, completion, demo, report, rsa, run, soc, sweep, synth
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
 from .output import report_work
@@ -37,6 +37,7 @@ COMMANDS = {
     "report": report,
     "choose": choose,
     "rsa": rsa,
+    "assess": assess,
     "soc": soc,
     "cache": cache,
     "completion": completion,

@@ -1,0 +1,1 @@
+"""What an attacker could get out of a design: under faults, and from its power."""
