@@ -4,10 +4,10 @@ It shows the effect of a fault on a circuit, and not how likely one is.
 """
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from coprime.flow.simulation import show_registers
+from coprime.flow.simulation import AT_CYCLE, show_registers
 
 from .simulated import SimulatedDevice
 
@@ -66,6 +66,7 @@ class FaultyDevice(SimulatedDevice):
         super().__init__(shown, top, cycle_limit=cycle_limit, access_limit=access_limit)
         found = [self._register(k) for k in range(self._library.coprime_registers(self._open()))]
         self.registers = {register.name: register for register in found}
+        self._state_bytes: int = self._library.coprime_state_bytes(self._open())
 
     def flip(self, register: Register, word: int, bit: int) -> None:
         """Invert one bit, as if it had taken this value in the last clock cycle.
@@ -75,7 +76,19 @@ class FaultyDevice(SimulatedDevice):
         self._check(register, word)
         if bit not in range(register.width):
             raise ValueError(f"bit must be in 0..{register.width - 1}, not {bit}")
-        self._library.coprime_flip(self._open(), register.index, word, bit)
+        self.poke(register, word, self.peek(register, word) ^ 1 << bit)
+
+    def poke(self, register: Register, word: int, value: int) -> None:
+        """Set a word, as if it had taken this value in the last clock cycle.
+
+        ValueError for a word that does not exist, or a value that does not fit.
+        """
+        self._check(register, word)
+        if value not in range(1 << register.width):
+            raise ValueError(f"value must be in 0..2**{register.width} - 1, not {value}")
+        size = (register.width + 7) // 8
+        data = value.to_bytes(size, "little")
+        self._library.coprime_poke(self._open(), register.index, word, data, size)
 
     def peek(self, register: Register, word: int = 0) -> int:
         """The present value of a word of the register or memory."""
@@ -86,20 +99,43 @@ class FaultyDevice(SimulatedDevice):
         return int.from_bytes(found.raw, "little")
 
     def save(self) -> bytes:
-        """The present state of all registers and memories, between two accesses."""
-        state = ctypes.create_string_buffer(self._library.coprime_state_bytes(self._open()))
+        """The present state: all registers and memories, and the place in the random bytes.
+
+        It is complete between two accesses, not while a function of `call_at` is called.
+        """
+        state = ctypes.create_string_buffer(self._state_bytes)
         self._library.coprime_save(self._open(), state)
         return state.raw
 
-    def restore(self, state: bytes) -> None:
-        """Return to a state from this device's `save`, with an idle bus. `cycles` keeps counting.
+    def restore(self, state: bytes, only: Collection[Register] | None = None) -> None:
+        """Return to a state from this device's `save`; `cycles` keeps counting.
 
-        ValueError for bytes of another length.
+        With `only`, it is the contents of these registers and memories that return. ValueError for
+        bytes of another length, or another device's register.
         """
-        size = self._library.coprime_state_bytes(self._open())
-        if len(state) != size:
-            raise ValueError(f"state must have {size} bytes, not {len(state)}")
-        self._library.coprime_restore(self._open(), state)
+        self._check_state(state)
+        chosen = None
+        if only is not None:
+            for register in only:
+                self._check(register, 0)
+            indices = {register.index for register in only}
+            chosen = bytes(index in indices for index in range(len(self.registers)))
+        self._library.coprime_restore(self._open(), state, chosen)
+
+    def equals(self, state: bytes) -> bool:
+        """Whether the present state is this one. ValueError for bytes of another length."""
+        self._check_state(state)
+        return bool(self._library.coprime_equals(self._open(), state))
+
+    def call_at(self, cycle: int, function: Callable[[], int | None]) -> None:
+        """Call a function, in place of one from before, as soon as `cycles` is `cycle`.
+
+        That may be in the middle of an access, and no function is called for a cycle that has
+        passed. It returns the next cycle in which it is called; None: not again. It must not raise,
+        access registers over the bus, or let the clock run.
+        """
+        self._function = AT_CYCLE(lambda: function() or 0)
+        self._library.coprime_call_at(self._open(), cycle, self._function)
 
     def _register(self, index: int) -> Register:
         width, words = ctypes.c_uint64(), ctypes.c_uint64()
@@ -108,6 +144,10 @@ class FaultyDevice(SimulatedDevice):
         )
         plain = name.decode().strip(" \\")
         return Register(plain, index, width.value, words.value)
+
+    def _check_state(self, state: bytes) -> None:
+        if len(state) != self._state_bytes:
+            raise ValueError(f"state must have {self._state_bytes} bytes, not {len(state)}")
 
     def _check(self, register: Register, word: int) -> None:
         if self.registers.get(register.name) != register:

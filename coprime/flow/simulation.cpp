@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <memory>
@@ -144,11 +145,12 @@ struct Nodes {
 // A stream of random bytes that always has one.
 class Randomness {
     std::random_device system;
-    std::deque<uint8_t> given;
+    std::vector<uint8_t> given;
+    uint64_t drawn = 0;
 
     void draw(Vmodel& model) {
-        model.s_axis_random_tdata = given.empty() ? system() & 0xFF : given.front();
-        if (!given.empty()) given.pop_front();
+        model.s_axis_random_tdata = drawn < given.size() ? given[drawn] : system() & 0xFF;
+        ++drawn;
     }
 
    public:
@@ -156,6 +158,14 @@ class Randomness {
     void give(Vmodel& model, const uint8_t* bytes, uint64_t count) {
         given.assign(bytes, bytes + count);
         model.s_axis_random_tvalid = 1;
+        go_to(model, 0);
+    }
+
+    // How many bytes passed before the one that is there, and back to it, if it was given.
+    uint64_t passed() const { return drawn - 1; }
+
+    void go_to(Vmodel& model, uint64_t passed) {
+        drawn = passed;
         draw(model);
     }
 
@@ -168,6 +178,8 @@ class Randomness {
 #else
 struct Randomness {
     void give(Vmodel&, const uint8_t*, uint64_t) {}
+    uint64_t passed() const { return 0; }
+    void go_to(Vmodel&, uint64_t) {}
     bool is_taken(const Vmodel&) { return false; }
     void step(Vmodel&, bool) {}
 };
@@ -212,11 +224,20 @@ class Registers {
         for (const VerilatedVar* one : all) to = std::copy_n(data(*one), bytes(*one), to);
     }
 
-    void restore(const uint8_t* from) const {
-        for (const VerilatedVar* one : all) {
-            std::copy_n(from, bytes(*one), data(*one));
-            from += bytes(*one);
+    // Those that `chosen` has a 1 for; all without it.
+    void restore(const uint8_t* from, const uint8_t* chosen) const {
+        for (uint64_t n = 0; n < all.size(); ++n) {
+            if (!chosen || chosen[n]) std::copy_n(from, bytes(*all[n]), data(*all[n]));
+            from += bytes(*all[n]);
         }
+    }
+
+    bool equal(const uint8_t* state) const {
+        for (const VerilatedVar* one : all) {
+            if (std::memcmp(state, data(*one), bytes(*one))) return false;
+            state += bytes(*one);
+        }
+        return true;
     }
 };
 #endif
@@ -226,6 +247,8 @@ struct Simulation {
     Vmodel model{&context};
 #ifdef REGISTERS
     Registers registers{context};
+    uint64_t call_at = 0;          // what `cycles` is when `call` is due; 0: never
+    uint64_t (*call)() = nullptr;  // gives the next `call_at`
 #endif
     Nodes nodes;
     Randomness randomness;
@@ -292,14 +315,21 @@ struct Simulation {
     }
 #endif
 
+    void count_cycle() {
+        ++cycles;
+#ifdef REGISTERS
+        if (cycles == call_at) call_at = call();
+#endif
+    }
+
     void rise() {
         const bool taken = randomness.is_taken(model);
         nodes.rise(model);
         model.s_axi_aclk = 1;
         model.eval();
         dump(1);
-        ++cycles;
         randomness.step(model, taken);
+        count_cycle();
     }
 
     void tick() {
@@ -314,8 +344,8 @@ struct Simulation {
         model.rootp->PREVIOUS_CLOCK = 0;
         model.s_axi_aclk = 1;
         Vmodel___024root___eval(model.rootp);
-        ++cycles;
         randomness.step(model, taken);
+        count_cycle();
 #else
         settle();
         rise();
@@ -357,8 +387,7 @@ struct Simulation {
             if (address_taken) model.s_axi_awvalid = 0;
             if (data_taken) ++sent;
             if (answered) {
-                model.s_axi_wvalid = 0;
-                model.s_axi_bready = 0;
+                idle();
                 return response;
             }
         }
@@ -388,7 +417,7 @@ struct Simulation {
             if (answered) {
                 worst = std::max(worst, response);
                 if (++received == count) {
-                    model.s_axi_rready = 0;
+                    idle();
                     return worst;
                 }
             }
@@ -486,22 +515,46 @@ void coprime_peek(const Simulation* simulation, uint64_t index, uint64_t word, u
     std::copy_n(simulation->registers.word(index, word), count, bytes);
 }
 
-void coprime_flip(Simulation* simulation, uint64_t index, uint64_t word, uint64_t bit) {
-    simulation->registers.word(index, word)[bit / 8] ^= 1 << bit % 8;
+void coprime_poke(Simulation* simulation, uint64_t index, uint64_t word, const uint8_t* bytes,
+                  uint64_t count) {
+    std::copy_n(bytes, count, simulation->registers.word(index, word));
     simulation->follow_registers();
 }
 
-// All registers and memories, as bytes to go back to; how many these are.
-uint64_t coprime_state_bytes(const Simulation* simulation) { return simulation->registers.bytes(); }
+// All registers and memories, and how many random bytes have passed, as bytes to go back to; how
+// many these are. Between two accesses that is all there is.
+uint64_t coprime_state_bytes(const Simulation* simulation) {
+    return simulation->registers.bytes() + sizeof(uint64_t);
+}
 
 void coprime_save(const Simulation* simulation, uint8_t* bytes) {
-    simulation->registers.save(bytes);
+    const uint64_t passed = simulation->randomness.passed();
+    std::memcpy(bytes, &passed, sizeof passed);
+    simulation->registers.save(bytes + sizeof passed);
 }
 
-void coprime_restore(Simulation* simulation, const uint8_t* bytes) {
-    simulation->registers.restore(bytes);
-    simulation->idle();
+// With `chosen`, a byte for each register, only those that it has a 1 for.
+void coprime_restore(Simulation* simulation, const uint8_t* bytes, const uint8_t* chosen) {
+    uint64_t passed;
+    std::memcpy(&passed, bytes, sizeof passed);
+    simulation->registers.restore(bytes + sizeof passed, chosen);
+    if (!chosen) simulation->randomness.go_to(simulation->model, passed);
     simulation->follow_registers();
+}
+
+// Whether the present state is this one.
+int coprime_equals(const Simulation* simulation, const uint8_t* bytes) {
+    uint64_t passed;
+    std::memcpy(&passed, bytes, sizeof passed);
+    return passed == simulation->randomness.passed() &&
+           simulation->registers.equal(bytes + sizeof passed);
+}
+
+// Call a function as soon as this many cycles have passed, also within an access. It gives the
+// number of cycles at which it is called again; 0: never.
+void coprime_call_at(Simulation* simulation, uint64_t cycles, uint64_t (*call)()) {
+    simulation->call = call;
+    simulation->call_at = cycles;
 }
 #endif
 

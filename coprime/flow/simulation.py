@@ -19,7 +19,14 @@ from pathlib import Path
 from .cache import cached
 from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
-__all__ = ["Chain", "build_library", "build_simulation", "load_simulation", "show_registers"]
+__all__ = [
+    "AT_CYCLE",
+    "Chain",
+    "build_library",
+    "build_simulation",
+    "load_simulation",
+    "show_registers",
+]
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
@@ -45,6 +52,8 @@ _SPLIT = ("--output-split", "2000", "--output-split-cfuncs", "200")
 _WHOLE = ("--flatten",)
 """All modules as one, which saves the copies of ports: a third faster. Not for what is split."""
 _SHOWN = "/*verilator public_flat_rd*/"
+AT_CYCLE = ctypes.CFUNCTYPE(ctypes.c_uint64)
+"""A function that a simulation with registers calls in a cycle; it gives the next one, 0: never."""
 _REGISTER = re.compile(
     r"^(  reg (?:signed )?(?:\[\d+:\d+\] )?(?:\\\S+ |\w+)(?: \[\d+:\d+\])?)", re.MULTILINE
 )
@@ -233,10 +242,12 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "registers": (count, [handle]),
         "register": (ctypes.c_char_p, [handle, count, *[ctypes.POINTER(count)] * 2]),
         "peek": (None, [handle, count, count, ctypes.c_char_p, count]),
-        "flip": (None, [handle, count, count, count]),
+        "poke": (None, [handle, count, count, ctypes.c_char_p, count]),
         "state_bytes": (count, [handle]),
         "save": (None, [handle, ctypes.c_char_p]),
-        "restore": (None, [handle, ctypes.c_char_p]),
+        "restore": (None, [handle, ctypes.c_char_p, ctypes.c_char_p]),
+        "equals": (ctypes.c_int, [handle, ctypes.c_char_p]),
+        "call_at": (None, [handle, count, AT_CYCLE]),
     }
     for name, (result, arguments) in types.items():
         function = getattr(loaded, f"coprime_{name}", None)

@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from coprime.device.base import BusTimeout
 from coprime.device.faulty import FaultyDevice, Register
 from coprime.flow.tools import ToolError
 from tests.flow.test_simulation import PLAIN
@@ -139,3 +140,53 @@ def test_state_of_another_device(device):
 def test_verilog_with_errors():
     with pytest.raises(ToolError, match="Yosys failed"):
         FaultyDevice(VERILOG, "none")
+
+
+def test_poke(device):
+    count, counts = device.registers["count"], device.registers["counts"]
+    device.poke(count, 0, 500)
+    assert device.peek(count) == 500
+    device.poke(counts, 3, (1 << 40) - 1)
+    assert device.peek(counts, 3) == (1 << 40) - 1
+    with pytest.raises(ValueError, match=r"value must be in 0\.\.2\*\*32 - 1, not 4294967296"):
+        device.poke(count, 0, 1 << 32)
+
+
+def test_restore_only(device):
+    """The count goes back by 20, and the memory keeps what was written since."""
+    count, counts = device.registers["count"], device.registers["counts"]
+    state, before = device.save(), device.peek(count)
+    device.run(20)
+    kept = [device.peek(counts, word) for word in range(8)]
+    device.restore(state, only=[count])
+    assert device.peek(count) == before
+    assert [device.peek(counts, word) for word in range(8)] == kept
+
+
+def test_equals(device):
+    state = device.save()
+    assert device.equals(state)
+    device.flip(device.registers["counts"], 7, 39)
+    assert not device.equals(state)
+    device.flip(device.registers["counts"], 7, 39)
+    assert device.equals(state)
+    with pytest.raises(ValueError, match=r"state must have \d+ bytes, not 1"):
+        device.equals(b"a")
+
+
+def test_call_at(device):
+    """In each of these cycles, in an access too; a register that changes then has its effect."""
+    count, seen = device.registers["count"], []
+    cycles = iter([device.cycles + cycle for cycle in (5, 6, 9)])
+
+    def call():
+        seen.append((device.cycles, device.peek(count)))
+        device.flip(count, 0, 8)
+        return next(cycles, None)
+
+    start, first = device.cycles, device.peek(count)
+    device.call_at(next(cycles), call)
+    with pytest.raises(BusTimeout):
+        device.read32(0)  # nobody answers
+    assert [cycle - start for cycle, _ in seen] == [5, 6, 9]
+    assert [value - first for _, value in seen] == [5, 6 + 256, 9]
