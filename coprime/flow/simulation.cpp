@@ -11,9 +11,10 @@
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
 //
 // With REGISTERS, all state of Vmodel is variables that Verilator lists: registers and memories,
-// which can be read and changed between two cycles.
+// which can be read and changed between two cycles, and whose changes can be counted in each.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -193,8 +194,6 @@ class Registers {
 
     static uint8_t* data(const VerilatedVar& one) { return static_cast<uint8_t*>(one.datap()); }
 
-    static uint64_t bytes(const VerilatedVar& one) { return one.entSize() * words(one); }
-
    public:
     explicit Registers(VerilatedContext& context) {
         for (const auto& [path, scope] : *context.scopeNameMap())
@@ -205,6 +204,8 @@ class Registers {
     static uint64_t words(const VerilatedVar& one) {
         return one.udims() ? one.unpackedRanges()[0].elements() : 1;
     }
+
+    static uint64_t bytes(const VerilatedVar& one) { return one.entSize() * words(one); }
 
     uint64_t size() const { return all.size(); }
 
@@ -240,6 +241,68 @@ class Registers {
         return true;
     }
 };
+
+// The bits that change in each clock cycle, or are 1 after it, summed by component: what a circuit's
+// power follows. Of memories only the words that change count, with either.
+class Activity {
+    const Registers& registers;
+    const uint32_t* components;  // of each register
+    const uint64_t count;        // of components; the sum of all comes after them
+    const bool weight;
+    std::vector<uint8_t> before;
+
+    // The bits that differ in up to 8 bytes; `other` may be null for bits that are 1.
+    static uint32_t ones(const uint8_t* one, const uint8_t* other, uint64_t bytes) {
+        uint64_t now = 0, then = 0;
+        std::memcpy(&now, one, bytes);
+        if (other) std::memcpy(&then, other, bytes);
+        return std::popcount(now ^ then);
+    }
+
+    uint32_t count_bits(const uint8_t* now, const uint8_t* then, uint64_t bytes) const {
+        uint32_t sum = 0;
+        for (uint64_t k = 0; k < bytes; k += 8)
+            sum += ones(now + k, weight ? nullptr : then + k, std::min<uint64_t>(8, bytes - k));
+        return sum;
+    }
+
+    uint32_t count_changed_words(const uint8_t* now, const uint8_t* then, uint64_t bytes,
+                                 uint64_t word) const {
+        uint32_t sum = 0;
+        for (uint64_t k = 0; k < bytes; k += word)
+            if (std::memcmp(now + k, then + k, word)) sum += count_bits(now + k, then + k, word);
+        return sum;
+    }
+
+   public:
+    Activity(const Registers& registers, const uint32_t* components, uint64_t count, bool weight)
+        : registers{registers}, components{components}, count{count}, weight{weight},
+          before(registers.bytes()) {
+        registers.save(before.data());
+    }
+
+    // Append the sample of the last clock cycle: a number for each component, and their sum.
+    void sample(std::vector<uint16_t>& samples) {
+        const uint64_t first = samples.size();
+        samples.resize(first + count + 1);
+        uint8_t* then = before.data();
+        for (uint64_t index = 0; index < registers.size(); ++index) {
+            const VerilatedVar& one = registers[index];
+            const uint8_t* now = registers.word(index, 0);
+            const uint64_t bytes = Registers::bytes(one);
+            const bool changed = std::memcmp(now, then, bytes);
+            if (changed || (weight && !one.udims())) {
+                const uint32_t sum = one.udims()
+                                         ? count_changed_words(now, then, bytes, one.entSize())
+                                         : count_bits(now, then, bytes);
+                samples[first + components[index]] += sum;
+                samples[first + count] += sum;
+                std::memcpy(then, now, bytes);
+            }
+            then += bytes;
+        }
+    }
+};
 #endif
 
 struct Simulation {
@@ -249,6 +312,7 @@ struct Simulation {
     Registers registers{context};
     uint64_t call_at = 0;          // what `cycles` is when `call` is due; 0: never
     uint64_t (*call)() = nullptr;  // gives the next `call_at`
+    std::vector<uint16_t> samples;
 #endif
     Nodes nodes;
     Randomness randomness;
@@ -555,6 +619,25 @@ int coprime_equals(const Simulation* simulation, const uint8_t* bytes) {
 void coprime_call_at(Simulation* simulation, uint64_t cycles, uint64_t (*call)()) {
     simulation->call = call;
     simulation->call_at = cycles;
+}
+
+// Run until irq is 1, at most `limit` cycles, and give how many these were. Each one leaves a sample
+// of `components` + 1 numbers for coprime_samples; `component_of` has the component of each register.
+uint64_t coprime_record(Simulation* simulation, uint64_t limit, const uint32_t* component_of,
+                        uint64_t components, int weight) {
+    Activity activity{simulation->registers, component_of, components, weight != 0};
+    simulation->samples.clear();
+    uint64_t cycles = 0;
+    for (; cycles < limit && !simulation->model.irq; ++cycles) {
+        simulation->tick();
+        activity.sample(simulation->samples);
+    }
+    return cycles;
+}
+
+// Copy what the last coprime_record has left.
+void coprime_samples(const Simulation* simulation, uint16_t* to) {
+    std::copy(simulation->samples.begin(), simulation->samples.end(), to);
 }
 #endif
 

@@ -248,6 +248,8 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "restore": (None, [handle, ctypes.c_char_p, ctypes.c_char_p]),
         "equals": (ctypes.c_int, [handle, ctypes.c_char_p]),
         "call_at": (None, [handle, count, AT_CYCLE]),
+        "record": (count, [handle, count, words, count, ctypes.c_int]),
+        "samples": (None, [handle, ctypes.c_void_p]),
     }
     for name, (result, arguments) in types.items():
         function = getattr(loaded, f"coprime_{name}", None)
