@@ -1,14 +1,10 @@
 """Sweeps of the design space on a Dask cluster, with what was measured before kept by content."""
 
-import logging
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import dask
-from distributed import Client, LocalCluster, Worker, WorkerPlugin, as_completed
+from distributed import as_completed
 from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
@@ -16,6 +12,7 @@ from coprime.cells.target import Target
 from .points import Point, write_points
 from .specification import PlannedPoint
 from .worker import Measurement, Task, measure, recall, remember, sources
+from .workers import open_client
 
 __all__ = ["Progress", "Summary", "sweep"]
 
@@ -159,7 +156,7 @@ def _measurements(
     """Measure on a cluster; yield each measurement as it arrives."""
     if not tasks:
         return
-    with _client(workers, scheduler) as client:
+    with open_client(workers, scheduler) as client:
         here = sources()
         futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
         for future in as_completed(futures, loop=client.loop):
@@ -177,37 +174,3 @@ def _measurements(
                     "the cluster is gone; what was measured is kept: start the sweep again"
                 )
             future.release()
-
-
-@contextmanager
-def _client(workers: int | None, scheduler: str | None) -> Iterator[Client]:
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="5s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise OSError(f"there is no Dask scheduler at {scheduler}") from error
-        with client:
-            yield client
-        return
-    with (
-        # A sweep's memory is in the tools that workers start, which Dask does not see.
-        LocalCluster(
-            n_workers=workers or dask.system.CPU_COUNT,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        client.register_plugin(_Patience())
-        yield client
-
-
-class _Patience(WorkerPlugin):
-    """Leaves Ctrl-C, which a terminal sends to workers too, to the sweep: that ends them."""
-
-    def setup(self, worker: Worker) -> None:
-        # A function, since tools would inherit that a signal is ignored.
-        signal.signal(signal.SIGINT, lambda number, frame: None)
