@@ -71,7 +71,7 @@ PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extra
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header
 
 lock: $(READY)
-	@$(PIN) --upgrade --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
+	@$(PIN) --upgrade --extra assess --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
 
 # Large, and only for who has no other compiler for RISC-V.

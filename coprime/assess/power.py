@@ -1,0 +1,101 @@
+"""A simulated device whose power is estimated, to first approximation, in every clock cycle.
+
+What counts is the bits of registers that change from one cycle to the next (Hamming distance, the
+model of CMOS logic of Brier, Clavier, Olivier 2004), or that are 1 (Hamming weight). Of memories
+the words that are written count, and what is read, since a port's data are a register.
+Combinational logic and its glitches, and wires that couple, are not in it.
+"""
+
+import ctypes
+import enum
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from coprime.bus import registers
+from coprime.device.base import InterruptTimeout
+from coprime.device.faulty import FaultyDevice
+
+__all__ = ["TOTAL", "PowerDevice", "PowerModel", "component_of"]
+
+TOTAL = "total"
+"""The name of the sum of all components."""
+_ENGINE = "engine"
+_DEPTH = 4
+"""Names of an instance's path that are kept, in the engine; outside it one is."""
+
+
+class PowerModel(enum.Enum):
+    """What of a bit costs power."""
+
+    DISTANCE = "distance"
+    """That it changes."""
+    WEIGHT = "weight"
+    """That it is 1."""
+
+
+def component_of(register: str) -> str:
+    """The component that a register is counted in: the instance that it is in, or one above it."""
+    path = register.split(".")[:-1]
+    return ".".join(path[: _DEPTH if path[:1] == [_ENGINE] else 1]) or "top"
+
+
+class PowerDevice(FaultyDevice):
+    """A device that records a trace of each command: from its start until the interrupt request.
+
+    Parameters
+    ----------
+    verilog, top : as of FaultyDevice
+    model : PowerModel
+
+    Attributes
+    ----------
+    components : sequence of str
+        The columns of a trace: the components by name, and TOTAL.
+    trace : array of (cycles, columns) of 16-bit numbers
+        Of the last command. Row 0 is the cycle after the one in which the write of the command was
+        answered.
+    begins : int
+        `cycles` before row 0.
+
+    Raises ValueError for a design of more than 65,535 bits of registers, which the numbers of a
+    trace could not hold, and as FaultyDevice.
+    """
+
+    components: Sequence[str]
+    trace: npt.NDArray[np.uint16]
+    begins: int
+
+    def __init__(self, verilog: str, top: str, *, model: PowerModel = PowerModel.DISTANCE):
+        super().__init__(verilog, top)
+        found = sorted(self.registers.values(), key=lambda one: one.index)
+        bits = sum(one.width * min(one.words, 2) for one in found)
+        if bits >= 1 << 16:
+            self.close()
+            raise ValueError(
+                f"the design has {bits} bits of registers and a trace can count 65535: choose a"
+                " smaller max_bits"
+            )
+        names = sorted({component_of(one.name) for one in found})
+        numbers = [names.index(component_of(one.name)) for one in found]
+        self.components = (*names, TOTAL)
+        self._component_of = (ctypes.c_uint32 * len(found))(*numbers)
+        self._weight = int(model is PowerModel.WEIGHT)
+        self.trace = np.zeros((0, len(self.components)), np.uint16)
+        self.begins = self.cycles
+
+    def write32(self, address: int, value: int) -> None:
+        """Write a register; a command then runs to its end. InterruptTimeout if it has none."""
+        super().write32(address, value)
+        if address == registers.COMMAND.address:
+            self._record()
+
+    def _record(self) -> None:
+        self.begins = self.cycles
+        parts = (self._component_of, len(self.components) - 1, self._weight)
+        cycles = self._library.coprime_record(self._open(), self.cycle_limit, *parts)
+        self.trace = np.empty((cycles, len(self.components)), np.uint16)
+        self._library.coprime_samples(self._open(), self.trace.ctypes.data)
+        if cycles == self.cycle_limit:
+            raise InterruptTimeout(f"no interrupt came in {self.cycle_limit} clock cycles")
