@@ -16,6 +16,7 @@ from .contract import Command, Error
 from .lane import Lane
 from .layout import BankedLayout
 from .random_digit import RandomDigit
+from .residue import Residue
 from .result_check import ResultCheck
 from .sequencer.linear_steps import LINEAR_OPERATIONS
 
@@ -124,6 +125,8 @@ class BankedLane(Lane):
         given = Mux(late, multiplier.b_write_data, Mux(busy, linear.b_write_data, digit))
         m.d.comb += [bank.b_write_data.eq(given) for bank in self.memories]
         if self.program.checks:
+            self._add_residue(m)
+            m.d.comb += sequencer.fault.eq(multiplier.fault)
             m.submodules.result_check = check = ResultCheck(
                 len(a_data), len(self.index), self.target
             )
@@ -139,6 +142,23 @@ class BankedLane(Lane):
                 check.checked.eq(right.b_data),
                 sequencer.differs.eq(check.differs),
             ]
+
+    def _add_residue(self, m: Module) -> None:
+        """S - M, when that is compared, and X, as the check gets it: all that is read of X or SUM.
+
+        The sum begins with the command and with the comparison.
+        """
+        sequencer, linear = self.sequencer, self.linear
+        of_sum = sequencer.x == self.number(Scratch.SUM)
+        adds = linear.uses & (of_sum | (sequencer.x == self.number(Operand.X)))
+        m.submodules.residue_sum = residue = Residue(self.capabilities.digit_width)
+        m.d.comb += [
+            residue.clear.eq(self.start | (sequencer.linear & of_sum)),
+            # A digit comes two cycles after it is used.
+            residue.add.eq(history(m, "adds", adds, 2, reset=True)[-1]),
+            residue.digit.eq(linear.b_write_data),
+            self.residue.eq(residue.residue),
+        ]
 
     def _of_context(self, operands: Sequence[Operand]) -> Value:
         """The block of the operand of the step's modulus."""
@@ -209,9 +229,38 @@ class BankedLane(Lane):
             write_left.eq(writes & (~of_right | sequencer.clearing)),
             write_right.eq((writes & (of_right | sequencer.clearing)) | write_quotient),
         ]
-        for bank, write in zip(self.memories, (write_left, write_right), strict=True):
-            m.d.comb += bank.b_write.eq(delays(m, write, 2)[-1])
+        may_left, may_right = self._may_write(m)
+        for bank, write, may in zip(
+            self.memories, (write_left, write_right), (may_left, may_right), strict=True
+        ):
+            m.d.comb += bank.b_write.eq(delays(m, write, 2)[-1] & may)
         return left, right
+
+    def _may_write(self, m: Module) -> tuple[Value, Value]:
+        """Whether port B of each bank may write where it does, whatever asks it to.
+
+        While the engine works, nothing but a wipe writes what an operation reads only: in the left
+        bank X and the key, and in the right one the inverses. A counter that has missed its last
+        digit would overwrite them with the rest. The address itself is looked at, next to the
+        memory.
+        """
+        left, right = (bank.b_address for bank in self.memories)
+        locked = history(m, "locked", self.busy & ~self.sequencer.clearing, 2)[-1]
+        index_bits = len(left) - self.layout.BLOCK_BITS
+        written = sorted(self._written_left())
+        # An inverse is the last word of an odd block: all of those that are asked for are 1.
+        is_inverse = right[: index_bits + 1].all()
+        return (
+            ~locked | left[index_bits:].matches(*written),
+            ~locked | ~is_inverse,
+        )
+
+    def _written_left(self) -> set[int]:
+        """The blocks of the left bank that the program writes; long numbers take two."""
+        layout = self.layout
+        scratch = {one.destination for one in self.program.steps} & layout.bases.keys() - set(Operand)
+        first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
+        return first | {block ^ 1 for block in first}
 
     def _indices(self, m: Module, operand: Value) -> tuple[Signal, Value]:
         """The digit that the ports A, and the ports B, are asked for.

@@ -75,7 +75,8 @@ class Engine(wiring.Component):
             m.d.comb += lane.write.eq(self.write & ~leading.busy)
         if self.capabilities.draws:
             connect(m, flipped(self.random), leading.random)
-        for name in ("busy", "done", "error", "result_digit"):
+        names = ["busy", "done", "error", "result_digit"]
+        for name in [*names, "residue"] if self.capabilities.checked else names:
             m.d.comb += getattr(self, name).eq(getattr(leading, name))
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))
         if len(self.lanes) == 2:

@@ -157,6 +157,7 @@ class LinearUnit(wiring.Component):
     -------
     digits : digits of x, z and the result, at least 1
     a_other : port A's data of the other bank
+    uses : with two banks: a digit of x and of z is used, whose result comes two cycles later
     begins : a digit is to be begun
     borrow : of the last subtraction or comparison: 1 where x < z
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
@@ -188,7 +189,11 @@ class LinearUnit(wiring.Component):
                 "b_write_data": Out(digit_width),
                 **dict.fromkeys(flags, Out(1)),
             }
-            | ({"a_other": In(digit_width), "x_is_other": In(1)} if two_banks else {})
+            | (
+                {"a_other": In(digit_width), "x_is_other": In(1), "uses": Out(1)}
+                if two_banks
+                else {}
+            )
             | ({"begins": Out(1), "hold": In(1)} if waits else {})
         )
 
@@ -220,6 +225,7 @@ class LinearUnit(wiring.Component):
             m.d.comb += [
                 adder.a_other.eq(self.a_other),
                 adder.x_is_other.eq(self.x_is_other),
+                self.uses.eq(adder.use),
             ]
         index = Signal.like(self.index)
         first, last = Signal(), Signal()  # digit 0, and the last one

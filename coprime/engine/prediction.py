@@ -67,9 +67,10 @@ def predict(
             min(ready, key=lambda lane: lane.cycles).execute()
         else:
             BarrierSteps.pass_barrier(lanes)
+    if not leading.error and leading.unchecked:
+        leading.cycles += 1
+        leading.end(Error.FAULT)
     error = leading.error
-    if not error and leading.unchecked:
-        error = Error.FAULT
     result = None if error else leading.values[Scratch.RESULT]
     products = sum(lane.products for lane in lanes)
     return Prediction(result, error, leading.cycles + 1, products)

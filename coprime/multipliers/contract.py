@@ -115,6 +115,9 @@ class BankedMultiplierSignature(wiring.Signature):
     later. Where `b_write` is 1, port B writes digit `b_index` instead: of the quotient where
     `b_quotient` is 1, else of the result, or of the scaled modulus in a preparation. The digit,
     `b_write_data`, follows two cycles later.
+
+    `fault` is 1 while the multiplier is in a state that does not exist, and when a preparation has
+    read an even inverse; it would be in such a state from one product to the next.
     """
 
     def __init__(self, digit_width: int, count_bits: int):
@@ -132,6 +135,7 @@ class BankedMultiplierSignature(wiring.Signature):
                 "b_quotient": Out(1),
                 "b_write_data": Out(digit_width),
                 "multiplying": Out(1),
+                "fault": Out(1),
             }
         )
 

@@ -23,6 +23,8 @@ class OneHot:
     ----------
     now, next : dict of str to Signal
         1 in a state, and in the cycle before it.
+    valid : Value
+        0 where one flip-flop has another value than it should have: an even number of them is 1.
 
     Raises ValueError where `init` is not one of the states.
     """
@@ -33,6 +35,7 @@ class OneHot:
             raise ValueError(f"init must be one of {', '.join(names)}, not {init!r}")
         self.now = {name: Signal(name=name, init=name == init) for name in names}
         self.next = {name: Signal(name=f"{name}_next") for name in names}
+        self.valid = Cat(self.now.values()).xor()
         self._entries: dict[str, list[Value]] = {name: [] for name in names}
         self._exits: dict[str, list[Value]] = {name: [] for name in names}
 

@@ -60,15 +60,16 @@ class StepKind(enum.IntEnum):
     """End with an error unless the highest bit of the modulus y's highest digit is 1."""
     SCAN_WINDOWS = 11
     """Start at the highest bit of the exponent's highest window, as its length specifies."""
-    BRANCH = 12
-    """The following step if the exponent's bit is 1, else the target."""
+    CHECK_REDUCED = 12
+    """End with the error FAULT and wipe the memory, unless x < y: x is what is checked from here
+    on, modulo Q and then modulo P."""
     SCAN_PUBLIC = 13
     """SCAN of E, whatever the modulus."""
     MOVE = 14
     """destination = x."""
     CHECK_ZERO = 15
-    """End with the error FAULT and wipe the memory, unless y = 0. After the one modulo P, which is
-    the last one, there is a result that may be read."""
+    """End with the error FAULT and wipe the memory, unless y = 0. After CHECK_REDUCED, the one
+    modulo Q and the one modulo P, in this order, there is a result that may be read."""
     LOAD_COUNTER = 16
     """Load the exponent into the counter; go to the target, if there is one, where it is 0. End
     with an error if it has more bits than COUNTER_BITS."""
@@ -78,6 +79,8 @@ class StepKind(enum.IntEnum):
     """destination = x + y, not written where a random bit is 0."""
     MAKE_EVEN = 19
     """destination = x with a lowest bit of 0: an odd x less 1."""
+    BRANCH = 20
+    """The following step if the exponent's bit is 1, else the target."""
 
 
 class Next(enum.IntEnum):

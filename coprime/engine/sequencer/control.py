@@ -22,6 +22,7 @@ from .linear_steps import BlindingBits, LinearSteps
 from .multiply_steps import MultiplySteps
 from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
 from .program_memory import ProgramMemory
+from .proof import Proof
 from .rotation import Rotation
 from .scan_steps import BranchSteps, Counter, ScanSteps
 from .windows import Window
@@ -93,6 +94,7 @@ class Sequencer(wiring.Component):
     descale : the product under way is to be descaled; only if any step does
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
+    fault : the multiplier has seen a fault of its own; only if the program checks
     draws, drawn : a random digit is asked for before an ADD_IF_DRAWN, and there; these and the next
         two only if there is such a step
     drawn_bit : which of the digit's bits decides
@@ -122,19 +124,20 @@ class Sequencer(wiring.Component):
         self.windows = Window(program, capabilities) if program.window_bits else None
         self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
         self.blinding = BlindingBits() if program.blinds_exponents else None
+        self.proof = Proof() if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         self.window = None if self.windows is None else self.windows.value
         self.places = None if self.rotation is None else self.rotation.places
         self.step = Signal(self.memory.layout)
         """The step under way."""
+        self.begins = Signal()
+        """A command begins."""
         self.forward, self.jump, self.next_bit, self.written = (
             Signal(name=name) for name in ("forward", "jump", "next_bit", "written")
         )
         """To the following step, to the target, to the next bit; a product has been written."""
         self.effects = {effect: Signal(name=effect.name.lower()) for effect in Effect}
         self.code = Signal(ERROR_BITS)
-        self.unchecked = Signal()
-        """The private operation has no result yet that may be read."""
         reference, count = self.memory.layout["x"].shape, capabilities.count_bits
         super().__init__(
             {
@@ -173,7 +176,7 @@ class Sequencer(wiring.Component):
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
-            | ({"differs": In(1)} if program.checks else {})
+            | ({"differs": In(1), "fault": In(1)} if program.checks else {})
             | (
                 {
                     "draws": Out(1),
@@ -191,9 +194,8 @@ class Sequencer(wiring.Component):
         m = Module()
         m.submodules.program_memory = memory = self.memory
         private = self.command == Command.RSA_PRIVATE
-        begins = Signal()
         m.d.comb += [
-            memory.begins.eq(begins),
+            memory.begins.eq(self.begins),
             memory.command.eq(self.command),
             memory.jump.eq(self.jump),
             memory.target.eq(self.step.target),
@@ -203,7 +205,7 @@ class Sequencer(wiring.Component):
         if self.current is not None:
             m.submodules.current_context = current = self.current
             m.d.comb += [
-                current.begins.eq(begins),
+                current.begins.eq(self.begins),
                 current.private.eq(private),
                 current.swap.eq(self.effects[Effect.SWAP_PRIMES]),
                 current.fetched.eq(memory.fetched),
@@ -212,18 +214,16 @@ class Sequencer(wiring.Component):
         self._show_step(m)
         self._connect_scanner(m, private)
         self._connect_options(m)
-        # An operation that ends without its last check, by whatever fault, has the error FAULT.
-        m.d.comb += self.error.eq(self.code)
-        if self.program.checks:
-            with m.If(self.unchecked & (self.code == Error.NONE)):
+        m.d.comb += [self.error.eq(self.code), self.busy.eq(1)]
+        if self.proof is not None:
+            with m.If(~self.proof.complete & (self.code == Error.NONE)):
                 m.d.comb += self.error.eq(Error.FAULT)
-        m.d.comb += self.busy.eq(1)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
                 with m.If(self.start):
-                    m.d.comb += begins.eq(1)
-                    self._begin(m, private)
+                    m.d.comb += self.begins.eq(1)
+                    self._begin(m)
                 if self.program.checks:
                     with m.Elif(self.differs & (self.code == Error.NONE)):
                         self.end(m, Error.FAULT)
@@ -232,7 +232,7 @@ class Sequencer(wiring.Component):
                 self._dispatch(m)
             for kinds in self.step_kinds:
                 kinds.states(m, self)
-            if self.program.checks:
+            if self.proof is not None:
                 with m.State("FAULT"):
                     m.d.comb += self.clear.eq(1)
                     m.next = "WIPE"
@@ -243,6 +243,11 @@ class Sequencer(wiring.Component):
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
+                if self.proof is not None:
+                    # An operation that ends without all of its checks, by whatever fault.
+                    with m.If(self.error != self.code):
+                        m.d.comb += self.done.eq(0)
+                        self.end(m, Error.FAULT)
         return m
 
     def _show_step(self, m: Module) -> None:
@@ -314,6 +319,15 @@ class Sequencer(wiring.Component):
             ]
             if self.program.in_place:
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
+        if self.proof is not None:
+            m.submodules.proof = proof = self.proof
+            private = self.command == Command.RSA_PRIVATE
+            m.d.comb += [
+                proof.begins.eq(self.begins),
+                proof.private.eq(private),
+                proof.voids.eq(self.fault | (self.clearing & private)),
+                proof.modulus.eq(step.modulus),
+            ]
         if self.counter is not None:
             m.submodules.counter = counter = self.counter
             m.d.comb += [
@@ -336,11 +350,9 @@ class Sequencer(wiring.Component):
                 self.parity.eq(rotation.parity),
             ]
 
-    def _begin(self, m: Module, private: Value) -> None:
+    def _begin(self, m: Module) -> None:
         """A command comes: to its first step, or to its end."""
         m.d.sync += self.code.eq(Error.NONE)
-        if self.program.checks:
-            m.d.sync += self.unchecked.eq(private)
         m.next = "FETCH"
         with m.Switch(self.command):
             with m.Case(*self.program.entries):

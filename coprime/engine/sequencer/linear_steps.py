@@ -60,6 +60,9 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
     StepKind.CHECK_BELOW: LinearStep(
         operation=LinearOperation.COMPARE, errors=(("borrow", 0, Error.OPERAND_RANGE),)
     ),
+    StepKind.CHECK_REDUCED: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("borrow", 0, Error.FAULT),)
+    ),
     StepKind.CHECK_ZERO: LinearStep(
         operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
     ),
@@ -181,9 +184,11 @@ class LinearSteps:
                         control.end(m, error)
                     branch = m.Elif
             if self.program.checks:
-                of_p = step.modulus == Context.P
-                with m.Elif((step.kind == StepKind.CHECK_ZERO) & of_p):
-                    m.d.sync += control.unchecked.eq(0)
+                with m.Else():
+                    m.d.comb += [
+                        control.proof.reduced.eq(step.kind == StepKind.CHECK_REDUCED),
+                        control.proof.zero.eq(step.kind == StepKind.CHECK_ZERO),
+                    ]
 
     def run(self, lane: "LaneModel", step: Step) -> None:
         """The same on integers."""

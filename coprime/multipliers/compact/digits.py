@@ -32,12 +32,13 @@ class EnteringSignature(wiring.Signature):
     x_left, y_left : x_i, y_j is the left one
     one : x_i is 1
     newest : y_j is the newest digit of q
+    inverse : x_i is c, in a preparation
     """
 
     def __init__(self) -> None:
         names = (
             *("no_a_left", "no_b_left", "x_right", "y_right"),
-            *("x_left", "y_left", "one", "newest"),
+            *("x_left", "y_left", "one", "newest", "inverse"),
         )
         super().__init__({name: Out(1) for name in names})
 
@@ -153,6 +154,7 @@ class DigitFetch(wiring.Component):
             entering.y_left.eq(y_digit & squares),
             entering.one.eq(x_exists & (unit | is_one & (asked_a == 0))),
             entering.newest.eq(of_newest & ~a_beyond),
+            entering.inverse.eq(x_digit & ~squares & asked("inverse", slot.preparing)),
         ]
         return m
 
@@ -167,6 +169,7 @@ class DigitRegisters(wiring.Component):
     quotient : 17 bits, in, the newest digit of q
     a, b : 17 bits, out, which enter the slice in the cycle before
     x, y : 17 bits, out
+    fault : c is even, though it is the inverse of an odd number: if it were 0, so would all products
     """
 
     def __init__(self) -> None:
@@ -176,6 +179,7 @@ class DigitRegisters(wiring.Component):
                 "entering": In(EnteringSignature()),
                 **{name: In(RADIX_BITS) for name in digits},
                 **{name: Out(RADIX_BITS) for name in ("a", "b", "x", "y")},
+                "fault": Out(1),
             }
         )
 
@@ -207,5 +211,10 @@ class DigitRegisters(wiring.Component):
         y_left = register("y_left", b_left, ENTERED, ~entering.y_left)
         y_right = register("y_right", b_right, ENTERED)
         y_newest = register("y_newest", self.quotient, ENTERED, ~entering.newest)
-        m.d.comb += [self.a.eq(a_left), self.b.eq(b_left), self.y.eq(y_left | y_right | y_newest)]
+        m.d.comb += [
+            self.a.eq(a_left),
+            self.b.eq(b_left),
+            self.y.eq(y_left | y_right | y_newest),
+            self.fault.eq(at(ENTERED, "inverse", entering.inverse) & ~a_right[0]),
+        ]
         return m

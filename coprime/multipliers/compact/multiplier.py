@@ -141,6 +141,6 @@ class CompactMultiplier(ModularMultiplier):
             (self, fetch, ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying")),
         ):
             m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
-        m.d.comb += self.b_write_data.eq(sums.digit)
+        m.d.comb += [self.b_write_data.eq(sums.digit), self.fault.eq(control.fault | digits.fault)]
         self.secrets = [sums.quotient, sums.digit, sums.running, dsp.p]  # 0 after a wipe
         return m

@@ -109,6 +109,7 @@ class SlotControl(wiring.Component):
     column, pair
         What determines the next slot.
     slot : SlotSignature, out
+    fault : more than one slot is under way, or none
     """
 
     def __init__(self, count_bits: int):
@@ -119,6 +120,7 @@ class SlotControl(wiring.Component):
                 "pair": In(PairSignature(count_bits)),
                 "slot": Out(SlotSignature()),
                 "done": Out(1),
+                "fault": Out(1),
             }
         )
 
@@ -160,6 +162,7 @@ class SlotControl(wiring.Component):
             ),
             slot.begins.eq(slot.idle | finishes),
             self.done.eq(finishes & ~descales),
+            self.fault.eq(~state.valid),
         ]
         with m.If(slot.idle):
             m.d.sync += [
