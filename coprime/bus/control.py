@@ -95,6 +95,7 @@ class CommandControl(wiring.Component):
     running: the engine works
     succeed, end, end_error: as CommandStatus wants them
     sound: with `converted`, nothing has changed on which the result depends; only if `checked`
+    whole: with `converted`, all digits of the input have been written; only if `checked`
     pad_start, pad_done, pad_failed, pad_error, encodes, decodes: as those of PaddingControl; only
         with `padding`
     padded: the input is a padded message; only with `padding`
@@ -135,7 +136,11 @@ class CommandControl(wiring.Component):
                 "end": Out(1),
                 "end_error": Out(ERROR_BITS),
             }
-            | ({"sound": In(1), "forget": Out(1), "uses_up": Out(1)} if checked else {})
+            | (
+                {"sound": In(1), "whole": In(1), "forget": Out(1), "uses_up": Out(1)}
+                if checked
+                else {}
+            )
             | (
                 {
                     "pad_start": Out(1),
@@ -176,9 +181,14 @@ class CommandControl(wiring.Component):
                 else:
                     self._feed(m)
             with m.State("INPUT"):
-                m.d.comb += [self.feed.eq(1), self.loaded.eq(self.converted)]
+                m.d.comb += self.feed.eq(1)
+                if not self.checked:  # else the modulus has told how many digits there are
+                    m.d.comb += self.loaded.eq(self.converted)
                 with m.If(self.converted & self.excess):
                     self._end(m, Error.OPERAND_RANGE)
+                if self.checked:
+                    with m.Elif(self.converted & ~self.whole):
+                        self._end(m, Error.FAULT)
                 with m.Elif(self.converted):
                     m.next = "START"
             # After reset, when every access waits, and for WIPE: nothing of another user is left.

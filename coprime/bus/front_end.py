@@ -31,6 +31,7 @@ from coprime.bus.status import CommandStatus, Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
+    COMMAND_BITS,
     Capabilities,
     Command,
     EngineSignature,
@@ -63,16 +64,19 @@ def word_of(window: Window, address: Value) -> Value:
 
 
 class Seal(wiring.Component):
-    """Whether the lengths have changed since a command began.
+    """Whether a bit of the lengths or of the command is another than was written.
 
-    An engine that is checked trusts the lengths, and so does the reader of its result: a bit of
-    them that flips while it works would go unseen. Their parity is compared.
+    An engine that is checked trusts them, and so does the reader of its result: a bit of them that
+    flips would go unseen. Their parity is kept from when they are written.
 
     Members
     -------
     lengths, counts: as the engine's
-    begin: the command begins with those
-    intact: their parity is what it was
+    writes: they change; the new ones are there in the next cycle
+    begins, begun: a command begins, and it is this one
+    command: the command under way
+    intact: of lengths and counts
+    same_command: of the command
     """
 
     def __init__(self, capabilities: Capabilities):
@@ -80,8 +84,12 @@ class Seal(wiring.Component):
             {
                 "lengths": In(PerLength(LENGTH_BITS)),
                 "counts": In(PerLength(capabilities.count_bits)),
-                "begin": In(1),
+                "writes": In(1),
+                "begins": In(1),
+                "begun": In(COMMAND_BITS),
+                "command": In(COMMAND_BITS),
                 "intact": Out(1),
+                "same_command": Out(1),
             }
         )
 
@@ -89,10 +97,16 @@ class Seal(wiring.Component):
         """Describe the circuit."""
         m = Module()
         parity = Cat(self.lengths, self.counts).xor()
-        begun_with = Signal()
-        with m.If(self.begin):
-            m.d.sync += begun_with.eq(parity)
-        m.d.comb += self.intact.eq(parity == begun_with)
+        written, of_lengths, of_command = Signal(), Signal(), Signal()
+        m.d.sync += written.eq(self.writes)
+        with m.If(written):
+            m.d.sync += of_lengths.eq(parity)
+        with m.If(self.begins):
+            m.d.sync += of_command.eq(self.begun.xor())
+        m.d.comb += [
+            self.intact.eq(parity == of_lengths),
+            self.same_command.eq(self.command.xor() == of_command),
+        ]
         return m
 
 
@@ -366,13 +380,27 @@ class FrontEnd(wiring.Component):
 
     def _seal(self, m: Module) -> None:
         """Connect what is there only where results are checked."""
-        control, operands = self.control, self.operands
+        control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities)
         intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
+        private = control.command == Command.RSA_PRIVATE
+        shows_residue = Signal()
+        with m.If(control.start):
+            m.d.sync += shows_residue.eq(0)
+        with m.Elif(control.succeed & private):
+            # Not of a message whose padding was removed: it would tell something of the padding.
+            m.d.sync += shows_residue.eq(~control.decodes if self.padding else 1)
+        with m.If(shows_residue):
+            m.d.comb += self.read.values.residue.eq(self.engine.residue)
         m.d.comb += [
             *same_named(seal, operands.state, "lengths", "counts"),
-            seal.begin.eq(control.engine_start),
-            control.sound.eq(intact | (control.command != Command.RSA_PRIVATE)),
+            seal.writes.eq(operands.writes.any() | operands.loaded),
+            seal.begins.eq(control.start),
+            seal.begun.eq(control.start_command),
+            seal.command.eq(control.command),
+            control.sound.eq(seal.same_command & (intact | ~private)),
+            # As many digits of X have been written as of the modulus.
+            control.whole.eq(self.gearbox.digit_index == counts.modulus),
             operands.uses_up.eq(control.uses_up),
             operands.clear.eq(control.wipe_all | control.forget),
         ]

@@ -68,6 +68,7 @@ KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand th
 KEY_DATA = Register("KEY_DATA", 0x84, "W", "Next word of the selected operand, least significant word first. An operand of n bits takes ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been stored, so ERROR, read after the last word, shows whether the operand is complete. No register reads an operand back.", (Field("DATA", 0, 32, "W", 0, "32 bits of the operand. A word after the last one, or with no operand selected, sets ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and the operand stays incomplete."),))
 CYCLES = Register("CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
 PRODUCTS = Register("PRODUCTS", 0x94, "R", "The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed over all multipliers.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
+RESIDUE = Register("RESIDUE", 0x98, "R", "Where CAPABILITIES.CHECKED is 1, and after a RSA_PRIVATE whose result is in the output buffer: (S - M + X + 1) modulo 2^DIGITS.WIDTH - 1, of the result S, the modulus M and the input X as the check has used them. Software that computes the same from what it has sent and read knows that no bit has changed on the way. Otherwise 0.", (Field("VALUE", 0, 32, "R", 0, "A number with this residue, 0 to 2^(DIGITS.WIDTH + 1) - 1: it may be over the modulus."),))
 PADDING = Register("PADDING", 0xA0, "RW", "Padding of the commands that STATUS starts; those that COMMAND starts have none. An encryption scheme pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a signature scheme pads before RSA_PRIVATE and verifies after RSA_PUBLIC. MODULUS_LENGTH must be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards the input buffer holds the padded message.", (
     Field("SCHEME", 0, 3, "RW", 0, "Code of the scheme. One that is not built in ends the command with UNSUPPORTED."),
     Field("HASH", 4, 1, "RW", 0, "1: sign SHA-256 of the input. 0: sign the input itself, which for PSS, and with DIGEST_INFO, is the 32 bytes of a SHA-256 digest."),
@@ -85,7 +86,7 @@ REGISTERS: tuple[Register, ...] = (
     STATUS, INPUT_LENGTH, OUTPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO, OUTPUT_FIFO,
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, COMMAND, ERROR,
     INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
-    KEY_OPERAND, KEY_DATA, CYCLES, PRODUCTS, PADDING,
+    KEY_OPERAND, KEY_DATA, CYCLES, PRODUCTS, RESIDUE, PADDING,
 )
 """All registers except the windows, by address."""
 

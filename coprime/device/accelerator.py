@@ -20,6 +20,7 @@ from coprime.device.jobs import (
     words_of,
 )
 from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.residue import expected_residue
 
 __all__ = [
     "Accelerator",
@@ -173,10 +174,25 @@ class Accelerator(EngineDriver):
         self._put_input(words_of(x, 8 * size))
         self._write(registers.INPUT_LENGTH, size)
         self._execute(job.command)
-        result = self._get_output((self._read(registers.OUTPUT_LENGTH) + 3) // 4)
+        return self.read_result(job, x)
+
+    def read_result(self, job: Job, x: int) -> Result:
+        """Read the result of the last command, which was `job` on x.
+
+        Raises EngineError with FAULT if that is not what the engine has checked, for the x that was
+        sent: a bit has changed on the way in or out.
+        """
+        length = self._read(registers.OUTPUT_LENGTH)
+        value = value_of(self._get_output((length + 3) // 4))
+        if self.checked and job.command is Command.RSA_PRIVATE:
+            expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
+            found = self._read(registers.RESIDUE) % ((1 << self.digit_width) - 1)
+            if not length or found != expected:
+                self.forget()
+                raise self._error(Error.FAULT)
         predicted = self._predicted(self._predict, job, x)
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
-        return Result(value_of(result), cycles, products, predicted, self.multipliers)
+        return Result(value, cycles, products, predicted, self.multipliers)
 
     def _run_key(self, job: Job, x: int, longer: Callable[[], Job]) -> Result:
         """Run a key's job, or, if x is longer than its modulus, one of that length."""

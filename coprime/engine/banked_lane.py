@@ -258,7 +258,9 @@ class BankedLane(Lane):
     def _written_left(self) -> set[int]:
         """The blocks of the left bank that the program writes; long numbers take two."""
         layout = self.layout
-        scratch = {one.destination for one in self.program.steps} & layout.bases.keys() - set(Operand)
+        scratch = {one.destination for one in self.program.steps} & layout.bases.keys() - set(
+            Operand
+        )
         first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
         return first | {block ^ 1 for block in first}
 

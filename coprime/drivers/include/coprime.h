@@ -84,6 +84,7 @@ struct coprime {
     uint32_t held;             /* Bit k is 1 if the engine has the operand with number k. */
     uint32_t loaded;           /* What is loaded. */
     uint32_t modulus_bits;     /* Length of the loaded modulus. */
+    uint32_t modulus_residue;  /* Of the loaded modulus, where results are checked. */
 };
 
 /* A modulus with its constants.

@@ -548,6 +548,44 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
 }
 
 /* Write the input, run a command, and read its result. */
+/* number modulo 2^digit_width - 1, 0 to 2^digit_width - 1: the greatest is 0, too. The time is the
+   same for every number. */
+static uint32_t residue(const struct coprime *driver, uint64_t number)
+{
+    const uint32_t width = driver->digit_width;
+
+    for (uint32_t bits = 0; bits <= 64; bits += width) {
+        number = (number & (((uint64_t)1 << width) - 1)) + (number >> width);
+    }
+    return (uint32_t)number;
+}
+
+static uint32_t residue_of(const struct coprime *driver, const uint32_t *number, uint32_t count)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = count; i-- > 0;) {
+        found = residue(driver, (uint64_t)found << 32 | number[i]);
+    }
+    return found;
+}
+
+/* Whether the result of RSA_PRIVATE, as it was read, belongs to x, as it was sent: no bit has
+   changed on the way. */
+static bool belongs(const struct coprime *driver, const uint32_t *x, const uint32_t *result)
+{
+    const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
+    const uint32_t zero = ((uint32_t)1 << driver->digit_width) - 1;
+    const uint64_t expected = (uint64_t)residue_of(driver, x, count) + 1 +
+                              residue_of(driver, result, count);
+    const uint64_t found = (uint64_t)read(driver, COPRIME_RESIDUE) + driver->modulus_residue;
+    /* x + zero - y, where y is at most `zero`. */
+    const uint32_t difference =
+        residue(driver, residue(driver, expected) + (uint64_t)zero - residue(driver, found));
+
+    return difference == 0 || difference == zero;
+}
+
 static int run(struct coprime *driver, enum coprime_command command, const uint32_t *x,
                uint32_t *result)
 {
@@ -568,6 +606,10 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     }
     for (uint32_t i = 0; i < count; ++i) {
         result[i] = get_word(driver, i);
+    }
+    if (command == COPRIME_COMMAND_RSA_PRIVATE && driver->checked && !belongs(driver, x, result)) {
+        set(result, 0, count);
+        return COPRIME_ERROR_FAULT;
     }
     return COPRIME_ERROR_NONE;
 }
@@ -638,6 +680,9 @@ int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *m
         return COPRIME_ERROR_LENGTH_OVER;
     }
     driver->modulus_bits = modulus->bits;
+    if (driver->checked) {
+        driver->modulus_residue = residue_of(driver, modulus->value, count);
+    }
     write(driver, COPRIME_MODULUS_LENGTH, length);
     error = load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
     if (!error) {

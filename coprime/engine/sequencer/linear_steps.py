@@ -183,7 +183,7 @@ class LinearSteps:
                     with branch((step.kind == kind) & (found if bad else ~found)):
                         control.end(m, error)
                     branch = m.Elif
-            if self.program.checks:
+            if control.proof is not None:
                 with m.Else():
                     m.d.comb += [
                         control.proof.reduced.eq(step.kind == StepKind.CHECK_REDUCED),

@@ -169,7 +169,8 @@ class DigitRegisters(wiring.Component):
     quotient : 17 bits, in, the newest digit of q
     a, b : 17 bits, out, which enter the slice in the cycle before
     x, y : 17 bits, out
-    fault : c is even, though it is the inverse of an odd number: if it were 0, so would all products
+    fault : c is even, though it is the inverse of an odd number; if it were 0, so would be all
+        products
     """
 
     def __init__(self) -> None:
