@@ -1,1 +1,10 @@
-"""What an attacker could get out of a design: under faults, and from its power."""
+"""What an attacker could get out of a design: under faults, and from its power.
+
+Faults:
+
+- `subject`: an operation on an accelerator, and what an application gets from the driver
+- `replay`: the driver's accesses, recorded once; a run begins shortly before its fault
+- `faults`: the kinds of faults, and how one is drawn
+- `campaign`: runs with faults, and what became of each
+- `faults_summary`: counts of many runs, and the bound on the probability of a wrong result
+"""

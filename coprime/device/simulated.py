@@ -158,13 +158,21 @@ class SimulatedDevice(Closing):
         `timeout` is for hardware and ignored here: after `cycle_limit` cycles this raises
         InterruptTimeout.
         """
-        for done in range(0, self.cycle_limit, self._chunk):
-            chunk = min(self._chunk, self.cycle_limit - done)
+        if not self.wait(self.cycle_limit):
+            raise InterruptTimeout(f"no interrupt came in {self.cycle_limit} clock cycles")
+
+    def wait(self, cycles: int) -> bool:
+        """Run the clock until the interrupt request is active, or for `cycles`, at least 0.
+
+        Whether the interrupt request is active.
+        """
+        for done in range(0, max(1, cycles), self._chunk):
+            chunk = min(self._chunk, cycles - done)
             if self._library.coprime_wait_interrupt(self._open(), chunk):
-                return
+                return True
             if self.progress is not None:
                 self.progress(chunk)
-        raise InterruptTimeout(f"no interrupt came in {self.cycle_limit} clock cycles")
+        return False
 
     def close(self) -> None:
         """End the simulation and complete the trace."""

@@ -1,0 +1,163 @@
+"""Runs of an operation with one fault in each, and what an application got from the driver."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coprime.device.base import BusTimeout, Closing, DeviceError, InterruptTimeout
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Error
+
+from .faults import Fault, Targets
+from .replay import Access, NoEffect, Recorder, Replay
+from .subject import Subject
+
+__all__ = ["Campaign", "Outcome", "Run"]
+
+_CHECKPOINTS = 2048
+_LEAST_INTERVAL = 32
+_PATIENCE = 2
+"""Operations that are waited for an end."""
+_STEP_REGISTERS = ("program_memory.pc", "current_context.current", "front_end.control.fsm_state")
+"""What a step is known by: the access or wait of the driver, and what these registers have."""
+
+
+class Outcome(StrEnum):
+    """What an application gets."""
+
+    RIGHT = "right"
+    ERROR = "error"
+    """The driver raises an error of the hardware, or of a refused access."""
+    NO_END = "no_end"
+    """No interrupt comes, or the bus does not answer: a reset helps."""
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What became of a fault.
+
+    Parameters
+    ----------
+    fault, outcome
+    step : what was executed in the fault's cycle
+    error : of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise
+    value : the wrong result; None otherwise
+    reveals : the wrong result gives the key away
+    another_input : the wrong result is right for an input that differs in one place
+    """
+
+    fault: Fault
+    outcome: Outcome
+    step: str
+    error: Error = Error.NONE
+    value: int | None = None
+    reveals: bool = False
+    another_input: bool = False
+
+
+class Campaign(Closing):
+    """An operation, recorded once, to be run with faults.
+
+    Its cycles begin with the access that starts the command, and end with the driver's last one.
+
+    Parameters
+    ----------
+    subject : what is run
+
+    Attributes
+    ----------
+    cycles : int
+        Of the operation, accesses included.
+    targets : Targets
+        What faults can be drawn from.
+    """
+
+    def __init__(self, subject: Subject):
+        self.subject = subject
+        device = self._device = subject.open()
+        self._expected = subject.expected
+        fresh = device.save()
+        # Once to see where the operation begins and how long it takes, then in detail.
+        accesses = self._record(1 << 62)
+        start = _start(accesses, subject.start)
+        before, self.cycles = start - accesses[0].begin, accesses[-1].end - start
+        device.restore(fresh)
+        self._start = device.cycles + before
+        seen = self._observe(self._start, self.cycles)
+        self._accesses = self._record(max(_LEAST_INTERVAL, self.cycles // _CHECKPOINTS))
+        self.targets = Targets(device.registers, self._steps(seen))
+
+    def close(self) -> None:
+        """Close the simulated device."""
+        self._device.close()
+
+    def run(self, fault: Fault) -> Run:
+        """Run the operation with a fault, one of `targets`."""
+        replay = Replay(
+            self._device,
+            self._accesses,
+            self._start + fault.cycle,
+            fault.strike(self._device, self.targets),
+            duration=fault.duration,
+            patience=_PATIENCE * self.cycles,
+        )
+        step = self.targets.steps[fault.cycle]
+        try:
+            value = self.subject.operate(replay)
+        except NoEffect:
+            return Run(fault=fault, outcome=Outcome.RIGHT, step=step)
+        except (InterruptTimeout, BusTimeout):
+            return Run(fault=fault, outcome=Outcome.NO_END, step=step)
+        except EngineError as error:
+            return Run(fault=fault, outcome=Outcome.ERROR, step=step, error=error.code)
+        except (DeviceError, ValueError):  # a refused access, or an answer that cannot be
+            return Run(fault=fault, outcome=Outcome.ERROR, step=step)
+        if value == self._expected:
+            return Run(fault=fault, outcome=Outcome.RIGHT, step=step)
+        return Run(
+            fault=fault,
+            outcome=Outcome.WRONG,
+            step=step,
+            value=value,
+            reveals=self.subject.reveals(value),
+            another_input=self.subject.is_of_another_input(value),
+        )
+
+    def _record(self, interval: int) -> list[Access]:
+        recorder = Recorder(self._device, interval)
+        value = self.subject.operate(recorder)
+        assert value == self._expected, "the result without a fault is wrong"
+        return recorder.accesses
+
+    def _observe(self, start: int, cycles: int) -> list[tuple[int, ...]]:
+        """A list that will have, for each of these cycles, what some registers have in it."""
+        device, seen = self._device, list[tuple[int, ...]]()
+        watched = [
+            register
+            for name, register in sorted(device.registers.items())
+            if name.endswith(_STEP_REGISTERS)
+        ]
+
+        def observe() -> int | None:
+            seen.append(tuple(map(device.peek, watched)))
+            return start + len(seen) if len(seen) < cycles else None
+
+        device.call_at(start, observe)
+        return seen
+
+    def _steps(self, seen: Sequence[tuple[int, ...]]) -> list[str]:
+        """In words, what was executed in each cycle: an access or a wait, and the registers."""
+        steps: list[str] = []
+        for access in self._accesses:
+            name, *arguments = access.call
+            what = f"{name} 0x{arguments[0]:03X}" if arguments else name
+            for cycle in range(max(access.begin, self._start), access.end):
+                values = seen[cycle - self._start]
+                steps.append(" ".join((what, *map(str, values))))
+        return steps
+
+
+def _start(accesses: Sequence[Access], register: int) -> int:
+    """The cycle before the last write of a register."""
+    return max(one.begin for one in accesses if one.call[:2] == ("write32", register))

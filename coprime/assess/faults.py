@@ -1,0 +1,271 @@
+"""Kinds of faults: what each does to a device, and how one is drawn."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import groupby
+from typing import Self
+
+from coprime.device.faulty import FaultyDevice, Register
+
+__all__ = ["Fault", "Kind", "Targets"]
+
+
+class Kind(StrEnum):
+    """What happens."""
+
+    BIT = "bit"
+    """One bit of a register, or of a word of a memory, is inverted."""
+    TWO_BITS = "two-bits"
+    """Two bits of one word are inverted."""
+    HOLD = "hold"
+    """Everything in a component, with those inside it, keeps its value for a clock cycle."""
+    SKIP = "skip"
+    """A program counter goes one further: a step is left out."""
+    STUCK = "stuck"
+    """One bit has the inverse of its value, and keeps that for some cycles."""
+
+
+_FIELDS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.BIT: ("word", "bit"),
+    Kind.TWO_BITS: ("word", "bit", "other"),
+    Kind.HOLD: (),
+    Kind.SKIP: (),
+    Kind.STUCK: ("word", "bit", "cycles"),
+}
+_MOST_STUCK = 64
+_COUNTER = "program_memory.pc"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A fault.
+
+    Parameters
+    ----------
+    kind : what happens
+    cycle : clock cycles since the operation began; it is as if the registers had taken their
+        changed values at the end of that cycle, the first being cycle 0
+    name : of the register, the memory or the component
+    word, bit : which bit; 0 where the kind has none
+    other : the second of two bits
+    cycles : for how many clock cycles it stays, at least 1
+    """
+
+    kind: Kind
+    cycle: int
+    name: str
+    word: int = 0
+    bit: int = 0
+    other: int = 0
+    cycles: int = 1
+
+    def __str__(self) -> str:
+        values = [getattr(self, name) for name in _FIELDS[self.kind]]
+        return ",".join(map(str, (self.kind, self.cycle, self.name, *values)))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what `str` gave. ValueError for anything else."""
+        kind, *values = text.split(",")
+        if kind not in set(Kind):
+            raise ValueError(f"a fault begins with one of {', '.join(Kind)}, not {kind!r}")
+        names = ("cycle", "name", *_FIELDS[Kind(kind)])
+        form = ",".join((kind, *map(str.upper, names)))
+        numbers = [value for name, value in zip(names, values, strict=False) if name != "name"]
+        if len(values) != len(names) or not all(one.isdecimal() for one in numbers):
+            raise ValueError(f"a fault of this kind is {form}, not {text!r}")
+        given = {
+            name: value if name == "name" else int(value)
+            for name, value in zip(names, values, strict=True)
+        }
+        return cls(kind=Kind(kind), **given)  # type: ignore[arg-type]
+
+    @property
+    def duration(self) -> int:
+        """Clock cycles after the first one in which it changes anything."""
+        return {Kind.HOLD: 1, Kind.STUCK: self.cycles - 1}.get(self.kind, 0)
+
+    def strike(self, device: FaultyDevice, targets: "Targets") -> Callable[[], int | None]:
+        """What is to be called in `cycle`, as the function of `Replay`."""
+        if self.kind is Kind.HOLD:
+            return self._hold(device, targets.components[self.name])
+        register = device.registers[self.name]
+        if self.kind is Kind.STUCK:
+            return self._stick(device, register)
+
+        def change() -> None:
+            word = device.peek(register, self.word)
+            if self.kind is Kind.SKIP:
+                word = (word + 1) % (1 << register.width)
+            else:
+                word ^= 1 << self.bit
+                word ^= 1 << self.other if self.kind is Kind.TWO_BITS else 0
+            device.poke(register, self.word, word)
+
+        return change
+
+    def _hold(
+        self, device: FaultyDevice, registers: Sequence[Register]
+    ) -> Callable[[], int | None]:
+        states: list[bytes] = []
+
+        def hold() -> int | None:
+            if not states:
+                states.append(device.save())
+                return 1
+            device.restore(states[0], only=registers)
+            return None
+
+        return hold
+
+    def _stick(self, device: FaultyDevice, register: Register) -> Callable[[], int | None]:
+        passed, stuck = 0, 0
+
+        def stick() -> int | None:
+            nonlocal passed, stuck
+            word = device.peek(register, self.word)
+            if not passed:
+                stuck = word & 1 << self.bit ^ 1 << self.bit
+            device.poke(register, self.word, word & ~(1 << self.bit) | stuck)
+            passed += 1
+            return passed if passed < self.cycles else None
+
+        return stick
+
+
+class Targets:
+    """What faults are drawn from: the registers, and the steps in the cycles of an operation.
+
+    Every even fault of a kind is uniform: any bit of a register or a memory, in any cycle, all
+    pairs with the same probability; for a hold, any component and any cycle; for a skip, any
+    program counter and any cycle. What is said of an outcome's probability is from these.
+
+    Every odd one is drawn so that what is small or short is hit as often as what is large or long:
+    first a register or a memory, then a word and a bit of it; first a step, then one of the times
+    that it was executed, then a cycle of these; all uniform. A step is what `steps` names the same.
+
+    A second bit is any other bit of the word. A stuck bit is so for 2 to 64 cycles.
+
+    Parameters
+    ----------
+    registers : all there are
+    steps : in each cycle of the operation, what was executed
+    """
+
+    def __init__(self, registers: Mapping[str, Register], steps: Sequence[str]):
+        self.registers = registers
+        self.steps = steps
+
+    @cached_property
+    def components(self) -> Mapping[str, Sequence[Register]]:
+        """Paths of submodules, with the registers and memories in them and below."""
+        found: dict[str, list[Register]] = {}
+        for name, register in sorted(self.registers.items()):
+            path = name.split(".")[:-1]
+            for depth in range(1, len(path) + 1):
+                found.setdefault(".".join(path[:depth]), []).append(register)
+        return found
+
+    @cached_property
+    def counters(self) -> Sequence[Register]:
+        """Program counters; none where an engine has no program."""
+        named = sorted(self.registers.items())
+        return [register for name, register in named if name.endswith(_COUNTER)]
+
+    def kinds(self) -> Sequence[Kind]:
+        """Those that this hardware can have."""
+        return [kind for kind in Kind if kind is not Kind.SKIP or self.counters]
+
+    def check(self, fault: Fault) -> None:
+        """Raise ValueError unless there is what the fault changes."""
+        if fault.cycle >= len(self.steps):
+            raise ValueError(
+                f"the cycle of a fault must be in 0..{len(self.steps) - 1}, not {fault.cycle}"
+            )
+        if fault.kind is Kind.HOLD:
+            if fault.name not in self.components:
+                raise ValueError(f"there is no component {fault.name!r}")
+            return
+        register = self.registers.get(fault.name)
+        if register is None:
+            raise ValueError(f"there is no register {fault.name!r}")
+        for what, value, count in (
+            ("word", fault.word, register.words),
+            ("bit", fault.bit, register.width),
+            ("bit", fault.other, register.width),
+        ):
+            if value >= count:
+                raise ValueError(
+                    f"the {what} of {fault.name} must be in 0..{count - 1}, not {value}"
+                )
+        if fault.cycles not in range(1, _MOST_STUCK + 1):
+            raise ValueError(
+                f"the cycles of a fault must be in 1..{_MOST_STUCK}, not {fault.cycles}"
+            )
+
+    def draw(self, kind: Kind, number: int, seed: int) -> Fault:
+        """Fault `number`, from 0 on, of a kind: the same for the same seed."""
+        generator = random.Random(f"{seed} {kind} {number}")
+        uniform = number % 2 == 0
+        cycle = generator.randrange(len(self.steps)) if uniform else self._in_a_step(generator)
+        if kind is Kind.HOLD:
+            return Fault(kind=kind, cycle=cycle, name=generator.choice(list(self.components)))
+        if kind is Kind.SKIP:
+            return Fault(kind=kind, cycle=cycle, name=generator.choice(self.counters).name)
+        two = kind is Kind.TWO_BITS
+        names = self._wide if two else self._all
+        if uniform:
+            register = generator.choices(names, self._wide_bits if two else self._all_bits)[0]
+        else:
+            register = generator.choice(names)
+        word = generator.randrange(register.words)
+        bit, other = (
+            generator.sample(range(register.width), 2)
+            if two
+            else (generator.randrange(register.width), 0)
+        )
+        cycles = generator.randint(2, _MOST_STUCK) if kind is Kind.STUCK else 1
+        return Fault(
+            kind=kind,
+            cycle=cycle,
+            name=register.name,
+            word=word,
+            bit=bit,
+            other=other,
+            cycles=cycles,
+        )
+
+    def _in_a_step(self, generator: random.Random) -> int:
+        visits = generator.choice(self._visits)
+        first, count = generator.choice(visits)
+        return first + generator.randrange(count)
+
+    @cached_property
+    def _visits(self) -> Sequence[Sequence[tuple[int, int]]]:
+        """For each step, the first cycle and the number of cycles of every execution."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        first = 0
+        for step, cycles in groupby(self.steps):
+            count = sum(1 for _ in cycles)
+            found.setdefault(step, []).append((first, count))
+            first += count
+        return list(found.values())
+
+    @cached_property
+    def _all(self) -> Sequence[Register]:
+        return [register for _, register in sorted(self.registers.items())]
+
+    @cached_property
+    def _wide(self) -> Sequence[Register]:
+        return [register for register in self._all if register.width > 1]
+
+    @cached_property
+    def _all_bits(self) -> Sequence[int]:
+        return [register.width * register.words for register in self._all]
+
+    @cached_property
+    def _wide_bits(self) -> Sequence[int]:
+        return [register.width * register.words for register in self._wide]
