@@ -6,5 +6,6 @@ Faults:
 - `replay`: the driver's accesses, recorded once; a run begins shortly before its fault
 - `faults`: the kinds of faults, and how one is drawn
 - `campaign`: runs with faults, and what became of each
+- `batches`: many runs, on Dask workers
 - `faults_summary`: counts of many runs, and the bound on the probability of a wrong result
 """

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from coprime.device.base import BusTimeout, Closing, DeviceError, InterruptTimeout
 from coprime.device.jobs import EngineError
@@ -16,6 +17,7 @@ __all__ = ["Campaign", "Outcome", "Run"]
 
 _CHECKPOINTS = 2048
 _LEAST_INTERVAL = 32
+_PLACE = 3
 _PATIENCE = 2
 """Operations that are waited for an end."""
 _STEP_REGISTERS = ("program_memory.pc", "current_context.current", "front_end.control.fsm_state")
@@ -40,6 +42,7 @@ class Run:
     Parameters
     ----------
     fault, outcome
+    place : the component, cut after its third name; a memory is a place of its own
     step : what was executed in the fault's cycle
     error : of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise
     value : the wrong result; None otherwise
@@ -49,6 +52,7 @@ class Run:
 
     fault: Fault
     outcome: Outcome
+    place: str
     step: str
     error: Error = Error.NONE
     value: int | None = None
@@ -67,6 +71,7 @@ class Campaign(Closing):
 
     Attributes
     ----------
+    device : FaultyDevice
     cycles : int
         Of the operation, accesses included.
     targets : Targets
@@ -75,7 +80,7 @@ class Campaign(Closing):
 
     def __init__(self, subject: Subject):
         self.subject = subject
-        device = self._device = subject.open()
+        device = self.device = subject.open()
         self._expected = subject.expected
         fresh = device.save()
         # Once to see where the operation begins and how long it takes, then in detail.
@@ -90,49 +95,56 @@ class Campaign(Closing):
 
     def close(self) -> None:
         """Close the simulated device."""
-        self._device.close()
+        self.device.close()
 
     def run(self, fault: Fault) -> Run:
         """Run the operation with a fault, one of `targets`."""
         replay = Replay(
-            self._device,
+            self.device,
             self._accesses,
             self._start + fault.cycle,
-            fault.strike(self._device, self.targets),
+            fault.strike(self.device, self.targets),
             duration=fault.duration,
             patience=_PATIENCE * self.cycles,
         )
-        step = self.targets.steps[fault.cycle]
+        outcome = partial(
+            Run, fault=fault, place=self._place(fault), step=self.targets.steps[fault.cycle]
+        )
         try:
             value = self.subject.operate(replay)
         except NoEffect:
-            return Run(fault=fault, outcome=Outcome.RIGHT, step=step)
+            return outcome(outcome=Outcome.RIGHT)
         except (InterruptTimeout, BusTimeout):
-            return Run(fault=fault, outcome=Outcome.NO_END, step=step)
+            return outcome(outcome=Outcome.NO_END)
         except EngineError as error:
-            return Run(fault=fault, outcome=Outcome.ERROR, step=step, error=error.code)
+            return outcome(outcome=Outcome.ERROR, error=error.code)
         except (DeviceError, ValueError):  # a refused access, or an answer that cannot be
-            return Run(fault=fault, outcome=Outcome.ERROR, step=step)
+            return outcome(outcome=Outcome.ERROR)
         if value == self._expected:
-            return Run(fault=fault, outcome=Outcome.RIGHT, step=step)
-        return Run(
-            fault=fault,
+            return outcome(outcome=Outcome.RIGHT)
+        return outcome(
             outcome=Outcome.WRONG,
-            step=step,
             value=value,
             reveals=self.subject.reveals(value),
             another_input=self.subject.is_of_another_input(value),
         )
 
+    def _place(self, fault: Fault) -> str:
+        register = self.device.registers.get(fault.name)
+        path = fault.name.split(".")
+        if register is None:
+            return ".".join(path[:_PLACE])
+        return ".".join(path[:-1][:_PLACE]) + (" (memory)" if register.is_memory else "")
+
     def _record(self, interval: int) -> list[Access]:
-        recorder = Recorder(self._device, interval)
+        recorder = Recorder(self.device, interval)
         value = self.subject.operate(recorder)
         assert value == self._expected, "the result without a fault is wrong"
         return recorder.accesses
 
     def _observe(self, start: int, cycles: int) -> list[tuple[int, ...]]:
         """A list that will have, for each of these cycles, what some registers have in it."""
-        device, seen = self._device, list[tuple[int, ...]]()
+        device, seen = self.device, list[tuple[int, ...]]()
         watched = [
             register
             for name, register in sorted(device.registers.items())

@@ -175,10 +175,6 @@ class Targets:
         named = sorted(self.registers.items())
         return [register for name, register in named if name.endswith(_COUNTER)]
 
-    def kinds(self) -> Sequence[Kind]:
-        """Those that this hardware can have."""
-        return [kind for kind in Kind if kind is not Kind.SKIP or self.counters]
-
     def check(self, fault: Fault) -> None:
         """Raise ValueError unless there is what the fault changes."""
         if fault.cycle >= len(self.steps):

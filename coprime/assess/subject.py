@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +16,8 @@ from coprime.explore.operands import Operands, expected_result, random_operands
 from coprime.explore.runs import execute
 from coprime.flow.parts import accelerator_verilog
 from coprime.rsa.keys import RsaPrivateKey
+
+from .faults import Kind
 
 __all__ = ["Subject"]
 
@@ -57,6 +60,12 @@ class Subject:
         return replace(drawn, x=max(1, drawn.x))
 
     @property
+    def kinds(self) -> Sequence[Kind]:
+        """The faults that the hardware can have: one for a single modulus has no program."""
+        program = self.choice.design.capabilities.fixed_modulus is None
+        return [kind for kind in Kind if program or kind is not Kind.SKIP]
+
+    @property
     def checked(self) -> bool:
         """Whether the hardware promises that a wrong result of this operation is never read."""
         return self.choice.design.capabilities.checked and self.command is Command.RSA_PRIVATE
@@ -65,6 +74,14 @@ class Subject:
     def expected(self) -> int:
         """The right result, by Python's integers."""
         return expected_result(self.command, self.operands)[0]
+
+    @property
+    def command_line(self) -> str:
+        """The command that assesses it, without options for its faults."""
+        return (
+            f"{self.choice.command('assess faults')} --operation {self.command.name}"
+            f" --bits {self.bits} --seed {self.seed}"
+        )
 
     def verilog(self) -> str:
         """Verilog of the whole accelerator."""

@@ -3,13 +3,20 @@
 import argparse
 from collections.abc import Callable
 
+from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.faults import Fault, Kind
+from coprime.assess.subject import Subject
+from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter
 from coprime.engine.contract import Command
+from coprime.explore.operands import random_lengths
 
-from .options import add_design, add_json, location
+from .options import FAILED, add_design, add_json, chosen_design, chosen_settings, location
+from .output import check_folder, print_json, print_table, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Assess a design against faults, in simulation."
+_ALL = "all"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +44,83 @@ def run(options: argparse.Namespace) -> None:
 def _add_faults_options(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     _add_operation(parser)
-    parser.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
     parser.add_argument(
-        "-o", "--output", type=location, metavar="FOLDER", help="keep every run there"
+        "--kind",
+        choices=[*Kind, _ALL],
+        default=Kind.BIT,
+        help="what happens: one bit or two bits of a word flip, a component holds its values for a"
+        " cycle, a step is skipped, a bit is stuck for some cycles (bit)",
+    )
+    drawn = parser.add_mutually_exclusive_group()
+    drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
+    drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
+    )
+    parser.add_argument(
+        *("-o", "--output"),
+        type=location,
+        metavar="FOLDER",
+        help="write every run and a plot into this folder",
     )
     add_json(parser)
 
 
 def _faults(options: argparse.Namespace) -> int:
     """Run a campaign; 1 if a wrong result came out of a design that checks its results."""
-    raise ValueError("coprime assess faults is not complete yet")
+    if options.flips < 1:
+        raise ValueError(f"--flips must be 1 or more, not {options.flips}")
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
+    if options.output is not None:
+        check_folder("-o", options.output)
+    subject = _subject(options)
+    if options.kind not in (*subject.kinds, _ALL):
+        raise ValueError(
+            f"{subject.choice.family.name} has no program, of which a step could be skipped; choose"
+            f" another --kind: {', '.join(subject.kinds)}"
+        )
+    if options.at is not None:
+        return _one_fault(options, subject)
+    # Arrow takes a third of a second to import: only who runs many faults waits for it.
+    from coprime.assess.batches import run_batches, shares
+    from coprime.assess.faults_summary import Summary
+
+    kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
+    with progress(f"running {options.flips:,} faults", options.flips) as passed:
+        runs = run_batches(
+            subject, shares(kinds, options.flips), workers=options.workers, progress=passed
+        )
+    found = Summary(subject, runs)
+    if options.json:
+        print_json(found.record())
+    else:
+        print(found.table())
+        print(*found.bounds(), sep="\n")
+        for wrong in found.wrong_faults():
+            print(f"wrong{', reveals the key' if wrong['reveals'] else ''}: {wrong['command']}")
+    return FAILED if subject.checked and found.wrong else 0
+
+
+def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
+    fault = Fault.parse(options.at)
+    with Campaign(subject) as campaign:
+        campaign.targets.check(fault)
+        run = campaign.run(fault)
+    record = {
+        "fault": str(fault),
+        "outcome": run.outcome.value,
+        "error": run.error.name,
+        "step": run.step,
+        "value": None if run.value is None else f"{run.value:x}",
+        "reveals": run.reveals,
+        "another_input": run.another_input,
+    }
+    if options.json:
+        print_json(record)
+    else:
+        print_table(list(record.items()))
+    return FAILED if subject.checked and run.outcome is Outcome.WRONG else 0
 
 
 # --- Options of all verbs -----------------------------------------------------------------------
@@ -65,3 +139,25 @@ def _add_operation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of key, input and draws (1)"
     )
+
+
+def _subject(options: argparse.Namespace) -> Subject:
+    """The operation of these options; max_bits is their --bits, unless it is set."""
+    choice = chosen_design(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError(f"a {CLUSTER} cannot be assessed: name the family of its engines")
+    own = choice.design.capabilities
+    if options.operation is not None:
+        command = Command[options.operation]
+    else:
+        command = Command.RSA_PRIVATE if Command.RSA_PRIVATE in own.required else Command.MODEXP
+    if command not in own.required:
+        known = ", ".join(one.name for one in sorted(own.required) if one is not Command.WIPE)
+        raise ValueError(f"{choice.family.name} has no {command.name}; it has {known}")
+    bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
+    lengths = random_lengths(command, bits)
+    settings = chosen_settings(options)
+    for parameter in choice.family.parameters:
+        if isinstance(parameter, Parameter) and parameter.name == MAX_BITS:
+            settings.setdefault(MAX_BITS, str(max(bits, parameter.minimum)))
+    return Subject(choice.family.choose(settings, lengths), command, bits, options.seed)

@@ -56,6 +56,7 @@ KINDS: Mapping[str, Kind] = {
     "unit_gate": Kind("areas in unit gates", "mapping the design to unit gates with Yosys"),
     "firmware": Kind("firmware for RISC-V", "compiling the firmware"),
     "run": Kind("simulated operations of sweeps", "simulating"),
+    "faults": Kind("runs with faults", "keeping runs with faults"),
     "measurement": Kind("measurements of sweeps", "measuring"),
 }
 """What is kept, by the name of its folder."""

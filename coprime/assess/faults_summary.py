@@ -1,0 +1,173 @@
+"""Counts of many runs with faults, and what they say of the probability of a wrong result."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow
+from pyarrow import compute
+
+from .campaign import Outcome
+from .faults import Fault, Kind
+from .subject import Subject
+
+__all__ = ["Summary", "upper_bound"]
+
+CONFIDENCE = 0.95
+_LISTED = 1000
+"""Wrong results that a record has; the table of the runs has all."""
+
+
+def upper_bound(wrong: int, runs: int, confidence: float = CONFIDENCE) -> float:
+    """The largest probability of a wrong result that so many in so many runs do not exclude.
+
+    It is Clopper and Pearson's one-sided bound: the probability with which as few wrong results, or
+    fewer, come out with the probability 1 - `confidence`. Without a wrong one that is
+    1 - (1 - confidence)^(1 / runs), about 3 / runs. 1 if all are wrong, or there are no runs.
+    """
+    if wrong == runs:
+        return 1.0
+    if not wrong:
+        return -math.expm1(math.log1p(-confidence) / runs)
+    low, high = wrong / runs, 1.0
+    while high - low > 1e-6 * low:
+        middle = (low + high) / 2
+        if _as_few(wrong, runs, middle) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _as_few(wrong: int, runs: int, probability: float) -> float:
+    """The probability of `wrong` or fewer in `runs`, each with `probability` below 1."""
+    odds = math.log(probability) - math.log1p(-probability)
+    term = runs * math.log1p(-probability)
+    total = math.exp(term)
+    for count in range(wrong):
+        term += math.log((runs - count) / (count + 1)) + odds
+        total += math.exp(term)
+    return total
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a campaign has found.
+
+    Parameters
+    ----------
+    subject : what was run
+    runs : with the columns of `batches.SCHEMA`
+    """
+
+    subject: Subject
+    runs: pyarrow.Table
+
+    @property
+    def wrong(self) -> int:
+        """Wrong results."""
+        return self.counts(self._counted)["wrong"]
+
+    def record(self) -> dict[str, object]:
+        """As JSON has it."""
+        subject = self.subject
+        kinds = list(dict.fromkeys(kind for kind, *_ in self._counted))
+        return {
+            "family": subject.choice.family.name,
+            "parameters": dict(subject.choice.values),
+            "operation": subject.command.name,
+            "bits": subject.bits,
+            "seed": subject.seed,
+            "checked": subject.checked,
+            **self.counts(self._counted),
+            "upper_bound": self._bound(kinds),
+            "confidence": CONFIDENCE,
+            "kinds": {
+                kind: {**self.counts(self._of(kind)), "upper_bound": self._bound([kind])}
+                for kind in kinds
+            },
+            "wrong_faults": list(self.wrong_faults()),
+        }
+
+    def table(self) -> str:
+        """Places and outcomes of each kind, and in the last line the bound."""
+        names = ("flips", *Outcome, "reveals", "another_input")
+        rows: list[Sequence[object]] = [("kind", "place", *names)]
+        for kind in dict.fromkeys(kind for kind, *_ in self._counted):
+            of_kind = self._of(kind)
+            for place in sorted({place for _, place, *_ in of_kind}):
+                counts = self.counts({key: n for key, n in of_kind.items() if key[1] == place})
+                rows.append((kind, place, *(f"{counts[name]:,}" for name in names)))
+            counts = self.counts(of_kind)
+            rows.append((kind, "all", *(f"{counts[name]:,}" for name in names)))
+        widths = [max(len(str(row[k])) for row in rows) for k in range(len(rows[0]))]
+        return "\n".join(
+            "  ".join(
+                f"{cell:<{width}}" if k < 2 else f"{cell:>{width}}"
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        )
+
+    def bounds(self) -> Iterator[str]:
+        """A sentence for each kind."""
+        for kind in dict.fromkeys(kind for kind, *_ in self._counted):
+            wrong, runs = self._uniform([kind])
+            if runs:
+                yield (
+                    f"{kind}: {wrong:,} of {runs:,} faults that were drawn uniformly gave a wrong"
+                    f" result; with {CONFIDENCE:.0%} confidence its probability is below"
+                    f" {upper_bound(wrong, runs):.2g}"
+                )
+
+    def wrong_faults(self) -> Iterator[Mapping[str, Any]]:
+        """The faults with wrong results, up to 1,000, each with the command that repeats it."""
+        chosen = self.runs.filter(compute.equal(self.runs["outcome"], Outcome.WRONG.value))
+        for row in chosen.slice(0, _LISTED).to_pylist():
+            fields = ("cycle", "name", "word", "bit", "other", "cycles")
+            fault = Fault(kind=Kind(row["kind"]), **{name: row[name] for name in fields})
+            yield {
+                "fault": str(fault),
+                "step": row["step"],
+                "value": row["value"],
+                "reveals": row["reveals"],
+                "another_input": row["another_input"],
+                "command": f"{self.subject.command_line} --at {fault}",
+            }
+
+    def counts(self, counted: Mapping[tuple[Any, ...], int]) -> dict[str, int]:
+        """Of each outcome, of the results that reveal the key, and of those of another input."""
+        outcomes = Counter[str]()
+        for (_, _, outcome, reveals, another, _), count in counted.items():
+            outcomes[outcome] += count
+            outcomes["reveals"] += count * reveals
+            outcomes["another_input"] += count * another
+        return {
+            "flips": sum(counted.values()),
+            **{one: outcomes[one] for one in (*map(str, Outcome), "reveals", "another_input")},
+        }
+
+    def _of(self, kind: str) -> dict[tuple[Any, ...], int]:
+        return {key: count for key, count in self._counted.items() if key[0] == kind}
+
+    @cached_property
+    def _counted(self) -> Mapping[tuple[Any, ...], int]:
+        """Runs of each kind, place, outcome, ... in the order of the runs."""
+        columns = ["kind", "place", "outcome", "reveals", "another_input"]
+        uniform = compute.equal(compute.bit_wise_and(self.runs["number"], 1), 0)
+        table = self.runs.select(columns).append_column("uniform", uniform)
+        keys = [*columns, "uniform"]
+        groups = table.group_by(keys, use_threads=False).aggregate([([], "count_all")])
+        return {tuple(row[key] for key in keys): row["count_all"] for row in groups.to_pylist()}
+
+    def _uniform(self, kinds: Sequence[str]) -> tuple[int, int]:
+        """Wrong results, and all runs, of faults that were drawn uniformly."""
+        drawn = {key: n for key, n in self._counted.items() if key[0] in kinds and key[-1]}
+        counts = self.counts(drawn)
+        return counts["wrong"], counts["flips"]
+
+    def _bound(self, kinds: Sequence[str]) -> float:
+        return upper_bound(*self._uniform(kinds))

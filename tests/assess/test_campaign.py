@@ -1,0 +1,256 @@
+"""Faults and what becomes of them, on the smallest accelerator that checks its results."""
+
+import pytest
+
+from coprime.assess import replay
+from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.faults import Fault, Kind
+from coprime.assess.subject import Subject
+from coprime.catalog import choose
+from coprime.engine.contract import Command, Error
+
+CHOICE = choose("compact", {"max_bits": "64"})
+INERT = "front_end.status.products"
+"""The count of products, on which no result depends."""
+
+
+@pytest.fixture(scope="module")
+def private():
+    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
+        yield campaign
+
+
+def flip(cycle, name, word=0, bit=0):
+    return Fault(kind=Kind.BIT, cycle=cycle, name=name, word=word, bit=bit)
+
+
+def draws(campaign, kind, count, seed=1):
+    return [campaign.targets.draw(kind, number, seed) for number in range(count)]
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def test_the_whole_operation_is_recorded(private):
+    """From the write that starts it to the driver's last read; each cycle is in one access."""
+    first = private._accesses[-1].end - private.cycles
+    accesses = [one for one in private._accesses if one.begin >= first]
+    assert accesses[0].call[:2] == ("write32", private.subject.start)
+    assert {one.call[0] for one in accesses} >= {"wait_interrupt", "read_block"}
+    assert sum(one.end - one.begin for one in accesses) == private.cycles
+    assert len(private.targets.steps) == private.cycles
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_start_of_a_run_changes_nothing(private, kind, monkeypatch):
+    """A run has the same outcome if it is simulated from the first access on, and to its end."""
+    faults = draws(private, kind, 40)
+    short = [private.run(fault) for fault in faults]
+    monkeypatch.setattr(replay.Replay, "_compare", lambda self, state: None)
+    assert [private.run(fault) for fault in faults] == short
+    early = [max(one.states[:1]) for one in private._accesses]
+    monkeypatch.setattr(
+        private,
+        "_accesses",
+        [
+            replay.Access(one.call, one.answer, one.begin, one.end, [state])
+            for one, state in zip(private._accesses, early, strict=True)
+        ],
+    )
+    assert [private.run(fault) for fault in faults] == short
+
+
+def test_runs_do_not_depend_on_each_other(private):
+    faults = [fault for kind in Kind for fault in draws(private, kind, 8, seed=3)]
+    forward = [private.run(fault) for fault in faults]
+    assert [private.run(fault) for fault in reversed(faults)] == forward[::-1]
+
+
+def test_right(private):
+    """A bit without effect, which the driver reads in the end; and one whose trace is lost."""
+    for cycle in (0, private.cycles // 2, private.cycles - 1):
+        assert private.run(flip(cycle, INERT, bit=31)).outcome is Outcome.RIGHT
+
+
+def test_error(private):
+    """A flipped modulus: an error of the hardware."""
+    lengths = flip(private.cycles // 2, "front_end.operands.state__lengths")
+    run = private.run(lengths)
+    assert (run.outcome, run.error, run.value) == (Outcome.ERROR, Error.FAULT, None)
+
+
+def test_no_end(private):
+    """The state machine of the front end is lost."""
+    outcomes = {
+        private.run(flip(private.cycles // 2, "front_end.control.fsm_state", bit=bit)).outcome
+        for bit in range(4)
+    }
+    assert Outcome.NO_END in outcomes
+
+
+def test_wrong():
+    """MODEXP has nothing to be checked with, so some results are wrong; each has its value."""
+    with Campaign(Subject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
+        runs = [campaign.run(fault) for fault in draws(campaign, Kind.BIT, 300)]
+    wrong = [run for run in runs if run.outcome is Outcome.WRONG]
+    assert not campaign.subject.checked
+    x, e, m = (getattr(campaign.subject.operands, name) for name in "xem")
+    assert wrong
+    assert all(run.value not in (None, pow(x, e, m)) for run in wrong)
+    assert all(run.value is None for run in runs if run.outcome is not Outcome.WRONG)
+
+
+def test_reveals():
+    """A result that is right modulo one prime only reveals the key."""
+    subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    x, key = subject.operands.x, subject.operands.key
+    right = pow(x, key.d, key.n)
+    for wrong in ((right + key.p) % key.n, (right + 5 * key.q) % key.n):
+        assert subject.reveals(wrong)
+        assert not subject.is_of_another_input(wrong)
+    for other in (right, (right + 1) % key.n, 0):
+        assert not subject.reveals(other)
+
+
+def test_another_input():
+    """The result is right for an input that differs in some bits beside each other."""
+    subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    x, key = subject.operands.x, subject.operands.key
+    for difference in (1, 1 << 20, 0xF0001 << 9):
+        other = pow(x ^ difference, key.d, key.n)
+        assert subject.is_of_another_input(other)
+        assert not subject.reveals(other)
+    for other in (pow(x, key.d, key.n), pow(x ^ (1 << 40 | 1), key.d, key.n)):
+        assert not subject.is_of_another_input(other)
+
+
+@pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP])
+def test_an_operation_without_a_key_reveals_none(command):
+    subject = Subject(CHOICE, command, 64, seed=1)
+    assert not subject.checked
+    assert not subject.reveals(subject.expected ^ 1)
+    assert not subject.is_of_another_input(subject.expected ^ 1)
+
+
+# --- Kinds ----------------------------------------------------------------------------------------
+
+
+def states(campaign, fault):
+    """The device's registers after each cycle from the fault on, with and without it."""
+    device = campaign.device
+    access = next(
+        one
+        for one in campaign._accesses
+        if one.call == ("wait_interrupt",) and len(one.states) > 20
+    )
+    _, state = access.states[10]
+    fault = Fault(**{**fault.__dict__, "cycle": 0})
+    histories = []
+    for struck in (False, True):
+        device.restore(state)
+        strike = fault.strike(device, campaign.targets)
+        following = strike() if struck else None
+        history = [device.save()]
+        for passed in range(1, 80):
+            device.run(1)
+            if following == passed:
+                following = strike()
+            history.append(device.save())
+        histories.append(history)
+    return histories
+
+
+def peeked(campaign, state, name, word=0):
+    campaign.device.restore(state)
+    return campaign.device.peek(campaign.device.registers[name], word)
+
+
+def test_two_bits(private):
+    fault = Fault(kind=Kind.TWO_BITS, cycle=0, name=INERT, bit=3, other=31)
+    plain, struck = states(private, fault)
+    before, after = (peeked(private, one[0], INERT) for one in (plain, struck))
+    assert before ^ after == 1 << 31 | 1 << 3
+
+
+def test_skip(private):
+    counter = "engine.lane.sequencer.program_memory.pc"
+    plain, struck = states(private, Fault(kind=Kind.SKIP, cycle=0, name=counter))
+    before, after = (peeked(private, one[0], counter) for one in (plain, struck))
+    assert after == before + 1
+
+
+def test_hold(private):
+    """The component's registers are as they were, those of others have gone on."""
+    fault = Fault(kind=Kind.HOLD, cycle=0, name="front_end.status")
+    plain, struck = states(private, fault)
+    cycles = "front_end.status.cycles"
+    assert peeked(private, plain[1], cycles) == peeked(private, plain[0], cycles) + 1
+    assert peeked(private, struck[1], cycles) == peeked(private, plain[0], cycles)
+    assert peeked(private, struck[2], cycles) == peeked(private, plain[1], cycles)
+    names = [name for name in private.device.registers if not name.startswith("front_end.status")]
+    assert all(peeked(private, plain[1], one) == peeked(private, struck[1], one) for one in names)
+
+
+def test_stuck(private):
+    """The inverse of its value for five cycles, whatever it would become."""
+    name = "front_end.status.cycles"
+    plain, struck = states(private, Fault(kind=Kind.STUCK, cycle=0, name=name, bit=0, cycles=5))
+    inverse = 1 - peeked(private, plain[0], name) % 2
+    bits = [peeked(private, one, name) % 2 for one in struck[:6]]
+    assert bits == [inverse] * 5 + [1 - inverse]
+
+
+# --- Drawing --------------------------------------------------------------------------------------
+
+
+def test_draws_are_of_the_seed(private):
+    for kind in Kind:
+        drawn = draws(private, kind, 50)
+        assert drawn == draws(private, kind, 50) != draws(private, kind, 50, seed=2)
+        for fault in drawn:
+            private.targets.check(fault)
+            assert Fault.parse(str(fault)) == fault
+
+
+def test_every_second_draw_is_uniform(private):
+    """Of these, as many are in the memories as they have of all bits; of the others, few are."""
+    registers = private.device.registers.values()
+    bits = sum(one.width * one.words for one in registers)
+    in_memory = sum(one.width * one.words for one in registers if one.is_memory) / bits
+    drawn = [private.device.registers[one.name].is_memory for one in draws(private, Kind.BIT, 4000)]
+    uniform, others = drawn[::2], drawn[1::2]
+    assert abs(sum(uniform) / len(uniform) - in_memory) < 0.05
+    assert sum(others) / len(others) < 0.05 < in_memory
+
+
+def test_every_register_and_every_step_is_hit(private):
+    """Within some thousand draws, and so are all bits of them in more."""
+    drawn = draws(private, Kind.BIT, 8000)
+    assert {one.name for one in drawn} == set(private.device.registers)
+    assert {private.targets.steps[one.cycle] for one in drawn} == set(private.targets.steps)
+    uniform = [one.cycle for one in drawn[::2]]
+    assert min(uniform) < 0.01 * private.cycles < 0.99 * private.cycles < max(uniform)
+
+
+def test_stuck_bits_and_pairs(private):
+    assert {one.cycles for one in draws(private, Kind.STUCK, 2000)} == set(range(2, 65))
+    assert all(one.bit != one.other for one in draws(private, Kind.TWO_BITS, 200))
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("flip,1,a,0,0", "a fault begins with one of bit, two-bits, hold, skip, stuck, not 'flip'"),
+        ("bit,1,a,0", "a fault of this kind is bit,CYCLE,NAME,WORD,BIT, not 'bit,1,a,0'"),
+        ("bit,x,a,0,0", "a fault of this kind is bit,CYCLE,NAME,WORD,BIT, not 'bit,x,a,0,0'"),
+        ("bit,1,a,0,0", "there is no register 'a'"),
+        ("hold,1,a", "there is no component 'a'"),
+        ("bit,1000000,a,0,0", r"the cycle of a fault must be in 0\.\.\d+, not 1000000"),
+        (f"bit,1,{INERT},1,0", rf"the word of {INERT} must be in 0\.\.0, not 1"),
+        (f"bit,1,{INERT},0,32", rf"the bit of {INERT} must be in 0\.\.31, not 32"),
+        (f"stuck,1,{INERT},0,3,65", r"the cycles of a fault must be in 1\.\.64, not 65"),
+    ],
+)
+def test_faults_that_cannot_be(private, fault, error):
+    with pytest.raises(ValueError, match=error):
+        private.targets.check(Fault.parse(fault))
