@@ -6,11 +6,12 @@ fault. And if, after the fault, all answers and the whole state are those of the
 everything after.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coprime.device.base import Closing, InterruptTimeout
+from coprime.device.base import BlockDevice, Closing, InterruptTimeout
 from coprime.device.faulty import FaultyDevice
 
 __all__ = ["Access", "NoEffect", "Recorder", "Replay"]
@@ -39,7 +40,7 @@ class NoEffect(Exception):  # noqa: N818
     """The state and all answers are as without the fault."""
 
 
-class _Through(Closing):
+class _Through(Closing, BlockDevice):
     """A Device that passes every access to `_pass`."""
 
     def _pass(self, *call: Any) -> Any:
@@ -140,7 +141,7 @@ class Replay(_Through):
         recorded = self._accesses[self._next] if self._same else None
         self._next += 1
         if self._offset is None:
-            assert recorded is not None and self._is(recorded, call)
+            assert recorded is not None and recorded.call == call
             if recorded.end <= self._cycle:
                 return recorded.answer
             self._go_on(recorded)
@@ -160,13 +161,11 @@ class Replay(_Through):
     def _now(self) -> int:
         return self._device.cycles - (self._offset or 0)
 
-    def _is(self, recorded: Access, call: tuple[Any, ...]) -> bool:
-        return recorded.call == call
-
     def _go_on(self, access: Access) -> None:
         """Simulate from the last checkpoint before the fault on."""
         device = self._device
-        cycle, state = max(one for one in access.states if one[0] <= self._cycle)
+        before = bisect_right(access.states, self._cycle, key=lambda one: one[0]) - 1
+        cycle, state = access.states[before]
         device.restore(state)
         offset = self._offset = device.cycles - cycle
 
@@ -187,8 +186,9 @@ class Replay(_Through):
     def _wait(self, recorded: Access | None) -> None:
         """Wait for the interrupt, and compare with checkpoints, ever more rarely."""
         if recorded is not None:
-            ahead = [one for one in recorded.states if one[0] > max(self._now, self._settled)]
-            for cycle, state in _rarer(ahead):
+            past = max(self._now, self._settled)
+            first = bisect_right(recorded.states, past, key=lambda one: one[0])
+            for cycle, state in _rarer(recorded.states, first):
                 if self._device.wait(cycle - self._now):
                     return
                 self._compare(state)
@@ -196,6 +196,6 @@ class Replay(_Through):
             raise InterruptTimeout("the fault has left no end")
 
 
-def _rarer(states: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-    """The first, second, fourth, eighth ... of the states."""
-    return [states[(1 << k) - 1] for k in range(len(states).bit_length())]
+def _rarer(states: Sequence[tuple[int, bytes]], first: int) -> Iterator[tuple[int, bytes]]:
+    """The first, second, fourth, eighth ... of the states from `first` on."""
+    return (states[first + (1 << k) - 1] for k in range((len(states) - first).bit_length()))
