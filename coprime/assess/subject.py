@@ -54,10 +54,15 @@ class Subject:
 
     @cached_property
     def operands(self) -> Operands:
-        """What the operation works on; x is above 0."""
+        """What the operation works on."""
         own = self.choice.design.capabilities
-        drawn = random_operands(self.command, self.bits, self.seed, modulus=own.fixed_modulus)
-        return replace(drawn, x=max(1, drawn.x))
+        return random_operands(self.command, self.bits, self.seed, modulus=own.fixed_modulus)
+
+    @cached_property
+    def _before(self) -> Operands:
+        drawn = self.operands
+        limit = drawn.m if drawn.key is None else drawn.key.n
+        return replace(drawn, x=random.Random(f"{self.seed} before").randrange(limit))
 
     @property
     def kinds(self) -> Sequence[Kind]:
@@ -94,13 +99,12 @@ class Subject:
         return device
 
     def operate(self, device: Device) -> int:
-        """What the driver gives to an application, after another input's result.
+        """What the driver gives to an application, after the result of an unrelated input.
 
-        A result that is left from before is therefore wrong. Raises what the driver raises.
+        What is left from before is therefore wrong. Raises what the driver raises.
         """
         accelerator = Accelerator(device)
-        before = replace(self.operands, x=self.operands.x - 1)
-        execute(accelerator, self.command, before)
+        execute(accelerator, self.command, self._before)
         return execute(accelerator, self.command, self.operands).value
 
     def reveals(self, value: int) -> bool:
