@@ -32,7 +32,7 @@ from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command, Operand
 from coprime.engine.design import Design
-from coprime.explore.runs import PredictedDevice
+from coprime.explore.runs import Identity
 from coprime.package.timing import DIAGRAMS, FOLDER
 from coprime.rsa import keys
 
@@ -84,11 +84,11 @@ class Device(wiring.Component):
         return m
 
 
-class Writes(PredictedDevice):
+class Writes(Identity):
     """Keeps what the driver writes."""
 
     def __init__(self, design: Design):
-        super().__init__(design)
+        super().__init__(design.capabilities)
         self.written: list[tuple[int, int]] = []
 
     def write32(self, address: int, value: int) -> None:

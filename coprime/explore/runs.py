@@ -16,9 +16,10 @@ from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.device.accelerator import Accelerator, EngineError, Result
 from coprime.device.base import Closing
 from coprime.device.cluster import Cluster
+from coprime.device.jobs import Job
 from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
-from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.contract import Capabilities, Command, Error, Operand
 from coprime.engine.design import Design
 from coprime.engine.prediction import Prediction
 from coprime.padding.scheme import Padding
@@ -27,7 +28,7 @@ from .operands import Operands, PrivateKey, expected_result
 
 __all__ = [
     "ClusterRun",
-    "PredictedDevice",
+    "Identity",
     "Run",
     "execute",
     "predict_operation",
@@ -157,42 +158,27 @@ def predict_operation(design: Design, command: Command, operands: Operands) -> P
 
     Raises EngineError if the hardware would refuse.
     """
-    device = PredictedDevice(design)
-    execute(Accelerator(device, predict=device.predict), command, operands)
-    assert device.prediction is not None
-    if device.prediction.error is not Error.NONE:
-        raise EngineError(device.prediction.error)
-    return device.prediction
+    accelerator = _PredictingAccelerator(design)
+    execute(accelerator, command, operands)
+    return accelerator.prediction
 
 
-class PredictedDevice(Closing):
-    """Answers the driver as an accelerator of a design does, and accepts whatever is loaded.
+class Identity(Closing):
+    """Answers as an accelerator of these capabilities says what it is, and accepts all writes.
 
-    Parameters
-    ----------
-    design : what it predicts
-    prediction : of the last command
+    Every command has ended at once, without a result.
     """
 
-    def __init__(self, design: Design):
-        self._design = design
-        self.prediction: Prediction | None = None
+    def __init__(self, capabilities: Capabilities):
         fields: Mapping[Register, Mapping[str, int]] = {
             registers.IDENTIFICATION: {"ID": registers.IDENTIFICATION["ID"].reset or 0},
-            **identity_fields(design.capabilities),
+            **identity_fields(capabilities),
             registers.INTERRUPT_STATUS: {"DONE": 1},
         }
         self._words = {
             register.address: sum(value << register[name].offset for name, value in values.items())
             for register, values in fields.items()
         }
-
-    def predict(
-        self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
-    ) -> Prediction:
-        """Predict a command as the design does, and keep the prediction."""
-        self.prediction = self._design.predict(command, operands, lengths)
-        return self.prediction
 
     def read32(self, address: int) -> int:
         """Read a register that never changes; others are 0."""
@@ -206,6 +192,25 @@ class PredictedDevice(Closing):
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+class _PredictingAccelerator(Accelerator):
+    """The driver, which makes the jobs, with a design's model in place of a device."""
+
+    prediction: Prediction
+    """Of the last command."""
+
+    def __init__(self, design: Design):
+        super().__init__(Identity(design.capabilities))
+        self._design = design
+
+    def _run(self, job: Job, x: int) -> Result:
+        operands = {**job.operands, Operand.X: x}
+        found = self.prediction = self._design.predict(job.command, operands, job.lengths)
+        if found.error is not Error.NONE:
+            raise EngineError(found.error)
+        assert found.result is not None
+        return Result(found.result, found.cycles, found.products)
 
 
 # --- A cluster ----------------------------------------------------------------------------------
