@@ -69,7 +69,7 @@ class PowerDevice(FaultyDevice):
 
     def __init__(self, verilog: str, top: str, *, model: PowerModel = PowerModel.DISTANCE):
         super().__init__(verilog, top)
-        found = sorted(self.registers.values(), key=lambda one: one.index)
+        found = list(self.registers.values())
         bits = sum(one.width * min(one.words, 2) for one in found)
         if bits >= 1 << 16:
             self.close()
@@ -78,9 +78,12 @@ class PowerDevice(FaultyDevice):
                 " smaller max_bits"
             )
         names = sorted({component_of(one.name) for one in found})
-        numbers = [names.index(component_of(one.name)) for one in found]
         self.components = (*names, TOTAL)
-        self._component_of = (ctypes.c_uint32 * len(found))(*numbers)
+        # A register that is a port of the top module is there twice, and counts once.
+        size = self._library.coprime_registers(self._open())
+        self._component_of = (ctypes.c_uint32 * size)(*[len(names)] * size)
+        for one in found:
+            self._component_of[one.index] = names.index(component_of(one.name))
         self._weight = int(model is PowerModel.WEIGHT)
         self.trace = np.zeros((0, len(self.components)), np.uint16)
         self.begins = self.cycles

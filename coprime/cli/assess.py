@@ -15,7 +15,7 @@ from .output import check_folder, print_json, print_table, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
-SUMMARY = "Assess a design against faults, in simulation."
+SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
 
 
@@ -31,6 +31,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         return added
 
     _add_faults_options(verb("faults", _faults, "Run an operation with faults, one in each run."))
+    text = "Test whether the power of an operation depends on its secrets."
+    _add_leakage_options(verb("leakage", _leakage, text))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -121,6 +123,95 @@ def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
     else:
         print_table(list(record.items()))
     return FAILED if subject.checked and run.outcome is Outcome.WRONG else 0
+
+
+# --- Leakage ------------------------------------------------------------------------------------
+
+_TESTS = ("message", "key", "exponent", "nothing")
+_MODELS = ("distance", "weight")
+_SHOWN = 20
+"""Findings in the table; JSON has all."""
+
+
+def _add_leakage_options(parser: argparse.ArgumentParser) -> None:
+    add_design(parser)
+    _add_operation(parser)
+    parser.add_argument("--traces", type=int, default=2000, metavar="N", help="traces (2000)")
+    parser.add_argument(
+        "--test",
+        choices=_TESTS,
+        default=_TESTS[0],
+        help="what is fixed in half of the traces and random in the others; nothing is a control"
+        " (message)",
+    )
+    parser.add_argument(
+        "--model",
+        choices=_MODELS,
+        default=_MODELS[0],
+        help="bits of registers that change, or that are 1 (distance)",
+    )
+    parser.add_argument(
+        "--order", type=int, choices=(1, 2), help="t-test of one order only (both orders)"
+    )
+    parser.add_argument(
+        "--noise",
+        type=float,
+        default=0.0,
+        metavar="SIGMA",
+        help="standard deviation of noise that is added to each sample, in bits (0)",
+    )
+    parser.add_argument(
+        "--keep", type=int, default=1000, metavar="N", help="traces that -o writes (1000)"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
+    )
+    parser.add_argument(
+        *("-o", "--output"),
+        type=location,
+        metavar="FOLDER",
+        help="write t-values, traces and plots into this folder",
+    )
+    add_json(parser)
+
+
+def _leakage(options: argparse.Namespace) -> int:
+    """Record traces, test them, and print what leaks."""
+    # NumPy and Dask take a second to import: only who needs them waits for them.
+    from coprime.assess.leakage import run_leakage
+    from coprime.assess.power import PowerModel
+    from coprime.assess.traces import Acquisition, LeakageTest
+
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
+    if options.keep < 0:
+        raise ValueError(f"--keep must be 0 or more, not {options.keep}")
+    if options.output is not None:
+        check_folder("-o", options.output)
+    acquisition = Acquisition(
+        subject=_subject(options),
+        test=LeakageTest(options.test),
+        model=PowerModel(options.model),
+        noise=options.noise,
+    )
+    with progress(f"recording {options.traces:,} traces", options.traces) as passed:
+        found = run_leakage(
+            acquisition,
+            options.traces,
+            orders=(1, 2) if options.order is None else (options.order,),
+            keep=options.keep if options.output is not None else 0,
+            workers=options.workers,
+            progress=passed,
+        )
+    if options.output is not None:
+        from coprime.assess.leakage_files import write_leakage
+
+        write_leakage(found, options.output)
+    if options.json:
+        print_json(found.record())
+    else:
+        print(found.table(_SHOWN))
+    return 0
 
 
 # --- Options of all verbs -----------------------------------------------------------------------

@@ -19,7 +19,9 @@
 #include <cstring>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -245,62 +247,118 @@ class Registers {
 // The bits that change in each clock cycle, or are 1 after it, summed by component: what a circuit's
 // power follows. Of memories only the words that change count, with either.
 class Activity {
-    const Registers& registers;
-    const uint32_t* components;  // of each register
-    const uint64_t count;        // of components; the sum of all comes after them
+    struct Part {
+        uint64_t mask;
+        uint32_t component;
+    };
+
+    // What is in 8 bytes of the model: registers, or words of one memory.
+    struct Chunk {
+        const uint8_t* now;
+        uint64_t then;
+        uint64_t mask;
+        std::vector<Part> parts;
+    };
+
+    // Chunks by their address, while they are collected.
+    class Collection {
+        std::map<uintptr_t, Chunk> found;
+        const bool of_memory;
+
+       public:
+        explicit Collection(bool of_memory) : of_memory{of_memory} {}
+
+        void add(const uint8_t* data, uint64_t bytes, uint32_t component) {
+            for (uint64_t k = 0; k < bytes; ++k) {
+                const auto address = reinterpret_cast<uintptr_t>(data + k);
+                const uint64_t place = address % SIZE;
+                const uint64_t mask = uint64_t{0xFF} << 8 * place;
+                Chunk& chunk = found[address - place];
+                chunk.now = data + k - place;
+                chunk.mask |= mask;
+                auto& parts = chunk.parts;
+                // Each word of a memory counts by itself, as it may be one that does not change.
+                if ((k && place) ||
+                    (!of_memory && !parts.empty() && parts.back().component == component))
+                    parts.back().mask |= mask;
+                else
+                    parts.push_back({mask, component});
+            }
+        }
+
+        std::vector<Chunk> chunks() const {
+            std::vector<Chunk> all;
+            for (const auto& [address, chunk] : found) {
+                all.push_back(chunk);
+                all.back().then = load(chunk.now) & chunk.mask;
+            }
+            return all;
+        }
+    };
+
+    struct Memory {
+        const uint8_t* now;
+        std::vector<uint8_t> then;
+        std::vector<Chunk> chunks;
+    };
+
+    static constexpr uint64_t SIZE = sizeof(uint64_t);
+
+    const uint64_t components;
     const bool weight;
-    std::vector<uint8_t> before;
+    std::vector<Chunk> registers;
+    std::vector<Memory> memories;
 
-    // The bits that differ in up to 8 bytes; `other` may be null for bits that are 1.
-    static uint32_t ones(const uint8_t* one, const uint8_t* other, uint64_t bytes) {
-        uint64_t now = 0, then = 0;
-        std::memcpy(&now, one, bytes);
-        if (other) std::memcpy(&then, other, bytes);
-        return std::popcount(now ^ then);
+    static uint64_t load(const uint8_t* from) {
+        uint64_t found;
+        std::memcpy(&found, from, SIZE);
+        return found;
     }
 
-    uint32_t count_bits(const uint8_t* now, const uint8_t* then, uint64_t bytes) const {
-        uint32_t sum = 0;
-        for (uint64_t k = 0; k < bytes; k += 8)
-            sum += ones(now + k, weight ? nullptr : then + k, std::min<uint64_t>(8, bytes - k));
-        return sum;
-    }
-
-    uint32_t count_changed_words(const uint8_t* now, const uint8_t* then, uint64_t bytes,
-                                 uint64_t word) const {
-        uint32_t sum = 0;
-        for (uint64_t k = 0; k < bytes; k += word)
-            if (std::memcmp(now + k, then + k, word)) sum += count_bits(now + k, then + k, word);
-        return sum;
+    // With `always`, also what has not changed has a weight.
+    void count(std::vector<Chunk>& chunks, bool always, uint16_t* sample) const {
+        for (Chunk& chunk : chunks) {
+            const uint64_t now = load(chunk.now) & chunk.mask;
+            const uint64_t changed = now ^ chunk.then;
+            if (!changed && !always) continue;
+            for (const Part& part : chunk.parts)
+                if (always || changed & part.mask)
+                    sample[part.component] += std::popcount((weight ? now : changed) & part.mask);
+            chunk.then = now;
+        }
     }
 
    public:
-    Activity(const Registers& registers, const uint32_t* components, uint64_t count, bool weight)
-        : registers{registers}, components{components}, count{count}, weight{weight},
-          before(registers.bytes()) {
-        registers.save(before.data());
+    Activity(const Registers& all, const uint32_t* component_of, uint64_t components, bool weight)
+        : components{components}, weight{weight} {
+        Collection in_registers{false};
+        for (uint64_t index = 0; index < all.size(); ++index) {
+            const VerilatedVar& one = all[index];
+            const uint8_t* data = all.word(index, 0);
+            const uint64_t bytes = Registers::bytes(one);
+            if (!one.udims()) {
+                in_registers.add(data, bytes, component_of[index]);
+                continue;
+            }
+            Collection words{true};
+            for (uint64_t first = 0; first < bytes; first += one.entSize())
+                words.add(data + first, one.entSize(), component_of[index]);
+            memories.push_back({data, {data, data + bytes}, words.chunks()});
+        }
+        registers = in_registers.chunks();
     }
 
     // Append the sample of the last clock cycle: a number for each component, and their sum.
     void sample(std::vector<uint16_t>& samples) {
-        const uint64_t first = samples.size();
-        samples.resize(first + count + 1);
-        uint8_t* then = before.data();
-        for (uint64_t index = 0; index < registers.size(); ++index) {
-            const VerilatedVar& one = registers[index];
-            const uint8_t* now = registers.word(index, 0);
-            const uint64_t bytes = Registers::bytes(one);
-            const bool changed = std::memcmp(now, then, bytes);
-            if (changed || (weight && !one.udims())) {
-                const uint32_t sum = one.udims()
-                                         ? count_changed_words(now, then, bytes, one.entSize())
-                                         : count_bits(now, then, bytes);
-                samples[first + components[index]] += sum;
-                samples[first + count] += sum;
-                std::memcpy(then, now, bytes);
+        samples.resize(samples.size() + components + 1);
+        uint16_t* sample = &*(samples.end() - components - 1);
+        count(registers, weight, sample);
+        for (Memory& memory : memories)
+            if (std::memcmp(memory.now, memory.then.data(), memory.then.size())) {
+                std::copy_n(memory.now, memory.then.size(), memory.then.begin());
+                count(memory.chunks, false, sample);
             }
-            then += bytes;
-        }
+        sample[components] = std::accumulate(sample, sample + components, 0);
     }
 };
 #endif
@@ -622,7 +680,8 @@ void coprime_call_at(Simulation* simulation, uint64_t cycles, uint64_t (*call)()
 }
 
 // Run until irq is 1, at most `limit` cycles, and give how many these were. Each one leaves a sample
-// of `components` + 1 numbers for coprime_samples; `component_of` has the component of each register.
+// of `components` + 1 numbers for coprime_samples; `component_of` has the component of each
+// register, or `components` for one that does not count.
 uint64_t coprime_record(Simulation* simulation, uint64_t limit, const uint32_t* component_of,
                         uint64_t components, int weight) {
     Activity activity{simulation->registers, component_of, components, weight != 0};

@@ -1,0 +1,201 @@
+"""Traces of an accelerator's simulated power, of two groups in random order.
+
+The groups differ in what is tested (`LeakageTest`). Every trace follows from the seed and its
+number, and begins from the same state of the hardware, whichever process records it.
+"""
+
+import math
+import random
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from coprime.device.accelerator import Accelerator
+from coprime.device.base import DeviceError
+from coprime.engine.contract import Command
+from coprime.explore.operands import Operands, expected_result
+from coprime.explore.runs import execute, predict_operation
+from coprime.rsa import keys
+
+from .places import places_of
+from .power import PowerDevice, PowerModel
+from .subject import Subject
+
+__all__ = ["Acquisition", "LeakageTest", "Recorder"]
+
+_MEMORY = 4 << 30
+"""Bytes that the moments of all samples may take."""
+_COLUMNS = 40
+"""At least as many columns as a trace has."""
+_PUBLIC_EXPONENT_ONES = 8
+"""Ones in the 17 bits of public exponents that vary: there are 5005 such odd numbers."""
+
+
+class LeakageTest(Enum):
+    """What is fixed in one group of traces and random in the other. All else is the same in both.
+
+    The input is random in both groups unless it is what is tested. The private exponent of a key
+    varies with its public exponent (EXPONENT), which has the same length and number of ones in all
+    traces; the primes stay.
+    """
+
+    MESSAGE = "message"
+    KEY = "key"
+    EXPONENT = "exponent"
+    NOTHING = "nothing"
+    """A control, in which nothing must be found."""
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """Everything that traces follow from.
+
+    Parameters
+    ----------
+    subject : Subject
+        The design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws.
+    test : LeakageTest
+    model : PowerModel
+    noise : float
+        Standard deviation of what is added to each sample, in bits; 0 or more.
+    """
+
+    subject: Subject
+    test: LeakageTest = LeakageTest.MESSAGE
+    model: PowerModel = PowerModel.DISTANCE
+    noise: float = 0.0
+
+    @cached_property
+    def fixed_operands(self) -> Operands:
+        """Those of the fixed group."""
+        generator = random.Random(self.subject.seed)
+        operands = self.subject.operands
+        if self.test is LeakageTest.EXPONENT:
+            operands = _with_other_exponent(operands, generator)
+        return self._with_random_x(operands, generator)
+
+    def check(self) -> None:
+        """Raise ValueError, before any work, unless traces align and fit in the memory."""
+        subject = self.subject
+        if subject.command not in (Command.RSA_PRIVATE, Command.MODEXP):
+            raise ValueError(
+                f"--operation must be RSA_PRIVATE or MODEXP, which have a secret, not"
+                f" {subject.command.name}"
+            )
+        if not subject.choice.design.capabilities.constant_time:
+            settings = " ".join(f"{name}={value}" for name, value in subject.choice.values.items())
+            raise ValueError(
+                f"{subject.choice.family.name} with {settings} is not constant-time, so its traces"
+                " do not align: choose -p exponentiator=fixed-window"
+            )
+        if self.noise < 0 or not math.isfinite(self.noise):
+            raise ValueError(f"--noise must be 0 or more, not {self.noise}")
+        design = subject.choice.design
+        cycles = predict_operation(design, subject.command, self.fixed_operands).cycles
+        needed = cycles * _COLUMNS * 8 * 8
+        if needed > _MEMORY:
+            raise ValueError(
+                f"the moments of {cycles:,} cycles need {needed / 2**30:.0f} GiB of memory, more"
+                f" than {_MEMORY >> 30}: choose fewer --bits than {subject.bits}"
+            )
+
+    def draw(self, number: int) -> tuple[bool, Operands, bytes]:
+        """Whether a trace is of the fixed group, its operands, and the random bytes it may use."""
+        generator = random.Random(f"{self.subject.seed} {number}")
+        fixed = bool(generator.getrandbits(1))
+        operands = self._operands(fixed, generator)
+        return fixed, operands, self.random_bytes(generator)
+
+    def random_bytes(self, generator: random.Random) -> bytes:
+        """More random bytes than an operation takes."""
+        return generator.randbytes(self.subject.bits + 256)
+
+    def _operands(self, fixed: bool, generator: random.Random) -> Operands:
+        own = self.fixed_operands
+        if self.test is LeakageTest.MESSAGE and fixed:
+            return own
+        if self.test is LeakageTest.KEY and not fixed:
+            own = _with_other_key(own, self.subject.bits, generator)
+        if self.test is LeakageTest.EXPONENT and not fixed:
+            own = _with_other_exponent(own, generator)
+        return self._with_random_x(own, generator)
+
+    def _with_random_x(self, operands: Operands, generator: random.Random) -> Operands:
+        """With an input that is below every modulus of this length."""
+        return replace(operands, x=generator.randrange(1 << (self.subject.bits - 1)))
+
+
+def _with_other_key(own: Operands, bits: int, generator: random.Random) -> Operands:
+    if own.key is None:
+        return _with_other_exponent(own, generator)
+    return replace(own, key=keys.generate(bits, seed=generator.getrandbits(64)))
+
+
+def _with_other_exponent(own: Operands, generator: random.Random) -> Operands:
+    """With another secret exponent of the same length."""
+    key = own.key
+    if not isinstance(key, keys.RsaPrivateKey):
+        length = own.e.bit_length()
+        return replace(own, e=generator.getrandbits(length) | 1 << (length - 1))
+    while True:
+        places = generator.sample(range(1, 16), _PUBLIC_EXPONENT_ONES - 2)
+        e = 1 << 16 | 1 | sum(1 << place for place in places)
+        if math.gcd(e, (key.p - 1) * (key.q - 1)) == 1:
+            return replace(own, key=keys.RsaPrivateKey.from_primes(key.p, key.q, e))
+
+
+class Recorder:
+    """Records the traces of an acquisition. Raises as PowerDevice, and DeviceError as `trace`.
+
+    Attributes
+    ----------
+    acquisition : Acquisition
+    device : PowerDevice
+    reference : array of (cycles, columns)
+        The trace of the fixed operands.
+    places : Places
+        The step of the program in each cycle.
+    """
+
+    def __init__(self, acquisition: Acquisition):
+        subject = acquisition.subject
+        self.acquisition = acquisition
+        self.device = PowerDevice(
+            subject.verilog(), subject.choice.module_name, model=acquisition.model
+        )
+        self._accelerator = Accelerator(self.device)
+        self._state = self.device.save()
+        self.places = places_of(subject.choice.design, self.device, self._run_reference)
+        expected, _ = expected_result(subject.command, acquisition.fixed_operands)
+        if self._run_reference() != expected:
+            raise DeviceError("the device computes a wrong result")
+        self.reference = self.device.trace
+
+    def trace(self, number: int) -> tuple[bool, Operands, npt.NDArray[np.uint16]]:
+        """Whether a trace is of the fixed group, its operands, and the trace, without noise.
+
+        DeviceError if it takes other cycles than the reference.
+        """
+        fixed, operands, random_bytes = self.acquisition.draw(number)
+        self._run(operands, random_bytes)
+        trace = self.device.trace
+        if trace.shape != self.reference.shape:
+            raise DeviceError(
+                f"an operation took {len(trace)} cycles and another one {len(self.reference)}: the"
+                " design is not constant-time, and its traces do not align"
+            )
+        return fixed, operands, trace
+
+    def _run_reference(self) -> int:
+        own = self.acquisition
+        random_bytes = own.random_bytes(random.Random(own.subject.seed))
+        return self._run(own.fixed_operands, random_bytes)
+
+    def _run(self, operands: Operands, random_bytes: bytes) -> int:
+        self.device.restore(self._state)
+        self.device.give_random(random_bytes)
+        self._accelerator.forget()
+        return execute(self._accelerator, self.acquisition.subject.command, operands).value
