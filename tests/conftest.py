@@ -39,7 +39,7 @@ def no_measurements(tmp_path, monkeypatch):
     """A cache without measurements, in which what the tools built is still there."""
     built, fresh = cache_folder(), tmp_path / "cache"
     fresh.mkdir()
-    for kind in ("mapping", "routing", "simulation", "unit_gate", "verilated"):
+    for kind in ("mapping", "registers", "routing", "simulation", "unit_gate", "verilated"):
         (built / kind).mkdir(parents=True, exist_ok=True)
         (fresh / kind).symlink_to(built / kind)
     monkeypatch.setenv("COPRIME_CACHE", str(fresh))

@@ -67,6 +67,15 @@ class Summary:
     runs: pyarrow.Table
 
     @property
+    def title(self) -> str:
+        """What was run, and how often."""
+        subject, counts = self.subject, self.counts(self._counted)
+        return (
+            f"{subject.command.name} of {subject.bits:,} bits on {subject.choice.family.name}:"
+            f" {counts['flips']:,} faults, {counts['wrong']:,} wrong results"
+        )
+
+    @property
     def wrong(self) -> int:
         """Wrong results."""
         return self.counts(self._counted)["wrong"]

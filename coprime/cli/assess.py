@@ -1,7 +1,9 @@
 """`coprime assess`: what an attacker could get out of a design, in simulation."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from itertools import islice
 
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, Kind
@@ -17,6 +19,8 @@ __all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
+_LISTED = 20
+"""Wrong results that are printed."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +67,7 @@ def _add_faults_options(parser: argparse.ArgumentParser) -> None:
         *("-o", "--output"),
         type=location,
         metavar="FOLDER",
-        help="write every run and a plot into this folder",
+        help="write every run, their summary and a plot into this folder",
     )
     add_json(parser)
 
@@ -74,8 +78,6 @@ def _faults(options: argparse.Namespace) -> int:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers must be 1 or more, not {options.workers}")
-    if options.output is not None:
-        check_folder("-o", options.output)
     subject = _subject(options)
     if options.kind not in (*subject.kinds, _ALL):
         raise ValueError(
@@ -88,19 +90,27 @@ def _faults(options: argparse.Namespace) -> int:
     from coprime.assess.batches import run_batches, shares
     from coprime.assess.faults_summary import Summary
 
+    if options.output is not None:
+        check_folder("-o", options.output)
+        from coprime.assess.faults_files import write_files  # Vega takes a second to import
     kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
         runs = run_batches(
             subject, shares(kinds, options.flips), workers=options.workers, progress=passed
         )
     found = Summary(subject, runs)
+    if options.output is not None:
+        for path in write_files(found, options.output):
+            print(path, file=sys.stderr)
     if options.json:
         print_json(found.record())
     else:
         print(found.table())
         print(*found.bounds(), sep="\n")
-        for wrong in found.wrong_faults():
+        for wrong in islice(found.wrong_faults(), _LISTED):
             print(f"wrong{', reveals the key' if wrong['reveals'] else ''}: {wrong['command']}")
+        if found.wrong > _LISTED:
+            print(f"and {found.wrong - _LISTED:,} more wrong results: --json or -o lists them")
     return FAILED if subject.checked and found.wrong else 0
 
 
