@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from coprime.explore.workers import open_client
 
-from .moments import THRESHOLD, Array, Moments, corrected_threshold, t_values
+from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_values
 from .places import Place, Places
 from .traces import Acquisition, Recorder
 
@@ -119,7 +119,7 @@ class Profile:
         """As text, with the `most` largest findings."""
         size = np.abs(self.t)
         yield (
-            f"order {self.order}: the largest |t| is {size.max():,.1f};"
+            f"order {self.order}: the largest |t| is {_shown(float(size.max()))};"
             f" {int((size > THRESHOLD).sum()):,} of {self.samples:,} samples that vary pass"
             f" {THRESHOLD}, {int((size > self.threshold).sum()):,} the threshold for so many,"
             f" {self.threshold:.2f}"
@@ -127,14 +127,18 @@ class Profile:
         if not self.findings:
             return
         width = max(len(one.component) for one in self.findings[:most])
-        yield f"{'|t|':>9}  {'cycle':>7}  {'samples':>7}  {'component':<{width}}  step"
+        yield f"{'|t|':>8}  {'cycle':>7}  {'samples':>7}  {'component':<{width}}  step"
         for one in self.findings[:most]:
             yield (
-                f"{one.t:9,.1f}  {one.cycle:7,}  {one.above:7,}  {one.component:<{width}}"
+                f"{_shown(one.t):>8}  {one.cycle:7,}  {one.above:7,}  {one.component:<{width}}"
                 f"  {one.place}"
             )
         if len(self.findings) > most:
             yield f"and {len(self.findings) - most:,} more components and steps"
+
+
+def _shown(t: float) -> str:
+    return f"{t:,.1f}" if t < MOST else "no end"
 
 
 @dataclass(frozen=True)

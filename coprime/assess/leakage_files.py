@@ -17,7 +17,7 @@ from .power import TOTAL
 
 __all__ = ["write_leakage"]
 
-_BINS = 600
+_BINS = 400
 """Points of a curve: of so many spans of cycles, each with the largest |t|."""
 _ROWS = 14
 """Components in a plot, those with the largest |t|."""
@@ -49,7 +49,7 @@ def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
         written.append(path)
     for profile in leakage.profiles:
         path = folder / f"t_{profile.order}.png"
-        write_file(path, vl_convert.vegalite_to_png(_plot(leakage, profile), scale=2.0))
+        write_file(path, vl_convert.vegalite_to_png(_plot(leakage, profile), scale=1.5))
         written.append(path)
     return written
 
@@ -71,7 +71,12 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
     curve = {
         "mark": {"type": "line", "strokeWidth": 1, "interpolate": "step"},
         "encoding": {
-            "x": {"field": "cycle", "type": "quantitative", "title": "clock cycle"},
+            "x": {
+                "field": "cycle",
+                "type": "quantitative",
+                "title": "clock cycle",
+                "scale": {"nice": False},
+            },
             "y": {"field": "t", "type": "quantitative", "title": "|t|, total", "scale": scale},
         },
     }
@@ -84,9 +89,14 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
     heat = {
         "data": {"values": rows},
         "mark": {"type": "rect"},
-        "width": 900,
+        "width": 800,
         "encoding": {
-            "x": {"field": "cycle", "type": "quantitative", "title": "clock cycle"},
+            "x": {
+                "field": "cycle",
+                "type": "quantitative",
+                "title": "clock cycle",
+                "scale": {"nice": False},
+            },
             "x2": {"field": "end"},
             "y": {"field": "component", "type": "nominal", "sort": None, "title": None},
             "color": {
@@ -107,7 +117,7 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
         "title": {"text": title, "anchor": "start"},
         "config": STYLE,
         "vconcat": [
-            {"width": 900, "height": 220, "data": data, "layer": [curve, *rules]},
+            {"width": 800, "height": 220, "data": data, "layer": [curve, *rules]},
             heat,
         ],
     }

@@ -18,16 +18,16 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ORDERS", "THRESHOLD", "Moments", "corrected_threshold", "t_values"]
+__all__ = ["MOST", "THRESHOLD", "Moments", "corrected_threshold", "t_values"]
 
 Array = npt.NDArray[np.float64]
 
-ORDERS = (1, 2)
 THRESHOLD = 4.5
 """|t| from which a sample is taken to leak (Goodwill et al.), if it were the only one."""
 _ERROR = 1e-5
 """Probability that any of the samples of a trace without leakage passes the corrected threshold."""
-_MOST = 1e9
+MOST = 1e9
+"""|t| of a sample that differs between the groups and never within one."""
 
 
 def corrected_threshold(samples: int) -> float:
@@ -87,7 +87,7 @@ class Moments:
 def t_values(fixed: Moments, other: Moments, order: int) -> Array:
     """Welch's t of each sample; 0 where a sample is the same in all traces.
 
-    10^9 where it differs between the groups and never within one. ValueError for a group of
+    MOST where it differs between the groups and never within one. ValueError for a group of
     fewer than two traces.
     """
     if min(fixed.count, other.count) < 2:
@@ -100,4 +100,4 @@ def t_values(fixed: Moments, other: Moments, order: int) -> Array:
     tiny = 1e-12 * (1 + np.abs(mean) + np.abs(other_mean))
     difference[np.abs(difference) < tiny] = 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.clip(np.where(difference == 0, 0.0, difference / np.sqrt(squares)), -_MOST, _MOST)
+        return np.clip(np.where(difference == 0, 0.0, difference / np.sqrt(squares)), -MOST, MOST)

@@ -26,7 +26,7 @@ from .subject import Subject
 
 __all__ = ["Acquisition", "LeakageTest", "Recorder"]
 
-_MEMORY = 4 << 30
+_MEMORY = 2 << 30
 """Bytes that the moments of all samples may take."""
 _COLUMNS = 40
 """At least as many columns as a trace has."""

@@ -1,0 +1,169 @@
+"""Leakage of whole accelerators: how traces are drawn, what is found, and what is written."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from coprime.assess.leakage import run_leakage
+from coprime.assess.power import TOTAL
+from coprime.assess.subject import Subject
+from coprime.assess.traces import Acquisition, LeakageTest, Recorder
+from coprime.catalog import choose
+from coprime.cli import main
+from coprime.device.base import DeviceError
+from coprime.engine.contract import Command
+
+TRACES = 40
+
+
+def acquisition(test=LeakageTest.MESSAGE, command=Command.RSA_PRIVATE, **others):
+    choice = choose("compact", {"max_bits": "64"})
+    return Acquisition(Subject(choice, command, 64, seed=1), test, **others)
+
+
+def drawn(test, command=Command.RSA_PRIVATE):
+    """What each trace's operands are, by group."""
+    groups = {True: [], False: []}
+    for number in range(60):
+        fixed, operands, _ = acquisition(test, command).draw(number)
+        groups[fixed].append(operands)
+    assert min(map(len, groups.values())) > 15
+    return groups[True], groups[False]
+
+
+def values(operands, name):
+    return {getattr(one if one.key is None or name == "x" else one.key, name) for one in operands}
+
+
+@pytest.mark.parametrize(
+    ("test", "fixed_once", "varied"),
+    [
+        (LeakageTest.MESSAGE, {"x", "n", "dp", "e"}, {"x"}),
+        (LeakageTest.KEY, {"n", "dp", "e"}, {"n", "dp", "dq", "p", "x"}),
+        (LeakageTest.EXPONENT, {"n", "dp", "e"}, {"dp", "dq", "x"}),
+        (LeakageTest.NOTHING, {"n", "dp", "e"}, {"x"}),
+    ],
+)
+def test_groups_differ_in_what_is_tested(test, fixed_once, varied):
+    fixed, other = drawn(test)
+    for name in fixed_once:
+        assert len(values(fixed, name)) == 1
+    for name in varied:
+        assert len(values(other, name)) > len(other) // 2
+    if test is not LeakageTest.KEY:
+        assert values(other, "p") == values(fixed, "p")
+    if test is not LeakageTest.MESSAGE:
+        assert len(values(fixed, "x")) == len(fixed)
+
+
+def test_public_exponents_that_vary_have_one_length_and_weight():
+    """So that operations that scan them take the same cycles."""
+    fixed, other = drawn(LeakageTest.EXPONENT)
+    exponents = values(fixed, "e") | values(other, "e")
+    assert {(e.bit_length(), e.bit_count()) for e in exponents} == {(17, 8)}
+    assert len(exponents) > len(other) // 2
+    for one in [*fixed[:1], *other]:
+        assert pow(pow(one.x, one.key.e, one.key.n), one.key.d, one.key.n) == one.x
+
+
+def test_exponents_of_modexp_vary_in_one_length():
+    fixed, other = drawn(LeakageTest.KEY, Command.MODEXP)
+    assert len(values(fixed, "e")) == 1
+    assert {e.bit_length() for e in values(other, "e")} == {fixed[0].e.bit_length()}
+    assert values(fixed, "m") == values(other, "m")
+
+
+@pytest.fixture(scope="module")
+def recorder():
+    found = Recorder(acquisition())
+    yield found
+    found.device.close()
+
+
+def test_a_trace_follows_from_its_number(recorder):
+    fixed, operands, trace = recorder.trace(5)
+    recorder.trace(6)
+    again, same, repeated = recorder.trace(5)
+    assert (fixed, operands.x) == (again, same.x)
+    assert (trace == repeated).all()
+
+
+def test_traces_of_a_fixed_message_are_all_the_same_without_blinding(recorder):
+    numbers = random.Random(1).sample(range(1000), 20)
+    seen = [recorder.trace(number) for number in numbers]
+    assert all((trace == recorder.reference).all() for fixed, _, trace in seen if fixed)
+    assert not any((trace == recorder.reference).all() for fixed, _, trace in seen if not fixed)
+
+
+def test_places_are_the_steps_of_the_program(recorder):
+    places = recorder.places.of("engine.lane.multiplier.slice")
+    assert len(places) == len(recorder.reference)
+    steps = [str(place) for place in places]
+    square = "C = C * C, once for each bit of the window"
+    order = ["X < M", f"{square} (mod Q)", f"{square} (mod P)", "S_p + 2P (mod P)"]
+    order += ["S ^ E - X (mod Q)", "S ^ E - X (mod P)"]
+    found = [next(k for k, step in enumerate(steps) if step.startswith(one)) for one in order]
+    assert found == sorted(found)
+    assert steps[0].startswith("input") and steps[-1].startswith("output")
+    assert places is recorder.places.of("front_end")  # which is in no lane
+
+
+def test_a_trace_of_another_length_is_refused(recorder, monkeypatch):
+    monkeypatch.setattr(recorder, "reference", recorder.reference[:-1])
+    with pytest.raises(DeviceError, match="not constant-time"):
+        recorder.trace(0)
+
+
+def test_the_message_of_an_unblinded_operation_leaks():
+    passed = []
+    found = run_leakage(acquisition(), TRACES, keep=3, workers=1, progress=passed.append)
+    assert (sum(passed), found.fixed) == (TRACES, round(found.fixed))
+    first = found.profiles[0]
+    assert {"engine.lane.left", "engine.lane.multiplier.slice", TOTAL} <= {
+        one.component for one in first.leaks
+    }
+    sequencer = found.components.index("engine.lane.sequencer.scanner")
+    assert not first.t[:, sequencer].any()  # the key is the same in both groups
+    assert found.kept.traces.shape == (3, found.cycles)
+
+
+def test_noise_is_added_and_repeats(recorder):
+    noisy = [
+        run_leakage(acquisition(noise=5.0), 20, orders=(1,), keep=20, workers=1) for _ in range(2)
+    ]
+    assert (noisy[0].profiles[0].t == noisy[1].profiles[0].t).all()
+    exact = np.stack([recorder.trace(number)[2][:, -1] for number in range(20)])
+    added = noisy[0].kept.traces - exact
+    assert added.std() == pytest.approx(5, rel=0.02) and abs(added.mean()) < 0.1
+
+
+def test_the_command_writes_what_numpy_reads(tmp_path, capsys):
+    words = "assess leakage compact --traces 40 --workers 1 --json --keep 5 -o".split()
+    assert main([*words, str(tmp_path / "out")]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "out" / "leakage.json").read_text())
+    assert (printed["traces"], printed["bits"], printed["operation"]) == (40, 64, "RSA_PRIVATE")
+    values = np.load(tmp_path / "out" / "t_values.npz")
+    shape = (printed["cycles"], len(printed["components"]))
+    for order in printed["orders"]:
+        t = values[f"t_{order['order']}"]
+        assert t.shape == shape
+        assert order["above_corrected"] == (np.abs(t) > order["corrected_threshold"]).sum()
+        largest = order["findings"][0]
+        column = printed["components"].index(largest["component"])
+        assert abs(t[largest["cycle"], column]) == largest["t"] == order["largest"]
+    traces = np.load(tmp_path / "out" / "traces.npz")
+    assert traces["traces"].shape == (5, printed["cycles"])
+    assert traces["inputs"].shape == (5, 8)
+    assert traces["fixed"].dtype == bool
+    for order in (1, 2):
+        assert (tmp_path / "out" / f"t_{order}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_prints_a_table(capsys):
+    assert main("assess leakage compact --traces 20 --workers 1 --order 1".split()) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("20 traces of ")
+    assert "order 1: the largest |t| is" in out and "order 2" not in out
