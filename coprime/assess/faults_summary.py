@@ -71,7 +71,7 @@ class Summary:
         """What was run, and how often."""
         subject, counts = self.subject, self.counts(self._counted)
         return (
-            f"{subject.command.name} of {subject.bits:,} bits on {subject.choice.family.name}:"
+            f"{subject.command.name} of {subject.bits:,} bits on {subject.name}:"
             f" {counts['flips']:,} faults, {counts['wrong']:,} wrong results"
         )
 
@@ -85,7 +85,7 @@ class Summary:
         subject = self.subject
         kinds = list(dict.fromkeys(kind for kind, *_ in self._counted))
         return {
-            "family": subject.choice.family.name,
+            "family": subject.name,
             "parameters": dict(subject.choice.values),
             "operation": subject.command.name,
             "bits": subject.bits,

@@ -169,8 +169,8 @@ class Leakage:
         """As JSON has it."""
         own, subject = self.acquisition, self.acquisition.subject
         return {
-            "family": subject.choice.family.name,
-            "parameters": dict(subject.choice.values),
+            "family": subject.engine.family.name,
+            "parameters": dict(subject.engine.values),
             "operation": subject.command.name,
             "bits": subject.bits,
             "test": own.test.value,

@@ -57,9 +57,9 @@ def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
 def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
     """The curve of the sum of all components, and below it a row of each component."""
     own, subject = leakage.acquisition, leakage.acquisition.subject
-    settings = " ".join(f"{name}={value}" for name, value in subject.choice.values.items())
+    settings = " ".join(f"{name}={value}" for name, value in subject.engine.values.items())
     title = (
-        f"{subject.choice.family.name} {settings}: {subject.command.name}, fixed against"
+        f"{subject.engine.family.name} {settings}: {subject.command.name}, fixed against"
         f" random {own.test.value}, {leakage.traces:,} traces, order {profile.order}"
     )
     rules = [

@@ -1,25 +1,27 @@
-"""What is assessed: an operation on an accelerator, and what an application gets from it."""
+"""What is assessed: an operation on an accelerator or a cluster, and what an application gets."""
 
 import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
-from coprime.bus import registers
-from coprime.catalog import Choice
+from coprime.bus import cluster_registers, registers
+from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.device.accelerator import Accelerator
-from coprime.device.base import Device
+from coprime.device.base import Device, DeviceError
+from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.engine.contract import Command
 from coprime.explore.operands import Operands, expected_result, random_operands
 from coprime.explore.runs import execute
-from coprime.flow.parts import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.rsa.keys import RsaPrivateKey
 
 from .faults import Kind
 
-__all__ = ["Subject"]
+__all__ = ["ClusterSubject", "Subject"]
 
 _RANDOM_BYTES = 1 << 20
 """Of the random source: more than an operation takes, so that every run of it gets the same."""
@@ -33,7 +35,7 @@ class Subject:
 
     Parameters
     ----------
-    choice : the accelerator
+    choice : what is built
     command : MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE
     bits : length of the modulus
     seed : of everything that is drawn
@@ -41,21 +43,31 @@ class Subject:
     Raises ValueError as `random_operands`.
     """
 
-    choice: Choice
+    choice: Choice | ClusterChoice
     command: Command
     bits: int
     seed: int
 
-    start = registers.COMMAND.address
+    start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""
 
     def __post_init__(self) -> None:
         _ = self.operands
 
+    @property
+    def engine(self) -> Choice:
+        """The family and parameters of the engine."""
+        return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice
+
+    @property
+    def name(self) -> str:
+        """The family, or `cluster`."""
+        return CLUSTER if isinstance(self.choice, ClusterChoice) else self.choice.family.name
+
     @cached_property
     def operands(self) -> Operands:
         """What the operation works on."""
-        own = self.choice.design.capabilities
+        own = self.engine.design.capabilities
         return random_operands(self.command, self.bits, self.seed, modulus=own.fixed_modulus)
 
     @cached_property
@@ -67,13 +79,13 @@ class Subject:
     @property
     def kinds(self) -> Sequence[Kind]:
         """The faults that the hardware can have: one for a single modulus has no program."""
-        program = self.choice.design.capabilities.fixed_modulus is None
+        program = self.engine.design.capabilities.fixed_modulus is None
         return [kind for kind in Kind if program or kind is not Kind.SKIP]
 
     @property
     def checked(self) -> bool:
         """Whether the hardware promises that a wrong result of this operation is never read."""
-        return self.choice.design.capabilities.checked and self.command is Command.RSA_PRIVATE
+        return self.engine.design.capabilities.checked and self.command is Command.RSA_PRIVATE
 
     @property
     def expected(self) -> int:
@@ -89,11 +101,11 @@ class Subject:
         )
 
     def verilog(self) -> str:
-        """Verilog of the whole accelerator."""
-        return accelerator_verilog(self.choice)
+        """Verilog of the whole design."""
+        return accelerator_verilog(self.engine)
 
     def open(self) -> FaultyDevice:
-        """Simulate the whole accelerator. Raises as FaultyDevice."""
+        """Simulate the whole design. Raises as FaultyDevice."""
         device = FaultyDevice(self.verilog(), self.choice.module_name, access_limit=_ACCESS_LIMIT)
         device.give_random(random.Random(f"{self.seed} random bytes").randbytes(_RANDOM_BYTES))
         return device
@@ -131,3 +143,48 @@ class Subject:
     def _key(self) -> RsaPrivateKey | None:
         key = self.operands.key
         return key if isinstance(key, RsaPrivateKey) else None
+
+
+class ClusterSubject(Subject):
+    """The same on the last core of a cluster, while the first one works on another input.
+
+    What an application gets is the value of that core's completion.
+    """
+
+    start = cluster_registers.COMMAND.address
+
+    def verilog(self) -> str:
+        """Verilog of the whole design."""
+        assert isinstance(self.choice, ClusterChoice)
+        return cluster_verilog(self.choice)
+
+    def operate(self, device: Device) -> int:
+        """As of Subject: the driver is the cluster's."""
+        cluster = Cluster(device)
+        last = cluster.cores - 1
+        self._submit(cluster, last, self._before)
+        self._completion_of(cluster, last)
+        if last:
+            self._submit(cluster, 0, self._before)
+        self._submit(cluster, last, self.operands)
+        return self._completion_of(cluster, last)
+
+    def _submit(self, cluster: Cluster, core: int, operands: Operands) -> None:
+        job = operands.given_to(
+            self.command,
+            private=lambda key, x: cluster.private_job(key, x),
+            public=lambda n, e, x: cluster.public_job(n, e, x),
+            modexp=lambda x, e, m: cluster.modexp_job(x, e, m),
+            modmul=lambda x, y, m: cluster.modmul_job(x, y, m),
+        )
+        cluster.start(core, job, operands.x)
+
+    def _completion_of(self, cluster: Cluster, core: int) -> int:
+        while (done := cluster.completion()) is None or done.core != core:
+            if done is None:
+                cluster.wait()
+        if done.error:
+            raise cluster.error_of(done)
+        if done.value is None:
+            raise DeviceError("the core ended without an error and without a result")
+        return done.value

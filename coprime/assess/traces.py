@@ -85,15 +85,15 @@ class Acquisition:
                 f"--operation must be RSA_PRIVATE or MODEXP, which have a secret, not"
                 f" {subject.command.name}"
             )
-        if not subject.choice.design.capabilities.constant_time:
-            settings = " ".join(f"{name}={value}" for name, value in subject.choice.values.items())
+        if not subject.engine.design.capabilities.constant_time:
+            settings = " ".join(f"{name}={value}" for name, value in subject.engine.values.items())
             raise ValueError(
-                f"{subject.choice.family.name} with {settings} is not constant-time, so its traces"
+                f"{subject.engine.family.name} with {settings} is not constant-time, so its traces"
                 " do not align: choose -p exponentiator=fixed-window"
             )
         if self.noise < 0 or not math.isfinite(self.noise):
             raise ValueError(f"--noise must be 0 or more, not {self.noise}")
-        design = subject.choice.design
+        design = subject.engine.design
         cycles = predict_operation(design, subject.command, self.fixed_operands).cycles
         needed = cycles * _COLUMNS * 8 * 8
         if needed > _MEMORY:
@@ -164,11 +164,11 @@ class Recorder:
         subject = acquisition.subject
         self.acquisition = acquisition
         self.device = PowerDevice(
-            subject.verilog(), subject.choice.module_name, model=acquisition.model
+            subject.verilog(), subject.engine.module_name, model=acquisition.model
         )
         self._accelerator = Accelerator(self.device)
         self._state = self.device.save()
-        self.places = places_of(subject.choice.design, self.device, self._run_reference)
+        self.places = places_of(subject.engine.design, self.device, self._run_reference)
         expected, _ = expected_result(subject.command, acquisition.fixed_operands)
         if self._run_reference() != expected:
             raise DeviceError("the device computes a wrong result")

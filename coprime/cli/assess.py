@@ -7,12 +7,12 @@ from itertools import islice
 
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, Kind
-from coprime.assess.subject import Subject
-from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter
+from coprime.assess.subject import ClusterSubject, Subject
+from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose
 from coprime.engine.contract import Command
 from coprime.explore.operands import random_lengths
 
-from .options import FAILED, add_design, add_json, chosen_design, chosen_settings, location
+from .options import FAILED, add_design, add_json, chosen_settings, location
 from .output import check_folder, print_json, print_table, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -21,6 +21,8 @@ SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
 _LISTED = 20
 """Wrong results that are printed."""
+_CORES = 2
+"""Of a cluster, unless they are set: a fault has its effect on a chain of any length."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +83,7 @@ def _faults(options: argparse.Namespace) -> int:
     subject = _subject(options)
     if options.kind not in (*subject.kinds, _ALL):
         raise ValueError(
-            f"{subject.choice.family.name} has no program, of which a step could be skipped; choose"
+            f"{subject.name} has no program, of which a step could be skipped; choose"
             f" another --kind: {', '.join(subject.kinds)}"
         )
     if options.at is not None:
@@ -198,8 +200,11 @@ def _leakage(options: argparse.Namespace) -> int:
         raise ValueError(f"--keep must be 0 or more, not {options.keep}")
     if options.output is not None:
         check_folder("-o", options.output)
+    subject = _subject(options)
+    if isinstance(subject, ClusterSubject):
+        raise ValueError(f"the power of a {CLUSTER} cannot be assessed: name its engine's family")
     acquisition = Acquisition(
-        subject=_subject(options),
+        subject=subject,
         test=LeakageTest(options.test),
         model=PowerModel(options.model),
         noise=options.noise,
@@ -244,21 +249,23 @@ def _add_operation(parser: argparse.ArgumentParser) -> None:
 
 def _subject(options: argparse.Namespace) -> Subject:
     """The operation of these options; max_bits is their --bits, unless it is set."""
-    choice = chosen_design(options)
-    if isinstance(choice, ClusterChoice):
-        raise ValueError(f"a {CLUSTER} cannot be assessed: name the family of its engines")
-    own = choice.design.capabilities
+    settings = chosen_settings(options)
+    if options.family == CLUSTER:
+        settings.setdefault("cores", str(_CORES))
+    choice = choose(options.family, settings)
+    engine = choice.core if isinstance(choice, ClusterChoice) else choice
+    own = engine.design.capabilities
     if options.operation is not None:
         command = Command[options.operation]
     else:
         command = Command.RSA_PRIVATE if Command.RSA_PRIVATE in own.required else Command.MODEXP
     if command not in own.required:
         known = ", ".join(one.name for one in sorted(own.required) if one is not Command.WIPE)
-        raise ValueError(f"{choice.family.name} has no {command.name}; it has {known}")
+        raise ValueError(f"{engine.family.name} has no {command.name}; it has {known}")
     bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
     lengths = random_lengths(command, bits)
-    settings = chosen_settings(options)
-    for parameter in choice.family.parameters:
+    for parameter in engine.family.parameters:
         if isinstance(parameter, Parameter) and parameter.name == MAX_BITS:
             settings.setdefault(MAX_BITS, str(max(bits, parameter.minimum)))
-    return Subject(choice.family.choose(settings, lengths), command, bits, options.seed)
+    kind = ClusterSubject if isinstance(choice, ClusterChoice) else Subject
+    return kind(choose(options.family, settings, lengths), command, bits, options.seed)

@@ -110,7 +110,7 @@ WRONG = {
     "Faults": [
         "assess frobnicate",
         "assess faults fdmf",
-        "assess faults cluster",
+        "assess faults cluster -p engine=fdmf",
         "assess faults compact --bits 63",
         "assess faults compact --bits 128 -p max_bits=64",
         "assess faults compact --operation RSA",
