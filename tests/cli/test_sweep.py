@@ -10,7 +10,7 @@ from tests.explore.test_sweep import FAILED, SMALL
 def test_sweep_and_choose(tmp_path, capsys):
     specification, results = tmp_path / "small.toml", tmp_path / "new" / "results.parquet"
     specification.write_text(SMALL)
-    status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 2)
+    status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 1)
     assert (status, out) == (
         0,
         f"{results}: 12 points, 4 of them failed; 8 measurements done, 0 known before\n",

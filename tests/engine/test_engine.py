@@ -81,15 +81,55 @@ async def wipe(bench, context):
         assert not any(context.get(one) for one in secrets)
 
 
-@pytest.mark.parametrize("used", [False, True])
-def test_wipe_overwrites_every_word(bench, used):
+def test_a_private_operation_and_wipe(bench):
+    """Result and cycles are the predicted ones, and nothing of the key is left afterwards.
+
+    `operand` is for writes only, and beyond the result's digits nothing is looked at.
+    """
+    key, operands, lengths = bench.private_key()
+    own, engine = bench.design.capabilities, bench.engine
+    predicted = bench.design.predict(Command.RSA_PRIVATE, operands, lengths)
+    assert predicted.result == pow(12345, key.d, key.n)
+
+    async def process(context):
+        exponents = [lane.sequencer.scanner.digit for lane in engine.lanes]
+        seen = [False] * len(exponents)
+        await bench.load(context, operands, lengths)
+        context.set(engine.index, (1 << len(engine.index)) - 1)
+        await bench.start(context, Command.RSA_PRIVATE)
+        cycles = 1
+        while not all(seen):
+            assert context.get(engine.busy)
+            seen = [before or context.get(one) for before, one in zip(seen, exponents, strict=True)]
+            cycles += 1
+            await context.tick()
+        rest, error = await bench.finish(context)
+        assert (cycles + rest - 1, error) == (predicted.cycles, Error.NONE)
+        await context.tick()
+        assert not any(context.get(exponent) for exponent in exponents)
+        for operand in Operand:
+            context.set(engine.operand, operand)
+            value = await bench.result(context, own.digits(64))
+            if own.aligned:
+                value >>= own.digits(64) * own.digit_width - 64
+            assert value == predicted.result
+            for beyond in range(own.digits(64), 1 << len(engine.index)):
+                context.set(engine.index, beyond)
+                await context.tick()
+        await context.tick().repeat(10)
+        assert not context.get(engine.busy)
+        assert context.get(engine.error) == Error.NONE
+        assert any(bench.words(context))
+        await wipe(bench, context)
+
+    bench.run(process)
+
+
+def test_wipe_of_a_key_that_was_not_used(bench):
     _, operands, lengths = bench.private_key()
 
     async def process(context):
         await bench.load(context, operands, lengths)
-        if used:
-            await bench.start(context, Command.RSA_PRIVATE)
-            assert (await bench.finish(context))[1] is Error.NONE
         assert any(bench.words(context))
         await wipe(bench, context)
 
@@ -109,48 +149,22 @@ def test_wipe_as_the_first_command_after_reset(bench):
     bench.run(process)
 
 
-@pytest.mark.parametrize("pause", [300, 600, 627, 645, 663])
-def test_wipe_after_a_reset_in_the_middle(bench, pause):
+def test_wipe_after_a_reset_in_the_middle(bench):
     """A reset leaves much as it was; WIPE clears it, however soon it comes."""
     _, operands, lengths = bench.private_key()
     reset = Signal()
 
     async def process(context):
-        await bench.load(context, operands, lengths)
-        await bench.start(context, Command.RSA_PRIVATE)
-        await context.tick().repeat(pause)
-        context.set(reset, 1)
-        await context.tick()
-        context.set(reset, 0)
-        await wipe(bench, context)
+        for pause in (300, 600, 627, 645, 663):
+            await bench.load(context, operands, lengths)
+            await bench.start(context, Command.RSA_PRIVATE)
+            await context.tick().repeat(pause)
+            context.set(reset, 1)
+            await context.tick()
+            context.set(reset, 0)
+            await wipe(bench, context)
 
     bench.run(process, reset)
-
-
-def test_a_result_can_be_read_whatever_else_stands_at_the_ports(bench):
-    """`operand` is for writes only, and beyond the result's digits nothing is looked at."""
-    key, operands, lengths = bench.private_key(64)
-    own, engine = bench.design.capabilities, bench.engine
-
-    async def process(context):
-        await bench.load(context, operands, lengths)
-        context.set(engine.index, (1 << len(engine.index)) - 1)
-        await bench.start(context, Command.RSA_PRIVATE)
-        assert (await bench.finish(context))[1] is Error.NONE
-        for operand in Operand:
-            context.set(engine.operand, operand)
-            value = await bench.result(context, own.digits(64))
-            if own.aligned:
-                value >>= own.digits(64) * own.digit_width - 64
-            assert value == pow(12345, key.d, key.n)
-            for beyond in range(own.digits(64), 1 << len(engine.index)):
-                context.set(engine.index, beyond)
-                await context.tick()
-        await context.tick().repeat(10)
-        assert not context.get(engine.busy)
-        assert context.get(engine.error) == Error.NONE
-
-    bench.run(process)
 
 
 def test_lanes_take_the_same_writes():
@@ -179,41 +193,11 @@ def test_lanes_take_the_same_writes():
     bench.run(process)
 
 
-def test_private_key_at_the_ports(bench):
-    key, operands, lengths = bench.private_key()
-    predicted = bench.design.predict(Command.RSA_PRIVATE, operands, lengths)
+def test_unknown_commands(bench):
 
     async def process(context):
-        await bench.load(context, operands, lengths)
-        await bench.start(context, Command.RSA_PRIVATE)
-        assert await bench.finish(context) == (predicted.cycles, Error.NONE)
-
-    bench.run(process)
-    assert predicted.result == pow(12345, key.d, key.n)
-
-
-@pytest.mark.parametrize("command", [0, 6, 7])
-def test_unknown_command(bench, command):
-
-    async def process(context):
-        await bench.start(context, command)
-        assert await bench.finish(context) == (1, Error.UNSUPPORTED)
-
-    bench.run(process)
-
-
-def test_exponents_digit_is_cleared_at_the_end(bench):
-    _, operands, lengths = bench.private_key()
-
-    async def process(context):
-        await bench.load(context, operands, lengths)
-        await bench.start(context, Command.RSA_PRIVATE)
-        exponents = [lane.sequencer.scanner.digit for lane in bench.engine.lanes]
-        while not all(context.get(exponent) for exponent in exponents):
-            assert context.get(bench.engine.busy)
-            await context.tick()
-        await bench.finish(context)
-        await context.tick()
-        assert not any(context.get(exponent) for exponent in exponents)
+        for command in (0, 6, 7):
+            await bench.start(context, command)
+            assert await bench.finish(context) == (1, Error.UNSUPPORTED)
 
     bench.run(process)
