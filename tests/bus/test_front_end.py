@@ -64,7 +64,7 @@ async def prepare(ctx, bench, length, y=0):
 def test_whole_commands(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     rng = random.Random(SEED)
-    # Around the digit boundaries of all widths, and some long ones.
+    # Around the digit boundaries of all widths, and a long one.
     lengths = [3, 31, 32, 33, 64, 127, 128, 129, 135, 136, 137, 1023]
 
     async def process(ctx):

@@ -116,7 +116,7 @@ def test_edges(family, length, width):
 @each_family
 @pytest.mark.parametrize(
     ("words", "width"),
-    [(4, 8), (8, 16), (4, 32), (1, 64), (7, 3), (9, 1)] + [slow(8, 8), slow(4, 16), slow(2, 32)],
+    [(4, 8), (8, 16), (4, 32), (1, 64), (7, 3), (9, 1), slow(8, 8), slow(4, 16), slow(2, 32)],
 )
 def test_random_lengths(family, words, width):
     """Any length up to the longest; factors longer and shorter than the modulus; 1 as a factor."""
