@@ -12,12 +12,14 @@ from coprime.bus.register_classes import Register, Window
 from coprime.engine.contract import Capabilities, Command, Length
 
 __all__ = [
+    "CHECKED_REGISTERS",
     "CLASSES",
     "LONGEST",
     "PADDING_REGISTERS",
     "PLAIN_REGISTERS",
     "PLAIN_WINDOWS",
     "check_max_length",
+    "defined_registers",
     "exceeds",
     "identity",
     "identity_fields",
@@ -30,7 +32,11 @@ LONGEST = (1 << LENGTH_BITS) - 1
 """The value of a length register for a length that does not fit."""
 PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
 """Those that are defined only where there is padding."""
-PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in PADDING_REGISTERS)
+CHECKED_REGISTERS = (registers.RESIDUE,)
+"""Those that are defined only where results are checked."""
+PLAIN_REGISTERS = tuple(
+    one for one in registers.REGISTERS if one not in (*PADDING_REGISTERS, *CHECKED_REGISTERS)
+)
 """All others but the windows."""
 PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in PADDING_REGISTERS)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
@@ -103,6 +109,16 @@ def identity(own: Capabilities, identification: Register, paddings: int = 0) -> 
         register.name: sum(value << register[name].offset for name, value in values.items())
         for register, values in fields.items()
     }
+
+
+def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Window, ...]:
+    """The registers and windows of an accelerator, which may have a padding unit."""
+    undefined = [
+        *(() if padded else PADDING_REGISTERS),
+        *(() if own.checked else CHECKED_REGISTERS),
+    ]
+    every = (*registers.REGISTERS, *registers.WINDOWS)
+    return tuple(one for one in every if one not in undefined)
 
 
 # --- Lengths ------------------------------------------------------------------------------------

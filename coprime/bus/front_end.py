@@ -11,9 +11,8 @@ from coprime.bus.buffer import Buffer, BufferRegisters, InputLength
 from coprime.bus.common import (
     CLASSES,
     PADDING_REGISTERS,
-    PLAIN_REGISTERS,
-    PLAIN_WINDOWS,
     check_max_length,
+    defined_registers,
     identity,
     length_registers,
     number,
@@ -26,7 +25,7 @@ from coprime.bus.padding import PaddingControl
 from coprime.bus.port import RegisterSignature, connect_sides
 from coprime.bus.read_multiplexer import ReadMultiplexer
 from coprime.bus.register_classes import Window
-from coprime.bus.registers import REGISTERS, WINDOWS
+from coprime.bus.registers import REGISTERS
 from coprime.bus.status import CommandStatus, Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named
@@ -161,7 +160,7 @@ class FrontEnd(wiring.Component):
             }
         )
         own = capabilities
-        known = [*REGISTERS, *WINDOWS] if paddings else [*PLAIN_REGISTERS, *PLAIN_WINDOWS]
+        known = defined_registers(own, padded=bool(paddings))
         self.write = WriteDecode(
             [r for r in known if r.writable and r is not registers.KEY_WINDOW],
             aliases={registers.KEY_WINDOW: registers.KEY_DATA},

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from amaranth.lib import wiring
 
 from coprime import __version__
-from coprime.bus import cluster_registers, registers
+from coprime.bus import cluster_registers
 from coprime.bus.accelerator import Bus, random_ports
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.common import PLAIN_REGISTERS, PLAIN_WINDOWS, identity_fields
+from coprime.bus.common import defined_registers, identity_fields
 from coprime.bus.register_classes import Field, Register
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
@@ -157,9 +157,8 @@ def describe(
         register.name: fields
         for register, fields in identity_fields(core.design.capabilities, mask_of(paddings)).items()
     }
-    summary, known = core.family.summary, (*PLAIN_REGISTERS, *PLAIN_WINDOWS)
-    if paddings:
-        known = (*registers.REGISTERS, *registers.WINDOWS)
+    summary = core.family.summary
+    known = defined_registers(core.design.capabilities, padded=bool(paddings))
     if isinstance(choice, ClusterChoice):
         summary, known = (
             f"{choice.cores} engines on a chain: {summary}",
