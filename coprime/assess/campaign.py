@@ -1,6 +1,7 @@
 """Runs of an operation with one fault in each, and what an application got from the driver."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -10,7 +11,7 @@ from coprime.device.jobs import EngineError
 from coprime.engine.contract import Error
 
 from .faults import Fault, Targets
-from .replay import Access, NoEffect, Recorder, Replay
+from .replay import NoEffect, Recorder, Replay
 from .subject import Subject
 
 __all__ = ["Campaign", "Outcome", "Run"]
@@ -82,15 +83,16 @@ class Campaign(Closing):
         self.subject = subject
         device = self.device = subject.open()
         self._expected = subject.expected
-        fresh = device.save()
+        fresh, begin = device.save(), device.cycles
         # Once to see where the operation begins and how long it takes, then in detail.
-        accesses = self._record(1 << 62)
-        start = _start(accesses, subject.start)
-        before, self.cycles = start - accesses[0].begin, accesses[-1].end - start
+        self._record(1 << 62)
+        start = self._begin_of_command()
+        self.cycles = self._accesses[-1].end - start
         device.restore(fresh)
-        self._start = device.cycles + before
+        self._start = device.cycles + start - begin
         seen = self._observe(self._start, self.cycles)
-        self._accesses = self._record(max(_LEAST_INTERVAL, self.cycles // _CHECKPOINTS))
+        self._record(max(_LEAST_INTERVAL, self.cycles // _CHECKPOINTS))
+        assert self._begin_of_command() == self._start
         self.targets = Targets(device.registers, self._steps(seen))
 
     def close(self) -> None:
@@ -111,7 +113,8 @@ class Campaign(Closing):
             Run, fault=fault, place=self._place(fault), step=self.targets.steps[fault.cycle]
         )
         try:
-            value = self.subject.operate(replay)
+            driver = deepcopy(self._prepared, {id(self._recorder): replay})
+            value = self.subject.operate(driver)
         except NoEffect:
             return outcome(outcome=Outcome.RIGHT)
         except (InterruptTimeout, BusTimeout):
@@ -136,11 +139,20 @@ class Campaign(Closing):
             return ".".join(path[:_PLACE])
         return ".".join(path[:-1][:_PLACE]) + (" (memory)" if register.is_memory else "")
 
-    def _record(self, interval: int) -> list[Access]:
-        recorder = Recorder(self.device, interval)
-        value = self.subject.operate(recorder)
+    def _record(self, interval: int) -> None:
+        """Run the operation, and keep the driver as it is before it, and the accesses of it."""
+        self._recorder = recorder = Recorder(self.device, interval)
+        driver = self.subject.prepare(recorder)
+        self._prepared = deepcopy(driver, {id(recorder): recorder})
+        first = len(recorder.accesses)
+        value = self.subject.operate(driver)
         assert value == self._expected, "the result without a fault is wrong"
-        return recorder.accesses
+        self._accesses = recorder.accesses[first:]
+
+    def _begin_of_command(self) -> int:
+        """The cycle before the last write that starts a command."""
+        call = ("write32", self.subject.start)
+        return max(one.begin for one in self._accesses if one.call[:2] == call)
 
     def _observe(self, start: int, cycles: int) -> list[tuple[int, ...]]:
         """A list that will have, for each of these cycles, what some registers have in it."""
@@ -168,8 +180,3 @@ class Campaign(Closing):
                 values = seen[cycle - self._start]
                 steps.append(" ".join((what, *map(str, values))))
         return steps
-
-
-def _start(accesses: Sequence[Access], register: int) -> int:
-    """The cycle before the last write of a register."""
-    return max(one.begin for one in accesses if one.call[:2] == ("write32", register))

@@ -13,6 +13,7 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device, DeviceError
 from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
+from coprime.device.jobs import EngineDriver
 from coprime.engine.contract import Command
 from coprime.explore.operands import Operands, expected_result, random_operands
 from coprime.explore.runs import execute
@@ -110,14 +111,16 @@ class Subject:
         device.give_random(random.Random(f"{self.seed} random bytes").randbytes(_RANDOM_BYTES))
         return device
 
-    def operate(self, device: Device) -> int:
-        """What the driver gives to an application, after the result of an unrelated input.
-
-        What is left from before is therefore wrong. Raises what the driver raises.
-        """
+    def prepare(self, device: Device) -> EngineDriver:
+        """A driver that has given the result of an unrelated input: what is left of it is wrong."""
         accelerator = Accelerator(device)
         execute(accelerator, self.command, self._before)
-        return execute(accelerator, self.command, self.operands).value
+        return accelerator
+
+    def operate(self, driver: EngineDriver) -> int:
+        """What the driver then gives to an application. Raises what the driver raises."""
+        assert isinstance(driver, Accelerator)
+        return execute(driver, self.command, self.operands).value
 
     def reveals(self, value: int) -> bool:
         """Whether a wrong result of RSA_PRIVATE gives the key away.
@@ -158,16 +161,21 @@ class ClusterSubject(Subject):
         assert isinstance(self.choice, ClusterChoice)
         return cluster_verilog(self.choice)
 
-    def operate(self, device: Device) -> int:
-        """As of Subject: the driver is the cluster's."""
+    def prepare(self, device: Device) -> EngineDriver:
+        """As of Subject: the cluster's driver, and the last core's result."""
         cluster = Cluster(device)
-        last = cluster.cores - 1
-        self._submit(cluster, last, self._before)
-        self._completion_of(cluster, last)
+        self._submit(cluster, cluster.cores - 1, self._before)
+        self._completion_of(cluster, cluster.cores - 1)
+        return cluster
+
+    def operate(self, driver: EngineDriver) -> int:
+        """As of Subject."""
+        assert isinstance(driver, Cluster)
+        last = driver.cores - 1
         if last:
-            self._submit(cluster, 0, self._before)
-        self._submit(cluster, last, self.operands)
-        return self._completion_of(cluster, last)
+            self._submit(driver, 0, self._before)
+        self._submit(driver, last, self.operands)
+        return self._completion_of(driver, last)
 
     def _submit(self, cluster: Cluster, core: int, operands: Operands) -> None:
         job = operands.given_to(
