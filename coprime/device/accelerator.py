@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from coprime.bus import registers
 from coprime.bus.register_classes import Register
-from coprime.device.base import Device, read_block, write_block
+from coprime.device.base import Device, DeviceError, read_block, write_block
 from coprime.device.jobs import (
     EngineDriver,
     EngineError,
@@ -247,4 +247,6 @@ class Accelerator(EngineDriver):
         code = registers.ERROR["CODE"].of(word) or registers.ERROR["REFUSAL"].of(word)
         if code:
             self.forget()
+            if code not in set(Error):
+                raise DeviceError(f"ERROR reads as 0x{word:08X}, which is no accelerator's error")
             raise self._error(Error(code))

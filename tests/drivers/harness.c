@@ -34,6 +34,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 
 static struct coprime driver;
 static uint64_t limit = 1000000000;
+static uint32_t wrong_address = 1, wrong_bits; /* what a read of an address has of wrong bits */
 static struct coprime_public_key public_key;
 static struct coprime_private_key private_key;
 static struct coprime_memory memory;
@@ -57,7 +58,7 @@ static uint32_t simulated_read(void *context, uint32_t address)
     (void)context;
     (void)address;
 #endif
-    return value;
+    return address == wrong_address ? value ^ wrong_bits : value;
 }
 
 static void simulated_write(void *context, uint32_t address, uint32_t value)
@@ -409,6 +410,10 @@ static void run(const char *name)
         const uint32_t address = decimal();
 
         simulated_write(driver.context, address, decimal());
+        printf("0");
+    } else if (strcmp(name, "wrong") == 0) {
+        wrong_address = decimal();
+        wrong_bits = decimal();
         printf("0");
     } else if (strcmp(name, "read") == 0) {
         printf("0 0%x", simulated_read(driver.context, decimal()));

@@ -278,6 +278,21 @@ def test_a_wrong_result(opened):
     assert opened("private", octets(1))[:2] == (0, 1)
 
 
+@pytest.mark.parametrize("bit", [0, 16, 17, 31])
+def test_a_wrong_bit_on_the_way(opened, bit):
+    """Of the result's second word, as it is read: where results are checked, it is not given."""
+    key, x = keys.generate(128, seed=2), (1 << 127) // 3
+    load_private(opened, key)
+    expected = pow(x, key.d, key.n)
+    opened("wrong", registers.OUTPUT_WINDOW.address + 4, 1 << bit)
+    code, found, *_ = opened("private", octets(x))
+    opened("wrong", 1, 0)
+    assert (code, found) == (
+        (Error.FAULT, 0) if opened.own.checked else (0, expected ^ 1 << 32 + bit)
+    )
+    assert opened("private", octets(x))[:2] == (0, expected)
+
+
 def test_a_reset_is_noticed(opened):
     key = keys.generate(128, seed=2)
     load_private(opened, key)

@@ -203,7 +203,9 @@ int coprime_load_private(struct coprime *driver, const struct coprime_private_ke
    A hardware fault in one half of the computation can reveal the primes: if that is a risk, compare
    coprime_public of the result with x before releasing the result. An accelerator that is `checked`
    does this in hardware, with the key's public exponent: if the result is wrong, it returns
-   COPRIME_ERROR_FAULT and wipes everything that was loaded. It also consumes what coprime_modmul,
+   COPRIME_ERROR_FAULT and wipes everything that was loaded. The driver returns it, too, and clears
+   the result, if that is not what was checked: a bit has changed as x or the result was moved, and
+   nothing is wiped. A checked accelerator also consumes what coprime_modmul,
    coprime_modexp and coprime_public need, which must be loaded again for these. */
 int coprime_private(struct coprime *driver, const uint32_t *x, uint32_t *result);
 
