@@ -3,7 +3,9 @@
 The operation is RSA_PRIVATE of 64 bits. A step is named by the program's note of it, and a prime.
 """
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -279,3 +281,11 @@ def test_flips_anywhere(campaign):
     runs = [campaign.run(fault) for fault in faults]
     assert not [str(run.fault) for run in runs if run.outcome is Outcome.WRONG]
     assert {run.outcome for run in runs} == set(Outcome) - {Outcome.WRONG}
+
+
+def test_the_page_names_the_tests():
+    page = (Path(__file__).parents[2] / "docs" / "faults.md").read_text("utf-8")
+    named = set(re.findall(r"`(test_\w+)`", page))
+    assert named | {"test_the_page_names_the_tests"} == {
+        name for name in globals() if name.startswith("test_")
+    }
