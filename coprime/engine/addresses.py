@@ -62,17 +62,28 @@ class BlockAddress(wiring.Component):
     index_bits : int
     modes : sequence of Mode
         WINDOW, ENTRY, or both: what names an entry of the table.
+    holds : bool
+        Whether it can keep its address, so that a port that has nothing to do reads nothing else.
 
     Members
     -------
     block, index : the block of a location, and which of its digits
+    idle : only with `holds`: keep both as they were
     window, entry : blocks of the entries that these modes name, a cycle later
     address : of that digit, two cycles later
     """
 
-    def __init__(self, layout: BankedLayout, index_bits: int, modes: Sequence[Mode] = ()):
+    def __init__(
+        self,
+        layout: BankedLayout,
+        index_bits: int,
+        modes: Sequence[Mode] = (),
+        *,
+        holds: bool = False,
+    ):
         self.layout = layout
         self.modes = modes
+        self.holds = holds
         super().__init__(
             {
                 "block": In(layout.BLOCK_BITS),
@@ -80,13 +91,19 @@ class BlockAddress(wiring.Component):
                 "window": In(layout.BLOCK_BITS),
                 "entry": In(layout.BLOCK_BITS),
                 "address": Out(bits_for(layout.depth - 1)),
+                **({"idle": In(1)} if holds else {}),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """Put the entry in the mode's place."""
         m = Module()
-        asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
+        if self.holds:
+            asked, index = Signal.like(self.block), Signal.like(self.index)
+            with m.If(~self.idle):
+                m.d.sync += [asked.eq(self.block), index.eq(self.index)]
+        else:
+            asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
         block = Signal.like(self.block)
         m.d.comb += block.eq(asked)
         entries = {Mode.WINDOW: self.window, Mode.ENTRY: self.entry}

@@ -1,6 +1,6 @@
 """A lane of two banks of memory, for a multiplier that reads four digits in a cycle."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import connect, flipped
@@ -75,6 +75,7 @@ class BankedLane(Lane):
             self.to_other.data.eq(left.a_data),
         ]
         window, entry = (history(m, "entry", self._entry(after), 1)[-1] for after in (0, 1))
+        idle = self._idle_ports()
         # A block named so may also be one of the left bank: then the right one does nothing.
         for name, block, index, to, modes in (
             ("a_left", a_left, a_index, left.a_address, ()),
@@ -82,8 +83,10 @@ class BankedLane(Lane):
             ("a_right", a_right, a_index_right, right.a_address, (Mode.WINDOW,)),
             ("b_right", b_right, b_index, right.b_address, (Mode.WINDOW, Mode.ENTRY)),
         ):
-            address = BlockAddress(self.layout, len(index), modes)
+            address = BlockAddress(self.layout, len(index), modes, holds=name in idle)
             m.submodules[f"{name}_address"] = address
+            if name in idle:
+                m.d.comb += address.idle.eq(idle[name])
             m.d.comb += [
                 address.block.eq(block),
                 address.index.eq(index),
@@ -222,6 +225,7 @@ class BankedLane(Lane):
             ]
         left, right = (Signal(self.layout.BLOCK_BITS, name=f"b_{side}") for side in _SIDES)
         write_left, write_right = Signal(), Signal()
+        self._writes = write_left, write_right
         quotient = self.number(Scratch.QUOTIENT)
         m.d.comb += [
             left.eq(Mux(reads_pair, a_left, given)),
@@ -235,6 +239,33 @@ class BankedLane(Lane):
         ):
             m.d.comb += bank.b_write.eq(delays(m, write, 2)[-1] & may)
         return left, right
+
+    def _idle_ports(self) -> Mapping[str, Value]:
+        """When a port has nothing to do, by its name; for a lane that blinds, and no other.
+
+        What lies in a port's way is then not read beside what is blinded: the bank in which x or y
+        is not has X, a power or an exponent as it is at that address.
+        """
+        if not self.program.draws:
+            return {}
+        sequencer, multiplier, multiplies = self.sequencer, self.multiplier, self.multiplies
+        factors = multiplier.a_role == Pair.FACTORS
+        no_multiplier = ~_is_right(sequencer.y) | (sequencer.y == self.number(Mode.ONE))
+        right_in_product = ~(factors & no_multiplier)
+        of_right: Value = Const(1)
+        if not self.program.blinds_exponents:
+            of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
+        x_right = Mux(sequencer.exponent_read, of_right, _is_right(sequencer.x))
+        product = multiplies & ~sequencer.exponent_read
+        writes_left, writes_right = self._writes
+        return {
+            "a_left": self.busy & x_right & ~product,
+            "a_right": self.busy & Mux(product, ~right_in_product, ~x_right),
+            "b_left": self.busy & writes_right & ~writes_left,
+            "b_right": self.busy
+            & ~writes_right
+            & ~(multiplies & ~multiplier.b_write & right_in_product),
+        }
 
     def _may_write(self, m: Module) -> tuple[Value, Value]:
         """Whether port B of each bank may write where it does, whatever asks it to.

@@ -167,3 +167,15 @@ def test_the_command_prints_a_table(capsys):
     out = capsys.readouterr().out
     assert out.startswith("20 traces of ")
     assert "order 1: the largest |t| is" in out and "order 2" not in out
+
+
+@pytest.mark.slow
+def test_a_blinded_exponentiation_does_not_show_its_message():
+    """In first order: no port reads X beside what is blinded."""
+    choice = choose("compact", {"max_bits": "64", "blinding": "base"})
+    subject = Subject(choice, Command.RSA_PRIVATE, 64, seed=1)
+    found = run_leakage(Acquisition(subject), 1000, orders=(1,), workers=1)
+    steps = {one.place.step for one in found.profiles[0].leaks}
+    assert {"r^(E - 1) * X", "C = C * S"} <= steps  # which read X and S
+    hidden = {"C = C * r", "C = C * C, once for each bit of the window", "C = C * T_window"}
+    assert not steps & hidden

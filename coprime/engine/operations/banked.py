@@ -54,7 +54,7 @@ _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
 
 def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
-    return [
+    steps = [
         check_modulus(_WHOLE),
         _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
         _for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
@@ -72,6 +72,14 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         jump(_move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), ""),
         *_not_private(multiplication),
     ]
+    return [_without_operands(step) for step in steps] if blinding else steps
+
+
+def _without_operands(step: Step) -> Step:
+    """A step that reads no number has M in its place, since X, which it is else, would be read."""
+    if step.kind in (StepKind.PREPARE, StepKind.SCAN_PUBLIC, StepKind.SCAN_WINDOWS):
+        return replace(step, x=Operand.M, y=Operand.M)
+    return step
 
 
 def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
@@ -168,8 +176,9 @@ def _blind_base() -> list[Step]:
         replace(squares, even_exponent=True),
         multiply(_ACC, _ACC, random, _CURRENT, "C = C * r", next=Next.NEXT_BIT, target=square),
         replace(_move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
-        enter(_CURRENT, _ACC, Scratch.FACTOR),
-        multiply(_ACC, _ACC, Scratch.TERM, _CURRENT, "r^(E - 1) * X"),
+        # X enters through a product with what is random, and never alone.
+        multiply(_ACC, Operand.P_POWER, Scratch.TERM, _CURRENT, "r^(E - 1), to enter X with"),
+        multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "r^(E - 1) * X", outer=_WHOLE),
         _move(Scratch.UNBLINDING, _ACC, _CURRENT),
         multiply(_ACC, _ACC, random, _CURRENT, "r^E * X"),
     ]
