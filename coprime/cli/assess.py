@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from itertools import islice
 
+from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, Kind
 from coprime.assess.subject import ClusterSubject, Subject
@@ -39,6 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_faults_options(verb("faults", _faults, "Run an operation with faults, one in each run."))
     text = "Test whether the power of an operation depends on its secrets."
     _add_leakage_options(verb("leakage", _leakage, text))
+    text = "Prove that no secret changes how long an engine works, or show that one does."
+    _add_constant_time_options(verb("constant-time", _constant_time, text))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -227,6 +230,46 @@ def _leakage(options: argparse.Namespace) -> int:
     else:
         print(found.table(_SHOWN))
     return 0
+
+
+# --- Constant time --------------------------------------------------------------------------------
+
+
+def _add_constant_time_options(parser: argparse.ArgumentParser) -> None:
+    add_design(parser)
+    parser.add_argument(
+        "--seconds",
+        type=int,
+        default=600,
+        metavar="N",
+        help="limit of the solver for each question (600)",
+    )
+    add_json(parser)
+
+
+def _constant_time(options: argparse.Namespace) -> int:
+    """Prove it, or fail with 1. Of a cluster the engine is examined."""
+    if options.seconds < 1:
+        raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
+    choice = choose(options.family, chosen_settings(options))
+    design = (choice.core if isinstance(choice, ClusterChoice) else choice).design
+    with progress(f"proving {options.family}"):
+        proof = constant_time.prove(design, seconds=options.seconds)
+    if options.json:
+        print_json(
+            {
+                "declared": design.capabilities.constant_time,
+                "proved": proof.holds,
+                "cycle": proof.cycle,
+                "same": list(proof.same),
+                "may_differ": list(proof.other),
+            }
+        )
+    elif proof.holds:
+        print(f"proved: no secret changes how long {options.family} works")
+    else:
+        print(f"secrets change how long {options.family} works: first seen in cycle {proof.cycle}")
+    return 0 if proof.holds else FAILED
 
 
 # --- Options of all verbs -----------------------------------------------------------------------

@@ -109,6 +109,8 @@ WRONG = {
     ],
     "Faults": [
         "assess frobnicate",
+        "assess constant-time fdmf",
+        "assess constant-time direct -p modulus=61 --seconds 0",
         "assess faults fdmf",
         "assess faults cluster -p engine=fdmf",
         "assess faults compact --bits 63",

@@ -1,0 +1,345 @@
+"""Constant time, proved: no secret changes how long an engine works.
+
+Two copies of an engine come out of a reset and get the same public inputs: commands, lengths, what
+is written where and when, when random bytes come. What is secret is each copy's own: every digit
+that is written, every random byte, and every word that is read from a memory, which may thus be any
+word in any cycle. A solver proves that the copies' outputs are the same in every cycle, whatever
+the inputs; or it finds inputs after which they differ.
+
+Source: Barthe, D'Argenio and Rezk, "Secure information flow by self-composition" (2004), on
+netlists, with property-directed reachability (Een, Mishchenko and Brayton 2011) in ABC. To prove
+outputs alone takes the solver too long. So it also has to prove that registers are the same: first
+all of them but those that differ in a simulation with random secrets, then, each time it finds
+inputs after which one differs, all but that. Which ones are left does not matter.
+"""
+
+import math
+import random
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.engine.contract import Capabilities, Command, EngineSignature, Length, Operand
+from coprime.engine.design import Design
+from coprime.engine.engine import Engine
+from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
+from coprime.flow.verilog import to_verilog
+from coprime.program.steps import StepKind
+
+from .aiger import Graph
+
+__all__ = ["Proof", "TwoCopies", "prove"]
+
+_TOP = "coprime_two"
+_HELD = ("command", "counts", "lengths")
+_YOSYS = (
+    f"hierarchy -check -top {_TOP}",
+    "proc -norom",
+    "flatten",
+    "opt_clean",
+    "memory_collect",
+    "opt_clean",
+    # What is read from a memory may be any word; those that nothing writes hold steps.
+    "cutpoint t:$mem_v2 r:WR_PORTS>0 %i",
+    "memory_map",
+    "opt_clean -purge",
+    "opt",
+    "techmap",
+    "opt",
+    "dffunmap",
+    "simplemap",
+    # What is undefined may be anything, too.
+    "setundef -undriven -anyseq",
+    "setundef -anyseq",
+    "aigmap",
+    "opt_clean -purge",
+    "write_aiger -ascii -symbols -zinit two.aag",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """What the solver says of an engine.
+
+    Parameters
+    ----------
+    holds : whether every output is the same in every cycle, whatever the secrets
+    cycle : if it does not hold, cycles from a reset until outputs differ
+    same, other : registers that are the same whatever the secrets, and that may differ; of those
+        from which a path leads to the outputs
+    """
+
+    holds: bool
+    cycle: int | None
+    same: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+class TwoCopies(wiring.Component):
+    """Two copies of an engine with the same public inputs.
+
+    `command`, `counts` and `lengths` stay as they are while the engines are busy, as the engine
+    contract wants it.
+
+    Members
+    -------
+    Those of the engine that are public inputs; and
+    digit_a, digit_b, random_a, random_b : each copy's digits that are written, and random bytes
+    comparable : no check has ended one copy's command with an error and not the other's, and both
+        have read the same public exponent
+    wrong : the outputs differ although they are comparable
+    """
+
+    def __init__(self, design: Design):
+        self.capabilities = own = design.capabilities
+        self.copies = (design.hardware(), design.hardware())
+        self.shared = {
+            name: member
+            for name, member in EngineSignature(own).members.items()
+            if member.is_port and member.flow is In and name != "digit"
+        }
+        random_bytes = {"random_a": In(8), "random_b": In(8), "random_valid": In(1)}
+        super().__init__(
+            {
+                **self.shared,
+                "digit_a": In(own.digit_width),
+                "digit_b": In(own.digit_width),
+                **(random_bytes if own.draws else {}),
+                "comparable": Out(1),
+                "wrong": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the copies, and compare them."""
+        m = Module()
+        busy = self.copies[0].busy
+        for name in self.shared:
+            value: Value = Value.cast(getattr(self, name))
+            if name in _HELD:
+                before = Signal(len(value), name=f"{name}_before")
+                held = Signal(len(value), name=f"{name}_held")
+                m.d.comb += held.eq(Mux(busy, before, value))
+                m.d.sync += before.eq(held)
+                value = held
+            m.d.comb += [Value.cast(getattr(copy, name)).eq(value) for copy in self.copies]
+        for which, copy in zip("ab", self.copies, strict=True):
+            m.submodules[which] = copy
+            m.d.comb += copy.digit.eq(getattr(self, f"digit_{which}"))
+            if self.capabilities.draws:
+                m.d.comb += [
+                    copy.random.valid.eq(self.random_valid),
+                    copy.random.payload.eq(getattr(self, f"random_{which}")),
+                ]
+        excused, apart = Signal(reset_less=True), Signal()
+        m.d.comb += [
+            apart.eq(self._differ(self._errors) | self._differ(self._public_digits)),
+            self.comparable.eq(~excused & ~apart),
+            self.wrong.eq(self.comparable & self._differ(self._observed)),
+        ]
+        m.d.sync += excused.eq(excused | apart)
+        return m
+
+    def _differ(self, values: Callable[[wiring.Component], Iterator[Value]]) -> Value:
+        a, b = (Cat(*values(copy)) for copy in self.copies)
+        return a != b
+
+    def _observed(self, copy: wiring.Component) -> Iterator[Value]:
+        """All that can be measured outside.
+
+        Of two multipliers side by side one rests in MODEXP where the exponent's bit is 0: that
+        takes no cycle, but the count of products shows it, and is left out of such steps.
+        """
+        yield from (copy.busy, copy.done)
+        if self.capabilities.draws:
+            yield copy.random.ready
+        rests: Value = Const(0)
+        if isinstance(copy, Engine):
+            rests = Cat(lane.sequencer.step.conditional for lane in copy.lanes).any()
+        elif self.capabilities.multipliers == 2:
+            rests = Value.cast(copy.command).matches(Command.MODEXP, Command.RSA_PUBLIC)
+        yield copy.multiplying & (~rests).replicate(len(copy.multiplying))
+
+    def _errors(self, copy: wiring.Component) -> Iterator[Value]:
+        """What a check has found: a lane's error, which may not be an output before the end."""
+        yield copy.error
+        if isinstance(copy, Engine):
+            yield from (lane.sequencer.code for lane in copy.lanes)
+
+    def _public_digits(self, copy: wiring.Component) -> Iterator[Value]:
+        """Digits of the public exponent, in the cycle in which they are taken."""
+        for lane in copy.lanes if isinstance(copy, Engine) else ():
+            if StepKind.SCAN_PUBLIC in lane.program.kinds:
+                sequencer = lane.sequencer
+                digits = Cat(sequencer.exponent_data, sequencer.exponent_other)
+                takes = sequencer.scanner.take & sequencer.scanner.public
+                yield digits & takes.replicate(len(digits))
+
+
+class Comparison:
+    """The two copies as a graph, simulated in many runs at once.
+
+    Parameters
+    ----------
+    graph : of TwoCopies
+    runs : how many runs at once
+    """
+
+    def __init__(self, graph: Graph, runs: int = 1):
+        self.graph = graph
+        self.ones = (1 << runs) - 1
+        self._step = graph.compiled()
+        self._state = [0] * len(graph.nexts)
+        self._first = 1 + graph.inputs
+
+    @cached_property
+    def registers(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """Variables of every register's bits in both copies."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for name, variable in self.graph.names.items():
+            other = self.graph.names.get("b." + name[2:])
+            if name.startswith("a.") and other is not None and variable >= self._first:
+                found.setdefault(re.sub(r"\[\d+\]$", "", name[2:]), []).append((variable, other))
+        return found
+
+    def restart(self, runs: int) -> None:
+        """Bring some runs back to their start."""
+        self._state = [value & ~runs for value in self._state]
+
+    def step(self, inputs: list[int]) -> tuple[set[str], int, int]:
+        """A cycle: registers that differ in it; runs that are comparable; runs that are wrong."""
+        before = self._state
+        self._state, outputs = self._step(before, inputs, self.ones)
+        of = dict(zip(self.graph.outputs, outputs, strict=True))
+        comparable, first = of["comparable"], self._first
+        differing = {
+            name
+            for name, bits in self.registers.items()
+            if any((before[a - first] ^ before[b - first]) & comparable for a, b in bits)
+        }
+        return differing, comparable, of["wrong"]
+
+
+class RandomRuns:
+    """Runs of the two copies with random secrets: operands are written, then commands are run."""
+
+    RUNS = 256
+
+    def __init__(self, graph: Graph, capabilities: Capabilities, seed: int = 1):
+        self.capabilities = capabilities
+        self.comparison = Comparison(graph, self.RUNS)
+        self.random = random.Random(seed)
+        self.names = {name: k - 1 for name, k in graph.names.items() if k <= graph.inputs}
+        public = {k for name, k in self.names.items() if not re.match("digit_|random_[ab]", name)}
+        self.secret = sorted({*range(graph.inputs)} - public)
+        self.differing: set[str] = set()
+
+    def run(self, cycles: int) -> set[str]:
+        """Registers that ever differ, in so many cycles of each command."""
+        own = self.capabilities
+        count = dict.fromkeys(Length, own.max_length)
+        primes = min(own.max_prime_length, math.ceil(own.max_length / 2))
+        count |= {Length.P: primes, Length.Q: primes}
+        classes = [one for one in Length if one is not Length.DIGIT]
+        lengths = sum(count[one] << own.length_bits * k for k, one in enumerate(classes))
+        counts = sum(own.digits(count[one]) << own.count_bits * k for k, one in enumerate(classes))
+        public = {"lengths": lengths, "counts": counts, "random_valid": 1}
+        for operand in own.operands:
+            for k in range(own.max_digits):
+                written = {"write": 1, "operand": operand, "index": k}
+                if operand is Operand.M and own.fixed_modulus is not None:
+                    digit = own.fixed_modulus >> k * own.digit_width & (1 << own.digit_width) - 1
+                    written |= {"digit_a": digit, "digit_b": digit}
+                self._cycle({**public, **written})
+        for command in own.required:
+            self.comparison.restart(self.comparison.ones)
+            for _ in range(cycles):
+                self._cycle({**public, "command": command, "start": 1})
+        return self.differing
+
+    def _cycle(self, public: Mapping[str, int]) -> None:
+        """A cycle; runs that cannot be compared any more start again."""
+        inputs, runs = [0] * self.comparison.graph.inputs, self.RUNS
+        draw = self.random.getrandbits
+        # Most words are the same in both copies, so that most checks find the same, too.
+        apart, kept, half = 0, 0, len(self.secret) // 2
+        for a, b in zip(self.secret[:half], self.secret[half:], strict=False):
+            if not self.random.randrange(8):
+                apart = draw(runs) & draw(runs) & draw(runs)
+                kept = draw(runs) | draw(runs)  # some words are 0
+            inputs[a] = draw(runs) & kept
+            inputs[b] = inputs[a] ^ (draw(runs) & apart)
+        for name, value in public.items():
+            if name in self.names:
+                inputs[self.names[name]] = self.comparison.ones if value else 0
+            for k in range(max(int(value).bit_length(), 1) + 64):
+                if f"{name}[{k}]" in self.names:
+                    bit = self.comparison.ones if value >> k & 1 else 0
+                    inputs[self.names[f"{name}[{k}]"]] = bit
+        differing, comparable, _ = self.comparison.step(inputs)
+        self.differing |= differing
+        self.comparison.restart(self.comparison.ones ^ comparable)
+
+
+def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> Proof:
+    """Prove that an engine is constant-time, or find out that it is not.
+
+    Parameters
+    ----------
+    design : Design
+    cycles : int
+        Of each command in the simulation before.
+    seconds : int
+        What the solver may take for one question.
+
+    Raises ToolError where the solver takes longer.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        verilog = to_verilog(TwoCopies(design), _TOP)
+        (folder / "two.v").write_text(verilog, encoding="utf-8")
+        run_yosys(["read_verilog two.v", *_YOSYS], folder)
+        graph = Graph.read(folder / "two.aag")
+        registers = Comparison(graph).registers
+        other = RandomRuns(graph, design.capabilities).run(cycles)
+        while True:
+            pairs = [bit for name, bits in registers.items() if name not in other for bit in bits]
+            graph.asserting_equal(pairs, "comparable", "wrong").write(folder / "equal.aig")
+            trace = _counterexample(folder, seconds)
+            same = tuple(sorted(registers.keys() - other))
+            if trace is None:
+                return Proof(holds=True, cycle=None, same=same, other=tuple(sorted(other)))
+            comparison, differing, wrong = Comparison(graph), set[str](), 0
+            for inputs in trace:
+                differing, _, wrong = comparison.step(inputs)
+            if wrong:
+                cycle = len(trace) - 1
+                return Proof(holds=False, cycle=cycle, same=same, other=tuple(sorted(other)))
+            if not differing - other:
+                raise ToolError("ABC's counterexample does not hold in a simulation")
+            other |= differing
+
+
+def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
+    """Inputs of each cycle after which equal.aig's output is 1; None if there are none."""
+    trace = folder / "trace.cex"
+    abc = package_folder("pyosys") / "yosys-abc"
+    # The sweep `scorr` may leave no register, and then nothing that PDR could decide.
+    for sweep in ("scorr; ", ""):
+        commands = f"read_aiger equal.aig; {sweep}dc2; pdr -T {seconds}; write_cex -a {trace.name}"
+        log = run_tool("ABC", [abc, "-s", "-c", commands], folder=folder)
+        if "Property proved." in log:
+            return None
+        if "was asserted in frame" in log:
+            lines = trace.read_text("ascii").splitlines()
+            return [[int(bit) for bit in line] for line in lines[1 : lines.index("# DONE")]]
+        if "Reached timeout" in log:
+            break
+    raise ToolError(f"ABC has not decided within {seconds} s whether the engine is constant-time")

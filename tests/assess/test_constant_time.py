@@ -1,0 +1,148 @@
+"""Constant time is proved for every family and configuration that declares it, and only there."""
+
+from itertools import product
+
+import pytest
+
+from coprime.assess.aiger import Graph
+from coprime.assess.constant_time import prove
+from coprime.catalog import FAMILIES, choose
+from coprime.exponentiators.names import BLINDINGS, Exponentiator
+from coprime.parameters import ChoiceParameter
+
+SMALL = {"fdfm": 64, "karatsuba": 64, "compact": 64}
+"""Shortest max_bits that a family has; the control is the same for every length, with longer
+counters. The bit-serial families would have 2, of one digit."""
+WIDTHS = {"karatsuba": 16, "compression": 8, "direct": 8}
+MODULI = {"compression": "8191", "direct": "61"}
+
+
+def configurations(family):
+    """Settings of a family: every combination of the parameters that change its control."""
+    parameters = {one.name: one for one in FAMILIES[family].parameters}
+    base = {}
+    if family in MODULI:
+        base["modulus"] = MODULI[family]
+    else:
+        base["max_bits"] = str(SMALL.get(family, 16))
+    if "word" in parameters:
+        base["word"] = str(WIDTHS.get(family, 8))
+    if "latency" in parameters:
+        base["latency"] = "1"
+    choices = {
+        "multipliers": "12",
+        "exponentiator": [one.value for one in Exponentiator],
+        "window": "124",
+        "scaled": "01",
+        "interleaved": "01",
+        "stages": "02",
+        "blinding": BLINDINGS,
+    }
+    varied = {name: values for name, values in choices.items() if name in parameters}
+    for values in product(*varied.values()):
+        settings = {**base, **dict(zip(varied, values, strict=True))}
+        if settings.get("blinding") in ("exponent", "both"):
+            settings["max_bits"] = "128"
+        if not Exponentiator(settings.get("exponentiator", "fixed-window")).has_window:
+            if settings["window"] != "1":
+                continue  # no windows
+            del settings["window"]
+        try:
+            choose(family, settings).design.hardware()
+        except ValueError:
+            continue  # no such design
+        yield settings
+
+
+def declared():
+    """(family, settings) of all that say that they are constant-time."""
+    for family in FAMILIES:
+        for settings in configurations(family):
+            if choose(family, settings).design.capabilities.constant_time:
+                yield family, settings
+
+
+DECLARED = list(declared())
+SOLVED = [(family, settings) for family, settings in DECLARED if family != "compact"]
+"""Those that the solver decides; of compact its sequencer, in tests/engine."""
+
+
+def name_of(value):
+    if isinstance(value, str):
+        return value
+    return "-".join(f"{key}={text}" for key, text in value.items() if key not in ("max_bits",))
+
+
+def test_parameters():
+    """A new parameter of the catalogue either changes the control, and is varied, or is fixed."""
+    known = {"multipliers", "exponentiator", "window", "scaled", "interleaved", "stages"}
+    known |= {"blinding", "max_bits", "word", "latency", "modulus", "factor", "extra_bits"}
+    for family in FAMILIES.values():
+        for parameter in family.parameters:
+            assert parameter.name in known
+            if isinstance(parameter, ChoiceParameter):
+                assert parameter.name in ("exponentiator", "blinding")
+
+
+def test_every_family_declares_it_somewhere():
+    assert {family for family, _ in DECLARED} == {*FAMILIES}
+
+
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        ("fdfm", {"max_bits": "64", "exponentiator": "fixed-window"}),
+        ("compression", {"modulus": "8191"}),
+        ("direct", {"modulus": "61", "multipliers": "1", "exponentiator": "fixed-window"}),
+    ],
+)
+def test_holds(family, settings):
+    """Of some, quickly; the long sweep has them all."""
+    design = choose(family, settings).design
+    assert design.capabilities.constant_time
+    proof = prove(design, cycles=300)
+    assert proof.holds
+    assert proof.same
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "settings"), SOLVED, ids=name_of)
+def test_every_declaration_holds(family, settings):
+    assert prove(choose(family, settings).design).holds
+
+
+@pytest.mark.parametrize("exponentiator", ["right-to-left", "m-ary", "sliding-window", "repeated"])
+def test_the_proof_can_fail(exponentiator):
+    """These work longer for some exponents than for others of their length."""
+    settings = {"modulus": "61", "multipliers": "1", "exponentiator": exponentiator}
+    design = choose("direct", settings).design
+    assert not design.capabilities.constant_time
+    proof = prove(design, cycles=300)
+    assert not proof.holds
+    assert proof.cycle
+
+
+@pytest.mark.slow
+def test_the_proof_fails_for_a_binary_exponentiation():
+    """FDFM's multiplies only where the exponent's bit is 1."""
+    proof = prove(choose("fdfm", {"max_bits": "64"}).design)
+    assert not proof.holds
+    assert "lane.sequencer.scanner.exponent" in proof.other
+
+
+def test_graph(tmp_path):
+    """A counter of two bits that an input enables: read, simulated, written."""
+    text = "aag 6 1 2 1 3\n2\n4 13\n6 11\n6\n"
+    text += "8 4 2\n10 8 6\n12 5 2\n"
+    (tmp_path / "one.aag").write_text(text + "i0 enable\nl0 a.low\nl1 a.high\no0 high\n")
+    graph = Graph.read(tmp_path / "one.aag")
+    assert graph.names == {"enable": 1, "a.low": 2, "a.high": 3}
+    step = graph.compiled()
+    registers, outputs = step([0b01, 0b10], [0b11], 0b11)
+    low, high = 0b01, 0b10
+    assert outputs == [high]
+    assert registers == [0b11 ^ (~low & 0b11), 0b11 ^ (low & high)]
+    graph.write(tmp_path / "one.aig")
+    data = (tmp_path / "one.aig").read_bytes()
+    # Deltas of the gates: 8 = (4, 2), 10 = (8, 6), 12 = (5, 2).
+    assert data == b"aig 6 1 2 1 3\n13\n11\n6\n" + bytes([4, 2, 2, 2, 7, 3])
