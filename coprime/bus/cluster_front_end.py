@@ -171,6 +171,7 @@ class ClusterFrontEnd(wiring.Component):
                 )
             ),
             values.result_length.eq(completion.payload.bytes),
+            values.residue.eq(completion.payload.residue if self.capabilities.checked else 0),
             values.time.eq(time),
             values.result.eq(collector.words.payload),
         ]

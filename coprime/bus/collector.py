@@ -9,7 +9,7 @@ from amaranth.utils import bits_for
 from coprime.bus.packing import DigitsToWords
 from coprime.bus.port import WORD_BITS
 from coprime.cells.target import Target
-from coprime.cluster.packet import REPLY_OFFSET, PacketLayout
+from coprime.cluster.packet import REPLY_OFFSET, RESIDUE_INDEX, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities
 
 __all__ = ["Collector", "distributed"]
@@ -153,7 +153,8 @@ class Requester(wiring.Component):
             self.slot.length.eq(Mux(notice.result, self.length, 0)),
         ]
         # Requests after the present one. After the last digit, `more` of them request nothing: the
-        # index stays there. The last one of a checked result brings whether all digits were right.
+        # index stays there. The last one of a checked result brings the residue, and whether all
+        # digits were right.
         more = REPLY_OFFSET + own.checked
         left = Signal(range(own.max_digits + 1 + more))
         index = self.requests.payload
@@ -179,6 +180,9 @@ class Requester(wiring.Component):
             with m.State("REQUEST"):
                 m.d.comb += self.requests.valid.eq(1)
                 m.d.sync += [left.eq(left - 1), index.eq(index + (left >= more))]
+                if own.checked:
+                    with m.If(left == 1):
+                        m.d.sync += index.eq(RESIDUE_INDEX)
                 with m.If(left == 0):
                     m.d.sync += self.pointer.eq(self.pointer + 1)
                     m.next = "REST"
@@ -224,12 +228,13 @@ class Filler(wiring.Component):
     place: number of the digit that comes next
     stores: the digit in `replies` is stored there
     complete: the slot is full; the pointer moves on
-    wrong: a digit of the slot was wrong, valid with `complete`; only if results are `checked`
+    brings_residue: the reply behind the last digit; this and the next only if results are `checked`
+    wrong: a digit of the slot was wrong, valid with `complete`
     """
 
     def __init__(self, capabilities: Capabilities):
         self.capabilities = capabilities
-        reply = {"digit": capabilities.digit_width}
+        reply = {"digit": capabilities.digit_width + capabilities.checked}
         if capabilities.checked:
             reply["wrong"] = 1
         self.reply = data.StructLayout(reply)
@@ -241,7 +246,7 @@ class Filler(wiring.Component):
                 "place": Out(range(capabilities.max_digits + 1 + capabilities.checked)),
                 "stores": Out(1),
                 "complete": Out(1),
-                **({"wrong": Out(1)} if capabilities.checked else {}),
+                **({"brings_residue": Out(1), "wrong": Out(1)} if capabilities.checked else {}),
             }
         )
 
@@ -258,6 +263,7 @@ class Filler(wiring.Component):
                 m.d.sync += found_wrong.eq(replies.payload.wrong)
             m.d.comb += [
                 self.stores.eq(replies.valid & (early == 0) & ~full),
+                self.brings_residue.eq(replies.valid & (early == 0) & full),
                 self.wrong.eq(found_wrong & (place != 0)),
             ]
             full = place == self.digits + (self.digits != 0)
@@ -300,9 +306,11 @@ class Collector(wiring.Component):
     requests : stream of the indices of digits of `asked_core`, always ready: a RECEIVE packet for
         each must be sent in the same cycle
     replies : stream of what packets have brought, always ready: `digit`, and where results are
-        `checked` `wrong`, which is 1 if a digit was found wrong
-    completions : stream of completions, the oldest first: who, how, and `bytes` of the result.
-        Without one the payload is 0. A completion removes what is left of its result's words.
+        `checked` `wrong`, which is 1 if a digit was found wrong; behind the last digit, `digit` is
+        the residue then
+    completions : stream of completions, the oldest first: who, how, `bytes` of the result, and
+        where results are `checked` its `residue`. Without one the payload is 0. A completion
+        removes what is left of its result's words.
     words : stream of the words of the oldest completion's result; the payload is 0 without a word
     word_pending : 1 while `words` has another word or will have one
     """
@@ -321,6 +329,7 @@ class Collector(wiring.Component):
                 "error": ERROR_BITS,
                 "bytes": bits_for((capabilities.max_length + 7) // 8),
             }
+            | ({"residue": capabilities.digit_width + 1} if capabilities.checked else {})
         )
         super().__init__(
             {
@@ -394,6 +403,14 @@ class Collector(wiring.Component):
         begun = Signal()  # the words of this one have begun
         dropped = Signal()
         if own.checked:
+            m.submodules.residues = residues = distributed(own.digit_width + 1, SLOTS)
+            keep, show = residues.write_port(), residues.read_port(domain="comb")
+            m.d.comb += [
+                keep.en.eq(filler.brings_residue),
+                keep.addr.eq(filled.pointer),
+                keep.data.eq(self.replies.payload.digit),
+                show.addr.eq(shown.pointer),
+            ]
             wrong = Signal(SLOTS)
             with m.If(filler.complete):
                 m.d.sync += wrong.bit_select(filled.pointer[:-1], 1).eq(filler.wrong)
@@ -420,6 +437,9 @@ class Collector(wiring.Component):
                 self.completions.payload.error.eq(oldest.error),
                 self.completions.payload.bytes.eq((oldest.length + 7)[3:]),
             ]
+            if own.checked:
+                with m.If(oldest.length != 0):  # else there is no result
+                    m.d.comb += self.completions.payload.residue.eq(show.data)
         with m.If(words.start):
             m.d.sync += begun.eq(1)
         with m.If(shown.advance):

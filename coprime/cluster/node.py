@@ -128,6 +128,9 @@ class Node(wiring.Component):
             m.d.comb += self.packet_out.data.eq(digit)
             if own.checked:
                 m.d.comb += self.packet_out.operand.eq(engine.error != Error.NONE)
+                with m.If(packet.index.all()):
+                    private = command == Command.RSA_PRIVATE
+                    m.d.comb += self.packet_out.data.eq(Mux(private, engine.residue, 0))
         with m.If(free):
             m.d.comb += self.packet_out.kind.eq(Mux(due, Kind.NOTICE, Kind.EMPTY))
         with m.If(noticed):

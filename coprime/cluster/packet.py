@@ -17,7 +17,7 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["MAX_CORES", "REPLY_OFFSET", "SETTINGS", "Kind", "PacketLayout"]
+__all__ = ["MAX_CORES", "REPLY_OFFSET", "RESIDUE_INDEX", "SETTINGS", "Kind", "PacketLayout"]
 
 MAX_CORES = 1023
 
@@ -30,9 +30,12 @@ REPLY_OFFSET = RESULT_LATENCY + 2
 The engine needs RESULT_LATENCY cycles for a digit, and a register lies before and one behind it. A
 packet does not wait for that: it takes along what is there. So the packets for one result come in
 one run without a gap, REPLY_OFFSET more of them than digits. Where results are `checked` there is
-one more, which reports on the last digit, too: a wrong digit is detected a cycle after it was
-read.
+one more, of index `RESIDUE_INDEX`, which reports on the last digit, too, a wrong digit being
+detected a cycle after it was read, and brings the residue.
 """
+
+RESIDUE_INDEX = -1
+"""Index of a RECEIVE that asks for the residue of a checked result: all ones, as no digit has."""
 
 
 class Kind(enum.IntEnum):
@@ -45,7 +48,9 @@ class Kind(enum.IntEnum):
     RECEIVE = 2
     """Ask for digit `index` of the result, and take along the one that was asked for before.
 
-    Where results are `checked`, `operand` comes back as 1 once a digit was found wrong, else as 0.
+    Where results are `checked`, `operand` comes back as 1 once a digit was found wrong, else as 0,
+    and RESIDUE_INDEX brings back the engine's residue in the same packet; after any other command
+    than RSA_PRIVATE it is 0.
     """
     SET = 3
     """Give setting number `index` the value `data`."""
@@ -74,7 +79,7 @@ class PacketLayout(data.StructLayout):
         if cores not in range(1, MAX_CORES + 1):
             raise ValueError(f"cores must be in 1..{MAX_CORES}, not {cores}")
         widest = max(
-            capabilities.digit_width,
+            capabilities.digit_width + capabilities.checked,  # a residue has a bit more
             capabilities.count_bits,
             capabilities.length_bits,
             ERROR_BITS + 1,

@@ -8,6 +8,7 @@ from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
 from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.residue import expected_residue
 
 __all__ = ["Cluster", "Completion"]
 
@@ -23,7 +24,8 @@ class Completion:
     ----------
     core : number of the core
     error : an Error, NONE if the command succeeded; a plain number if the hardware returned one
-        that is no Error
+        that is no Error. FAULT comes from the core, which has wiped its memory, or from the driver:
+        where results are checked, what was read is not what the core has checked for this command.
     value : the result, below the modulus; None after an error and after WIPE. The repr does not
         show it, since it may be a secret.
     predicted_cycles : the prediction of the engine's design; None without `predict`, and after an
@@ -257,15 +259,30 @@ class Cluster(EngineDriver):
                 self._words.append(self._read(registers.RESULT))
             if count:
                 value = value_of(self._words)
+        residue = self._read(registers.RESIDUE) if self.checked else 0
         self._write(registers.NEXT, 0)
         self._words.clear()
         job, x = self._running.pop(core, (_WIPE, 0))
+        if not code and not self._is_sound(job, x, value, residue):
+            code, value = Error.FAULT, None
         if code and core < self.cores:
             self._memories[core].forget()
         predicted = None
         if value is not None and job is not _WIPE:
             predicted = self._predicted(self._predict, job, x)
         return Completion(core, _ERRORS.get(code, code), value, predicted)
+
+    def _is_sound(self, job: Job, x: int, value: int | None, residue: int) -> bool:
+        """Whether this is what the core has checked, for the job and the x that were sent to it.
+
+        Otherwise a bit has changed on the way in or out, or it is another command's.
+        """
+        if not self.checked or job.command is not Command.RSA_PRIVATE:
+            return True
+        if value is None:
+            return False
+        expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
+        return residue % ((1 << self.digit_width) - 1) == expected
 
     def _enable_interrupt(self) -> None:
         self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
