@@ -12,6 +12,7 @@ from coprime.bus.common import (
     CLASSES,
     LONGEST,
     check_max_length,
+    defined_cluster_registers,
     exceeds,
     identity,
     length_registers,
@@ -87,10 +88,11 @@ class ClusterFrontEnd(wiring.Component):
         )
         own = capabilities
         constants = identity(own, registers.IDENTIFICATION) | {"CORES": cores}
+        known = defined_cluster_registers(own)
         self.write = WriteDecode(
-            [r for r in REGISTERS if r.writable], guards=[OF_A_CORE, NOT_WHILE_OCCUPIED]
+            [r for r in known if r.writable], guards=[OF_A_CORE, NOT_WHILE_OCCUPIED]
         )
-        self.read = ReadMultiplexer([r for r in REGISTERS if r.readable], constants)
+        self.read = ReadMultiplexer([r for r in known if r.readable], constants)
         self.refusal = Refusal()
         self.records = CoreRecords(own, cores)
         length_bits = self.records.length_bits
@@ -171,10 +173,11 @@ class ClusterFrontEnd(wiring.Component):
                 )
             ),
             values.result_length.eq(completion.payload.bytes),
-            values.residue.eq(completion.payload.residue if self.capabilities.checked else 0),
             values.time.eq(time),
             values.result.eq(collector.words.payload),
         ]
+        if self.capabilities.checked:
+            m.d.comb += values.residue.eq(completion.payload.residue)
         for one in CLASSES:
             length = self.records.state.lengths[one.field]
             shown = Mux(self.records.state.over[one], LONGEST, length)

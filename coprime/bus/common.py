@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from amaranth.hdl import Cat, Const, Value, ValueLike
 
 import coprime
-from coprime.bus import registers
+from coprime.bus import cluster_registers, registers
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import ADDRESS_BITS
 from coprime.bus.register_classes import Register, Window
@@ -19,6 +19,7 @@ __all__ = [
     "PLAIN_REGISTERS",
     "PLAIN_WINDOWS",
     "check_max_length",
+    "defined_cluster_registers",
     "defined_registers",
     "exceeds",
     "identity",
@@ -119,6 +120,12 @@ def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Wi
     ]
     every = (*registers.REGISTERS, *registers.WINDOWS)
     return tuple(one for one in every if one not in undefined)
+
+
+def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
+    """The registers of a cluster of such engines."""
+    every = cluster_registers.REGISTERS
+    return tuple(one for one in every if own.checked or one is not cluster_registers.RESIDUE)
 
 
 # --- Lengths ------------------------------------------------------------------------------------

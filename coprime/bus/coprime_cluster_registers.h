@@ -122,11 +122,11 @@
 #define COPRIME_CLUSTER_KEY_DATA_DATA_SHIFT            COPRIME_KEY_DATA_DATA_SHIFT
 #define COPRIME_CLUSTER_KEY_DATA_DATA_MASK             COPRIME_KEY_DATA_DATA_MASK
 
-/* R. Where CAPABILITIES.CHECKED is 1, and COMPLETION is that of a RSA_PRIVATE without an error: (S
-   - M + X + 1) modulo 2^DIGITS.WIDTH - 1, of the result S, the modulus M and the input X as the
-   core's check has used them. Software that computes the same from what it has sent to that
-   core and read knows that no bit has changed on the way, and that the result is that of this
-   command. Otherwise 0. */
+/* R. Defined only where CAPABILITIES.CHECKED is 1. While COMPLETION is that of a RSA_PRIVATE
+   without an error: (S - M + X + 1) modulo 2^DIGITS.WIDTH - 1, of the result S, the modulus M
+   and the input X as the core's check has used them. Software that computes the same from what
+   it has sent to that core and read knows that no bit has changed on the way, and that the
+   result is that of this command. Otherwise 0. */
 #define COPRIME_CLUSTER_RESIDUE                        0x98u
 /* R. A number with this residue, 0 to 2^(DIGITS.WIDTH + 1) - 1: it may be over the modulus. */
 #define COPRIME_CLUSTER_RESIDUE_VALUE_SHIFT            0

@@ -13,7 +13,7 @@ from coprime import __version__
 from coprime.bus import cluster_registers
 from coprime.bus.accelerator import Bus, random_ports
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.common import defined_registers, identity_fields
+from coprime.bus.common import defined_cluster_registers, defined_registers, identity_fields
 from coprime.bus.register_classes import Field, Register
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
@@ -162,7 +162,7 @@ def describe(
     if isinstance(choice, ClusterChoice):
         summary, known = (
             f"{choice.cores} engines on a chain: {summary}",
-            cluster_registers.REGISTERS,
+            defined_cluster_registers(core.design.capabilities),
         )
         values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
     return Description(

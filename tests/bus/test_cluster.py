@@ -11,6 +11,7 @@ from coprime.bus import cluster_registers as r
 from coprime.bus.accelerator import Bus
 from coprime.bus.cluster import ChainEnds, Cluster
 from coprime.bus.cluster_front_end import ClusterFrontEnd
+from coprime.bus.common import defined_cluster_registers
 from coprime.device.base import BusError, InterruptTimeout
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
@@ -111,8 +112,9 @@ def test_undefined_accesses_are_refused_and_change_nothing(bench):
     bench.select(bench.cores - 1)
     bench.load_all(bench.modmul(1))
     before = snapshot(bench)
-    readable = {register.address for register in r.REGISTERS if register.readable}
-    writable = {register.address for register in r.REGISTERS if register.writable}
+    defined = defined_cluster_registers(bench.own)
+    readable = {register.address for register in defined if register.readable}
+    writable = {register.address for register in defined if register.writable}
     for address in range(0, 4096, 4):
         if address not in readable:
             with pytest.raises(BusError):
@@ -437,7 +439,7 @@ def test_what_does_not_end_the_loading(bench):
     for word in (x & 0xFFFF_FFFF, x >> 32):
         for register in (r.CANCEL, r.NEXT, r.INTERRUPT_ENABLE, r.ERROR):
             bench.write(register)
-        for register in r.REGISTERS:
+        for register in defined_cluster_registers(bench.own):
             if register.readable:
                 bench.read(register)
         bench.write(r.KEY_DATA, word)

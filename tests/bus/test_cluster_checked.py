@@ -1,12 +1,17 @@
 """A cluster whose cores check their results, while bits flip before a result is read."""
 
+from functools import partial
+
 import pytest
 
 from coprime.bus import cluster_registers as r
+from coprime.device.base import DeviceError
+from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.parts import cluster_verilog
 from coprime.program.operands import Scratch
+from coprime.rsa.keys import generate
 from tests.cluster.bench import Bench, cluster_choice
 
 BITS = 64
@@ -66,3 +71,68 @@ def test_a_digit_that_changes_before_it_is_read(bench, slot):
         assert bench.run(0, work) == work.ended
     assert errors > dropped > 0
     assert bench.idle()
+
+
+def test_residue(bench):
+    """Of the result, the modulus and the input of each private command; 0 for any other."""
+    bench.device.reset()
+    works = [bench.private(1, BITS), bench.modmul(2, BITS), bench.private(3, BITS)]
+    for core, work in ((0, works[0]), (1, works[1]), (0, works[1]), (1, works[2])):
+        bench.start(core, work)
+        bench.wait()
+        assert bench.shown() == (core, Error.NONE)
+        residue = bench.read(r.RESIDUE)
+        if work.command is Command.RSA_PRIVATE:
+            s, m, x = work.result, work.operands[Operand.M], work.operands[Operand.X]
+            assert residue % (2**17 - 1) == (s - m + x + 1) % (2**17 - 1)
+        else:
+            assert residue == 0
+        assert bench.take() == (core, *work.ended)
+        assert bench.read(r.RESIDUE) == 0
+
+
+# Registers between the bus and the cores: each of these flips once gave a wrong result.
+ON_THE_WAY = [
+    *("collector.filled.base", "collector.requester.pointer", "collector.queue.read__addr"),
+    *("collector.shown.base", "collector.filler.early", "loader.fsm_state", "records.count_0"),
+]
+
+
+def test_bits_that_flip_on_the_way(bench):
+    """The driver gives no result that is not what the core has checked for that command."""
+    device = bench.device
+    device.reset()
+    key = generate(BITS, 17, seed=5)
+    xs = 3, 0x123456789ABCDEF % key.n
+
+    def operate(x0, x1):
+        """What a command on each core ends with: its value, or its error."""
+        cluster, ended = Cluster(device), {}
+        for core, x in enumerate((x0, x1)):
+            cluster.start(core, cluster.private_job(key, x), x)
+        while len(ended) < 2:
+            cluster.wait()
+            while done := cluster.completion():
+                ended[done.core] = done.error or done.value
+        return ended
+
+    operate(7, 11)  # what is left from before is wrong
+    start, begun = device.save(), device.cycles
+    right = {core: pow(x, key.d, key.n) for core, x in enumerate(xs)}
+    assert operate(*xs) == right
+    last = device.cycles - begun
+    faults = 0
+    for name in ON_THE_WAY:
+        register = device.registers[f"front_end.registers.{name}"]
+        for moment in (*range(50, last - 300, last // 4), *range(last - 300, last, 50)):
+            bit = moment // 10 % register.width
+            device.restore(start)
+            device.call_at(device.cycles + moment, partial(device.flip, register, 0, bit))
+            try:
+                ended = operate(*xs)
+            except DeviceError:  # refused, or no end
+                continue
+            for core, value in ended.items():
+                assert value in (right[core], Error.FAULT), (name, bit, moment)
+                faults += value is Error.FAULT
+    assert faults > 10
