@@ -76,15 +76,18 @@ class Recorder(_Through):
     Parameters
     ----------
     device : the other one
-    interval : cycles of a wait between two checkpoints
+    interval : cycles of a wait between two checkpoints, at least 1
+    limit : cycles that a wait may take
 
     Attributes
     ----------
     accesses : list of Access
+
+    Raises InterruptTimeout when a wait takes more than `limit`.
     """
 
-    def __init__(self, device: FaultyDevice, interval: int):
-        self._device, self._interval = device, interval
+    def __init__(self, device: FaultyDevice, interval: int, limit: int):
+        self._device, self._interval, self._limit = device, interval, limit
         self.accesses: list[Access] = []
 
     def _pass(self, *call: Any) -> Any:
@@ -95,6 +98,8 @@ class Recorder(_Through):
             answer = None
             while not device.wait(self._interval):
                 states.append((device.cycles, device.save()))
+                if device.cycles - begin > self._limit:
+                    raise InterruptTimeout(f"no interrupt came in {self._limit} clock cycles")
         else:
             answer = getattr(device, call[0])(*call[1:])
         self.accesses.append(Access(call, answer, begin, device.cycles, states))
