@@ -374,8 +374,9 @@ enum coprime_error {
     COPRIME_ERROR_PADDING = 17,
     /* The modulus is too short for the padding. */
     COPRIME_ERROR_PADDING_LENGTH = 18,
-    /* The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or a
-       key whose numbers do not belong together. The engine's memory was wiped. */
+    /* Where CAPABILITIES.CHECKED is 1: the result of RSA_PRIVATE is not a root of its input, from a
+       fault or a key whose numbers do not belong together, or a state of the multiplier does not
+       exist; the engine's memory was wiped. Or not all digits of the input reached the engine. */
     COPRIME_ERROR_FAULT = 19,
 };
 

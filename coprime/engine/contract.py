@@ -109,8 +109,9 @@ class Error(enum.IntEnum):
     PADDING_LENGTH = 18
     """The modulus is too short for the padding."""
     FAULT = 19
-    """The result of RSA_PRIVATE is not a root of its input, see CAPABILITIES.CHECKED: a fault, or
-    a key whose numbers do not belong together. The engine's memory was wiped."""
+    """Where CAPABILITIES.CHECKED is 1: the result of RSA_PRIVATE is not a root of its input, from a
+    fault or a key whose numbers do not belong together, or a state of the multiplier does not
+    exist; the engine's memory was wiped. Or not all digits of the input reached the engine."""
 
 
 class PerLength(data.StructLayout):
