@@ -548,24 +548,27 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
 }
 
 /* Write the input, run a command, and read its result. */
-/* number modulo 2^digit_width - 1, 0 to 2^digit_width - 1: the greatest is 0, too. The time is the
-   same for every number. */
-static uint32_t residue(const struct coprime *driver, uint64_t number)
+/* Residues modulo 2^W - 1, where W is the digit_width of an accelerator that checks, up to 31: 0 to
+   2^W - 1, of which the greatest is 0, too. The time is the same for every number. */
+static uint32_t residue(const struct coprime *driver, uint32_t number)
 {
-    const uint32_t width = driver->digit_width;
+    const uint32_t width = driver->digit_width, greatest = ((uint32_t)1 << width) - 1;
 
-    for (uint32_t bits = 0; bits <= 64; bits += width) {
-        number = (number & (((uint64_t)1 << width) - 1)) + (number >> width);
+    for (uint32_t bits = 0; bits <= 32; bits += width) {
+        number = (number & greatest) + (number >> width);
     }
-    return (uint32_t)number;
+    return number;
 }
 
 static uint32_t residue_of(const struct coprime *driver, const uint32_t *number, uint32_t count)
 {
+    const uint32_t width = driver->digit_width, greatest = ((uint32_t)1 << width) - 1;
+    const uint32_t shift = 32 % width; /* times 2^32 is a rotation */
     uint32_t found = 0;
 
     for (uint32_t i = count; i-- > 0;) {
-        found = residue(driver, (uint64_t)found << 32 | number[i]);
+        found = (found << shift & greatest) | found >> (width - shift);
+        found = residue(driver, found + residue(driver, number[i]));
     }
     return found;
 }
@@ -576,12 +579,11 @@ static bool belongs(const struct coprime *driver, const uint32_t *x, const uint3
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t zero = ((uint32_t)1 << driver->digit_width) - 1;
-    const uint64_t expected = (uint64_t)residue_of(driver, x, count) + 1 +
-                              residue_of(driver, result, count);
-    const uint64_t found = (uint64_t)read(driver, COPRIME_RESIDUE) + driver->modulus_residue;
-    /* x + zero - y, where y is at most `zero`. */
-    const uint32_t difference =
-        residue(driver, residue(driver, expected) + (uint64_t)zero - residue(driver, found));
+    const uint32_t sum = residue(driver, residue_of(driver, x, count) + 1);
+    const uint32_t expected = residue(driver, sum + residue_of(driver, result, count));
+    const uint32_t checked = residue(driver, read(driver, COPRIME_RESIDUE));
+    const uint32_t found = residue(driver, checked + driver->modulus_residue);
+    const uint32_t difference = residue(driver, expected + (zero - found));
 
     return difference == 0 || difference == zero;
 }
