@@ -251,20 +251,18 @@ class BankedLane(Lane):
         sequencer, multiplier, multiplies = self.sequencer, self.multiplier, self.multiplies
         factors = multiplier.a_role == Pair.FACTORS
         no_multiplier = ~_is_right(sequencer.y) | (sequencer.y == self.number(Mode.ONE))
-        right_in_product = ~(factors & no_multiplier)
         of_right: Value = Const(1)
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
         x_right = Mux(sequencer.exponent_read, of_right, _is_right(sequencer.x))
         product = multiplies & ~sequencer.exponent_read
+        right_in_product = product & ~(factors & no_multiplier)
         writes_left, writes_right = self._writes
         return {
             "a_left": self.busy & x_right & ~product,
             "a_right": self.busy & Mux(product, ~right_in_product, ~x_right),
-            "b_left": self.busy & writes_right & ~writes_left,
-            "b_right": self.busy
-            & ~writes_right
-            & ~(multiplies & ~multiplier.b_write & right_in_product),
+            "b_left": self.busy & ~writes_left & (writes_right | sequencer.exponent_read),
+            "b_right": self.busy & ~writes_right & (multiplier.b_write | ~right_in_product),
         }
 
     def _may_write(self, m: Module) -> tuple[Value, Value]:
