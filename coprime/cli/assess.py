@@ -258,6 +258,8 @@ def _constant_time(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
+                "family": options.family,
+                "parameters": dict(choice.values),
                 "declared": design.capabilities.constant_time,
                 "proved": proof.holds,
                 "cycle": proof.cycle,

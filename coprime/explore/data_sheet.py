@@ -18,7 +18,7 @@ from coprime.flow.tools import ToolError
 from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 
-from . import openssl
+from . import assessed, openssl
 from .measure import PartToMap
 from .operands import Operands, WorstCaseNumbers, random_operands
 from .points import Point
@@ -100,6 +100,7 @@ def _figures(
         operations=_operations(choice, bus, padding=bool(paddings)),
         software=software.figures,
         software_found=software.found,
+        assessed=assessed.find(choice),
     )
 
 

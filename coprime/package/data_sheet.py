@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from coprime.bus.accelerator import Bus
@@ -63,6 +64,7 @@ def sheet_of(own: Description) -> Sheet:
             _area(own),
             _times(own),
             *_software(own),
+            _assessed(own),
             _capabilities(own),
             _parameters(own),
             _ports(own),
@@ -116,7 +118,7 @@ def _glance(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
     else:
         yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
-    yield "constant time", caps.constant_time, "a property of the family, which the tests check"
+    yield "constant time", caps.constant_time, "declared; proofs are under Assessments"
     yield "results checked in hardware", caps.checked, ""
     whole = _whole(own)
     part = f"area of the {'cluster' if _is_cluster(own) else 'accelerator'}"
@@ -358,6 +360,35 @@ def _software(own: Description) -> Iterator[Section]:
 
 
 # --- The design ---------------------------------------------------------------------------------
+
+
+def _assessed(own: Description) -> Section:
+    """What was assessed of designs with these parameters; a row says so of what was not."""
+    rows = []
+    for assessment in ("constant time", "faults", "power"):
+        found = [one for one in own.figures.assessed if one.assessment == assessment]
+        rows += [asdict(one) for one in found] or [
+            {"assessment": assessment, "what": "not assessed", "amount": "", "result": ""}
+        ]
+    return Section(
+        key="assessed",
+        title="Assessments",
+        text=(
+            "Of engines with these parameters, at the sizes that are named. Faults and power are"
+            " those of a simulation of the Verilog: values of registers and memories, clock cycle"
+            " by clock cycle. It has no glitches, no coupling of wires, no placement, no analog"
+            " noise, and a test of first and second order finds no leak of higher order. What"
+            " was not found in so many runs or traces may still be there. A proof of constant time"
+            " is of the engine's netlist before synthesis. `coprime assess` repeats each of them."
+        ),
+        columns={
+            "assessment": "assessment",
+            "what": "of what",
+            "amount": "how much",
+            "result": "result",
+        },
+        rows=rows,
+    )
 
 
 def _capabilities(own: Description) -> Section:

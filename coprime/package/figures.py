@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coprime.flow.mapping import Resources
 
-__all__ = ["Clock", "Figures", "OperationFigures", "PartFigures", "SoftwareFigures"]
+__all__ = ["Assessed", "Clock", "Figures", "OperationFigures", "PartFigures", "SoftwareFigures"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +61,19 @@ class SoftwareFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Assessed:
+    """What was assessed of a design of these parameters, with how much, and what came out."""
+
+    assessment: str
+    """constant time, faults or power."""
+    what: str
+    """Operation, size, kind of fault or test."""
+    amount: str
+    """Runs, traces, or how it was proved."""
+    result: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figures:
     """All figures of a data sheet; what is empty was not measured."""
 
@@ -69,3 +82,4 @@ class Figures:
     software: Sequence[SoftwareFigures] = ()
     software_found: str = ""
     """How those of the software were: version, and the processor."""
+    assessed: Sequence[Assessed] = ()

@@ -13,6 +13,7 @@ from coprime.flow.mapping import Resources
 from coprime.package.data_sheet import files, sheet_of
 from coprime.package.description import describe
 from coprime.package.figures import (
+    Assessed,
     Clock,
     Figures,
     OperationFigures,
@@ -24,7 +25,7 @@ from coprime.padding.scheme import Padding
 
 SECTIONS = {
     *("overview", "area", "operations", "capabilities", "parameters", "ports", "requirements"),
-    *("timing", "registers"),
+    *("timing", "registers", "assessed"),
 }
 HEAD = {"name", "summary", "version", "command", "target", "bus", "clock_mhz", "notes"}
 FIGURES = Figures(
@@ -120,6 +121,19 @@ def test_figures_are_shown_with_how_they_were_found():
     for text in ("mapped by Yosys 1.2", "routed by nextpnr 3.4", "mean of 4 seeds", "10,000,000"):
         assert text in page
     assert "not measured" not in page
+
+
+def test_what_was_assessed_is_shown_and_what_was_not_is_named():
+    faults = Assessed(assessment="faults", what="of it", amount="12 runs", result="0 wrong results")
+    page, record = written(described(figures=Figures(assessed=[faults])))
+    shown = [(row["assessment"], row["what"], row["amount"]) for row in record["assessed"]]
+    assert shown == [
+        ("constant time", "not assessed", ""),
+        ("faults", "of it", "12 runs"),
+        ("power", "not assessed", ""),
+    ]
+    assert "0 wrong results" in page
+    assert "no glitches" in record["notes"]["assessed"]
 
 
 def test_a_named_clock_counts_more_than_a_routed_one():

@@ -1,0 +1,84 @@
+"""What was assessed of the families: the figures that ship with Coprime, from assessed.json.
+
+`python tools/assessed.py` writes the file from records of `coprime assess ... --json`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from coprime.catalog import Choice, ClusterChoice
+from coprime.package.figures import Assessed
+
+__all__ = ["SHIPPED", "SIZES", "find"]
+
+SHIPPED = Path(__file__).parent / "assessed.json"
+"""The file: a list of records, each with `assessment`, `family`, `parameters`, `sizes`."""
+
+SIZES = frozenset({"max_bits", "word", "latency", "modulus", "factor", "extra_bits"})
+"""Parameters in which an assessed design may differ from the one that it is shown for."""
+
+
+def find(choice: Choice | ClusterChoice) -> Sequence[Assessed]:
+    """What was assessed of a family with these parameters but SIZES; of a cluster, its engines'."""
+    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    parameters = {name: value for name, value in core.values.items() if name not in SIZES}
+    return [
+        _SHOWN[record["assessment"]](record)
+        for record in _records()
+        if record["family"] == core.family.name and record["parameters"] == parameters
+    ]
+
+
+@cache
+def _records() -> Sequence[Mapping[str, Any]]:
+    records: Sequence[Mapping[str, Any]] = json.loads(SHIPPED.read_text("utf-8"))
+    return records
+
+
+def _sizes(record: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in record["sizes"].items())
+
+
+def _constant_time(record: Mapping[str, Any]) -> Assessed:
+    return Assessed(
+        assessment="constant time",
+        what=f"the whole engine, {_sizes(record)}",
+        amount="every input and secret, by a solver",
+        result="proved" if record["proved"] else f"differs in cycle {record['cycle']}",
+    )
+
+
+def _faults(record: Mapping[str, Any]) -> Assessed:
+    return Assessed(
+        assessment="faults",
+        what=f"{record['operation']}, {record['bits']} bits, kind: {record['kind']}",
+        amount=f"{record['flips']:,} runs, {record['seeds']} seeds",
+        result=(
+            f"{record['wrong']:,} wrong results, {record['reveals']:,} of them reveal the key;"
+            f" probability below {record['upper_bound']:.2g} with {record['confidence']:.0%}"
+            " confidence"
+        ),
+    )
+
+
+def _power(record: Mapping[str, Any]) -> Assessed:
+    orders = (
+        f"order {one['order']}: largest |t| {one['largest']:.1f}, threshold"
+        f" {one['corrected_threshold']:.1f}, {one['above_corrected']:,} samples above it"
+        for one in record["orders"]
+    )
+    return Assessed(
+        assessment="power",
+        what=(
+            f"{record['operation']}, {record['bits']} bits, fixed against random"
+            f" {record['test']}, {record['model']}, noise {record['noise']:g}"
+        ),
+        amount=f"{record['traces']:,} traces",
+        result="; ".join(orders),
+    )
+
+
+_SHOWN = {"constant time": _constant_time, "faults": _faults, "power": _power}

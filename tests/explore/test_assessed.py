@@ -1,0 +1,64 @@
+"""What was assessed: the file that ships, and what a data sheet takes from it."""
+
+import json
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.explore import assessed
+from tools import assessed as tool
+
+RECORDS = json.loads(assessed.SHIPPED.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: f"{one['assessment']}-{one['family']}")
+def test_shipped(record):
+    """Each row is of a design that there is, and that a data sheet finds."""
+    values = {**record["parameters"], **record["sizes"]}
+    choice = choose(record["family"], {name: str(value) for name, value in values.items()})
+    assert record["assessment"] in {one.assessment for one in assessed.find(choice)}
+    if record["assessment"] == "constant time":
+        assert record["proved"] >= choice.design.capabilities.constant_time
+
+
+CAMPAIGN = {
+    "family": "compact",
+    "parameters": {"max_bits": 64, "blinding": "none"},
+    "operation": "RSA_PRIVATE",
+    "bits": 64,
+    "seed": 1,
+    "flips": 1000,
+    "kinds": {"bit": {"flips": 1000, "wrong": 1, "reveals": 0}},
+}
+PROOF = {
+    "family": "direct",
+    "parameters": {"multipliers": 2, "modulus": "61"},
+    "proved": True,
+    "cycle": None,
+}
+
+
+def test_tool_adds_campaigns_up(tmp_path, monkeypatch, capsys):
+    shipped = tmp_path / "assessed.json"
+    shipped.write_text("[]")
+    monkeypatch.setattr(tool, "SHIPPED", shipped)
+    lines = [CAMPAIGN, {**CAMPAIGN, "seed": 2}, {**CAMPAIGN, "bits": 128}]
+    (tmp_path / "lines.log").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    (tmp_path / "proof.json").write_text(json.dumps(PROOF, indent=2))
+    tool.main([str(tmp_path / "lines.log"), str(tmp_path / "proof.json")])
+    assert "3 rows" in capsys.readouterr().out
+    rows = json.loads(shipped.read_text())
+    (both,) = [row for row in rows if row.get("bits") == 64]
+    assert (both["flips"], both["wrong"], both["seeds"]) == (2000, 2, 2)
+    # Clopper and Pearson: the sum of the first three terms of the binomial distribution is 5 %.
+    p, n = both["upper_bound"], 1000
+    total = (1 - p) ** n + n * p * (1 - p) ** (n - 1)
+    total += n * (n - 1) / 2 * p**2 * (1 - p) ** (n - 2)
+    assert total == pytest.approx(0.05, rel=1e-3)
+    (proof,) = [row for row in rows if row["assessment"] == "constant time"]
+    assert (proof["parameters"], proof["sizes"]) == ({"multipliers": 2}, {"modulus": "61"})
+    # Assessed again: the new figures replace the old ones, and nothing else.
+    (tmp_path / "lines.log").write_text(json.dumps({**CAMPAIGN, "seed": 3}))
+    tool.main([str(tmp_path / "lines.log")])
+    rows = json.loads(shipped.read_text())
+    assert sorted(row.get("flips", 0) for row in rows) == [0, 1000, 1000]
