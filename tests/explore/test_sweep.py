@@ -181,9 +181,9 @@ def test_a_multiplier_by_itself(tmp_path):
     for point in summary.points:
         assert (point.status, point.part, point.operation) == ("ok", "multiplier", "MULTIPLICATION")
         digits = -(-(point.bits + 2) // 17)
-        multiplier = point_design(point).multiplier
-        assert point.cycles == point.predicted_cycles == multiplier.cycles(digits, digits)
-        assert point.utilization == multiplier.products(digits, digits) / point.cycles
+        multiplication = point_design(point).multiplication
+        assert point.cycles == point.predicted_cycles == multiplication.cycles(digits, digits)
+        assert point.utilization == multiplication.products(digits, digits) / point.cycles
         if point.target == "unit-gate":
             assert (point.gate_area, point.memory_bits) > (0, 0)
             continue
