@@ -123,7 +123,7 @@
 #define COPRIME_CLUSTER_KEY_DATA_DATA_MASK             COPRIME_KEY_DATA_DATA_MASK
 
 /* R. Defined only where CAPABILITIES.CHECKED is 1. While COMPLETION is that of a RSA_PRIVATE
-   without an error: (S - M + X + 1) modulo 2^DIGITS.WIDTH - 1, of the result S, the modulus M
+   without an error: (3 S - M + X + 1) modulo 2^DIGITS.WIDTH - 1, of the result S, the modulus M
    and the input X as the core's check has used them. Software that computes the same from what
    it has sent to that core and read knows that no bit has changed on the way, and that the
    result is that of this command. Otherwise 0. */

@@ -147,16 +147,17 @@ class BankedLane(Lane):
             ]
 
     def _add_residue(self, m: Module) -> None:
-        """S - M, when that is compared, and X, as the check gets it: all that is read of X or SUM.
+        """S - M, when that is compared, S twice, as it is copied, and X, as the check gets it.
 
-        The sum begins with the command and with the comparison.
+        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM.
         """
         sequencer, linear = self.sequencer, self.linear
-        of_sum = sequencer.x == self.number(Scratch.SUM)
-        adds = linear.uses & (of_sum | (sequencer.x == self.number(Operand.X)))
+        summed = (self.number(one) for one in (Scratch.SUM, Scratch.SUM_COPY, Operand.X))
+        adds = linear.uses & sequencer.x.matches(*summed)
+        makes_sum = sequencer.destination == self.number(Scratch.SUM)
         m.submodules.residue_sum = residue = Residue(self.capabilities.digit_width)
         m.d.comb += [
-            residue.clear.eq(self.start | (sequencer.linear & of_sum)),
+            residue.clear.eq(self.start | makes_sum),
             # A digit comes two cycles after it is used.
             residue.add.eq(history(m, "adds", adds, 2, reset=True)[-1]),
             residue.digit.eq(linear.b_write_data),

@@ -20,8 +20,8 @@ Protocol
   that can be read. A command that ends in an error leaves it as it was. Where the engine is
   `checked` and a digit of RSA_PRIVATE's result is not the one that was checked, `error` becomes
   FAULT, two cycles after the digit at the latest, and `busy` is 1 until the memory is wiped.
-* Where the engine is `checked`, `residue` is, after RSA_PRIVATE, that of S - M + X as the check has
-  used them: what `expected_residue` is modulo 2^digit_width - 1. After other commands it is
+* Where the engine is `checked`, `residue` is, after RSA_PRIVATE, that of 3 S - M + X as the check
+  has used them: what `expected_residue` is modulo 2^digit_width - 1. After other commands it is
   anything.
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and

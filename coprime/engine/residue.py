@@ -46,8 +46,10 @@ class Residue(wiring.Component):
 
 
 def expected_residue(s: int, x: int, modulus: int, digit_width: int) -> int:
-    """S - M + X modulo 2^W - 1, where the difference, below 0, is kept as if there was a borrow.
+    """3 S - M + X modulo 2^W - 1, where S - M, below 0, is kept as if there was a borrow.
 
-    A borrow is worth 2^(W*D), which is 1.
+    A borrow is worth 2^(W*D), which is 1. S counts three times since software cuts off what S has
+    above the modulus's length: with S - M, a bit there that M gets could be that of S + M, which
+    would go unseen. Three times a power of two is no power of two modulo 2^W - 1, for W over 2.
     """
-    return (s - modulus + 1 + x) % ((1 << digit_width) - 1)
+    return (3 * s - modulus + 1 + x) % ((1 << digit_width) - 1)

@@ -84,7 +84,7 @@ def test_residue(bench):
         residue = bench.read(r.RESIDUE)
         if work.command is Command.RSA_PRIVATE:
             s, m, x = work.result, work.operands[Operand.M], work.operands[Operand.X]
-            assert residue % (2**17 - 1) == (s - m + x + 1) % (2**17 - 1)
+            assert residue % (2**17 - 1) == (3 * s - m + x + 1) % (2**17 - 1)
         else:
             assert residue == 0
         assert bench.take() == (core, *work.ended)

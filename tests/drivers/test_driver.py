@@ -70,6 +70,10 @@ def opened(harness):
     """The harness on an accelerator that is reset; with what it is, by the registers' names."""
     harness("limit", 100_000_000)
     harness("reset")
+    return open_driver(harness)
+
+
+def open_driver(harness):
     names = (
         *("version", "family", "commands", "max_bits", "max_prime_bits", "min_bits"),
         *("digit_width", "headroom", "radix_bits"),
@@ -191,8 +195,7 @@ def test_a_public_key(opened):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["karatsuba", "fdfm"])
 def test_a_whole_rsa_key(tmp_path, family):
-    harness = start(tmp_path, family, {})
-    assert harness("open")[0] == 0
+    harness = open_driver(start(tmp_path, family, {}))
     key = keys.generate(2048, seed=5)
     load_private(harness, key)
     x = random.Random(6).randrange(key.n)

@@ -38,6 +38,10 @@ def campaign():
 
 @pytest.fixture(scope="module")
 def visits(campaign):
+    return visits_of(campaign)
+
+
+def visits_of(campaign):
     """Of each visit of a step, in its order: its place in the program, its prime, its cycles."""
     found = []
     for cycle, step in enumerate(campaign.targets.steps):
@@ -105,6 +109,15 @@ def test_m_in_memory(campaign, visits):
     found = [cycles[0] for _, _, cycles in visits if start <= cycles[0] <= comparison]
     assert len(found) == 9
     assert Outcome.ERROR in outcomes(campaign, found, LEFT, words_of(Operand.M, DIGITS))
+
+
+def test_m_above_its_length():
+    """With a key and an input where S needs the last subtraction: S + M is read without bit 64."""
+    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=108)) as campaign:
+        visits = visits_of(campaign)
+        cycles = range(first(visits, "... + S_q")[0], first(visits, "S < M?")[-1], 10)
+        found = outcomes(campaign, cycles, LEFT, words_of(Operand.M, DIGITS))
+        assert Outcome.ERROR in found
 
 
 @pytest.mark.parametrize(
@@ -239,7 +252,7 @@ def test_x_on_its_way(campaign, visits):
 
 def test_after_the_check(campaign, visits):
     """SUM, its copy, and the result in memory; the comparison as it is read."""
-    moment, last = first(visits, "SUM_COPY = ACCUMULATOR"), visits[-1][2]
+    moment, last = first(visits, "SUM_COPY = SUM"), visits[-1][2]
     for location in (Scratch.SUM, Scratch.SUM_COPY):
         for cycle in (moment[-1], last[0]):
             found = outcomes(campaign, [cycle], RIGHT, words_of(location, DIGITS))

@@ -547,7 +547,6 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
     return read(driver, COPRIME_OUTPUT_FIFO);
 }
 
-/* Write the input, run a command, and read its result. */
 /* Residues modulo 2^W - 1, where W is the digit_width of an accelerator that checks, up to 31: 0 to
    2^W - 1, of which the greatest is 0, too. The time is the same for every number. */
 static uint32_t residue(const struct coprime *driver, uint32_t number)
@@ -580,7 +579,8 @@ static bool belongs(const struct coprime *driver, const uint32_t *x, const uint3
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t zero = ((uint32_t)1 << driver->digit_width) - 1;
     const uint32_t sum = residue(driver, residue_of(driver, x, count) + 1);
-    const uint32_t expected = residue(driver, sum + residue_of(driver, result, count));
+    const uint32_t once = residue_of(driver, result, count);
+    const uint32_t expected = residue(driver, residue(driver, sum + once) + residue(driver, 2 * once));
     const uint32_t checked = residue(driver, read(driver, COPRIME_RESIDUE));
     const uint32_t found = residue(driver, checked + driver->modulus_residue);
     const uint32_t difference = residue(driver, expected + (zero - found));
@@ -588,6 +588,7 @@ static bool belongs(const struct coprime *driver, const uint32_t *x, const uint3
     return difference == 0 || difference == zero;
 }
 
+/* Write the input, run a command, and read its result. */
 static int run(struct coprime *driver, enum coprime_command command, const uint32_t *x,
                uint32_t *result)
 {

@@ -66,7 +66,7 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         _move(Scratch.SUM, _ACC, _WHOLE),
         # From here on a fault may spoil the check, but S is right; before, S, but not the check.
         Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
-        _move(Scratch.SUM_COPY, _ACC, _WHOLE),
+        _move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
         _move(Scratch.FACTOR, Operand.X, _WHOLE),
         *_check(multiplication),
         jump(_move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), ""),
