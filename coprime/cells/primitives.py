@@ -28,7 +28,7 @@ def dsp48e1(
 
     Parameters
     ----------
-    a, b : signed 18 bits, the factors; with d, a is unsigned 17 bits
+    a, b : signed 18 bits, the factors; with d, a is at most 25 bits
     p : signed 48 bits, driven
     opmode : 7 bits
         What is added: the multiplexers X, Y and Z.
@@ -36,7 +36,7 @@ def dsp48e1(
         Whether A and B, M, and P have registers.
     opmode_register : bool
         Whether OPMODE has one.
-    d : unsigned 17 bits
+    d : at most 25 bits; as a, extended by its own sign, if it has one
     c : signed, at most 48 bits
     subtract : 1 bit, taken with opmode: the product is subtracted
     """
@@ -79,10 +79,10 @@ def dsp48e1(
         p_USE_SIMD="ONE48",
         p_USE_PATTERN_DETECT="NO_PATDET",
         i_CLK=ClockSignal(),
-        i_A=Cat(a, (zero if pre_adds else a[-1]).replicate(30 - len(a))),
+        i_A=_extend(a, 30),
         i_B=b,
-        i_C=Cat(c, c[-1].replicate(48 - len(c))),
-        i_D=Cat(d, Const(0, 25 - len(d))),
+        i_C=_extend(c, 48),
+        i_D=_extend(d, 25),
         i_ACIN=Const(0, 30),
         i_BCIN=Const(0, 18),
         i_PCIN=Const(0, 48),
@@ -97,6 +97,12 @@ def dsp48e1(
         o_P=p,
         **ports,
     )
+
+
+def _extend(value: Value, width: int) -> Value:
+    """The bits of a value of `width` bits, with copies of its sign, or zeros if it has none."""
+    fill = value[-1] if value.shape().signed else Const(0, 1)
+    return Cat(value, fill.replicate(width - len(value)))
 
 
 def mult18x18d(a: Value, b: Value, p: Value, registers: Mapping[str, bool]) -> Instance:

@@ -1,0 +1,12 @@
+"""Tiles: the product of two differences of wide words on a few DSP slices, added up."""
+
+from collections.abc import Mapping
+
+from .bal50 import Bal50
+from .one17 import One17
+from .tile import Tile
+
+__all__ = ["TILES", "Tile"]
+
+TILES: Mapping[str, type[Tile]] = {tile.NAME: tile for tile in (One17, Bal50)}
+"""Every tile by its name, from the fewest DSP slices to the most."""

@@ -1,0 +1,32 @@
+"""The tile `one17`: words of 17 bits on one DSP slice, as `compact` has them."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Module, Value, ValueLike
+
+from .tile import Tile, later
+
+__all__ = ["One17"]
+
+
+class One17(Tile):
+    """Differences of 17-bit words have 18 bits, which is what a slice multiplies."""
+
+    NAME = "one17"
+    WORD = 17
+    SLICES = 1
+    TREE = 0
+    LATENCY = 4
+    PRODUCT = ((1 << 17) - 1) ** 2
+
+    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+        """Of the words themselves."""
+        return [(self.x_0, self.x_1)]
+
+    def factors(self, m: Module, word_0: Value, word_1: Value) -> list[Value]:
+        """The difference of the words."""
+        return [later(m, word_0 - word_1)]
+
+    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
+        """The only one."""
+        return products[0]

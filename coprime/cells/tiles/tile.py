@@ -1,0 +1,174 @@
+"""What tiles have in common: ports, ranges, the pipeline around digits and tree, the twin.
+
+A tile multiplies the difference of two words by that of two others. It cuts the differences into
+digits that fit a DSP slice; how, and of which digits there are products, differs. Recombination is
+linear, so it may come before the sum or after it:
+
+* on XC7 each DSP slice adds up its own products, and a tree of adders recombines these sums;
+* on ECP5, where an accumulator is fabric logic, the tree recombines the products, and there is one
+  accumulator behind it, not one in each slice.
+
+What is ready in each cycle after the words, in registers; a tree has `TREE` of these:
+
+    cycle    1           2             3          4          5 to 4 + TREE
+    XC7      digits      factors       products   sums P     tree: sum
+    ECP5     digits      factors       products   tree ...   sum
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, ValueLike, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.product import Product
+from coprime.cells.target import Target
+
+from .tile_slice import ACCUMULATOR_BITS, TileSlice
+
+__all__ = ["Tile", "later"]
+
+
+SMALL_FACTORS = "one17, adk2x16 or bal50"
+"""The tiles for slices that multiply 18 by 18 bits."""
+
+
+def later(m: Module, value: ValueLike, cycles: int = 1) -> Value:
+    """The value of so many cycles ago, from registers without reset."""
+    value = Value.cast(value)
+    for _ in range(cycles):
+        register = Signal(value.shape(), reset_less=True, name="later")
+        m.d.sync += register.eq(value)
+        value = register
+    return value
+
+
+class Tile(wiring.Component):
+    """(x_0 - x_1) * (y_0 - y_1) of two pairs of words, added up.
+
+    Words enter in every cycle. `sum` in cycle t + LATENCY includes the product of the words of
+    cycle t: it is
+
+        base + (x_0 - x_1) * (y_0 - y_1)   or, with `subtract`,   base - (x_0 - x_1) * (y_0 - y_1),
+
+    where base is 0 with `first`, else `sum` of the cycle before. Nothing stops a tile: its user
+    takes the sum in the cycle that it wants. Before the first `first` the sum is undefined.
+    LATENCY cycles of zeros with `first` leave no trace of earlier words.
+
+    Parameters
+    ----------
+    products : int
+        Most products in a sum, 1 to `most_products()`. Raises TypeError or ValueError.
+    target : Target
+        XC7 places DSP48E1, ECP5 MULT18X18D. Raises ValueError if the tile does not fit these.
+
+    Members
+    -------
+    x_0, x_1, y_0, y_1 : unsigned WORD bits, in
+    subtract, first : 1 bit, in
+    sum : signed `sum_bits` bits, out
+    """
+
+    NAME: ClassVar[str]
+    WORD: ClassVar[int]
+    """Bits of a word."""
+    SLICES: ClassVar[int]
+    """DSP slices."""
+    TREE: ClassVar[int]
+    """Registers between products and their recombination."""
+    LATENCY: ClassVar[int]
+    """Cycles from words to the sum that includes their product: 4 + TREE."""
+    TARGETS: ClassVar[frozenset[Target]] = frozenset(Target)
+    """What the tile fits."""
+    PRODUCT: ClassVar[int]
+    """Greatest magnitude of a slice's product."""
+
+    def __init__(self, products: int, target: Target = Target.GENERIC):
+        if not isinstance(products, int):
+            raise TypeError(f"products must be an int, not {products!r}")
+        if not 1 <= products <= self.most_products():
+            raise ValueError(
+                f"products must be in 1..{self.most_products()} for the accumulators of"
+                f" {self.NAME}, not {products}"
+            )
+        self.products = products
+        self.target = Target(target)
+        if self.target not in self.TARGETS:
+            raise ValueError(
+                f"{self.NAME} does not fit {self.target.value}, whose DSP slices multiply 18 by 18"
+                f" bits: use {SMALL_FACTORS}"
+            )
+        self.sum_bits = 2 * self.WORD + (products - 1).bit_length() + 1
+        words = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), In(self.WORD))
+        operation = {"subtract": In(1), "first": In(1)}
+        super().__init__({**words, **operation, "sum": Out(signed(self.sum_bits))})
+
+    @classmethod
+    def most_products(cls) -> int:
+        """Products in a sum that the accumulators hold."""
+        return int(((1 << ACCUMULATOR_BITS - 1) - 1) // cls.PRODUCT)
+
+    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+        """Minuend and subtrahend of each slice's first factor, for a pre-adder."""
+        raise NotImplementedError
+
+    def factors(self, m: Module, word_0: Value, word_1: Value) -> list[Value]:
+        """A factor of each slice, of at most 18 bits, a cycle after the words."""
+        raise NotImplementedError
+
+    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
+        """The tile's product from that of each slice, TREE cycles later."""
+        raise NotImplementedError
+
+    def elaborate(self, platform: object) -> Module:
+        """Place the slices and the tree, or describe what they compute."""
+        m = Module()
+        if self.target is Target.XC7:
+            m.d.comb += self.sum.eq(self.recombine(m, self._sums(m)))
+        elif self.target is Target.ECP5:
+            product = self.recombine(m, self._products(m))
+            m.d.comb += self.sum.eq(self._accumulate(m, product, self.LATENCY - 1))
+        else:
+            x, y = later(m, self.x_0 - self.x_1), later(m, self.y_0 - self.y_1)
+            total = self._accumulate(m, later(m, x * y), 2)
+            m.d.comb += self.sum.eq(later(m, total, self.LATENCY - 3))
+        return m
+
+    def _sums(self, m: Module) -> list[Value]:
+        """The sum of each DSP48E1, TileSlice.LATENCY cycles after the words."""
+        factors = self.factors(m, self.y_0, self.y_1)
+        subtract, first = later(m, self.subtract, 2), later(m, self.first, 2)
+        bits = self.products * self.PRODUCT
+        sums: list[Value] = []
+        for (minuend, subtrahend), factor in zip(self.differences(), factors, strict=True):
+            m.submodules += (placed := TileSlice(self.target))
+            m.d.comb += [
+                placed.minuend.eq(minuend),
+                placed.subtrahend.eq(subtrahend),
+                placed.factor.eq(factor),
+                placed.subtract.eq(subtract),
+                placed.first.eq(first),
+            ]
+            sums.append(placed.p[: Shape.cast(range(-bits, bits + 1)).width].as_signed())
+        return sums
+
+    def _products(self, m: Module) -> list[Value]:
+        """The product of each MULT18X18D, three cycles after the words."""
+        x, y = self.factors(m, self.x_0, self.x_1), self.factors(m, self.y_0, self.y_1)
+        products: list[Value] = []
+        for a, b in zip(x, y, strict=True):
+            m.submodules += (placed := Product(target=self.target))
+            m.d.comb += [placed.a.eq(a), placed.b.eq(b)]
+            products.append(placed.p)
+        return products
+
+    def _accumulate(self, m: Module, product: Value, age: int) -> Value:
+        """Add or subtract a product whose words came so many cycles ago."""
+        subtract, first = later(m, self.subtract, age), later(m, self.first, age)
+        total, addend = Signal.like(self.sum, reset_less=True), Signal.like(self.sum)
+        m.d.comb += addend.eq(product ^ subtract.replicate(self.sum_bits).as_signed())
+        base = Mux(first, 0, total)
+        # The lowest position makes the carry an input of one carry chain.
+        m.d.sync += total.eq((Cat(subtract, base) + Cat(subtract, addend))[1:])
+        return total

@@ -1,0 +1,188 @@
+"""Every tile against integers: its behavioural twin, and its structure of behavioural slices."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.sim import Simulator
+
+from coprime.cells.product import Product
+from coprime.cells.target import Target
+from coprime.cells.tiles import TILES
+from coprime.cells.tiles import tile as tile_module
+from coprime.cells.tiles.tile_slice import ACCUMULATOR_BITS, TileSlice
+
+PRODUCTS = 40
+CYCLES = 1500
+
+
+@dataclass(frozen=True)
+class Operation:
+    x_0: int = 0
+    x_1: int = 0
+    y_0: int = 0
+    y_1: int = 0
+    subtract: int = 0
+    first: int = 0
+
+    @property
+    def product(self):
+        product = (self.x_0 - self.x_1) * (self.y_0 - self.y_1)
+        return -product if self.subtract else product
+
+
+@dataclass
+class Stream:
+    """Operations for a tile, with at most so many products in a sum."""
+
+    word: int
+    products: int
+    generator: random.Random = field(default_factory=lambda: random.Random(17))
+
+    def a_word(self):
+        """Random, or runs of equal bits."""
+        generator, bits = self.generator, self.word
+        kind = generator.randrange(4)
+        if kind == 0:
+            return generator.getrandbits(bits)
+        if kind == 1:
+            return generator.choice([0, (1 << bits) - 1])
+        if kind == 2:
+            return generator.choice([1, -1]) << generator.randrange(bits) & (1 << bits) - 1
+        ends = sorted(generator.randrange(bits + 1) for _ in range(4))
+        return sum((1 << top) - (1 << low) for low, top in zip(ends[::2], ends[1::2], strict=True))
+
+    def operations(self, count):
+        length = 0
+        for _ in range(count):
+            length = 0 if length == self.products or self.generator.random() < 0.1 else length
+            words = [self.a_word() for _ in range(4)]
+            yield Operation(*words, self.generator.randrange(2), length == 0)
+            length += 1
+
+
+def run(tile, operations, watch=lambda context: None):
+    """Compare every sum with integers; `watch` is called in every cycle."""
+
+    async def bench(context):
+        sums, total = [], 0
+        for cycle, operation in enumerate([*operations, *[Operation()] * tile.LATENCY]):
+            for name in ("x_0", "x_1", "y_0", "y_1", "subtract", "first"):
+                context.set(getattr(tile, name), getattr(operation, name))
+            total = operation.product + (0 if operation.first else total)
+            sums.append(total)
+            if cycle >= tile.LATENCY:
+                assert context.get(tile.sum) == sums[cycle - tile.LATENCY], cycle
+            watch(context)
+            await context.tick()
+
+    module = Module()
+    module.submodules.tile = tile
+    simulator = Simulator(module)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
+@pytest.fixture(params=TILES)
+def tile_class(request):
+    return TILES[request.param]
+
+
+def targets(tile_class):
+    return sorted(tile_class.TARGETS - {Target.GENERIC}, key=lambda target: target.value)
+
+
+@pytest.fixture
+def placed(monkeypatch):
+    """The slices of the tiles that are elaborated, each its behavioural twin."""
+    found = []
+
+    def twin(component):
+        def make(target):
+            assert target is not Target.GENERIC
+            found.append(component(target=Target.GENERIC))
+            return found[-1]
+
+        return make
+
+    monkeypatch.setattr(tile_module, "TileSlice", twin(TileSlice))
+    monkeypatch.setattr(tile_module, "Product", twin(Product))
+    return found
+
+
+def test_twin(tile_class):
+    run(tile_class(PRODUCTS), list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
+
+
+@pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
+def test_structure(tile_class, target, placed):
+    if target not in tile_class.TARGETS:
+        with pytest.raises(ValueError, match=rf"{tile_class.NAME} .* one17, .*bal50"):
+            tile_class(PRODUCTS, target)
+        return
+    tile = tile_class(PRODUCTS, target)
+    run(tile, list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
+    assert len(placed) == tile_class.SLICES
+
+
+def test_latency(tile_class):
+    assert tile_class.LATENCY == TileSlice.LATENCY + tile_class.TREE
+
+
+def test_sum_holds_the_most(tile_class):
+    """All products as large as they can be, of either sign."""
+    ones = (1 << tile_class.WORD) - 1
+    for subtract in (0, 1):
+        tile = tile_class(5)
+        most = 5 * ones**2
+        assert 1 << tile.sum_bits - 1 > most
+        run(tile, [Operation(ones, 0, 0, ones, subtract, k == 0) for k in range(5)])
+
+
+EXTREMES = {
+    "one17": [Operation(0x1FFFF, 0, 0x1FFFF, 0), Operation(0x1FFFF, 0, 0, 0x1FFFF)],
+    # Digits 0 and 1 of x as far apart as can be; of y, too: -2^16 and 2^16 - 1, or the reverse.
+    "bal50": [
+        Operation(0x1FFFF, 0x1FFFF << 17, (0xFFFF << 17) - (1 << 16), 0),
+        Operation(0x1FFFF << 17, 0x1FFFF, (0xFFFF << 17) - (1 << 16), 0),
+    ],
+}
+"""Words that give a slice its greatest product, and words that give the negative of it."""
+
+
+def test_extremes_of_accumulators(tile_class, placed):
+    """As many of the greatest products as are allowed: a slice's sum nearly leaves its range."""
+    most = tile_class.most_products()
+    reached = []
+    for extreme in EXTREMES[tile_class.NAME]:
+        placed.clear()
+        tile = tile_class(most, Target.XC7)
+
+        def watch(context):
+            reached.append(max(abs(context.get(component.p)) for component in placed))
+
+        first = Operation(extreme.x_0, extreme.x_1, extreme.y_0, extreme.y_1, 0, 1)
+        run(tile, [first, *[extreme] * (most - 1)], watch)
+        assert max(reached) == most * tile_class.PRODUCT
+        assert (most + 1) * tile_class.PRODUCT >= 1 << ACCUMULATOR_BITS - 1
+
+
+@pytest.mark.parametrize("products", [0, -1])
+def test_no_products(tile_class, products):
+    most = tile_class.most_products()
+    with pytest.raises(ValueError, match=rf"products must be in 1\.\.{most} .*, not {products}"):
+        tile_class(products)
+
+
+def test_too_many_products(tile_class):
+    most = tile_class.most_products()
+    tile_class(most)
+    with pytest.raises(ValueError, match=rf"products must be in 1\.\.{most} .*, not {most + 1}"):
+        tile_class(most + 1)
+
+
+def test_products_of_wrong_type(tile_class):
+    with pytest.raises(TypeError, match=r"products must be an int, not 3\.5"):
+        tile_class(3.5)

@@ -1,0 +1,66 @@
+"""What the tiles become on a target, against their behavioural twins."""
+
+import pytest
+
+from coprime.cells.target import Target
+from coprime.cells.tiles import TILES
+from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.verilog import to_verilog
+from coprime.flow.xc7 import map_xc7
+from tests.netlists import ecp5_library, first_difference, our_cells, xc7_library
+
+PRODUCTS = 500
+# Words are random, zeros or ones; one of eight products is the first of a sum.
+GUARD = """
+module coprime_{name} (input clk, rst, input [{top}:0] x_0, x_1, y_0, y_1, input [7:0] kinds,
+                       input subtract, input [2:0] first, output [{sum_top}:0] sum);
+  {inner} inner (.clk(clk), .rst(rst), .subtract(subtract), .first(&first), .sum(sum),
+    .x_0(kinds[0] ? {{{word}{{kinds[1]}}}} : x_0), .x_1(kinds[2] ? {{{word}{{kinds[3]}}}} : x_1),
+    .y_0(kinds[4] ? {{{word}{{kinds[5]}}}} : y_0), .y_1(kinds[6] ? {{{word}{{kinds[7]}}}} : y_1));
+endmodule
+"""
+MAP = {Target.XC7: (map_xc7, xc7_library), Target.ECP5: (map_ecp5, ecp5_library)}
+CASES = [(name, target) for name, tile in TILES.items() for target in MAP if target in tile.TARGETS]
+
+
+class Comparison:
+    """A tile in a guard, against its twin."""
+
+    def __init__(self, tile_class):
+        self.tile = tile_class(PRODUCTS)
+        self.word, self.bits = self.tile.WORD, self.tile.sum_bits
+        self.inputs = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), self.word)
+        self.inputs |= {"kinds": 8, "subtract": 1, "first": 3}
+
+    def guarded(self, name, text, inner):
+        sizes = {"word": self.word, "top": self.word - 1, "sum_top": self.bits - 1}
+        return GUARD.format(name=name, inner=inner, **sizes) + text
+
+    def difference(self, text, inner, cycles=50_000):
+        twin = to_verilog(self.tile, "coprime_twin")
+        gold = self.guarded("gold", twin, "coprime_twin")
+        gate = self.guarded("gate", text, inner)
+        return first_difference(gold, gate, self.inputs, {"sum": self.bits}, cycles=cycles)
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_netlist_agrees_with_twin(name, target):
+    map_target, library = MAP[target]
+    mapped = map_target(TILES[name](PRODUCTS, target), "coprime_mapped")
+    assert mapped.dsp == TILES[name].SLICES
+    assert Comparison(TILES[name]).difference(mapped.netlist + library(), "coprime_mapped") is None
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_our_models_of_cells_agree_with_twin(name, target):
+    """What a package simulates with: the vendor's cell instantiated, and our model of it."""
+    text = to_verilog(TILES[name](PRODUCTS, target), "coprime_placed") + our_cells(target)
+    assert Comparison(TILES[name]).difference(text, "coprime_placed") is None
+
+
+def test_comparison_sees_a_difference():
+    """Another latency."""
+    tile_class = TILES["one17"]
+    later = type("Later", (tile_class,), {"LATENCY": tile_class.LATENCY + 1})
+    text = to_verilog(later(PRODUCTS), "coprime_later")
+    assert Comparison(tile_class).difference(text, "coprime_later") is not None
