@@ -143,6 +143,23 @@ def test_sum_holds_the_most(tile_class):
 
 EXTREMES = {
     "one17": [Operation(0x1FFFF, 0, 0x1FFFF, 0), Operation(0x1FFFF, 0, 0, 0x1FFFF)],
+    "rect24": [
+        Operation(0xFFFFFF, 0, 0xFFF, 0),
+        Operation(0xFFFFFF, 0, 0, 0xFFF),
+    ],
+    "adk2x16": [
+        Operation(0xFFFF, 0xFFFF0000, 0xFFFF, 0xFFFF0000),
+        Operation(0xFFFF, 0xFFFF0000, 0xFFFF0000, 0xFFFF),
+    ],
+    "rect48": [
+        Operation(0xFFFFFF, 0, 0xFFFF, 0),
+        Operation(0xFFFFFF, 0, 0, 0xFFFF),
+    ],
+    # The lowest digits as large as they can be, or the negative of that.
+    "kara94": [
+        Operation(0xFFFFFF, 0, 0xFFFF, 0),
+        Operation(0xFFFFFF, 0, 0xFFFF << 47, 0),
+    ],
     # Digits 0 and 1 of x as far apart as can be; of y, too: -2^16 and 2^16 - 1, or the reverse.
     "bal50": [
         Operation(0x1FFFF, 0x1FFFF << 17, (0xFFFF << 17) - (1 << 16), 0),

@@ -1,0 +1,30 @@
+"""How words, and differences of words, are cut into digits that a DSP slice multiplies."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from amaranth.hdl import Value
+
+__all__ = ["cut", "differences", "lowest_bits"]
+
+
+def lowest_bits(digits: Sequence[int]) -> list[int]:
+    """The position of each digit's lowest bit; `digits` are widths, from the lowest digit."""
+    return [0, *accumulate(digits[:-1])]
+
+
+def cut(word: Value, digits: Sequence[int]) -> list[Value]:
+    """The digits of a word, as wide as `digits` says; the highest one has all that remains.
+
+    If the word is signed, so is the highest digit.
+    """
+    *lower, highest = lowest_bits(digits)
+    found = [word[low : low + bits] for low, bits in zip(lower, digits[:-1], strict=True)]
+    top = word[highest:]
+    return [*found, top.as_signed() if word.shape().signed else top]
+
+
+def differences(word_0: Value, word_1: Value, digits: Sequence[int]) -> list[Value]:
+    """Digits of word_0 - word_1, each the difference of two digits: no carry leaves a digit."""
+    pairs = zip(cut(word_0, digits), cut(word_1, digits), strict=True)
+    return [digit_0 - digit_1 for digit_0, digit_1 in pairs]
