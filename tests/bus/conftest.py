@@ -276,7 +276,8 @@ def simulate_bench(tmp_path, monkeypatch):
             sources=[source],
             hdl_toplevel=top,
             build_dir=tmp_path,
-            build_args=["-Wno-fatal", "-Wno-lint"],
+            # The simulation takes little time beside Python; compiling it with -Os takes more.
+            build_args=["-Wno-fatal", "-Wno-lint", "-CFLAGS", "-O0"],
             always=True,
             timescale=("1ns", "1ps"),
             log_file=tmp_path / "build.log",
