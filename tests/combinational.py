@@ -128,16 +128,11 @@ def _build(verilog, bench):
     tools = (simulation._verilator_version(root), compiler.version, *flags)
 
     def build(folder):
-        runtime = cached(
-            "verilated",
-            (*tools, "False"),
-            lambda fresh: simulation._runtime(fresh, False),
-        )
         (folder / "design.v").write_text(verilog, encoding="utf-8")
         model = simulation._verilate(folder, "model", "coprime_bench", False)
         sources = "".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp")))
         (folder / "all.cpp").write_text(sources + _LOOP, encoding="utf-8")
-        objects = sorted(runtime.glob("*.o"))
+        objects = simulation._objects(tools, trace=False)
         # Builds take longer than runs: -O0.
         command = [
             *flags,

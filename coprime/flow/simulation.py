@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from .cache import cached
@@ -177,7 +178,7 @@ def build_library(
         if trace:
             _check_lz4()
         runtime = cached(
-            "verilated", (*tools, *_HEADERS, str(trace)), lambda fresh: _runtime(fresh, trace)
+            "verilated", (*tools, *_HEADERS, str(trace)), lambda fresh: _header(fresh, trace)
         )
         (folder / "design.v").write_text(verilog, encoding="utf-8")
         models = [
@@ -196,12 +197,17 @@ def build_library(
             unit.write_text(
                 "".join(f'#include "{source}"\n' for source in sources), encoding="utf-8"
             )
-        objects = [str(path) for path in sorted(runtime.glob("*.o"))]
         command = [
             *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
             *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *defined),
             *("-include", str(runtime / _HEADER)),
-            *("-shared", *(unit.name for unit in units), *objects, "-o", _LIBRARY),
+            *(
+                "-shared",
+                *(unit.name for unit in units),
+                *map(str, _objects(tools, trace)),
+                "-o",
+                _LIBRARY,
+            ),
             *(("-llz4", "-lz") if trace else ()),
         ]
         run_tool("the C++ compiler", command, folder=folder)
@@ -321,19 +327,31 @@ def _one_clock(model: Path, clock: str, macro: str) -> list[str]:
     return []
 
 
-def _runtime(folder: Path, trace: bool) -> None:
-    """Compile what is the same for every design: Verilator's sources, and a header in advance."""
+def _header(folder: Path, trace: bool) -> None:
+    """Compile the header that every design includes."""
     compiler = find_compiler()
     root = verilator_root()
     (folder / _HEADER).write_text("".join(f"#include <{name}>\n" for name in _HEADERS), "utf-8")
     command = [*compiler.command, *_CXX_FLAGS, *_includes(root), f"-DVM_TRACE={int(trace)}"]
     command += ["-x", "c++-header", _HEADER, "-o", f"{_HEADER}.gch"]
     run_tool("the C++ compiler", command, folder=folder)
+
+
+def _objects(tools: Sequence[str], trace: bool) -> list[Path]:
+    """Verilator's own sources, compiled: with waveforms there is one more of them."""
     names = ("verilated", "verilated_threads", *(("verilated_fst_c",) if trace else ()))
-    for name in names:
-        source = str(root / "include" / f"{name}.cpp")
-        command = [*compiler.command, *_CXX_FLAGS, *_includes(root), "-c", source]
-        run_tool("the C++ compiler", [*command, "-o", f"{name}.o"], folder=folder)
+    return [
+        cached("verilated", (*tools, name), partial(_compiled, name)) / f"{name}.o"
+        for name in names
+    ]
+
+
+def _compiled(name: str, folder: Path) -> None:
+    """Compile one of Verilator's own sources."""
+    root = verilator_root()
+    command = [*find_compiler().command, *_CXX_FLAGS, *_includes(root), "-c"]
+    command += [str(root / "include" / f"{name}.cpp"), "-o", f"{name}.o"]
+    run_tool("the C++ compiler", command, folder=folder)
 
 
 def _check_lz4() -> None:

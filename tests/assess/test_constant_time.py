@@ -111,7 +111,13 @@ def test_every_declaration_holds(family, settings):
     assert prove(choose(family, settings).design).holds
 
 
-@pytest.mark.parametrize("exponentiator", ["right-to-left", "m-ary", "sliding-window", "repeated"])
+@pytest.mark.parametrize(
+    "exponentiator",
+    [
+        *("right-to-left", "sliding-window"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("m-ary", "repeated")),
+    ],
+)
 def test_the_proof_can_fail(exponentiator):
     """These work longer for some exponents than for others of their length."""
     settings = {"modulus": "61", "multipliers": "1", "exponentiator": exponentiator}

@@ -33,9 +33,14 @@ def memories(bench, core):
 
 
 @pytest.mark.parametrize(
-    "slot", [Scratch.RESULT, pytest.param(Scratch.SUM, marks=pytest.mark.slow)]
+    ("slot", "step"),
+    [
+        (Scratch.RESULT, 3),
+        pytest.param(Scratch.RESULT, 1, marks=pytest.mark.slow),
+        pytest.param(Scratch.SUM, 1, marks=pytest.mark.slow),
+    ],
 )
-def test_a_digit_that_changes_before_it_is_read(bench, slot):
+def test_a_digit_that_changes_before_it_is_read(bench, slot, step):
     """What is read and what it is compared with: neither gives a wrong result, at any moment."""
     device, layout = bench.device, bench.choice.core.design.layout
     work = bench.private(1, BITS)
@@ -49,7 +54,7 @@ def test_a_digit_that_changes_before_it_is_read(bench, slot):
     bank = memories(bench, 0)[layout.lies_right(slot)]
     drops = device.registers["front_end.registers.collector.wrong"]
     errors, dropped = 0, 0
-    for moment in [*range(last - 3000, last - 300, 20), *range(last - 300, last)]:
+    for moment in [*range(last - 3000, last - 300, 20 * step), *range(last - 300, last, step)]:
         device.restore(start)
         device.run(moment)
         device.flip(bank, layout.bases[slot] + moment % digits, moment % 17)

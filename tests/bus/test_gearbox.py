@@ -122,7 +122,8 @@ def near(length, width):
 @pytest.mark.parametrize(
     ("width", "every"),
     [(width, True) for width in (1, 3, 8, 16, 17)]
-    + [(width, False) for width in (31, 32, 33, 64, 65)]
+    + [(width, False) for width in (32, 33, 65)]
+    + [pytest.param(width, False, marks=pytest.mark.slow) for width in (31, 64)]
     + [pytest.param(width, True, marks=pytest.mark.slow) for width in (31, 32, 33, 64, 65)],
 )
 def test_aligned_digits_and_back(width, every):
@@ -202,7 +203,7 @@ def test_words_that_come_late(width, aligned):
 # An alignable gearbox moves by one bit, whatever the width, and has no headroom to pad with.
 @pytest.mark.parametrize(
     ("width", "padded", "aligned"),
-    [(width, padded, False) for width in (1, 8, 16, 17, 32, 64) for padded in (False, True)]
+    [(width, padded, False) for width in (1, 17, 32, 64) for padded in (False, True)]
     + [(1, False, True), (17, True, True), (64, False, True)],
 )
 def test_every_bit_above_the_length_is_excess(width, padded, aligned):

@@ -37,11 +37,11 @@ one_family = pytest.mark.parametrize(
 @pytest.mark.parametrize(
     ("family", "max_bits"),
     [
-        *((family, 5) for family in FAMILIES),
+        *((family, 4) for family in FAMILIES),
         *(
             pytest.param(family, bits, marks=pytest.mark.slow)
             for family in FAMILIES
-            for bits in (2, 6)
+            for bits in (2, 5, 6)
         ),
     ],
 )

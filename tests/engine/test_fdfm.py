@@ -23,9 +23,16 @@ def modulus(generator, length):
 # --- Results ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", range(3, 64, 2))
+@pytest.mark.parametrize(
+    "m",
+    [
+        *range(3, 32, 2),
+        *(33, 63),
+        *(pytest.param(m, marks=pytest.mark.slow) for m in range(35, 63, 2)),
+    ],
+)
 def test_exhaustive_small_moduli(fdfm, m):
-    """Every X and Y below every odd M of up to 6 bits."""
+    """Every X and Y below every odd M of up to 5 bits, and some of 6; in the long sweep all."""
     run = fdfm.accelerator.modmul
     for x in range(m):
         for y in range(m):
