@@ -1,6 +1,6 @@
 """Cycles of private operations on rings of tiles, by number of DSP slices: a model, not hardware.
 
-`python -m bench.ring_table` prints Markdown tables; `--latency 8 10 12` sets the loop latencies.
+`python -m bench.ring_table` prints Markdown tables; `--loop 3 5` sets the cycles around a tile.
 Nothing here is simulated: a private operation is its multiplications (`model/ring_counts.py`) times
 the period of a multiplication (`model/ring_schedule.py`), with the delay of q and the number of
 places that make this the shortest.
@@ -10,50 +10,40 @@ import argparse
 from dataclasses import dataclass
 from functools import cache
 
+from coprime.cells.tiles import TILES, Tile
 from coprime.model.ring import products, words
 from coprime.model.ring_counts import best_count
 from coprime.model.ring_schedule import Ring, Timing, least_step
 
 from .page import table, thousands
 
-LATENCIES = (10,)
-"""Cycles from a column's last slot to the first that can use its word: assumed."""
+LOOPS = (3,)
+"""Cycles beside the latency of a tile from a column's last slot to the first that uses its word."""
 SIZES = (1024, 2048, 3072, 4096)
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Bits of its words, DSP slices, cycles that its latency is longer than that of the others."""
-
-    name: str
-    word: int
-    dsp: int
-    extra_latency: int = 0
 
 
 @dataclass(frozen=True)
 class Design:
     """Engines, one for both primes in turn or one for each, with 1, 2 or 4 tiles."""
 
-    tile: Tile
+    tile: type[Tile]
     engines: int
     tiles: int
 
     @property
     def name(self) -> str:
-        return f"{self.engines}x {self.tile.name}, T = {self.tiles}"
+        return f"{self.engines}x {self.tile.NAME}, T = {self.tiles}"
 
     @property
     def dsp(self) -> int:
-        return self.tile.dsp * self.engines * self.tiles
+        return self.tile.SLICES * self.engines * self.tiles
 
 
-ONE17, RECT24, ADK2X16 = Tile("one17", 17, 1), Tile("rect24", 24, 2), Tile("adk2x16", 32, 3)
-RECT48, BAL50, KARA94 = Tile("rect48", 48, 6), Tile("bal50", 50, 6), Tile("kara94", 94, 18, 1)
 DESIGNS = (
-    *(Design(tile, 1, 1) for tile in (ONE17, RECT24, ADK2X16, RECT48, BAL50)),
-    *(Design(tile, 2, 1) for tile in (ADK2X16, RECT48, BAL50)),
-    *(Design(KARA94, 1, 1), Design(BAL50, 2, 2), Design(KARA94, 2, 1), Design(BAL50, 2, 4)),
+    *(Design(TILES[name], 1, 1) for name in ("one17", "rect24", "adk2x16", "rect48", "bal50")),
+    *(Design(TILES[name], 2, 1) for name in ("adk2x16", "rect48", "bal50")),
+    *(Design(TILES["kara94"], 1, 1), Design(TILES["bal50"], 2, 2)),
+    *(Design(TILES["kara94"], 2, 1), Design(TILES["bal50"], 2, 4)),
 )
 
 
@@ -69,24 +59,24 @@ def shortest(bits: int, word: int, tiles: int, latency: int) -> Timing:
     return min(found, key=lambda timing: timing.period)
 
 
-def timing(design: Design, size: int, latency: int) -> Timing:
+def timing(design: Design, size: int, loop: int) -> Timing:
     """Of a multiplication modulo a prime of a key of `size` bits."""
     tile = design.tile
-    return shortest(size // 2, tile.word, design.tiles, latency + tile.extra_latency)
+    return shortest(size // 2, tile.WORD, design.tiles, tile.LATENCY + loop)
 
 
-def cycles(design: Design, size: int, latency: int) -> int:
+def cycles(design: Design, size: int, loop: int) -> int:
     """Of a private operation with a key of `size` bits, both primes."""
     in_turn = 2 // design.engines
-    return in_turn * best_count(size // 2).total * timing(design, size, latency).period
+    return in_turn * best_count(size // 2).total * timing(design, size, loop).period
 
 
-def private_operations(latency: int) -> str:
+def private_operations(loop: int) -> str:
     rows = [
         (
             *(design.name, design.dsp),
-            *(thousands(cycles(design, size, latency)) for size in SIZES),
-            f"{design.dsp * cycles(design, 2048, latency) / 1e6:.1f}M",
+            *(thousands(cycles(design, size, loop)) for size in SIZES),
+            f"{design.dsp * cycles(design, 2048, loop) / 1e6:.1f}M",
         )
         for design in DESIGNS
     ]
@@ -94,28 +84,28 @@ def private_operations(latency: int) -> str:
     return table(["design", "DSP slices", *sizes, "slices x cycles, RSA-2048"], rows)
 
 
-def multiplications(latency: int) -> str:
+def multiplications(loop: int) -> str:
     rows = []
-    for design in DESIGNS:
+    for design in {(design.tile, design.tiles): design for design in DESIGNS}.values():
         for size in (1024, 2048):
-            found = timing(design, size, latency)
+            found = timing(design, size, loop)
             ring = found.ring
             used = products(ring.count, ring.delay) / (ring.tiles * found.period)
-            places = (size // 2, ring.count, ring.delay, ring.places)
-            rows.append((design.name, *places, found.step, found.period, f"{100 * used:.1f}%"))
-    head = ["design", "bits", "D", "d", "P", "least step", "cycles", "slots in use"]
+            sizes = (design.tiles, size // 2, ring.count, ring.delay, ring.places, found.step)
+            rows.append((design.tile.NAME, *sizes, found.period, f"{100 * used:.1f}%"))
+    head = ["tile", "T", "bits", "D", "d", "P", "least step", "cycles", "slots in use"]
     return table(head, rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--latency", type=int, nargs="+", default=LATENCIES, metavar="CYCLES")
+    parser.add_argument("--loop", type=int, nargs="+", default=LOOPS, metavar="CYCLES")
     print("**Model, not hardware**: multiplications counted, times a modelled period.\n")
-    for latency in parser.parse_args().latency:
-        print(f"Private operations, check included, loop latency {latency} (kara94: one more):\n")
-        print(private_operations(latency))
-        print(f"A multiplication modulo a prime, loop latency {latency}:\n")
-        print(multiplications(latency))
+    for loop in parser.parse_args().loop:
+        print(f"Private operations, check included; {loop} cycles around a tile:\n")
+        print(private_operations(loop))
+        print(f"A multiplication modulo a prime; {loop} cycles around a tile:\n")
+        print(multiplications(loop))
 
 
 if __name__ == "__main__":
