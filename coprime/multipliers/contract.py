@@ -13,6 +13,7 @@ __all__ = [
     "ModularMultiplier",
     "Multiplication",
     "MultiplierSignature",
+    "OverlappingMultiplierSignature",
     "Pair",
     "Role",
 ]
@@ -140,6 +141,49 @@ class BankedMultiplierSignature(wiring.Signature):
         )
 
 
+class OverlappingMultiplierSignature(wiring.Signature):
+    """Ports of a multiplier that takes a product before the last one has ended.
+
+    `start` and `prepare` ask for a product or a preparation, while none is asked for. From the next
+    cycle to `done` the lengths, `multiplier_is_one`, `descale`, `squares` and `chained` are valid
+    and constant, as in `BankedMultiplierSignature`; `longest_digits` are the most that any modulus
+    has until the next preparation. `chained` is 1 if the multiplicand is the result of the product
+    taken last, which had the same modulus and the same lengths.
+
+    With `takes` the product that is asked for becomes the new one, and with `turns` the new one
+    becomes the old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one
+    can be asked for; or, of a preparation and with `descale`, in the last cycle. `busy` is 1 from
+    the cycle after `start` until nothing is under way.
+
+    Port A reads digit `a_index` of the operand `a_role`: the multiplicand that is asked for, or the
+    modulus. Port B reads digit `b_index` of `b_role`: the multiplier, of the product that is asked
+    for where `b_of_next` is 1, else of the new one; or the inverse. Where `b_write` is 1, it writes
+    digit `b_index` of the old product's result instead. What is read comes READ_LATENCY cycles
+    later; what is written, `b_write_data`, follows two cycles later.
+
+    `fault` is 1 in a state that does not exist, and when a preparation has read an even inverse.
+    """
+
+    def __init__(self, digit_width: int, count_bits: int):
+        inputs = ("start", "prepare", "multiplier_is_one", "descale", "squares", "chained")
+        outputs = ("done", "busy", "takes", "turns", "b_of_next", "b_write", "multiplying", "fault")
+        counts = ("inner_digits", "rounds", "longest_digits")
+        super().__init__(
+            {
+                **dict.fromkeys(inputs, In(1)),
+                **dict.fromkeys(counts, In(count_bits)),
+                **dict.fromkeys(outputs, Out(1)),
+                "a_role": Out(Role),
+                "b_role": Out(Role),
+                "a_index": Out(count_bits),
+                "b_index": Out(count_bits),
+                "a_data": In(digit_width),
+                "b_data": In(digit_width),
+                "b_write_data": Out(digit_width),
+            }
+        )
+
+
 class Multiplication(ABC):
     """What a multiplier computes, and in how many cycles: a frozen dataclass, without hardware.
 
@@ -166,6 +210,8 @@ class Multiplication(ABC):
         Reads two banks of memory, with the ports of `BankedMultiplierSignature`.
     two_streams : bool
         Has the port `b_multiplier` of `MultiplierSignature`.
+    overlaps : bool
+        Takes a product before the last one has ended, with `OverlappingMultiplierSignature`.
     """
 
     digit_width: int
@@ -177,6 +223,7 @@ class Multiplication(ABC):
     interleaved: bool = False
     banked: bool = False
     two_streams: bool = False
+    overlaps: bool = False
 
     @property
     def round_bits(self) -> int:

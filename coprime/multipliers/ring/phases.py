@@ -1,0 +1,286 @@
+"""The phases of `ring`: what is read, when products begin, and the rounds modulo M."""
+
+from amaranth.hdl import Module, Mux, Signal, Value, ValueLike, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..contract import READ_LATENCY, Role
+from ..delays import history
+from ..one_hot import OneHot
+from .multiplication import RingMultiplication
+from .schedule import SlotSignature
+
+__all__ = ["Phases"]
+
+
+class Phases(wiring.Component):
+    """Reads operands into the rings, starts the schedule, and makes the slots of a round.
+
+    ========== ==================================================================================
+    phase      what it does
+    ========== ==================================================================================
+    LOAD_X     X into its ring, also into Y's for a square; for a preparation 1, then zeros
+    STEPS      the schedule has the slots; Y is read, a word a step
+    SETTLE     the last words go to their rings; then the end, or a round
+    LOAD_C     c into Y's ring
+    QUOTIENT   the slot q = S_0 * c
+    LOAD_M     M into Y's ring, and behind its place D a 1; q is made
+    COLUMNS    two slots a column: q * M_k, S_k * 1
+    FINISH     the last words go to their rings
+    ========== ==================================================================================
+
+    Parameters
+    ----------
+    place_bits : bits of a place
+    multiplication : RingMultiplication
+
+    Members
+    -------
+    start, prepare, descale, chained, squares, inner_digits, rounds, longest_digits,
+    multiplier_is_one, takes, turns, done, busy, a_role, a_index, b_role, b_of_next
+        As in `OverlappingMultiplierSignature`.
+    slot : SlotSignature, in; stops : in, of the schedule
+    start_steps, stop, count : out, for the schedule
+    inner : words of the result
+    old_exists, new_exists : the schedule's products are no padding
+    writes : the old product's words are a result for the memory
+    squaring : the new product is a square
+    preparing : M' is made
+    in_columns : COLUMNS, and FINISH
+    crossed, first, of_q, i, j : the product of a round's slot
+    ends, gives_quotient, gives_result : it ends a column, whose word is q, or one of the result
+    clear : the sums begin anew
+    loads_x, place, zero, one : a word comes for X's ring: `one` where `zero`, else port A's
+    loads_y, place_y, zero_y, one_y, y_of_a : the same of Y; port A's or port B's
+    port_b_taken : port B writes; nothing can be read
+    inverse_is_odd : what port B reads is odd
+    b_index : the word of Y that is asked for
+    fault : c is even, or more than one phase is under way
+    """
+
+    def __init__(self, place_bits: int, count_bits: int, multiplication: RingMultiplication):
+        self.place_bits = place_bits
+        self.multiplication = multiplication
+        inputs = ("start", "prepare", "descale", "chained", "squares", "multiplier_is_one")
+        counts = ("inner_digits", "rounds", "longest_digits")
+        flags = (
+            *("takes", "turns", "done", "busy", "b_of_next", "start_steps", "stop"),
+            *("old_exists", "new_exists", "writes", "squaring", "preparing", "in_columns"),
+            *("crossed", "first", "of_q", "ends", "gives_quotient", "gives_result", "clear"),
+            *("loads_x", "zero", "one", "loads_y", "zero_y", "one_y", "y_of_a", "fault"),
+        )
+        places = ("count", "inner", "i", "j", "place", "place_y")
+        super().__init__(
+            {
+                **dict.fromkeys((*inputs, "stops", "port_b_taken", "inverse_is_odd"), In(1)),
+                **dict.fromkeys(counts, In(count_bits)),
+                "slot": In(SlotSignature(place_bits)),
+                **dict.fromkeys(flags, Out(1)),
+                **dict.fromkeys(places, Out(place_bits)),
+                "a_role": Out(Role),
+                "b_role": Out(Role),
+                "a_index": Out(count_bits),
+                "b_index": Out(count_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the phases, a flip-flop for each, and their counters."""
+        m = Module()
+        phase = OneHot(
+            (
+                *("idle", "load_x", "steps", "settle"),
+                *("load_c", "quotient", "load_m", "columns", "finish"),
+            ),
+            "idle",
+        )
+        now = phase.now
+        slot, bits = self.slot, self.place_bits
+        loop = self.multiplication.loop
+
+        # --- The product that is wanted, and those under way -------------------------------------
+        requested, wants_preparation = Signal(), Signal()
+        descales, old_descales = Signal(), Signal()
+        is_one = Signal()
+        wanted_shift = Signal(bits)
+        wanted_count = Signal(bits)
+        joins, joining = Signal(), Signal()
+        begins_d = slot.begins & slot.closing
+        with m.If(self.start | self.prepare):
+            m.d.sync += [requested.eq(1), wants_preparation.eq(self.prepare)]
+        with m.Elif(self.takes):
+            m.d.sync += requested.eq(0)
+        greater = Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)
+        m.d.sync += [
+            wanted_count.eq(Mux(wants_preparation, self.longest_digits, greater)),
+            wanted_shift.eq(greater - self.rounds + self.descale),
+        ]
+        asked = history(m, "asked", requested, 1, reset=True)[-1] & requested
+        k = Signal(bits)
+        leaves_load = now["load_x"] & (k == self.count)
+        m.d.comb += [
+            joining.eq(begins_d & asked & self.chained & self.new_exists & ~descales),
+            self.start_steps.eq(leaves_load & ~self.preparing),
+            self.takes.eq(leaves_load | slot.closes & joins),
+            self.turns.eq(slot.closes),
+            self.stop.eq(~self.new_exists),
+            self.busy.eq(~now["idle"] | requested),
+        ]
+        with m.If(begins_d):
+            m.d.sync += joins.eq(joining)
+        begins = now["idle"] & asked
+        with m.If(begins):
+            m.d.sync += [
+                self.count.eq(wanted_count),
+                self.preparing.eq(wants_preparation),
+                self.old_exists.eq(0),
+                self.new_exists.eq(~wants_preparation),
+                self.inner.eq(self.inner_digits),
+                self.squaring.eq(self.squares),
+                descales.eq(self.descale & ~wants_preparation),
+                is_one.eq(self.multiplier_is_one),
+            ]
+        with m.If(slot.closes):
+            m.d.sync += [self.old_exists.eq(self.new_exists), self.new_exists.eq(joins)]
+            m.d.sync += old_descales.eq(descales)
+            with m.If(joins):
+                m.d.sync += [
+                    self.squaring.eq(self.squares),
+                    descales.eq(self.descale),
+                    is_one.eq(self.multiplier_is_one),
+                ]
+
+        # --- The phases --------------------------------------------------------------------------
+        loaded = Signal()
+        m.d.comb += loaded.eq(k == (self.count + 1)[:bits])
+        age, settled = Signal(range(loop + 1)), Signal()
+        waits = now["settle"] | now["finish"] | now["load_m"] & loaded
+        m.d.comb += settled.eq(age == loop)
+        got_c = history(m, "got_c", now["load_c"], READ_LATENCY + 1, reset=True)
+        second = Signal()
+        last_column = second & (k == self.count)
+        ends_load_m = now["load_m"] & loaded & settled
+        phase.change("idle", "load_x", begins)
+        phase.change("load_x", "steps", leaves_load & ~self.preparing)
+        phase.change("load_x", "settle", leaves_load & self.preparing)
+        phase.change("steps", "settle", self.stops)
+        phase.change("settle", "load_c", settled & (descales | self.preparing))
+        phase.change("settle", "idle", settled & ~descales & ~self.preparing)
+        phase.change("load_c", "quotient", got_c[-1])
+        phase.change("quotient", "load_m")
+        phase.change("load_m", "columns", ends_load_m)
+        phase.change("columns", "finish", last_column)
+        phase.change("finish", "idle", settled)
+        phase.build(m)
+        with m.If(~waits):
+            m.d.sync += age.eq(0)
+        with m.Elif(~settled):
+            m.d.sync += age.eq(age + 1)
+        with m.If(now["columns"]):
+            m.d.sync += second.eq(~second)
+        with m.Else():
+            m.d.sync += second.eq(0)
+        with m.If(now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second):
+            m.d.sync += k.eq(k + 1)
+        with m.If(begins | now["load_c"] | ends_load_m):
+            m.d.sync += k.eq(0)
+        m.d.comb += [
+            self.done.eq(self.takes & ~wants_preparation & ~self.descale | now["finish"] & settled),
+            self.in_columns.eq(now["columns"] | now["finish"]),
+            self.clear.eq(now["load_x"] | now["load_c"] | ends_load_m),
+            self.writes.eq(Mux(self.in_columns, ~self.preparing, ~old_descales)),
+        ]
+        self._request(
+            m, now, k, loaded, got_c, wanted_shift, is_one, begins & ~wants_preparation, joining
+        )
+        self._make_slots(m, now, k, second)
+        even = got_c[READ_LATENCY] & self.preparing & ~self.inverse_is_odd
+        m.d.comb += self.fault.eq(~phase.valid | even)
+        return m
+
+    def _make_slots(self, m: Module, now: dict[str, Signal], k: Signal, second: Signal) -> None:
+        """The slots of a round: S_0 * c; then q * M_k and S_k * 1."""
+        columns, quotient = now["columns"], now["quotient"]
+        m.d.comb += [
+            self.crossed.eq(quotient | columns),
+            self.first.eq(~second),
+            self.of_q.eq(columns & ~second),
+            self.i.eq(Mux(second, k, 0)),
+            self.j.eq(Mux(second, self.count + 1, k)),
+            self.ends.eq(quotient | columns & second),
+            self.gives_quotient.eq(quotient),
+            self.gives_result.eq(columns & second),
+        ]
+
+    def _request(
+        self,
+        m: Module,
+        now: dict[str, Signal],
+        k: Signal,
+        loaded: Signal,
+        got_c: list[Signal],
+        wanted_shift: Signal,
+        is_one: Signal,
+        begins: Value,
+        joining: Signal,
+    ) -> None:
+        """What is asked of the memory, and the words that come READ_LATENCY cycles later."""
+        slot, bits = self.slot, self.place_bits
+        loads_m = now["load_m"] & ~loaded
+        beyond = k >= self.inner
+        # --- Port A: X or M ----------------------------------------------------------------------
+        m.d.comb += [
+            self.a_role.eq(Mux(now["load_m"], Role.MODULUS, Role.MULTIPLICAND)),
+            self.a_index.eq(k),
+        ]
+
+        def came(name: str, value: ValueLike) -> Signal:
+            return history(m, name, value, READ_LATENCY, reset=True)[-1]
+
+        came_x, came_m = came("asks_x", now["load_x"]), came("asks_m", loads_m)
+        place_a = came("asked_place", k)
+        zero_a = came("beyond", beyond | now["load_x"] & self.preparing)
+        is_0 = came("is_0", now["load_x"] & self.preparing & (k == 0))
+        m.d.comb += [
+            self.loads_x.eq(came_x),
+            self.place.eq(place_a),
+            self.zero.eq(zero_a),
+            self.one.eq(is_0),
+        ]
+        # --- Port B: Y, or c ---------------------------------------------------------------------
+        wants, asks = Signal(), Signal()
+        index, place = Signal(signed(bits + 1)), Signal(bits)
+        of_new = slot.begins & ~slot.closing & ~slot.is_last & self.new_exists & ~self.squaring
+        m.d.comb += [
+            asks.eq(wants & ~self.port_b_taken),
+            self.b_role.eq(Mux(now["load_c"], Role.INVERSE, Role.MULTIPLIER)),
+            self.b_index.eq(index),
+            self.b_of_next.eq(place == 0),
+        ]
+        first_word = begins | joining
+        with m.If(first_word & ~self.squares):
+            m.d.sync += [wants.eq(1), place.eq(0)]
+            m.d.sync += index.eq(-wanted_shift)
+        with m.Elif(of_new):
+            m.d.sync += wants.eq(1)
+        with m.Elif(asks):
+            m.d.sync += [wants.eq(0), place.eq(place + 1), index.eq(index + 1)]
+        is_one = Mux(place == 0, self.multiplier_is_one, is_one)
+        came_y, came_place = came("asks_y", asks), came("asked_place_y", place)
+        generated = came("y_is_zero", (index < 0) | is_one)
+        y_one = came("y_is_one", is_one & (index == 0))
+        puts_one = now["load_m"] & loaded
+        came_c = got_c[READ_LATENCY]
+        m.d.comb += [
+            self.loads_y.eq(came_y | came_m | came_x & self.squaring | came_c | puts_one),
+            self.place_y.eq(
+                Mux(
+                    came_y,
+                    came_place,
+                    Mux(came_c, 0, Mux(came_m | came_x, place_a, self.count + 1)),
+                )
+            ),
+            self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),
+            self.one_y.eq(Mux(came_y, y_one, Mux(came_m | came_x, is_0, 1))),
+            self.y_of_a.eq((came_m | came_x) & ~came_y),
+        ]

@@ -1,0 +1,124 @@
+"""The sums of `ring`: a column's words out of what the tile has added up."""
+
+from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.model.ring import SumBits, sum_bits
+
+from ..delays import history
+from .memory import WordRing
+
+__all__ = ["ColumnSums", "SumSignature"]
+
+
+class SumSignature(wiring.Signature):
+    """What a slot is for the sums, in the cycle in which its product is in the tile's sum.
+
+    Members
+    -------
+    ends_old, ends_new : a column of the old product, of the new one, has all its products
+    turns : with `ends_new`, the new product's column D - 1; all its other columns are old ones
+    last_old : with `ends_old`, the old product's column 2D - 1
+    next_of_old : the next slot belongs to a column of the old product
+    before, nothing_before : the next product is the first diagonal one; it is the first of its sum
+    makes_diagonal : the tile has added the last diagonal product
+    """
+
+    def __init__(self) -> None:
+        flags = ("ends_old", "ends_new", "turns", "last_old", "next_of_old")
+        super().__init__(
+            dict.fromkeys((*flags, "before", "nothing_before", "makes_diagonal"), Out(1))
+        )
+
+
+class ColumnSums(wiring.Component):
+    """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tile's sum.
+
+    e_k = x_k y_k + q_(k-1) M'_(k-1) is a difference of two sums of the tile, in which it is already
+    in column k; so it joins RS behind that column. It leaves RS at column k + D.
+
+    A slot whose product is in `sum` in cycle t ends a column: `word` has its word in t + 1, and the
+    next column may end in t + 1, if of the other product, or else in t + 2.
+
+    Parameters
+    ----------
+    width, max_words : bits of a word; D at the most
+    tile_bits : bits of the tile's sum
+
+    Members
+    -------
+    slot : SumSignature, in
+    sum : in, the tile's
+    clear : there is no carry into the next column of the new product, nor an RS
+    word : out, the word of the column that ended in the cycle before
+    """
+
+    def __init__(self, width: int, max_words: int, tile_bits: int):
+        self.width = width
+        self.max_words = max_words
+        self.bits: SumBits = sum_bits(max_words, width)
+        super().__init__(
+            {
+                "slot": In(SumSignature()),
+                "sum": In(signed(tile_bits)),
+                "clear": In(1),
+                "word": Out(width),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build S, and the carry and RS of both products."""
+        m = Module()
+        slot, bits = self.slot, self.bits
+        carry_old, carry_new = Signal(bits.carry), Signal(bits.carry)
+        running_old, running_new = Signal(bits.running), Signal(bits.running)
+        # What the tile's sum is added to: no path has two additions.
+        base = Signal(max(bits.running, bits.carry) + 1, reset_less=True)
+        m.d.sync += base.eq(
+            Mux(slot.next_of_old, carry_old, carry_new)
+            + Mux(slot.next_of_old, running_old, running_new)
+        )
+        total, carry = Signal(bits.total), Signal(bits.carry)
+        m.d.comb += [total.eq(base + self.sum), carry.eq(total[self.width :])]
+        with m.If(slot.ends_old | slot.ends_new):
+            m.d.sync += self.word.eq(total)
+        with m.If(slot.ends_old | slot.turns):
+            m.d.sync += carry_old.eq(carry)
+        with m.If(slot.ends_new):
+            m.d.sync += carry_new.eq(carry)
+
+        # --- e_k: made, added to RS, and D columns later taken from it ---------------------------
+        before, diagonal = (
+            Signal(bits.running + 1, name=name, reset_less=True) for name in ("before", "diagonal")
+        )
+        with m.If(slot.before):
+            m.d.sync += before.eq(self.sum)
+        with m.If(slot.nothing_before):
+            m.d.sync += before.eq(0)
+        m.d.sync += diagonal.eq(self.sum - before)
+        made = history(m, "made", slot.makes_diagonal, 1, reset=True)[-1]
+        turned = history(m, "turned", slot.turns, 2, reset=True)
+        m.submodules.diagonals = diagonals = WordRing(2 * self.width + 1, self.max_words + 1)
+        joins, leaves = Signal.like(diagonals.place), Signal.like(diagonals.place)
+        leaving = Signal(2 * self.width + 1, reset_less=True)
+        m.d.comb += [
+            diagonals.write.eq(made),
+            diagonals.place.eq(joins),
+            diagonals.word.eq(diagonal),
+            diagonals.i.eq(leaves),
+        ]
+        m.d.sync += leaving.eq(diagonals.at_i)
+        with m.If(made):
+            m.d.sync += [running_new.eq(running_new + diagonal), joins.eq(joins + 1)]
+        with m.If(turned[1]):
+            m.d.sync += running_old.eq(running_new - leaving)
+        with m.Elif(slot.ends_old):
+            m.d.sync += running_old.eq(running_old - leaving)
+        with m.If(turned[1] | slot.ends_old):
+            m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
+        with m.If(turned[2] | self.clear):
+            m.d.sync += [running_new.eq(0), joins.eq(0)]
+        with m.If(slot.turns | self.clear):
+            m.d.sync += carry_new.eq(0)
+        return m
