@@ -55,7 +55,7 @@ def shortest(bits: int, word: int, tiles: int, latency: int) -> Timing:
         count = words(bits, word, delay)
         for places in range(count + max(1, delay), min(count + 4, 2 * count) + 1):
             ring = Ring(count, delay, tiles, places)
-            found.append(Timing(ring, least_step(ring, latency), latency))
+            found.append(Timing.at_least(ring, least_step(ring, latency), latency))
     return min(found, key=lambda timing: timing.period)
 
 
@@ -91,9 +91,16 @@ def multiplications(loop: int) -> str:
             found = timing(design, size, loop)
             ring = found.ring
             used = products(ring.count, ring.delay) / (ring.tiles * found.period)
-            sizes = (design.tiles, size // 2, ring.count, ring.delay, ring.places, found.step)
+            sizes = (
+                design.tiles,
+                size // 2,
+                ring.count,
+                ring.delay,
+                ring.places,
+                max(found.lengths),
+            )
             rows.append((design.tile.NAME, *sizes, found.period, f"{100 * used:.1f}%"))
-    head = ["tile", "T", "bits", "D", "d", "P", "least step", "cycles", "slots in use"]
+    head = ["tile", "T", "bits", "D", "d", "P", "longest step", "cycles", "slots in use"]
     return table(head, rows)
 
 

@@ -1,4 +1,4 @@
-"""When a ring of places reads and writes each word, if every step has the same number of slots.
+"""When a ring of places reads and writes each word, step by step.
 
 Result word j of a multiplication is word x_j of the next one in an exponentiation. So step s does
 column s of the new multiplication and column s + P of the one before: with i + j = s modulo P,
@@ -8,23 +8,23 @@ step c, and the next multiplication begins in its step P.
 Only indices and times are here, no values; `model/ring.py` has the arithmetic, and says what d and
 D are. A slot is one product of words on one tile, and takes a cycle. The slots of a step, in order:
 
-======== ==========================================================================
-body     pairs of the old multiplication's column s + P: of X and Y, then of q and M'
-body     pairs of the new multiplication's column s, but for those below
-         (idle, where a step is longer than its slots)
-tail     X and Y: the pair (0, s) and the diagonal product x_s * y_s
-tail     q and M': the diagonal product of q_(s-1-d) and the pair (0, s - 1 - d)
-======== ==========================================================================
+==== =============================================================================
+body the old multiplication's pairs of column s + P, the outermost first
+body the new multiplication's pairs of column s, the outermost last, but for (0, m)
+     idle, where the step is longer than its slots
+tail x_s * y_s, then with m = s - 1 - d q_m * M'_m and the pair (0, m) of q and M'
+==== =============================================================================
 
-The tail has all that needs the newest words. With two tiles, one does X * Y and the other q * M';
-with four, two do each. What the tiles do in the same cycle is a row.
+With one tile, pairs of X and Y are before those of q and M' in both parts of the body. With two
+tiles, one does X * Y and the other q * M'; with four, two do each. They begin and end a step
+together, each idle where it has fewer slots. Only the tail needs the newest word of q.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, zip_longest
-from typing import NamedTuple
+from itertools import accumulate
+from typing import NamedTuple, Self
 
 __all__ = ["Ring", "Slot", "Timing", "least_step"]
 
@@ -44,8 +44,14 @@ class Slot(NamedTuple):
     j: int
 
 
-Row = list[Slot]
-"""Slots of a cycle, one for each tile or fewer."""
+class Rows(NamedTuple):
+    """What one tile, or tiles side by side, do in a step: a row of slots in each cycle.
+
+    `body` is from the step's first cycle on, `tail` until its last one.
+    """
+
+    body: list[list[Slot]]
+    tail: list[list[Slot]]
 
 
 @dataclass(frozen=True)
@@ -76,83 +82,84 @@ class Ring:
         if not D < self.places <= 2 * D:
             raise ValueError(f"places must be {D + 1} to {2 * D}, not {self.places}")
 
-    def column(self, column: int, *, quotient: bool) -> list[Slot]:
-        """Slots of a column, of X * Y or of q * M': pairs, innermost first, then those of its tail.
-
-        The tail, of a column below D, is of the slots with the newest word.
-        """
+    def pairs(self, column: int, *, quotient: bool) -> list[Slot]:
+        """Pairs of a column of X * Y, or of q * M', the outermost first."""
         D = self.count
         total = column - 1 - self.delay if quotient else column  # i + j
         limit = D - 1 - self.delay if quotient else D  # of i: above it M' has only zeros
-        found = [
+        return [
             Slot(column, quotient, i, total - i)
-            for i in reversed(range(max(0, total - D + 1), min(limit, (total + 1) // 2)))
+            for i in range(max(0, total - D + 1), min(limit, (total + 1) // 2))
         ]
-        if 0 <= total < limit:
-            # The pair with the newest q is last of all, the one with the newest x before x_s * y_s.
-            found.insert(
-                len(found) - (quotient and total > 0), Slot(column, quotient, total, total)
-            )
-        return found
+
+    def diagonal(self, column: int, *, quotient: bool) -> list[Slot]:
+        """The diagonal product that joins the running sum in a column, if there is one."""
+        k = column - 1 - self.delay if quotient else column
+        limit = self.count - 1 - self.delay if quotient else self.count
+        return [Slot(column, quotient, k, k)] if 0 <= k < limit else []
 
     @cached_property
-    def steps(self) -> list[tuple[list[Row], list[Row]]]:
-        """Rows of body and of tail of each step from 0 to P - 1."""
-        return [self._rows(step) for step in range(self.places)]
+    def steps(self) -> list[list[Rows]]:
+        """Rows of each step from 0 to P - 1: of one tile, or of the tiles of X * Y, of q * M'."""
+        return [self._step(step) for step in range(self.places)]
 
     @property
     def slots(self) -> list[int]:
         """Rows of each step, which cannot be shorter; not all are equal about step D - 1."""
-        return [len(body) + len(tail) for body, tail in self.steps]
+        return [max(len(rows.body) + len(rows.tail) for rows in step) for step in self.steps]
 
-    def _rows(self, step: int) -> tuple[list[Row], list[Row]]:
-        body: list[Row] = [[], []]  # of X * Y, of q * M'
-        tail: list[Row] = [[], []]
-        for column in (step + self.places, step):
-            for quotient in (False, True):
-                newest = column - 1 - self.delay if quotient else column
-                for slot in self.column(column, quotient=quotient):
-                    late = column == step and slot.j == newest
-                    (tail if late else body)[quotient].append(slot)
+    def _step(self, step: int) -> list[Rows]:
+        old, new = step + self.places, step
+        old_xy, new_xy = self.pairs(old, quotient=False), self.pairs(new, quotient=False)[::-1]
+        old_qm, new_qm = self.pairs(old, quotient=True), self.pairs(new, quotient=True)[::-1]
+        tail_xy, tail_qm = self.diagonal(new, quotient=False), self.diagonal(new, quotient=True)
+        if new_qm and new_qm[-1].i == 0:
+            tail_qm.append(new_qm.pop())
         if self.tiles == 1:
-            return [[slot] for slot in body[0] + body[1]], [[slot] for slot in tail[0] + tail[1]]
-        return self._side_by_side(body), self._side_by_side(tail)
-
-    def _side_by_side(self, groups: Sequence[list[Slot]]) -> list[Row]:
-        """Rows of both groups, ending together."""
+            return [_rows(old_xy + old_qm + new_xy + new_qm, tail_xy + tail_qm, 1)]
         width = self.tiles // 2
-        XY, QM = (
-            [group[max(0, end - width) : end] for end in range(len(group), 0, -width)]
-            for group in groups
-        )
-        none: Row = []
-        return [xy + qm for xy, qm in zip_longest(XY, QM, fillvalue=none)][::-1]
+        return [_rows(old_xy + new_xy, tail_xy, width), _rows(old_qm + new_qm, tail_qm, width)]
+
+
+def _rows(body: list[Slot], tail: list[Slot], width: int) -> Rows:
+    """Rows of `width` slots, the first one of fewer. One with a slot of the tail is of the tail."""
+    slots = body + tail
+    rows = [slots[max(0, end - width) : end] for end in range(len(slots), 0, -width)][::-1]
+    late = len(rows) - -(-len(tail) // width)
+    return Rows(rows[:late], rows[late:])
 
 
 @dataclass(frozen=True)
 class Timing:
     """Slots and words of a ring in cycles, from the first cycle of a multiplication's column 0.
 
+    A step is idle between body and tail where it is longer than its slots.
+
     Attributes
     ----------
     ring : Ring
-    step : cycles of a step at least, idle between body and tail; more only where it has more slots
+    lengths : cycles of each step from 0 to P - 1, `ring.slots` or more
     latency : from the cycle of a column's last slot to the first in which a slot can have the word
         that the column gives, of q or of the result; 1 or more
     """
 
     ring: Ring
-    step: int
+    lengths: tuple[int, ...]
     latency: int
 
     def __post_init__(self) -> None:
         if self.latency < 1:
             raise ValueError(f"latency must be 1 or more, not {self.latency}")
+        if len(self.lengths) != self.ring.places:
+            raise ValueError(f"lengths must be {self.ring.places}, not {len(self.lengths)}")
+        for step, (length, slots) in enumerate(zip(self.lengths, self.ring.slots, strict=True)):
+            if length < slots:
+                raise ValueError(f"step {step} must have {slots} cycles or more, not {length}")
 
-    @cached_property
-    def lengths(self) -> list[int]:
-        """Cycles of each step from 0 to P - 1."""
-        return [max(self.step, slots) for slots in self.ring.slots]
+    @classmethod
+    def at_least(cls, ring: Ring, step: int, latency: int) -> Self:
+        """Every step takes `step` cycles, those with more slots as many as they have."""
+        return cls(ring, tuple(max(step, slots) for slots in ring.slots), latency)
 
     @property
     def period(self) -> int:
@@ -166,11 +173,12 @@ class Timing:
 
     def reads(self) -> Iterator[tuple[int, Slot]]:
         """Every slot of a multiplication and its cycle."""
-        for (body, tail), length in zip(self.ring.steps, self.lengths, strict=True):
-            cycles = [*range(len(body)), *range(length - len(tail), length)]
-            for cycle, row in zip(cycles, body + tail, strict=True):
-                for slot in row:
-                    yield self.begins[slot.column] + cycle, slot
+        for groups, length in zip(self.ring.steps, self.lengths, strict=True):
+            for body, tail in groups:
+                cycles = [*range(len(body)), *range(length - len(tail), length)]
+                for cycle, row in zip(cycles, body + tail, strict=True):
+                    for slot in row:
+                        yield self.begins[slot.column] + cycle, slot
 
     @cached_property
     def written(self) -> list[int]:
@@ -203,7 +211,7 @@ class Timing:
 
 
 def least_step(ring: Ring, latency: int, *, equal: bool = False) -> int:
-    """The smallest `step` with which every word is read when it is there.
+    """The smallest step of `Timing.at_least` with which every word is read when it is there.
 
     With `equal`, all steps have this length; without, those with more slots are longer, and the
     period is shorter. ValueError if there is none: with too few places for its delay, q_i can be
@@ -211,7 +219,7 @@ def least_step(ring: Ring, latency: int, *, equal: bool = False) -> int:
     """
     shortest, longest = min(ring.slots), max(ring.slots)
     for step in range(longest if equal else shortest, longest + latency + 2):
-        if not any(Timing(ring, step, latency).conflicts()):
+        if not any(Timing.at_least(ring, step, latency).conflicts()):
             return step
     raise ValueError(
         f"{ring.places} places are too few for {ring.count} words and a delay of {ring.delay}"

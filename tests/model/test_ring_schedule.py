@@ -95,7 +95,7 @@ def squares(timing, squarings=5):
 @pytest.mark.parametrize("equal", [True, False])
 def test_squarings_in_a_row(ring, latency, equal):
     """With the least step, five squarings without a pause give a power."""
-    timing = Timing(ring, least_step(ring, latency, equal=equal), latency)
+    timing = Timing.at_least(ring, least_step(ring, latency, equal=equal), latency)
     assert squares(timing) == (True, True)
 
 
@@ -105,7 +105,7 @@ def test_conflicts_are_wrong_results(ring, latency):
     least = least_step(ring, latency)
     wrong = 0
     for step in range(1, least + 3):
-        timing = Timing(ring, step, latency)
+        timing = Timing.at_least(ring, step, latency)
         right, same = squares(timing)
         assert right == same == (not any(timing.conflicts()))
         wrong += not right
@@ -125,7 +125,7 @@ def test_every_product_once(tiles, delay):
             expected.update((c, True, i, j) for i, j in pairs(c - 1 - delay, D, inner))
         expected.update((c, False, c, c) for c in range(D))
         expected.update((k + 1 + delay, True, k, k) for k in range(inner))
-        reads = list(Timing(ring, 1, 1).reads())
+        reads = list(Timing.at_least(ring, 1, 1).reads())
         assert Counter(tuple(slot) for _, slot in reads) == expected
         assert len(reads) == products(D, delay)
         cycles = Counter((cycle, tiles > 1 and slot.quotient) for cycle, slot in reads)
@@ -145,7 +145,7 @@ def test_one_tile_without_delay(latency):
         ring = Ring(D, 0, 1, D + 1)
         step = least_step(ring, latency)
         if latency < D:
-            assert Timing(ring, step, latency).period == D * D + D - 1 == products(D, 0)
+            assert Timing.at_least(ring, step, latency).period == D * D + D - 1 == products(D, 0)
         assert step == (D - 1 if latency < D else latency + 1)
         assert least_step(ring, latency, equal=True) == max(D + 1, latency + 1)
 
@@ -154,18 +154,18 @@ def test_one_tile_without_delay(latency):
 def test_one_tile_has_a_product_in_every_cycle(delay, extra):
     for D in (*range(12, 42), 62, 90):
         ring = Ring(D, delay, 1, D + extra)
-        assert Timing(ring, least_step(ring, 3), 3).period == products(D, delay)
+        assert Timing.at_least(ring, least_step(ring, 3), 3).period == products(D, delay)
 
 
 @pytest.mark.parametrize(
     ("delay", "extra", "parity", "spare"),
-    [(0, 1, 0, 2), (0, 2, 1, 3), (1, 1, 0, 4), (1, 1, 1, 4), (1, 2, 0, 5), (1, 2, 1, 5)],
+    [(0, 1, 0, 1), (0, 2, 1, 1), (1, 1, 0, 0), (1, 1, 1, 0), (1, 2, 0, 1), (1, 2, 1, 1)],
 )
 def test_two_tiles(delay, extra, parity, spare):
-    """A few cycles more than half of D^2 + D; without delay, P must be odd for that."""
+    """Half of D^2 + D, and a cycle more at the most; without delay, P must be odd for that."""
     for D in (*range(12 + parity, 42, 2), 62 + parity, 88 + parity):
         ring = Ring(D, delay, 2, D + extra)
-        assert Timing(ring, least_step(ring, 3), 3).period == (D * D + D) // 2 + spare
+        assert Timing.at_least(ring, least_step(ring, 3), 3).period == (D * D + D) // 2 + spare
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 4])
@@ -180,12 +180,12 @@ def test_delay_needs_places():
     """q_i is overwritten before its last read with too few places, however long the steps are."""
     with pytest.raises(ValueError, match="21 places are too few for 20 words and a delay of 2"):
         least_step(Ring(20, 2, 1, 21), 3)
-    conflict = next(Timing(Ring(20, 2, 1, 21), 30, 3).conflicts())
+    conflict = next(Timing.at_least(Ring(20, 2, 1, 21), 30, 3).conflicts())
     assert "overwritten" in conflict
 
 
 def test_what_a_conflict_says():
-    conflict = next(Timing(Ring(5, 0, 1, 6), 1, 9).conflicts())
+    conflict = next(Timing.at_least(Ring(5, 0, 1, 6), 1, 9).conflicts())
     assert conflict.endswith("is not yet written")
 
 
@@ -204,6 +204,14 @@ def test_wrong_rings(arguments, message):
         Ring(*arguments)
 
 
-def test_wrong_latency():
-    with pytest.raises(ValueError, match="latency must be 1 or more, not 0"):
-        Timing(Ring(5, 0, 1, 6), 5, 0)
+@pytest.mark.parametrize(
+    ("lengths", "latency", "message"),
+    [
+        ((6,) * 6, 0, "latency must be 1 or more, not 0"),
+        ((6,) * 5, 1, "lengths must be 6, not 5"),
+        ((6, 6, 6, 6, 5, 6), 1, "step 4 must have 6 cycles or more, not 5"),
+    ],
+)
+def test_wrong_timings(lengths, latency, message):
+    with pytest.raises(ValueError, match=message):
+        Timing(Ring(5, 0, 1, 6), lengths, latency)
