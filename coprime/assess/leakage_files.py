@@ -21,6 +21,13 @@ _BINS = 400
 """Points of a curve: of so many spans of cycles, each with the largest |t|."""
 _ROWS = 14
 """Components in a plot, those with the largest |t|."""
+_CYCLE = {
+    "field": "cycle",
+    "type": "quantitative",
+    "title": "clock cycle",
+    "scale": {"nice": False},
+}
+"""The axis of the curve and of the rows below it."""
 
 
 def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
@@ -71,12 +78,7 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
     curve = {
         "mark": {"type": "line", "strokeWidth": 1, "interpolate": "step"},
         "encoding": {
-            "x": {
-                "field": "cycle",
-                "type": "quantitative",
-                "title": "clock cycle",
-                "scale": {"nice": False},
-            },
+            "x": _CYCLE,
             "y": {"field": "t", "type": "quantitative", "title": "|t|, total", "scale": scale},
         },
     }
@@ -91,12 +93,7 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
         "mark": {"type": "rect"},
         "width": 800,
         "encoding": {
-            "x": {
-                "field": "cycle",
-                "type": "quantitative",
-                "title": "clock cycle",
-                "scale": {"nice": False},
-            },
+            "x": _CYCLE,
             "x2": {"field": "end"},
             "y": {"field": "component", "type": "nominal", "sort": None, "title": None},
             "color": {

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from itertools import islice
 
 from coprime.assess import constant_time
@@ -13,7 +12,16 @@ from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose
 from coprime.engine.contract import Command
 from coprime.explore.operands import random_lengths
 
-from .options import FAILED, add_design, add_json, chosen_settings, location
+from .options import (
+    FAILED,
+    add_design,
+    add_json,
+    add_verb,
+    add_workers,
+    chosen_settings,
+    chosen_workers,
+    location,
+)
 from .output import check_folder, print_json, print_table, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -29,19 +37,12 @@ _CORES = 2
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of `coprime assess` with their options."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-
-    def verb(
-        name: str, run: Callable[[argparse.Namespace], int], text: str
-    ) -> argparse.ArgumentParser:
-        added = verbs.add_parser(name, help=text, description=text)
-        added.set_defaults(run=run)
-        return added
-
-    _add_faults_options(verb("faults", _faults, "Run an operation with faults, one in each run."))
+    text = "Run an operation with faults, one in each run."
+    _add_faults_options(add_verb(verbs, "faults", _faults, text))
     text = "Test whether the power of an operation depends on its secrets."
-    _add_leakage_options(verb("leakage", _leakage, text))
+    _add_leakage_options(add_verb(verbs, "leakage", _leakage, text))
     text = "Prove that no secret changes how long an engine works, or show that one does."
-    _add_constant_time_options(verb("constant-time", _constant_time, text))
+    _add_constant_time_options(add_verb(verbs, "constant-time", _constant_time, text))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -65,24 +66,14 @@ def _add_faults_options(parser: argparse.ArgumentParser) -> None:
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
     drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
-    )
-    parser.add_argument(
-        *("-o", "--output"),
-        type=location,
-        metavar="FOLDER",
-        help="write every run, their summary and a plot into this folder",
-    )
-    add_json(parser)
+    _add_execution(parser, "every run, their summary and a plot")
 
 
 def _faults(options: argparse.Namespace) -> int:
     """Run a campaign; 1 if a wrong result came out of a design that checks its results."""
     if options.flips < 1:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
-    if options.workers is not None and options.workers < 1:
-        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
+    workers = chosen_workers(options)
     subject = _subject(options)
     if options.kind not in (*subject.kinds, _ALL):
         raise ValueError(
@@ -100,9 +91,7 @@ def _faults(options: argparse.Namespace) -> int:
         from coprime.assess.faults_files import write_files  # Vega takes a second to import
     kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
-        runs = run_batches(
-            subject, shares(kinds, options.flips), workers=options.workers, progress=passed
-        )
+        runs = run_batches(subject, shares(kinds, options.flips), workers=workers, progress=passed)
     found = Summary(subject, runs)
     if options.output is not None:
         for path in write_files(found, options.output):
@@ -178,16 +167,7 @@ def _add_leakage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", type=int, default=1000, metavar="N", help="traces that -o writes (1000)"
     )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
-    )
-    parser.add_argument(
-        *("-o", "--output"),
-        type=location,
-        metavar="FOLDER",
-        help="write t-values, traces and plots into this folder",
-    )
-    add_json(parser)
+    _add_execution(parser, "t-values, traces and plots")
 
 
 def _leakage(options: argparse.Namespace) -> int:
@@ -197,8 +177,7 @@ def _leakage(options: argparse.Namespace) -> int:
     from coprime.assess.power import PowerModel
     from coprime.assess.traces import Acquisition, LeakageTest
 
-    if options.workers is not None and options.workers < 1:
-        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
+    workers = chosen_workers(options)
     if options.keep < 0:
         raise ValueError(f"--keep must be 0 or more, not {options.keep}")
     if options.output is not None:
@@ -218,7 +197,7 @@ def _leakage(options: argparse.Namespace) -> int:
             options.traces,
             orders=(1, 2) if options.order is None else (options.order,),
             keep=options.keep if options.output is not None else 0,
-            workers=options.workers,
+            workers=workers,
             progress=passed,
         )
     if options.output is not None:
@@ -274,7 +253,7 @@ def _constant_time(options: argparse.Namespace) -> int:
     return 0 if proof.holds else FAILED
 
 
-# --- Options of all verbs -----------------------------------------------------------------------
+# --- Options of several verbs --------------------------------------------------------------------
 
 
 def _add_operation(parser: argparse.ArgumentParser) -> None:
@@ -290,6 +269,18 @@ def _add_operation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of key, input and draws (1)"
     )
+
+
+def _add_execution(parser: argparse.ArgumentParser, written: str) -> None:
+    """Add how many processes run it, and in which forms the result is given."""
+    add_workers(parser)
+    parser.add_argument(
+        *("-o", "--output"),
+        type=location,
+        metavar="FOLDER",
+        help=f"write {written} into this folder",
+    )
+    add_json(parser)
 
 
 def _subject(options: argparse.Namespace) -> Subject:

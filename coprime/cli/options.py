@@ -2,7 +2,7 @@
 
 import argparse
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,10 +24,13 @@ __all__ = [
     "add_paddings",
     "add_results",
     "add_target",
+    "add_verb",
+    "add_workers",
     "chosen_design",
     "chosen_paddings",
     "chosen_points",
     "chosen_settings",
+    "chosen_workers",
     "hexadecimal",
     "hexadecimal_bytes",
     "location",
@@ -144,6 +147,33 @@ def add_bus(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_verb(
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    run: Callable[[argparse.Namespace], int | None],
+    text: str,
+) -> argparse.ArgumentParser:
+    """Add a verb of a command, which `run` does, and give its parser."""
+    added = verbs.add_parser(name, help=text, description=text)
+    added.set_defaults(run=run)
+    return added
+
+
+def add_workers(parser: argparse._ActionsContainer) -> None:
+    """Add --workers, which `chosen_workers` reads."""
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
+    )
+
+
+def chosen_workers(options: argparse.Namespace) -> int | None:
+    """Give how many processes there shall be; None: one for each core."""
+    workers: int | None = options.workers
+    if workers is not None and workers < 1:
+        raise ValueError(f"--workers must be 1 or more, not {workers}")
+    return workers
 
 
 # --- Results ------------------------------------------------------------------------------------

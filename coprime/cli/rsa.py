@@ -21,7 +21,7 @@ from coprime.rsa.padding import (
 
 from .devices import add_device
 from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
-from .options import hexadecimal_bytes, location
+from .options import add_verb, hexadecimal_bytes, location
 from .output import check_file
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -32,22 +32,14 @@ SUMMARY = "Keys, encryption and signatures on any device."
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of `coprime rsa` with their options."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-
-    def verb(
-        name: str, run: Callable[[argparse.Namespace], None], text: str
-    ) -> argparse.ArgumentParser:
-        added = verbs.add_parser(name, help=text, description=text)
-        added.set_defaults(run=run)
-        return added
-
-    _add_keygen_options(verb("keygen", _keygen, "Make a key pair."))
+    _add_keygen_options(add_verb(verbs, "keygen", _keygen, "Make a key pair."))
     for name, run, text in (
         ("encrypt", _encrypt, "Encrypt a message with a public key."),
         ("decrypt", _decrypt, "Decrypt a ciphertext with a private key."),
         ("sign", _sign, "Sign a message with a private key."),
         ("verify", _verify, "Check a signature with a public key."),
     ):
-        added = verb(name, run, text)
+        added = add_verb(verbs, name, run, text)
         add_key(added, "PEM or DER", required=True)
         add_passphrase(added)
         added.add_argument(

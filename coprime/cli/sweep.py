@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .options import FAILED, location
+from .options import FAILED, add_workers, chosen_workers, location
 from .output import check_file, line_without_terminal
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -30,9 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="results: .parquet or .csv",
     )
     cluster = parser.add_mutually_exclusive_group()
-    cluster.add_argument(
-        "--workers", type=int, metavar="N", help="processes on this machine (one for each core)"
-    )
+    add_workers(cluster)
     cluster.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
 
 
@@ -45,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_format(options.output)
     check_file("-o", options.output)
-    if options.workers is not None and options.workers < 1:
-        raise ValueError(f"--workers must be 1 or more, not {options.workers}")
+    workers = chosen_workers(options)
     planned = read_specification(options.specification)
     console = Console(stderr=True)
     columns = (
@@ -68,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         summary = sweep(
             planned,
             options.output,
-            workers=options.workers,
+            workers=workers,
             scheduler=options.scheduler,
             progress=progress,
         )
