@@ -12,7 +12,7 @@ DEVICE = "AMD 7 series"
 
 _LUTS_PER_SLICE = 4
 _FLIP_FLOPS_PER_SLICE = 8
-_LOGIC_LUTS = {"INV", *(f"LUT{inputs}" for inputs in range(1, 7))}
+_LOGIC_LUTS = {"INV", "LUT6_2", *(f"LUT{inputs}" for inputs in range(1, 7))}
 _FLIP_FLOPS = {"FDCE", "FDPE", "FDRE", "FDSE"}
 # LUTs that a memory primitive occupies (UG474, tables 2-3 and 2-5).
 _MEMORY_LUTS = {

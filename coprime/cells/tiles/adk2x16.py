@@ -8,7 +8,9 @@ With digits A_0, A_1 and B_0, B_1
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Module, Value, ValueLike
+from amaranth.hdl import Cat, Module, Value, ValueLike
+
+from coprime.cells.adders import add_three, add_two
 
 from .digits import cut, differences
 from .tile import Tile, later
@@ -16,6 +18,7 @@ from .tile import Tile, later
 __all__ = ["Adk2x16"]
 
 DIGITS = (16, 16)
+ONES = (1 << 16) - 1
 
 
 class Adk2x16(Tile):
@@ -26,7 +29,7 @@ class Adk2x16(Tile):
     SLICES = 3
     TREE = 2
     LATENCY = 6
-    PRODUCT = (2 * ((1 << 16) - 1)) ** 2
+    PRODUCTS = (ONES**2, ONES**2, (2 * ONES) ** 2)
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words' digits, and of two such differences."""
@@ -39,8 +42,21 @@ class Adk2x16(Tile):
         low, high = (later(m, digit) for digit in differences(word_0, word_1, DIGITS))
         return [low, high, low - high]
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
         """Add what has the same weight, then all weights."""
-        low, high, pair = products
-        columns = [later(m, column) for column in (low, low + high - pair, high)]
-        return later(m, columns[0] + (columns[1] << 16) + (columns[2] << 32))
+        low, high, pair = sums
+        rows: Sequence[tuple[Value, int]] = ((low, 0), (high, 0), (pair, 0))
+        middle = add_three(m, rows, self.bits(2 * ONES**2), self.target, subtract_last=True)
+        rows = ((later(m, low), 0), (later(m, middle), 16), (later(m, high), 32))
+        return later(m, add_three(m, rows, self.sum_bits, self.target))
+
+    def add_products(self, m: Module, products: Sequence[Value]) -> Value:
+        """Add what has the same weight, then all weights."""
+        # Products of digits have 33 bits, and what is in the middle 34.
+        low, high = (product[:33].as_signed() for product in products[:2])
+        both = add_two(m, low, high, 34, self.target)
+        middle = add_two(m, both, products[2], 34, self.target, subtract=True)
+        upper = add_two(m, low[32:].as_signed(), high, 33, self.target)
+        low, middle, upper = later(m, low[:32]), later(m, middle), later(m, upper)
+        total = add_two(m, Cat(low[16:], upper).as_signed(), middle, 49, self.target)
+        return later(m, Cat(low[:16], total).as_signed())

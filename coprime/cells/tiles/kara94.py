@@ -7,11 +7,11 @@ words, not one digit by digit, only the highest digit is signed, and all differe
 25 bits of x, 17 of y.
 """
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
 
-from amaranth.hdl import Const, Module, Value, ValueLike
+from amaranth.hdl import Cat, Const, Module, Value, ValueLike
 
+from coprime.cells.adders import add_three
 from coprime.cells.target import Target
 
 from .digits import cut
@@ -32,7 +32,7 @@ class Kara94(Tile):
     TREE = 3
     LATENCY = 7
     TARGETS = frozenset((Target.GENERIC, Target.XC7))
-    PRODUCT = ((1 << 24) - 1) * ((1 << 16) - 1)
+    PRODUCTS = (((1 << 24) - 1) * ((1 << 16) - 1),) * 18
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Digits of the difference of the words, and the differences of two of them."""
@@ -47,26 +47,36 @@ class Kara94(Tile):
         middle = [a - b for a, b in zip(low, high, strict=True)]
         return [factor for part in (low, high, middle) for _ in LEFT for factor in part]
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
-        """Add what a digit of x multiplies; halves; all."""
-        rows = {
-            (part, digit): later(m, _row(products[3 * (2 * part + digit) :][:3]))
-            for part, digit in product(range(3), range(2))
-        }
-        outer = later(
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
+        """Add what a digit of x multiplies; the terms in the middle; all."""
+        triples = [sums[k : k + 3] for k in range(0, self.SLICES, 3)]
+        # A digit of 24 bits times one of the halves of 47, or the difference of these.
+        bits = self.bits(1 << LEFT[0] + HALF)
+        rows = [self._add(m, zip(row, (0, 16, 32), strict=True), bits) for row in triples]
+        low, high = rows[:2], rows[2:4]
+        # Lower halves become positive, so that they and the higher halves make one row of bits.
+        shifts = (0, LEFT[0])
+        raised = -sum(1 << bits - 1 + shift for shift in shifts) >> HALF
+        columns = [
+            add_three(m, ((a, 0), (b, 0), (c, 0)), bits + 1, self.target, subtract_last=True)
+            for a, b, c in zip(low, high, rows[4:], strict=True)
+        ]
+        middle = self._add(
             m,
-            rows[0, 0] + (rows[0, 1] << 24) + (rows[1, 0] << 2 * HALF) + (rows[1, 1] << 118),
+            ((columns[0], 0), (columns[1], LEFT[0]), (Const(raised), 0)),
+            self.bits(2 << 2 * HALF),
         )
-        middle = [later(m, rows[0, digit] + rows[1, digit] - rows[2, digit]) for digit in range(2)]
-        return later(m, outer + (middle[0] << HALF) + (middle[1] << HALF + 24))
+        outer = [
+            Cat(a[:-1], ~a[-1], Const(0, 2 * HALF - bits), b).as_signed()
+            for a, b in ((later(m, a), later(m, b)) for a, b in zip(low, high, strict=True))
+        ]
+        return self._add(m, ((outer[0], 0), (outer[1], LEFT[0]), (middle, HALF)), self.sum_bits)
+
+    def _add(self, m: Module, rows: Iterable[tuple[Value, int]], bits: int) -> Value:
+        return later(m, add_three(m, tuple(rows), bits, self.target))
 
 
 def _halves(difference: Value, digits: Sequence[int]) -> tuple[list[Value], list[Value]]:
     """The digits of the lower half of a difference, and those of the higher one."""
     found = cut(difference, (*digits, *digits))
     return found[: len(digits)], found[len(digits) :]
-
-
-def _row(products: Sequence[Value]) -> Value:
-    low, middle, high = products
-    return low + (middle << 16) + (high << 32)

@@ -17,7 +17,7 @@ class One17(Tile):
     SLICES = 1
     TREE = 0
     LATENCY = 4
-    PRODUCT = ((1 << 17) - 1) ** 2
+    PRODUCTS = (((1 << 17) - 1) ** 2,)
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words themselves."""
@@ -27,6 +27,10 @@ class One17(Tile):
         """The difference of the words."""
         return [later(m, word_0 - word_1)]
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
-        """The only one."""
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
+        """There is only one."""
+        return sums[0]
+
+    def add_products(self, m: Module, products: Sequence[Value]) -> Value:
+        """There is only one."""
         return products[0]

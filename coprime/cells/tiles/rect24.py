@@ -27,7 +27,7 @@ class Rect24(Tile):
     TREE = 1
     LATENCY = 5
     TARGETS = frozenset((Target.GENERIC, Target.XC7))
-    PRODUCT = ((1 << 24) - 1) * ((1 << 12) - 1)
+    PRODUCTS = (((1 << 24) - 1) * ((1 << 12) - 1),) * 2
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words themselves."""
@@ -37,7 +37,7 @@ class Rect24(Tile):
         """Differences digit by digit."""
         return [later(m, digit) for digit in differences(word_0, word_1, DIGITS)]
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
         """Add both."""
-        low, high = products
+        low, high = sums
         return later(m, low + (high << DIGITS[0]))

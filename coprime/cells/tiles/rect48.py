@@ -5,8 +5,9 @@ Digits are differences of digits of words: those of x in the pre-adder, those of
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Module, Value, ValueLike
+from amaranth.hdl import Cat, Module, Value, ValueLike
 
+from coprime.cells.adders import add_three
 from coprime.cells.target import Target
 
 from .digits import cut, differences
@@ -26,7 +27,7 @@ class Rect48(Tile):
     TREE = 2
     LATENCY = 6
     TARGETS = frozenset((Target.GENERIC, Target.XC7))
-    PRODUCT = ((1 << 24) - 1) * ((1 << 16) - 1)
+    PRODUCTS = (((1 << 24) - 1) * ((1 << 16) - 1),) * 6
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words' digits."""
@@ -37,10 +38,16 @@ class Rect48(Tile):
         """Differences digit by digit."""
         return [later(m, digit) for digit in differences(word_0, word_1, RIGHT)] * len(LEFT)
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
-        """Add what a digit of x multiplies, then both digits."""
-        low, high = (
-            later(m, products[k] + (products[k + 1] << 16) + (products[k + 2] << 32))
-            for k in (0, 3)
-        )
-        return later(m, low + (high << 24))
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
+        """Add three sums, then the other three."""
+        at_0, at_16, at_32, at_24, at_40, at_56 = sums
+        bits = self.bits(self.PRODUCTS[0] * 0x10101)
+        rows = ((at_16, 0), (at_24, 8), (at_32, 16))
+        middle = later(m, add_three(m, rows, bits, self.target))
+        # The lowest and the highest sum are one row; where the lowest is negative, its sign reaches
+        # into the highest one.
+        lowest = later(m, at_0)
+        highest = later(m, at_56 + at_0[-1:].as_signed())
+        outer = Cat(*(lowest[min(k, len(lowest) - 1)] for k in range(56)), highest).as_signed()
+        rows = ((outer, 0), (later(m, at_40), 40), (middle, 16))
+        return later(m, add_three(m, rows, self.sum_bits, self.target))

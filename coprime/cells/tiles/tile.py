@@ -18,13 +18,14 @@ What is ready in each cycle after the words, in registers; a tree has `TREE` of 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, ValueLike, signed
+from amaranth.hdl import Module, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.product import Product
 from coprime.cells.target import Target
 
+from .accumulator import Accumulator
 from .tile_slice import ACCUMULATOR_BITS, TileSlice
 
 __all__ = ["Tile", "later"]
@@ -81,8 +82,8 @@ class Tile(wiring.Component):
     """Cycles from words to the sum that includes their product: 4 + TREE."""
     TARGETS: ClassVar[frozenset[Target]] = frozenset(Target)
     """What the tile fits."""
-    PRODUCT: ClassVar[int]
-    """Greatest magnitude of a slice's product."""
+    PRODUCTS: ClassVar[Sequence[int]]
+    """Greatest magnitude of each slice's product, on XC7."""
 
     def __init__(self, products: int, target: Target = Target.GENERIC):
         if not isinstance(products, int):
@@ -107,7 +108,11 @@ class Tile(wiring.Component):
     @classmethod
     def most_products(cls) -> int:
         """Products in a sum that the accumulators hold."""
-        return int(((1 << ACCUMULATOR_BITS - 1) - 1) // cls.PRODUCT)
+        return int(((1 << ACCUMULATOR_BITS - 1) - 1) // max(cls.PRODUCTS))
+
+    def bits(self, magnitude: int) -> int:
+        """Bits of a signed sum of numbers that are not larger than `magnitude`."""
+        return (self.products * magnitude).bit_length() + 1
 
     def differences(self) -> list[tuple[ValueLike, ValueLike]]:
         """Minuend and subtrahend of each slice's first factor, for a pre-adder."""
@@ -117,17 +122,21 @@ class Tile(wiring.Component):
         """A factor of each slice, of at most 18 bits, a cycle after the words."""
         raise NotImplementedError
 
-    def recombine(self, m: Module, products: Sequence[Value]) -> Value:
-        """The tile's product from that of each slice, TREE cycles later."""
+    def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
+        """The tile's sum from that of each slice, TREE cycles later: the tree of XC7."""
+        raise NotImplementedError
+
+    def add_products(self, m: Module, products: Sequence[Value]) -> Value:
+        """The tile's product from that of each slice, TREE cycles later: the tree of ECP5."""
         raise NotImplementedError
 
     def elaborate(self, platform: object) -> Module:
         """Place the slices and the tree, or describe what they compute."""
         m = Module()
         if self.target is Target.XC7:
-            m.d.comb += self.sum.eq(self.recombine(m, self._sums(m)))
+            m.d.comb += self.sum.eq(self.add_sums(m, self._sums(m)))
         elif self.target is Target.ECP5:
-            product = self.recombine(m, self._products(m))
+            product = self.add_products(m, self._products(m))
             m.d.comb += self.sum.eq(self._accumulate(m, product, self.LATENCY - 1))
         else:
             x, y = later(m, self.x_0 - self.x_1), later(m, self.y_0 - self.y_1)
@@ -139,9 +148,10 @@ class Tile(wiring.Component):
         """The sum of each DSP48E1, TileSlice.LATENCY cycles after the words."""
         factors = self.factors(m, self.y_0, self.y_1)
         subtract, first = later(m, self.subtract, 2), later(m, self.first, 2)
-        bits = self.products * self.PRODUCT
         sums: list[Value] = []
-        for (minuend, subtrahend), factor in zip(self.differences(), factors, strict=True):
+        for (minuend, subtrahend), factor, product in zip(
+            self.differences(), factors, self.PRODUCTS, strict=True
+        ):
             m.submodules += (placed := TileSlice(self.target))
             m.d.comb += [
                 placed.minuend.eq(minuend),
@@ -150,7 +160,7 @@ class Tile(wiring.Component):
                 placed.subtract.eq(subtract),
                 placed.first.eq(first),
             ]
-            sums.append(placed.p[: Shape.cast(range(-bits, bits + 1)).width].as_signed())
+            sums.append(placed.p[: self.bits(product)].as_signed())
         return sums
 
     def _products(self, m: Module) -> list[Value]:
@@ -165,10 +175,12 @@ class Tile(wiring.Component):
 
     def _accumulate(self, m: Module, product: Value, age: int) -> Value:
         """Add or subtract a product whose words came so many cycles ago."""
-        subtract, first = later(m, self.subtract, age), later(m, self.first, age)
-        total, addend = Signal.like(self.sum, reset_less=True), Signal.like(self.sum)
-        m.d.comb += addend.eq(product ^ subtract.replicate(self.sum_bits).as_signed())
-        base = Mux(first, 0, total)
-        # The lowest position makes the carry an input of one carry chain.
-        m.d.sync += total.eq((Cat(subtract, base) + Cat(subtract, addend))[1:])
-        return total
+        m.submodules.accumulator = accumulator = Accumulator(
+            len(product), self.sum_bits, target=self.target
+        )
+        m.d.comb += [
+            accumulator.number.eq(product),
+            accumulator.subtract.eq(later(m, self.subtract, age)),
+            accumulator.first.eq(later(m, self.first, age)),
+        ]
+        return accumulator.total

@@ -59,3 +59,22 @@ module MULT18X18D (
     end
   assign {P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19, P18, P17, P16, P15, P14, P13, P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0} = p;
 endmodule
+
+// Two bits of a carry chain, each with a LUT, whose lowest four entries generate the carry.
+module CCU2C (
+  input CIN, A0, B0, C0, D0, A1, B1, C1, D1,
+  output S0, S1, COUT
+);
+  parameter [15:0] INIT0 = 0, INIT1 = 0;
+  parameter INJECT1_0 = "YES", INJECT1_1 = "YES";
+
+  initial if (INJECT1_0 != "NO" || INJECT1_1 != "NO")
+    $fatal(1, "CCU2C %m: an injected carry has no model");
+
+  wire propagate_0 = INIT0[{D0, C0, B0, A0}];
+  wire propagate_1 = INIT1[{D1, C1, B1, A1}];
+  wire carry = propagate_0 ? CIN : INIT0[{2'b00, B0, A0}];
+  assign S0 = propagate_0 ^ CIN;
+  assign S1 = propagate_1 ^ carry;
+  assign COUT = propagate_1 ? carry : INIT1[{2'b00, B1, A1}];
+endmodule

@@ -126,3 +126,20 @@ module LUT6 (output O, input I0, I1, I2, I3, I4, I5);
   parameter [63:0] INIT = 0;
   assign O = INIT[{I5, I4, I3, I2, I1, I0}];
 endmodule
+
+// The same with a second output, of the lower half of the table.
+module LUT6_2 (output O6, O5, input I0, I1, I2, I3, I4, I5);
+  parameter [63:0] INIT = 0;
+  assign O6 = INIT[{I5, I4, I3, I2, I1, I0}];
+  assign O5 = INIT[{1'b0, I4, I3, I2, I1, I0}];
+endmodule
+
+// Four bits of a carry chain.
+module CARRY4 (output [3:0] CO, O, input CI, CYINIT, input [3:0] DI, S);
+  wire first = CI | CYINIT;
+  wire second = S[0] ? first : DI[0];
+  wire third = S[1] ? second : DI[1];
+  wire fourth = S[2] ? third : DI[2];
+  assign CO = {S[3] ? fourth : DI[3], fourth, third, second};
+  assign O = S ^ {fourth, third, second, first};
+endmodule

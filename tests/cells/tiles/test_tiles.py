@@ -1,20 +1,21 @@
 """Every tile against integers: its behavioural twin, and its structure of behavioural slices."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Mux
 from amaranth.sim import Simulator
 
+from coprime.cells import adders
 from coprime.cells.product import Product
 from coprime.cells.target import Target
-from coprime.cells.tiles import TILES
+from coprime.cells.tiles import TILES, accumulator
 from coprime.cells.tiles import tile as tile_module
 from coprime.cells.tiles.tile_slice import ACCUMULATOR_BITS, TileSlice
 
 PRODUCTS = 40
-CYCLES = 1500
+CYCLES = 1000
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,18 @@ def placed(monkeypatch):
 
         return make
 
+    def three(m, a, b, c, subtract_last):
+        return (a + b - c if subtract_last else a + b + c)[: len(a)]
+
+    def two(m, a, b, carry, *, complement=False, leave_out=0):
+        b = ~b if complement else b
+        return (a + Mux(leave_out, 0, b) + carry)[: len(a)]
+
     monkeypatch.setattr(tile_module, "TileSlice", twin(TileSlice))
     monkeypatch.setattr(tile_module, "Product", twin(Product))
+    monkeypatch.setattr(adders, "chain_of_three", three)
+    monkeypatch.setattr(adders, "chain_of_two", two)
+    monkeypatch.setattr(accumulator, "chain_of_two", two)
     return found
 
 
@@ -170,20 +181,26 @@ EXTREMES = {
 
 
 def test_extremes_of_accumulators(tile_class, placed):
-    """As many of the greatest products as are allowed: a slice's sum nearly leaves its range."""
-    most = tile_class.most_products()
-    reached = []
+    """The greatest products that there are: a slice's sum reaches the end of its range."""
+    products = min(tile_class.most_products(), 128)
     for extreme in EXTREMES[tile_class.NAME]:
         placed.clear()
-        tile = tile_class(most, Target.XC7)
+        reached = []
 
-        def watch(context):
+        def watch(context, reached=reached):
             reached.append(max(abs(context.get(component.p)) for component in placed))
 
-        first = Operation(extreme.x_0, extreme.x_1, extreme.y_0, extreme.y_1, 0, 1)
-        run(tile, [first, *[extreme] * (most - 1)], watch)
-        assert max(reached) == most * tile_class.PRODUCT
-        assert (most + 1) * tile_class.PRODUCT >= 1 << ACCUMULATOR_BITS - 1
+        run(
+            tile_class(products, Target.XC7),
+            [replace(extreme, first=k == 0) for k in range(products)],
+            watch,
+        )
+        assert max(reached) == products * max(tile_class.PRODUCTS)
+
+
+def test_most_products_fill_the_accumulator(tile_class):
+    most, greatest = tile_class.most_products(), max(tile_class.PRODUCTS)
+    assert most * greatest < 1 << ACCUMULATOR_BITS - 1 <= (most + 1) * greatest
 
 
 @pytest.mark.parametrize("products", [0, -1])

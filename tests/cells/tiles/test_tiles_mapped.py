@@ -21,8 +21,19 @@ endmodule
 """
 MAP = {Target.XC7: (map_xc7, xc7_library), Target.ECP5: (map_ecp5, ecp5_library)}
 CASES = [(name, target) for name, tile in TILES.items() for target in MAP if target in tile.TARGETS]
-SLOW = {"rect48", "bal50", "kara94"}
-"""Mapping these takes 10 to 40 seconds."""
+
+
+def cases(slow):
+    """A tile with a target each; those in `slow` take too long to be run every time."""
+    return [
+        pytest.param(
+            name,
+            target,
+            marks=[pytest.mark.slow] if name in slow else [],
+            id=f"{name}-{target.value}",
+        )
+        for name, target in CASES
+    ]
 
 
 class Comparison:
@@ -45,17 +56,7 @@ class Comparison:
         return first_difference(gold, gate, self.inputs, {"sum": self.bits}, cycles=cycles)
 
 
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [
-        pytest.param(
-            *case,
-            marks=[pytest.mark.slow] if case[0] in SLOW else [],
-            id=f"{case[0]}-{case[1].value}",
-        )
-        for case in CASES
-    ],
-)
+@pytest.mark.parametrize(("name", "target"), cases(slow={"adk2x16", "rect48", "bal50", "kara94"}))
 def test_netlist_agrees_with_twin(name, target):
     map_target, library = MAP[target]
     mapped = map_target(TILES[name](PRODUCTS, target), "coprime_mapped")
@@ -63,7 +64,7 @@ def test_netlist_agrees_with_twin(name, target):
     assert Comparison(TILES[name]).difference(mapped.netlist + library(), "coprime_mapped") is None
 
 
-@pytest.mark.parametrize(("name", "target"), CASES)
+@pytest.mark.parametrize(("name", "target"), cases(slow={"kara94"}))
 def test_our_models_of_cells_agree_with_twin(name, target):
     """What a package simulates with: the vendor's cell instantiated, and our model of it."""
     text = to_verilog(TILES[name](PRODUCTS, target), "coprime_placed") + our_cells(target)

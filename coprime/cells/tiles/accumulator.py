@@ -1,0 +1,53 @@
+"""An accumulator in fabric logic, a LUT a bit on ECP5."""
+
+from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.adders import chain_of_two
+from coprime.cells.target import Target
+
+__all__ = ["Accumulator"]
+
+
+class Accumulator(wiring.Component):
+    """Adds a number, or its negative, in every cycle: `total` is, a cycle later,
+
+        base + number   or, with `subtract`,   base - number,
+
+    where base is 0 with `first`, else `total`; modulo 2^width.
+
+    Parameters
+    ----------
+    number_bits, width : int
+        Bits of `number`, and of `total`, which are as many or more.
+    target : Target
+        ECP5 places CCU2C.
+
+    Members
+    -------
+    number : signed `number_bits` bits, in
+    subtract, first : 1 bit, in
+    total : signed `width` bits, out
+    """
+
+    def __init__(self, number_bits: int, width: int, target: Target = Target.GENERIC):
+        self.width = width
+        self.target = Target(target)
+        ports = {"number": In(signed(number_bits)), "subtract": In(1), "first": In(1)}
+        super().__init__({**ports, "total": Out(signed(width))})
+
+    def elaborate(self, platform: object) -> Module:
+        """Place the carry chain, or describe it."""
+        m = Module()
+        total, addend = Signal(signed(self.width), reset_less=True), Signal(signed(self.width))
+        m.d.comb += [
+            addend.eq(self.number ^ self.subtract.replicate(self.width).as_signed()),
+            self.total.eq(total),
+        ]
+        if self.target is Target.ECP5:
+            chain = chain_of_two(m, addend, total, self.subtract, leave_out=self.first)
+            m.d.sync += total.eq(chain)
+        else:
+            m.d.sync += total.eq(Mux(self.first, 0, total) + addend + self.subtract)
+        return m
