@@ -118,7 +118,9 @@ def _glance(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
     else:
         yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
-    yield "constant time", caps.constant_time, "declared; proofs are under Assessments"
+    proved = any(one.assessment == "constant time" for one in own.figures.assessed)
+    found = "proved, see Assessments" if proved else "declared, not proved"
+    yield "constant time", caps.constant_time, found if caps.constant_time else ""
     yield "results checked in hardware", caps.checked, ""
     whole = _whole(own)
     part = f"area of the {'cluster' if _is_cluster(own) else 'accelerator'}"
@@ -379,7 +381,9 @@ def _assessed(own: Description) -> Section:
             " by clock cycle. It has no glitches, no coupling of wires, no placement, no analog"
             " noise, and a test of first and second order finds no leak of higher order. What"
             " was not found in so many runs or traces may still be there. A proof of constant time"
-            " is of the engine's netlist before synthesis. `coprime assess` repeats each of them."
+            " is of the engine's netlist before synthesis; of `compact`, whose whole netlist the"
+            " solver does not decide, tests prove the sequencer. `coprime assess` repeats each of"
+            " them."
         ),
         columns={
             "assessment": "assessment",

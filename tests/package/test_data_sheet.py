@@ -136,6 +136,27 @@ def test_what_was_assessed_is_shown_and_what_was_not_is_named():
     assert "no glitches" in record["notes"]["assessed"]
 
 
+@pytest.mark.parametrize(
+    ("assessments", "found"),
+    [
+        (["constant time"], "proved, see Assessments"),
+        (["faults"], "declared, not proved"),
+        ([], "declared, not proved"),
+    ],
+)
+def test_a_declaration_says_whether_it_is_proved(assessments, found):
+    assessed = [
+        Assessed(assessment=name, what="", amount="", result="proved") for name in assessments
+    ]
+    own = described(
+        settings={"max_bits": "64", "exponentiator": "fixed-window"},
+        figures=Figures(assessed=assessed),
+    )
+    _, record = written(own)
+    (row,) = [one for one in record["overview"] if one["property"] == "constant time"]
+    assert (row["value"], row["found"]) == (True, found)
+
+
 def test_a_named_clock_counts_more_than_a_routed_one():
     _, record = written(described(settings={"max_bits": "2048"}, figures=FIGURES, clock_mhz=40.0))
     assert record["clock_mhz"] == 40.0
