@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -38,6 +39,8 @@ from .aiger import Graph
 __all__ = ["Proof", "TwoCopies", "prove"]
 
 _TOP = "coprime_two"
+_SHORT = 20
+"""Part of the solver's time that the first tries have."""
 _HELD = ("command", "counts", "lengths")
 _YOSYS = (
     f"hierarchy -check -top {_TOP}",
@@ -331,15 +334,14 @@ def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
     """Inputs of each cycle after which equal.aig's output is 1; None if there are none."""
     trace = folder / "trace.cex"
     abc = package_folder("pyosys") / "yosys-abc"
-    # The sweep `scorr` may leave no register, and then nothing that PDR could decide.
-    for sweep in ("scorr; ", ""):
-        commands = f"read_aiger equal.aig; {sweep}dc2; pdr -T {seconds}; write_cex -a {trace.name}"
+    # Some questions take seconds with the sweep `scorr` and hours without it, some the other way
+    # round: each way has a short try first.
+    for limit, sweep in product((math.ceil(seconds / _SHORT), seconds), ("scorr; ", "")):
+        commands = f"read_aiger equal.aig; {sweep}dc2; pdr -T {limit}; write_cex -a {trace.name}"
         log = run_tool("ABC", [abc, "-s", "-c", commands], folder=folder)
         if "Property proved." in log:
             return None
         if "was asserted in frame" in log:
             lines = trace.read_text("ascii").splitlines()
             return [[int(bit) for bit in line] for line in lines[1 : lines.index("# DONE")]]
-        if "Reached timeout" in log:
-            break
     raise ToolError(f"ABC has not decided within {seconds} s whether the engine is constant-time")
