@@ -300,7 +300,7 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> Proof:
     cycles : int
         Of each command in the simulation before.
     seconds : int
-        What the solver may take for one question.
+        What the solver may take for one try; a question has up to four.
 
     Raises ToolError where the solver takes longer.
     """

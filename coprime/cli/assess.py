@@ -221,7 +221,7 @@ def _add_constant_time_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=600,
         metavar="N",
-        help="limit of the solver for each question (600)",
+        help="limit of the solver for each of its tries (600)",
     )
     add_json(parser)
 
