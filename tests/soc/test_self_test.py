@@ -87,7 +87,7 @@ def all_cycles(design, answer):
         SMALL,
         fdfm(64, multipliers=2),
         pytest.param(montgomery_1csa(70, word=16, multipliers=1), marks=pytest.mark.slow),
-        interleaved_csa(66, word=16, multipliers=2),
+        pytest.param(interleaved_csa(66, word=16, multipliers=2), marks=pytest.mark.slow),
         pytest.param(montgomery_r2(64, word=16), marks=pytest.mark.slow),
         karatsuba(64, word=16),
         compact(64),
