@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
+from coprime.cells.tiles import TILES
 from coprime.cluster.packet import MAX_CORES
 from coprime.engine.bit_serial import (
     interleaved_csa,
@@ -20,6 +21,7 @@ from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.lengths import Lengths
+from coprime.engine.ring import ring
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.fixed_modulus.design import compression, direct
@@ -335,6 +337,22 @@ FAMILIES: Mapping[str, Family] = {
                 ),
             ),
             design=compact,
+        ),
+        Family(
+            name="ring",
+            paper="",
+            summary="products of differences of wide words, one after the other without a break",
+            parameters=(
+                Parameter("max_bits", 320, 8192, 1024, "longest modulus in bits"),
+                ChoiceParameter("tile", tuple(TILES), "bal50", "the multiplier of words"),
+                ChoiceParameter(
+                    "blinding",
+                    BLINDINGS,
+                    "none",
+                    "what random numbers blind in a private operation",
+                ),
+            ),
+            design=ring,
         ),
     )
 }

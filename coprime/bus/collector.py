@@ -11,6 +11,7 @@ from coprime.bus.port import WORD_BITS
 from coprime.cells.target import Target
 from coprime.cluster.packet import REPLY_OFFSET, RESIDUE_INDEX, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities
+from coprime.engine.residue import residue_width
 
 __all__ = ["Collector", "distributed"]
 
@@ -329,7 +330,11 @@ class Collector(wiring.Component):
                 "error": ERROR_BITS,
                 "bytes": bits_for((capabilities.max_length + 7) // 8),
             }
-            | ({"residue": capabilities.digit_width + 1} if capabilities.checked else {})
+            | (
+                {"residue": residue_width(capabilities.digit_width) + 1}
+                if capabilities.checked
+                else {}
+            )
         )
         super().__init__(
             {
@@ -403,7 +408,9 @@ class Collector(wiring.Component):
         begun = Signal()  # the words of this one have begun
         dropped = Signal()
         if own.checked:
-            m.submodules.residues = residues = distributed(own.digit_width + 1, SLOTS)
+            m.submodules.residues = residues = distributed(
+                residue_width(own.digit_width) + 1, SLOTS
+            )
             keep, show = residues.write_port(), residues.read_port(domain="comb")
             m.d.comb += [
                 keep.en.eq(filler.brings_residue),

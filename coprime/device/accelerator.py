@@ -20,7 +20,7 @@ from coprime.device.jobs import (
     words_of,
 )
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import expected_residue
+from coprime.engine.residue import expected_residue, residue_modulus
 
 __all__ = [
     "Accelerator",
@@ -186,7 +186,7 @@ class Accelerator(EngineDriver):
         value = value_of(self._get_output((length + 3) // 4))
         if self.checked and job.command is Command.RSA_PRIVATE:
             expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
-            found = self._read(registers.RESIDUE) % ((1 << self.digit_width) - 1)
+            found = self._read(registers.RESIDUE) % residue_modulus(self.digit_width)
             if not length or found != expected:
                 self.forget()
                 raise self._error(Error.FAULT)

@@ -8,7 +8,7 @@ from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
 from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import expected_residue
+from coprime.engine.residue import expected_residue, residue_modulus
 
 __all__ = ["Cluster", "Completion"]
 
@@ -282,7 +282,7 @@ class Cluster(EngineDriver):
         if value is None:
             return False
         expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
-        return residue % ((1 << self.digit_width) - 1) == expected
+        return residue % residue_modulus(self.digit_width) == expected
 
     def _enable_interrupt(self) -> None:
         self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)

@@ -1,6 +1,7 @@
 """A lane of two banks of memory, for a multiplier that reads four digits in a cycle."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import connect, flipped
@@ -22,9 +23,9 @@ from .sequencer.linear_steps import LINEAR_OPERATIONS
 
 __all__ = ["BankedLane"]
 
-_MODULUS_OPERANDS = tuple(context.modulus for context in MODULI)
+MODULUS_OPERANDS = tuple(context.modulus for context in MODULI)
 _EXPONENTS = tuple(context.exponent for context in MODULI)
-_INVERSES = tuple(context.inverse for context in MODULI)
+INVERSES = tuple(context.inverse for context in MODULI)
 _SIDES = ("left", "right")
 
 
@@ -67,15 +68,14 @@ class BankedLane(Lane):
         )
         b_left, b_right = self._b_blocks(m, a_left, a_right, operand)
         a_index, b_index = self._indices(m, operand)
-        reads_inverse = self.multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
-        a_index_right = Mux(reads_inverse, self.layout.block - 1, a_index)
+        a_index_right = Mux(self.a_reads_inverse(), self.layout.block - 1, a_index)
         m.d.comb += [
             self.to_other.location.eq(a_left),
             self.to_other.index.eq(a_index),
             self.to_other.data.eq(left.a_data),
         ]
-        window, entry = (history(m, "entry", self._entry(after), 1)[-1] for after in (0, 1))
-        idle = self._idle_ports()
+        window, entry = (history(m, "entry", value, 1)[-1] for value in self.entries())
+        idle = self.idle_ports()
         # A block named so may also be one of the left bank: then the right one does nothing.
         for name, block, index, to, modes in (
             ("a_left", a_left, a_index, left.a_address, ()),
@@ -107,16 +107,13 @@ class BankedLane(Lane):
         m.d.comb += [
             sequencer.exponent_data.eq(right.a_data if blinds else left.a_data),
             sequencer.exponent_other.eq(right.a_data),
-            multiplier.squares.eq(~_is_right(sequencer.y)),
-            multiplier.a_left.eq(left.a_data),
-            multiplier.a_right.eq(right.a_data),
-            multiplier.b_left.eq(left.b_data),
-            multiplier.b_right.eq(right.b_data),
+            multiplier.squares.eq(~is_right(sequencer.y)),
+            *self.multiplier_data(),
             a_data.eq(left.a_data),
             linear.a_data.eq(a_data),
             linear.a_other.eq(a_other),
             linear.b_data.eq(left.b_data),
-            linear.x_is_other.eq(_is_right(sequencer.x)),
+            linear.x_is_other.eq(is_right(sequencer.x)),
             self.result_digit.eq(left.b_data),
         ]
         if StepKind.MAKE_EVEN in self.program.kinds:
@@ -146,6 +143,23 @@ class BankedLane(Lane):
                 sequencer.differs.eq(check.differs),
             ]
 
+    def multiplier_data(self) -> list[Any]:
+        """What the ports read goes to the multiplier."""
+        multiplier, (left, right) = self.multiplier, self.memories
+        return [
+            multiplier.a_left.eq(left.a_data),
+            multiplier.a_right.eq(right.a_data),
+            multiplier.b_left.eq(left.b_data),
+            multiplier.b_right.eq(right.b_data),
+        ]
+
+    def a_reads_inverse(self) -> Value:
+        """Port A of the right bank reads an inverse."""
+        return self.multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
+
+    def index_beside_scan(self, m: Module, b_index: Signal) -> None:
+        """What port B is asked for by a multiplier that works while the exponent is read."""
+
     def _add_residue(self, m: Module) -> None:
         """S - M, when that is compared, S twice, as it is copied, and X, as the check gets it.
 
@@ -164,7 +178,7 @@ class BankedLane(Lane):
             self.residue.eq(residue.residue),
         ]
 
-    def _of_context(self, operands: Sequence[Operand]) -> Value:
+    def of_context(self, operands: Sequence[Operand]) -> Value:
         """The block of the operand of the step's modulus."""
         numbers = [self.layout.numbers[operand] for operand in operands]
         return look_up(numbers, self.sequencer.modulus, self.layout.BLOCK_BITS)
@@ -183,16 +197,22 @@ class BankedLane(Lane):
             right.eq(Mux(self.multiplies, sequencer.y, sequencer.x)),
         ]
         with m.If(sequencer.exponent_read):
-            m.d.comb += [left.eq(self._of_context(_EXPONENTS)), right.eq(exponent_right)]
-        with m.Elif(self.multiplies), m.Switch(self.multiplier.a_role):
-            inverse = self._of_context(_INVERSES)
+            m.d.comb += [left.eq(self.of_context(_EXPONENTS)), right.eq(exponent_right)]
+        with m.Elif(self.multiplies):
+            self.read_for_product(m, left, right)
+        return left, right
+
+    def read_for_product(self, m: Module, left: Signal, right: Signal) -> None:
+        """What port A of each bank is asked for by the multiplier."""
+        number = self.number
+        with m.Switch(self.multiplier.a_role):
+            inverse = self.of_context(INVERSES)
             with m.Case(Pair.QUOTIENT):
                 m.d.comb += [left.eq(number(Scratch.SCALED)), right.eq(number(Scratch.QUOTIENT))]
             with m.Case(Pair.MODULUS):
-                m.d.comb += [left.eq(self._of_context(_MODULUS_OPERANDS)), right.eq(inverse)]
+                m.d.comb += [left.eq(self.of_context(MODULUS_OPERANDS)), right.eq(inverse)]
             with m.Case(Pair.RESULT):
-                m.d.comb += [left.eq(sequencer.destination), right.eq(inverse)]
-        return left, right
+                m.d.comb += [left.eq(self.sequencer.destination), right.eq(inverse)]
 
     def _b_blocks(
         self, m: Module, a_left: Signal, a_right: Signal, operand: Value
@@ -202,7 +222,7 @@ class BankedLane(Lane):
         It reads a pair of a product, with port A. What else it reads or writes has the same block
         in both banks, but for the quotient; the bank that it is not in does nothing.
         """
-        sequencer, multiplier, linear = self.sequencer, self.multiplier, self.linear
+        sequencer, linear = self.sequencer, self.linear
         sums = linear.b_write & ~self.suppress_sum
         given = Signal(self.layout.BLOCK_BITS)
         reads_pair, writes, of_right, write_quotient = Signal(), Signal(), Signal(), Signal()
@@ -212,18 +232,10 @@ class BankedLane(Lane):
             m.d.comb += [
                 given.eq(Mux(self.write, operand, self.number(Scratch.RESULT))),
                 writes.eq(self.write),
-                of_right.eq(_is_right(operand)),
+                of_right.eq(is_right(operand)),
             ]
         with m.Else():
-            destination = sequencer.destination
-            products = multiplier.b_write & ~multiplier.b_quotient & ~sequencer.suppress_write
-            m.d.comb += [
-                given.eq(Mux(self.multiplies | sums, destination, sequencer.y)),
-                reads_pair.eq(self.multiplies & ~multiplier.b_write),
-                writes.eq(Mux(self.multiplies, products, sums)),
-                of_right.eq(_is_right(destination)),
-                write_quotient.eq(self.multiplies & multiplier.b_write & multiplier.b_quotient),
-            ]
+            m.d.comb += self.b_of_units(sums, given, reads_pair, writes, of_right, write_quotient)
         left, right = (Signal(self.layout.BLOCK_BITS, name=f"b_{side}") for side in _SIDES)
         write_left, write_right = Signal(), Signal()
         self._writes = write_left, write_right
@@ -241,7 +253,28 @@ class BankedLane(Lane):
             m.d.comb += bank.b_write.eq(delays(m, write, 2)[-1] & may)
         return left, right
 
-    def _idle_ports(self) -> Mapping[str, Value]:
+    def b_of_units(
+        self,
+        sums: Value,
+        given: Signal,
+        reads_pair: Signal,
+        writes: Signal,
+        of_right: Signal,
+        write_quotient: Signal,
+    ) -> list[Any]:
+        """What the multiplier and the linear unit, whose `sums` are written, ask port B for."""
+        sequencer, multiplier = self.sequencer, self.multiplier
+        destination = sequencer.destination
+        products = multiplier.b_write & ~multiplier.b_quotient & ~sequencer.suppress_write
+        return [
+            given.eq(Mux(self.multiplies | sums, destination, sequencer.y)),
+            reads_pair.eq(self.multiplies & ~multiplier.b_write),
+            writes.eq(Mux(self.multiplies, products, sums)),
+            of_right.eq(is_right(destination)),
+            write_quotient.eq(self.multiplies & multiplier.b_write & multiplier.b_quotient),
+        ]
+
+    def idle_ports(self) -> Mapping[str, Value]:
         """When a port has nothing to do, by its name; for a lane that blinds, and no other.
 
         What lies in a port's way is then not read beside what is blinded: the bank in which x or y
@@ -251,11 +284,11 @@ class BankedLane(Lane):
             return {}
         sequencer, multiplier, multiplies = self.sequencer, self.multiplier, self.multiplies
         factors = multiplier.a_role == Pair.FACTORS
-        no_multiplier = ~_is_right(sequencer.y) | (sequencer.y == self.number(Mode.ONE))
+        no_multiplier = ~is_right(sequencer.y) | (sequencer.y == self.number(Mode.ONE))
         of_right: Value = Const(1)
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
-        x_right = Mux(sequencer.exponent_read, of_right, _is_right(sequencer.x))
+        x_right = Mux(sequencer.exponent_read, of_right, is_right(sequencer.x))
         product = multiplies & ~sequencer.exponent_read
         right_in_product = product & ~(factors & no_multiplier)
         writes_left, writes_right = self._writes
@@ -309,9 +342,10 @@ class BankedLane(Lane):
             m.d.comb += a_index.eq(self.sequencer.exponent_index)
         with m.Elif(self.multiplies):
             m.d.comb += [a_index.eq(multiplier.a_index), b_index.eq(multiplier.b_index)]
+        self.index_beside_scan(m, b_index)
         with m.If(~self.busy):
             m.d.comb += b_index.eq(self.index)
-            is_inverse = operand.matches(*(self.layout.numbers[one] for one in _INVERSES))
+            is_inverse = operand.matches(*(self.layout.numbers[one] for one in INVERSES))
             with m.If(self.write & is_inverse):
                 m.d.comb += b_index.eq(self.layout.block - 1)
         return a_index, Cat(b_index, beyond)
@@ -345,7 +379,11 @@ class BankedLane(Lane):
             ]
         return Mux(draws, drawn.digit, right.a_data), suppresses
 
-    def _entry(self, after: int) -> Value:
+    def entries(self) -> tuple[Value, Value]:
+        """The table's entries that WINDOW and ENTRY mean."""
+        return self.entry(0), self.entry(1)
+
+    def entry(self, after: int) -> Value:
         """The table's entry that the window names, or one `after` that."""
         window, program = self.sequencer.window, self.program
         assert window is not None
@@ -355,7 +393,7 @@ class BankedLane(Lane):
         return Mux(self.sequencer.modulus == Context.WHOLE, whole, named)
 
 
-def _is_right(number: Value) -> Value:
+def is_right(number: Value) -> Value:
     """Whether the location of a number is in the right bank."""
     return number[BankedLayout.NUMBER_BITS - 1]
 

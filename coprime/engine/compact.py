@@ -17,12 +17,19 @@ from .contract import Command, Operand
 from .design import EngineDesign, check_ranges, lane_capabilities, required_operands
 from .layout import BankedLayout
 
-__all__ = ["compact"]
+__all__ = [
+    "BLINDED_WINDOW",
+    "LEAST_BLINDED",
+    "WHOLE_WINDOW",
+    "WINDOW",
+    "banked_operands",
+    "compact",
+]
 
-_WINDOW, _BLINDED_WINDOW, _WHOLE_WINDOW = 4, 3, 2
+WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-_LEAST_BLINDED = 128
+LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
 
@@ -43,7 +50,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
     chosen = Blinding[blinding.upper()]
     blinds_exponents = Blinding.EXPONENT in chosen
-    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
+    check_ranges(max_bits=(max_bits, range(LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication()
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
@@ -56,18 +63,18 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         family="compact",
         family_number=8,
         min_length=min_length,
-        required=_required(),
+        required=banked_operands(),
         constant_time=True,
         checked=True,
         draws=bool(chosen),
     )
-    window = _BLINDED_WINDOW if chosen else _WINDOW
-    exponentiation = Exponentiation("fixed-window", window, _WHOLE_WINDOW, chosen)
+    window = BLINDED_WINDOW if chosen else WINDOW
+    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
 
 
-def _required() -> Mapping[Command, frozenset[Operand]]:
+def banked_operands() -> Mapping[Command, frozenset[Operand]]:
     """As of others, but RSA_PRIVATE takes one weight and the public exponent, and no M_POWER."""
     required = required_operands(inverses=True)
     private = required[Command.RSA_PRIVATE] - {Operand.CRT_Q} | {Operand.E}

@@ -21,7 +21,7 @@ Protocol
   `checked` and a digit of RSA_PRIVATE's result is not the one that was checked, `error` becomes
   FAULT, two cycles after the digit at the latest, and `busy` is 1 until the memory is wiped.
 * Where the engine is `checked`, `residue` is, after RSA_PRIVATE, that of 3 S - M + X as the check
-  has used them: what `expected_residue` is modulo 2^digit_width - 1. After other commands it is
+  has used them: what `expected_residue` is modulo `residue_modulus`. After other commands it is
   anything.
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
@@ -40,6 +40,8 @@ from amaranth.utils import bits_for
 
 from coprime.model import montgomery
 from coprime.program.operands import Command, Length, Operand
+
+from .residue import residue_width
 
 __all__ = [
     "COMMAND_BITS",
@@ -238,7 +240,11 @@ class EngineSignature(wiring.Signature):
                 "multiplying": Out(bits_for(capabilities.multipliers)),
             }
             | ({"random": In(stream.Signature(8))} if capabilities.draws else {})
-            | ({"residue": Out(capabilities.digit_width + 1)} if capabilities.checked else {})
+            | (
+                {"residue": Out(residue_width(capabilities.digit_width) + 1)}
+                if capabilities.checked
+                else {}
+            )
         )
 
 

@@ -99,6 +99,7 @@ class Lane(wiring.Component):
             leads=leads,
             # Only the lane of two banks, the smallest, has its sequencer of explicit LUTs.
             target=target if banked else Target.GENERIC,
+            overlaps=multiplication.overlaps,
         )
         self.linear = LinearUnit(
             width, capabilities.count_bits, depth, two_banks=banked, waits=program.draws
@@ -129,9 +130,11 @@ class Lane(wiring.Component):
         multiplier = self.multiplier
         if isinstance(multiplier, ModularMultiplier):
             m.submodules.multiplier = multiplier
-        is_product = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
+        works = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
+        if self.multiplication.overlaps:
+            works = multiplier.busy
         m.d.comb += [
-            self.multiplies.eq(is_product & ~sequencer.clearing),
+            self.multiplies.eq(works & ~sequencer.clearing),
             # The bus.
             sequencer.command.eq(self.command),
             sequencer.start.eq(self.start),
@@ -151,7 +154,6 @@ class Lane(wiring.Component):
             multiplier.prepare.eq(sequencer.prepare),
             multiplier.wipe.eq(sequencer.clear),
             multiplier.inner_digits.eq(sequencer.inner_digits),
-            multiplier.outer_digits.eq(sequencer.outer_digits),
             multiplier.rounds.eq(sequencer.rounds),
             multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
             sequencer.multiplied.eq(multiplier.done),
@@ -165,6 +167,10 @@ class Lane(wiring.Component):
             sequencer.z_is_odd.eq(linear.z_is_odd),
             sequencer.z_is_normalized.eq(linear.z_is_normalized),
         ]
+        if self.multiplication.overlaps:
+            m.d.comb += sequencer.occupied.eq(multiplier.busy)
+        else:
+            m.d.comb += multiplier.outer_digits.eq(sequencer.outer_digits)
         if self.multiplication.scaled:
             m.d.comb += multiplier.descale.eq(sequencer.descale)
         with m.Switch(sequencer.operation):

@@ -138,6 +138,7 @@ _LEFT: Mapping[Reference, int] = {
 bit."""
 _RIGHT: Mapping[Reference, int] = {
     Scratch.QUOTIENT: 0,
+    Scratch.T_0: 0,  # of a multiplier that has its own place for the quotient
     # Used up by the table of a private operation, but for E, which is kept.
     Operand.M_POWER: 8,
     Operand.Y: 10,

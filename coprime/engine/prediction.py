@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Command, Context, Length, Mode, Operand, Reference, Scratch
-from coprime.program.steps import EXPONENT_BLINDING_BITS, Step
+from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
 
 from .contract import Capabilities, Error
 from .layout import Layout
@@ -16,6 +16,7 @@ from .sequencer.control import step_kinds
 from .sequencer.current_context import CurrentContextModel
 from .sequencer.exponent_scanner import ScannerModel
 from .sequencer.next_rules import AFTER_ANY_STEP, RULES, Conditions, Effect
+from .sequencer.overlap import OverlapModel
 from .sequencer.program_memory import ProgramCounter
 from .sequencer.rotation import WRITES
 from .sequencer.windows import WindowModel
@@ -112,6 +113,8 @@ class LaneModel:
             program, capabilities, self.lengths, self.values, private=self.private
         )
         self.window = WindowModel(program, self.scanner)
+        self.timeline = OverlapModel(self) if self.multiplication.overlaps else None
+        """When products begin that overlap."""
         self._kinds = {
             kind: kinds for kinds in step_kinds(program, capabilities) for kind in kinds.kinds
         }
@@ -124,6 +127,8 @@ class LaneModel:
     def execute(self) -> None:
         """The step at the address, up to the next one; FETCH takes a cycle."""
         step = self.current.resolved(self.pc.step)
+        if self.timeline and step.kind is not StepKind.MULTIPLY:
+            self.cycles = max(self.cycles, self.timeline.idle)
         self.cycles += 1
         self._kinds[step.kind].run(self, step)
 

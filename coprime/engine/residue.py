@@ -1,55 +1,78 @@
 """What software compares with the numbers that it has sent and read."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Residue", "expected_residue"]
+__all__ = ["Residue", "expected_residue", "residue_modulus", "residue_width"]
 
 
 class Residue(wiring.Component):
-    """The sum of digits, and so the number that they are of, modulo 2^W - 1.
+    """The sum of digits, and so the number that they are of, modulo 2^V - 1.
 
     One bit that is another makes a difference of a power of two, and so another residue, wherever
-    the number has been in between. W is the width of a digit.
+    the number has been in between. V is `residue_width` of a digit, whose parts of V bits are added
+    one after the other.
 
     Members
     -------
     clear : the sum becomes 0
-    add, digit : a digit is added; two of `add` may follow each other
-    residue : W + 1 bits; the residue of that number, 0 to 2^(W+1) - 1, is the sum's
+    add, digit : a digit is added, in as many cycles as it has parts; then another one may follow
+    residue : V + 1 bits; the residue of that number, 0 to 2^(V+1) - 1, is the sum's
     """
 
     def __init__(self, digit_width: int):
+        self.width = residue_width(digit_width)
+        self.parts = digit_width // self.width
         super().__init__(
             {
                 "clear": In(1),
                 "add": In(1),
                 "digit": In(digit_width),
-                "residue": Out(digit_width + 1),
+                "residue": Out(self.width + 1),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
-        """The carry, which is worth 1, is added with the next digit."""
+        """The carry, which is worth 1, is added with the next part."""
         m = Module()
-        width = len(self.digit)
+        width = self.width
         total, carry = Signal(width), Signal()
         m.d.comb += self.residue.eq(Cat(total, carry))
-        with m.If(self.add):
+        part, adds = self.digit, self.add
+        if self.parts > 1:
+            rest = Signal(width * (self.parts - 1))
+            more = Signal(self.parts - 1)
+            part = Signal(width)
+            m.d.sync += [more.eq(more[1:]), rest.eq(rest[width:])]
+            with m.If(self.add):
+                m.d.sync += [more.eq(-1), rest.eq(self.digit[width:])]
+            m.d.comb += part.eq(Mux(self.add, self.digit[:width], rest[:width]))
+            adds = self.add | more[0]
+        with m.If(adds):
             # The lowest position of a sum makes the carry an input of one carry chain.
-            both = Cat(carry, total) + Cat(carry, self.digit)
+            both = Cat(carry, total) + Cat(carry, part)
             m.d.sync += Cat(total, carry).eq(both[1:])
         with m.If(self.clear):
             m.d.sync += [total.eq(0), carry.eq(0)]
         return m
 
 
+def residue_width(digit_width: int) -> int:
+    """V, the greatest divisor of a digit's width that is 31 at most: for a register of 32 bits."""
+    return max(width for width in range(1, 32) if digit_width % width == 0)
+
+
+def residue_modulus(digit_width: int) -> int:
+    """2^V - 1."""
+    return (1 << residue_width(digit_width)) - 1
+
+
 def expected_residue(s: int, x: int, modulus: int, digit_width: int) -> int:
-    """3 S - M + X modulo 2^W - 1, where S - M, below 0, is kept as if there was a borrow.
+    """3 S - M + X modulo 2^V - 1, where S - M, below 0, is kept as if there was a borrow.
 
     A borrow is worth 2^(W*D), which is 1. S counts three times since software cuts off what S has
     above the modulus's length: with S - M, a bit there that M gets could be that of S + M, which
-    would go unseen. Three times a power of two is no power of two modulo 2^W - 1, for W over 2.
+    would go unseen. Three times a power of two is no power of two modulo 2^V - 1, for V over 2.
     """
-    return (3 * s - modulus + 1 + x) % ((1 << digit_width) - 1)
+    return (3 * s - modulus + 1 + x) % residue_modulus(digit_width)

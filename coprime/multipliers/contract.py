@@ -144,7 +144,8 @@ class BankedMultiplierSignature(wiring.Signature):
 class OverlappingMultiplierSignature(wiring.Signature):
     """Ports of a multiplier that takes a product before the last one has ended.
 
-    `start` and `prepare` ask for a product or a preparation, while none is asked for. From the next
+    `start` and `prepare` ask for a product or a preparation, while none is asked for; `wipe`, while
+    nothing is under way, clears all operands. From the next
     cycle to `done` the lengths, `multiplier_is_one`, `descale`, `squares` and `chained` are valid
     and constant, as in `BankedMultiplierSignature`; `longest_digits` are the most that any modulus
     has until the next preparation. `chained` is 1 if the multiplicand is the result of the product
@@ -165,7 +166,10 @@ class OverlappingMultiplierSignature(wiring.Signature):
     """
 
     def __init__(self, digit_width: int, count_bits: int):
-        inputs = ("start", "prepare", "multiplier_is_one", "descale", "squares", "chained")
+        inputs = (
+            *("start", "prepare", "wipe"),
+            *("multiplier_is_one", "descale", "squares", "chained"),
+        )
         outputs = ("done", "busy", "takes", "turns", "b_of_next", "b_write", "multiplying", "fault")
         counts = ("inner_digits", "rounds", "longest_digits")
         super().__init__(

@@ -72,6 +72,7 @@ struct coprime {
     uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
     uint32_t min_bits;         /* The minimum length of a modulus. */
     uint32_t digit_width;      /* Bits of a digit: 1 to 255. */
+    uint32_t residue_width;    /* The greatest divisor of that, of 31 at most. */
     uint32_t headroom;         /* Bits of an operand beyond its length. */
     uint32_t radix_bits;       /* As DIGITS.RADIX. 0: even moduli are allowed. */
     bool constant_time;        /* Private operations take the same cycles for every key. */

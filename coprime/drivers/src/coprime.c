@@ -547,11 +547,11 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
     return read(driver, COPRIME_OUTPUT_FIFO);
 }
 
-/* Residues modulo 2^W - 1, where W is the digit_width of an accelerator that checks, up to 31: 0 to
-   2^W - 1, of which the greatest is 0, too. The time is the same for every number. */
+/* Residues modulo 2^V - 1, where V is the residue_width: 0 to 2^V - 1, of which the greatest is 0,
+   too. The time is the same for every number. */
 static uint32_t residue(const struct coprime *driver, uint32_t number)
 {
-    const uint32_t width = driver->digit_width, greatest = ((uint32_t)1 << width) - 1;
+    const uint32_t width = driver->residue_width, greatest = ((uint32_t)1 << width) - 1;
 
     for (uint32_t bits = 0; bits <= 32; bits += width) {
         number = (number & greatest) + (number >> width);
@@ -561,7 +561,7 @@ static uint32_t residue(const struct coprime *driver, uint32_t number)
 
 static uint32_t residue_of(const struct coprime *driver, const uint32_t *number, uint32_t count)
 {
-    const uint32_t width = driver->digit_width, greatest = ((uint32_t)1 << width) - 1;
+    const uint32_t width = driver->residue_width, greatest = ((uint32_t)1 << width) - 1;
     const uint32_t shift = 32 % width; /* times 2^32 is a rotation */
     uint32_t found = 0;
 
@@ -577,7 +577,7 @@ static uint32_t residue_of(const struct coprime *driver, const uint32_t *number,
 static bool belongs(const struct coprime *driver, const uint32_t *x, const uint32_t *result)
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
-    const uint32_t zero = ((uint32_t)1 << driver->digit_width) - 1;
+    const uint32_t zero = ((uint32_t)1 << driver->residue_width) - 1;
     const uint32_t sum = residue(driver, residue_of(driver, x, count) + 1);
     const uint32_t once = residue_of(driver, result, count);
     const uint32_t expected = residue(driver, residue(driver, sum + once) + residue(driver, 2 * once));
@@ -648,6 +648,9 @@ int coprime_open(struct coprime *driver)
         (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
     word = read(driver, COPRIME_DIGITS);
     driver->digit_width = (word & COPRIME_DIGITS_WIDTH_MASK) >> COPRIME_DIGITS_WIDTH_SHIFT;
+    for (driver->residue_width = 31; driver->digit_width % driver->residue_width != 0;) {
+        --driver->residue_width;
+    }
     driver->headroom = (word & COPRIME_DIGITS_HEADROOM_MASK) >> COPRIME_DIGITS_HEADROOM_SHIFT;
     driver->radix_bits = (word & COPRIME_DIGITS_RADIX_MASK) >> COPRIME_DIGITS_RADIX_SHIFT;
     word = read(driver, COPRIME_MAX_LENGTH);

@@ -101,7 +101,7 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
         *(_blind_base() if base else [enter(_CURRENT, _ACC, Scratch.FACTOR)]),
         _move(Mode.WINDOW, _ACC, _CURRENT),
         _table(_CURRENT),
-        *(_start(one) if blinding else _last_entry(one)),
+        *(_start(multiplication, one) if blinding else _last_entry(multiplication, one)),
         replace(windows_of_exponent, label=_SCAN),
         replace(square, even_exponent=base),
         product,
@@ -115,18 +115,21 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     return [replace(steps[0], label=_HALF), *steps[1:]]
 
 
-def _last_entry(one: Scratch) -> list[Step]:
+def _last_entry(multiplication: Multiplication, one: Scratch) -> list[Step]:
     """T_15, in whose place there is the 1 to begin with."""
+    kept = Scratch.T_0 if multiplication.overlaps else Scratch.QUOTIENT
     return [
         multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
-        _move(Scratch.QUOTIENT, one, _CURRENT),
+        _move(kept, one, _CURRENT),
         _move(Scratch.T_15, _ACC, _CURRENT),
-        *_start(Scratch.QUOTIENT),
+        _move(_ACC, kept, _CURRENT),
     ]
 
 
-def _start(one: Scratch) -> list[Step]:
-    return [_move(_ACC, one, _CURRENT)]
+def _start(multiplication: Multiplication, one: Scratch) -> list[Step]:
+    """1, and T_0 = 1 where a product with a window of 0 is not just left out."""
+    kept = [_move(Scratch.T_0, one, _CURRENT)] if multiplication.overlaps else []
+    return [*kept, _move(_ACC, one, _CURRENT)]
 
 
 def _blind_exponent() -> list[Step]:
@@ -284,10 +287,17 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         _move(Mode.WINDOW, _ACC, _WHOLE),
         _table(_WHOLE),
         _move(_ACC, Operand.M_POWER, _WHOLE),
-        jump(one, _SCAN),
+        *_scan_from(one, multiplication),
         replace(check_below_modulus(Operand.Y), label=_MODMUL),
         jump(descale(multiplication, product), REDUCE_BELOW_3M),
     ]
+
+
+def _scan_from(one: Step, multiplication: Multiplication) -> list[Step]:
+    """1 in ACCUMULATOR, and as T_0 where it is needed, then the exponent."""
+    if multiplication.overlaps:
+        return [one, jump(_move(Scratch.T_0, _ACC, _WHOLE), _SCAN)]
+    return [jump(one, _SCAN)]
 
 
 def _scan_public(target: str) -> Step:

@@ -82,9 +82,12 @@ class Sequencer(wiring.Component):
         program has no entry for.
     target : Target
         With XC7 the program memory and the choice of the exponent's bit are of explicit LUTs.
+    overlaps : bool
+        The multiplier takes a product before the last one has ended.
 
     Members
     -------
+    occupied : the multiplier works, and only a MULTIPLY may begin; only if it `overlaps`
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
     suppress_write : the product under way is not written, since the window is 0; only if `in_place`
@@ -109,8 +112,10 @@ class Sequencer(wiring.Component):
         numbers: Mapping[Reference, int],
         leads: bool = True,
         target: Target = Target.GENERIC,
+        overlaps: bool = False,
     ):
         self.program = program
+        self.overlaps = overlaps
         self.capabilities = capabilities
         self.numbers = numbers
         self.leads = leads
@@ -172,6 +177,7 @@ class Sequencer(wiring.Component):
                 "other_at_barrier": In(1),
                 "other_ends": In(1),
             }
+            | ({"occupied": In(1)} if overlaps else {})
             | ({"descale": Out(1)} if program.descales else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
@@ -229,7 +235,9 @@ class Sequencer(wiring.Component):
                         self.end(m, Error.FAULT)
             with m.State("FETCH"):
                 m.d.sync += self.step.eq(resolved)
-                self._dispatch(m)
+                is_product = memory.fetched.kind == StepKind.MULTIPLY
+                with m.If(is_product | ~(self.occupied if self.overlaps else Const(0))):
+                    self._dispatch(m)
             for kinds in self.step_kinds:
                 kinds.states(m, self)
             if self.proof is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from amaranth.hdl import Module
 
 from coprime.program.assembler import Program
-from coprime.program.operands import Mode
+from coprime.program.operands import Context, Mode
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities
@@ -50,17 +50,28 @@ class MultiplySteps:
         multiplication, digits = lane.multiplication, lane.digits(step.modulus)
         together = {"together": True} if lane.together else {}
         if step.kind is StepKind.PREPARE:
-            lane.cycles += multiplication.prepare_cycles(digits, **together)
+            if lane.timeline:
+                lane.timeline.prepare(lane.digits(Context.WHOLE))
+            else:
+                lane.cycles += multiplication.prepare_cycles(digits, **together)
             if Next.EACH_ENTRY in self.program.nexts:
                 lane.window.value = 1
             lane.pc.move(jump=0, forward=1)
             return
         rounds = self.capabilities.rounds(lane.length(step.outer))
         descale = {"descale": True} if step.descale else {}
-        lane.cycles += multiplication.cycles(digits, rounds, **together, **descale)
+        if lane.timeline:
+            lane.timeline.multiply(lane.written(step), step, digits, rounds)
+        else:
+            lane.cycles += multiplication.cycles(digits, rounds, **together, **descale)
         if not step.conditional or lane.scanner.bit(step):
             lane.products += multiplication.products(digits, rounds, **descale)
-            suppressed = self.program.in_place and step.y is Mode.WINDOW and not lane.window.value
+            suppressed = (
+                self.program.in_place
+                and not multiplication.overlaps
+                and step.y is Mode.WINDOW
+                and not lane.window.value
+            )
             if not suppressed:
                 x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))
                 product = multiplication.product(x, y, modulus, rounds, **descale)

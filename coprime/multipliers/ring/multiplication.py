@@ -70,34 +70,41 @@ class RingMultiplication(Multiplication):
 
     @staticmethod
     def loading(count: int) -> int:
-        """Cycles of reading D = `count` words into a ring."""
-        return count + READ_LATENCY
+        """Cycles of reading D = `count` words into a ring, and a 0 behind them."""
+        return count + 1
+
+    @property
+    def settling(self) -> int:
+        """Cycles in which the last words go to their rings."""
+        return self.loop + 1
 
     @cache  # noqa: B019
     def draining(self, count: int) -> int:
-        """Cycles from the end of a product's D + 1 steps to its last word in the memory."""
-        return sum(self.step(s, count) for s in range(count - 1)) + self.loop + 1
+        """Cycles from the end of a product's D + 1 steps until its result is in the memory."""
+        return sum(self.step(s, count) for s in range(count - 1)) + self.settling
 
-    def round(self, inner: int, count: int) -> int:
-        """Cycles of a round modulo M of `inner` words, whose last words are those of `count`."""
-        return (
-            (1 + READ_LATENCY + 1 + self.loop) + self.loading(inner) + 2 * (count + 1) + self.loop
-        )
+    def rounds_after(self, last: int, count: int) -> int:
+        """The last cycle of SETTLE and of a round modulo M, after the cycle `last`."""
+        read_c, quotient = READ_LATENCY + 2, 1
+        columns = self.loading(count) + self.settling + 2 * (count + 1)
+        return last + self.settling + read_c + quotient + columns + self.settling
 
     def prepare_cycles(self, inner: int) -> int:
-        """Cycles of making M' of a modulus of `inner` words."""
-        return self.loading(inner) + self.round(inner, inner)
+        """Cycles of making M' of a modulus of `inner` words, the longest one."""
+        return self.rounds_after(2 + self.loading(inner), inner)
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication by itself, which no other one follows without a break."""
         count = max(inner, rounds)
-        alone = self.loading(count) + self.period(count) + self.draining(count)
-        return alone + (self.round(inner, inner) if descale else 0)
+        closes = 2 + self.loading(count) + self.period(count)
+        if descale:
+            return self.rounds_after(closes + self.draining(count) - self.settling, count)
+        return closes + self.draining(count)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Products of words that the algorithm needs, each once: D^2 + D - 1."""
         count = max(inner, rounds)
-        return count * count + count - 1 + (1 + inner if descale else 0)
+        return count * count + count - 1
 
     def product(
         self,

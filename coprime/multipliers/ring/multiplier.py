@@ -106,7 +106,7 @@ class RingMultiplier(ModularMultiplier):
         slot, product = schedule.slot, operands.product
         connect(m, schedule.slot, phases.slot)
         for sink, source, names in (
-            (phases, self, ("start", "prepare", "descale", "chained", "squares")),
+            (phases, self, ("start", "prepare", "wipe", "descale", "chained", "squares")),
             (phases, self, ("inner_digits", "rounds", "longest_digits", "multiplier_is_one")),
             (schedule, phases, ("start_steps", "stop", "count")),
             (phases, schedule, ("stops",)),
@@ -183,9 +183,10 @@ class RingMultiplier(ModularMultiplier):
             operands.word_x.eq(
                 Mux(phases.loads_x, Mux(phases.zero, phases.one, self.a_data), sums.word)
             ),
-            operands.write_m.eq(gives & of_modulus),
-            operands.write_q.eq(quotients[age + 1]),
-            operands.place_q.eq(place_q),
+            operands.write_m.eq(gives & of_modulus | phases.wipes),
+            operands.write_q.eq(quotients[age + 1] | phases.wipes),
+            operands.place_q.eq(Mux(phases.wipes, phases.place, place_q)),
+            sums.wipe.eq(phases.wipes),
             operands.write_y.eq(phases.loads_y | results[age + 1] & phases.squaring),
             operands.place_y.eq(Mux(phases.loads_y, phases.place_y, place_result)),
             operands.word_y.eq(

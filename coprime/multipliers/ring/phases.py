@@ -27,6 +27,7 @@ class Phases(wiring.Component):
     LOAD_M     M into Y's ring, and behind its place D a 1; q is made
     COLUMNS    two slots a column: q * M_k, S_k * 1
     FINISH     the last words go to their rings
+    WIPE       zeros into all places of all rings
     ========== ==================================================================================
 
     Parameters
@@ -36,7 +37,7 @@ class Phases(wiring.Component):
 
     Members
     -------
-    start, prepare, descale, chained, squares, inner_digits, rounds, longest_digits,
+    start, prepare, wipe, descale, chained, squares, inner_digits, rounds, longest_digits,
     multiplier_is_one, takes, turns, done, busy, a_role, a_index, b_role, b_of_next
         As in `OverlappingMultiplierSignature`.
     slot : SlotSignature, in; stops : in, of the schedule
@@ -50,6 +51,7 @@ class Phases(wiring.Component):
     crossed, first, of_q, i, j : the product of a round's slot
     ends, gives_quotient, gives_result : it ends a column, whose word is q, or one of the result
     clear : the sums begin anew
+    wipes : zeros go to place `place` of all rings
     loads_x, place, zero, one : a word comes for X's ring: `one` where `zero`, else port A's
     loads_y, place_y, zero_y, one_y, y_of_a : the same of Y; port A's or port B's
     port_b_taken : port B writes; nothing can be read
@@ -61,12 +63,21 @@ class Phases(wiring.Component):
     def __init__(self, place_bits: int, count_bits: int, multiplication: RingMultiplication):
         self.place_bits = place_bits
         self.multiplication = multiplication
-        inputs = ("start", "prepare", "descale", "chained", "squares", "multiplier_is_one")
+        inputs = ("start", "prepare", "wipe", "descale", "chained", "squares", "multiplier_is_one")
         counts = ("inner_digits", "rounds", "longest_digits")
         flags = (
             *("takes", "turns", "done", "busy", "b_of_next", "start_steps", "stop"),
             *("old_exists", "new_exists", "writes", "squaring", "preparing", "in_columns"),
-            *("crossed", "first", "of_q", "ends", "gives_quotient", "gives_result", "clear"),
+            *(
+                "crossed",
+                "first",
+                "of_q",
+                "ends",
+                "gives_quotient",
+                "gives_result",
+                "clear",
+                "wipes",
+            ),
             *("loads_x", "zero", "one", "loads_y", "zero_y", "one_y", "y_of_a", "fault"),
         )
         places = ("count", "inner", "i", "j", "place", "place_y")
@@ -90,7 +101,7 @@ class Phases(wiring.Component):
         phase = OneHot(
             (
                 *("idle", "load_x", "steps", "settle"),
-                *("load_c", "quotient", "load_m", "columns", "finish"),
+                *("load_c", "quotient", "load_m", "columns", "finish", "wipe_all"),
             ),
             "idle",
         )
@@ -160,7 +171,9 @@ class Phases(wiring.Component):
         second = Signal()
         last_column = second & (k == self.count)
         ends_load_m = now["load_m"] & loaded & settled
-        phase.change("idle", "load_x", begins)
+        phase.change("idle", "load_x", begins & ~self.wipe)
+        phase.change("idle", "wipe_all", self.wipe)
+        phase.change("wipe_all", "idle", k.all())
         phase.change("load_x", "steps", leaves_load & ~self.preparing)
         phase.change("load_x", "settle", leaves_load & self.preparing)
         phase.change("steps", "settle", self.stops)
@@ -180,13 +193,15 @@ class Phases(wiring.Component):
             m.d.sync += second.eq(~second)
         with m.Else():
             m.d.sync += second.eq(0)
-        with m.If(now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second):
+        counts = now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second
+        with m.If(counts | now["wipe_all"]):
             m.d.sync += k.eq(k + 1)
-        with m.If(begins | now["load_c"] | ends_load_m):
+        with m.If(begins | self.wipe | now["load_c"] | ends_load_m):
             m.d.sync += k.eq(0)
         m.d.comb += [
             self.done.eq(self.takes & ~wants_preparation & ~self.descale | now["finish"] & settled),
             self.in_columns.eq(now["columns"] | now["finish"]),
+            self.wipes.eq(now["wipe_all"]),
             self.clear.eq(now["load_x"] | now["load_c"] | ends_load_m),
             self.writes.eq(Mux(self.in_columns, ~self.preparing, ~old_descales)),
         ]
@@ -242,9 +257,9 @@ class Phases(wiring.Component):
         zero_a = came("beyond", beyond | now["load_x"] & self.preparing)
         is_0 = came("is_0", now["load_x"] & self.preparing & (k == 0))
         m.d.comb += [
-            self.loads_x.eq(came_x),
-            self.place.eq(place_a),
-            self.zero.eq(zero_a),
+            self.loads_x.eq(came_x | self.wipes),
+            self.place.eq(Mux(self.wipes, k, place_a)),
+            self.zero.eq(zero_a | self.wipes),
             self.one.eq(is_0),
         ]
         # --- Port B: Y, or c ---------------------------------------------------------------------
@@ -272,15 +287,17 @@ class Phases(wiring.Component):
         puts_one = now["load_m"] & loaded
         came_c = got_c[READ_LATENCY]
         m.d.comb += [
-            self.loads_y.eq(came_y | came_m | came_x & self.squaring | came_c | puts_one),
+            self.loads_y.eq(
+                came_y | came_m | came_x & self.squaring | came_c | puts_one | self.wipes
+            ),
             self.place_y.eq(
                 Mux(
                     came_y,
                     came_place,
-                    Mux(came_c, 0, Mux(came_m | came_x, place_a, self.count + 1)),
+                    Mux(came_c, 0, Mux(puts_one & ~came_m, self.count + 1, self.place)),
                 )
             ),
             self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),
-            self.one_y.eq(Mux(came_y, y_one, Mux(came_m | came_x, is_0, 1))),
+            self.one_y.eq(Mux(came_y, y_one, Mux(came_m | came_x, is_0, puts_one))),
             self.y_of_a.eq((came_m | came_x) & ~came_y),
         ]

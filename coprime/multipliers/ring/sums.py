@@ -51,6 +51,7 @@ class ColumnSums(wiring.Component):
     slot : SumSignature, in
     sum : in, the tile's
     clear : there is no carry into the next column of the new product, nor an RS
+    wipe : everything becomes 0, an e_k in each cycle
     word : out, the word of the column that ended in the cycle before
     """
 
@@ -63,6 +64,7 @@ class ColumnSums(wiring.Component):
                 "slot": In(SumSignature()),
                 "sum": In(signed(tile_bits)),
                 "clear": In(1),
+                "wipe": In(1),
                 "word": Out(width),
             }
         )
@@ -94,7 +96,7 @@ class ColumnSums(wiring.Component):
         )
         with m.If(slot.before):
             m.d.sync += before.eq(self.sum)
-        with m.If(slot.nothing_before):
+        with m.If(slot.nothing_before | self.wipe):
             m.d.sync += before.eq(0)
         m.d.sync += diagonal.eq(self.sum - before)
         made = history(m, "made", slot.makes_diagonal, 1, reset=True)[-1]
@@ -103,7 +105,7 @@ class ColumnSums(wiring.Component):
         joins, leaves = Signal.like(diagonals.place), Signal.like(diagonals.place)
         leaving = Signal(2 * self.width + 1, reset_less=True)
         m.d.comb += [
-            diagonals.write.eq(made),
+            diagonals.write.eq(made | self.wipe),
             diagonals.place.eq(joins),
             diagonals.word.eq(diagonal),
             diagonals.i.eq(leaves),
@@ -121,4 +123,7 @@ class ColumnSums(wiring.Component):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
         with m.If(slot.turns | self.clear):
             m.d.sync += carry_new.eq(0)
+        with m.If(self.wipe):
+            m.d.sync += [one.eq(0) for one in (carry_old, carry_new, running_old, running_new)]
+            m.d.sync += [self.word.eq(0), joins.eq(joins + 1), leaves.eq(leaves + 1)]
         return m

@@ -1,0 +1,131 @@
+"""A lane of two banks for a multiplier that takes a product before the last one has ended."""
+
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value
+
+from coprime.multipliers.contract import Role
+from coprime.program.steps import StepKind
+
+from .banked_lane import INVERSES, MODULUS_OPERANDS, BankedLane, is_right
+
+__all__ = ["RingLane"]
+
+
+class ProductPlaces:
+    """Where a product's multiplier and its result lie: what the sequencer had for it.
+
+    Parameters
+    ----------
+    lane : RingLane
+    name : str
+    """
+
+    def __init__(self, lane: "RingLane", name: str):
+        numbers, entries = lane.layout.number_bits, lane.layout.BLOCK_BITS
+        self.multiplier = Signal(numbers, name=f"{name}_multiplier")
+        self.destination = Signal(numbers, name=f"{name}_destination")
+        self.window = Signal(entries, name=f"{name}_window")
+        self.entry = Signal(entries, name=f"{name}_entry")
+
+    def take(self, other: "ProductPlaces") -> list[Any]:
+        """The assignments that make it the same as another one."""
+        return [getattr(self, name).eq(value) for name, value in vars(other).items()]
+
+
+class RingLane(BankedLane):
+    """A lane of two banks whose products overlap.
+
+    The sequencer is up to one product ahead of the new one, and the new one of the old one, whose
+    result is written. So what the sequencer has had for both is kept here. A linear step, and the
+    scan of an exponent, wait until no product is under way.
+
+    The multiplicand lies left, and is not read if it is the result under way. The multiplier lies
+    right, a word a step through port B; both inverse and modulus are read while nothing else is.
+    Parameters and members as of `Lane`.
+    """
+
+    def multiplier_data(self) -> list[Any]:
+        """X and M lie left, Y and the inverses right."""
+        left, right = self.memories
+        return [self.multiplier.a_data.eq(left.a_data), self.multiplier.b_data.eq(right.b_data)]
+
+    def a_reads_inverse(self) -> Value:
+        """Never: port B does."""
+        return Const(0)
+
+    def read_for_product(self, m: Module, left: Signal, right: Signal) -> None:
+        """Port A of the left bank reads X, which the sequencer has, or M."""
+        with m.If(self.multiplier.a_role == Role.MODULUS):
+            m.d.comb += left.eq(self.of_context(MODULUS_OPERANDS))
+
+    def index_beside_scan(self, m: Module, b_index: Signal) -> None:
+        """The multiplier's index; an inverse is the last word of its block."""
+        multiplier = self.multiplier
+        with m.If(self.multiplies):
+            m.d.comb += b_index.eq(multiplier.b_index)
+            with m.If(~multiplier.b_write & (multiplier.b_role == Role.INVERSE)):
+                m.d.comb += b_index.eq(self.layout.block - 1)
+
+    def connect_units(self, m: Module) -> None:
+        """Place the units, and keep what the sequencer has for a product."""
+        super().connect_units(m)
+        sequencer, multiplier = self.sequencer, self.multiplier
+        self.asked, self.new, self.old = (ProductPlaces(self, n) for n in ("asked", "new", "old"))
+        modulus, rounds = Signal.like(sequencer.modulus), Signal.like(sequencer.rounds)
+        m.d.comb += [
+            self.asked.multiplier.eq(sequencer.y),
+            self.asked.destination.eq(sequencer.destination),
+            self.asked.window.eq(self.entry(0)),
+            self.asked.entry.eq(self.entry(1)),
+            multiplier.longest_digits.eq(self.counts.modulus),
+            multiplier.chained.eq(
+                (sequencer.operation == StepKind.MULTIPLY)
+                & (sequencer.x == self.new.destination)
+                & (sequencer.modulus == modulus)
+                & (sequencer.rounds == rounds)
+            ),
+        ]
+        with m.If(multiplier.turns):
+            m.d.sync += self.old.take(self.new)
+        with m.If(multiplier.takes):
+            m.d.sync += self.new.take(self.asked)
+            m.d.sync += [modulus.eq(sequencer.modulus), rounds.eq(sequencer.rounds)]
+
+    def b_of_units(
+        self,
+        sums: Value,
+        given: Signal,
+        reads_pair: Signal,
+        writes: Signal,
+        of_right: Signal,
+        write_quotient: Signal,
+    ) -> list[Any]:
+        """Port B: the old product's result; the multiplier of the new one, or of the next one."""
+        sequencer, multiplier = self.sequencer, self.multiplier
+        read = Mux(
+            multiplier.b_role == Role.INVERSE,
+            self.of_context(INVERSES),
+            Mux(multiplier.b_of_next, self.asked.multiplier, self.new.multiplier),
+        )
+        destination = Mux(self.multiplies, self.old.destination, sequencer.destination)
+        of_product = Mux(multiplier.b_write, self.old.destination, read)
+        of_linear = Mux(sums, sequencer.destination, sequencer.y)
+        return [
+            given.eq(Mux(self.multiplies, of_product, of_linear)),
+            writes.eq(Mux(self.multiplies, multiplier.b_write, sums)),
+            of_right.eq(is_right(destination)),
+        ]
+
+    def entries(self) -> tuple[Value, Value]:
+        """Of the sequencer's step, or of the product whose multiplier or result port B is asked."""
+        multiplier, old, new, asked = self.multiplier, self.old, self.new, self.asked
+        of_product = Mux(
+            multiplier.b_write, old.window, Mux(multiplier.b_of_next, asked.window, new.window)
+        )
+        window = Mux(self.multiplies, of_product, asked.window)
+        return window, Mux(self.multiplies, old.entry, asked.entry)
+
+    def idle_ports(self) -> dict[str, Value]:
+        """None: ports that have nothing to do read what is there."""
+        return {}
