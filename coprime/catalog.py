@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
-from coprime.cells.tiles import TILES
 from coprime.cluster.packet import MAX_CORES
 from coprime.engine.bit_serial import (
     interleaved_csa,
@@ -21,7 +20,7 @@ from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.lengths import Lengths
-from coprime.engine.ring import ring
+from coprime.engine.ring import RING_TILES, ring
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.fixed_modulus.design import compression, direct
@@ -343,14 +342,8 @@ FAMILIES: Mapping[str, Family] = {
             paper="",
             summary="products of differences of wide words, one after the other without a break",
             parameters=(
-                Parameter("max_bits", 320, 8192, 1024, "longest modulus in bits"),
-                ChoiceParameter("tile", tuple(TILES), "bal50", "the multiplier of words"),
-                ChoiceParameter(
-                    "blinding",
-                    BLINDINGS,
-                    "none",
-                    "what random numbers blind in a private operation",
-                ),
+                Parameter("max_bits", 128, 8192, 1024, "longest modulus in bits"),
+                ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
             ),
             design=ring,
         ),

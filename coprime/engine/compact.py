@@ -26,10 +26,10 @@ __all__ = [
     "compact",
 ]
 
-WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
+WINDOW, _BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-LEAST_BLINDED = 128
+_LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
 
@@ -50,7 +50,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
     chosen = Blinding[blinding.upper()]
     blinds_exponents = Blinding.EXPONENT in chosen
-    check_ranges(max_bits=(max_bits, range(LEAST_BLINDED if blinds_exponents else 64, 8193)))
+    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication()
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
@@ -68,7 +68,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         checked=True,
         draws=bool(chosen),
     )
-    window = BLINDED_WINDOW if chosen else WINDOW
+    window = _BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

@@ -3,36 +3,43 @@
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 
-from .compact import BLINDED_WINDOW, LEAST_BLINDED, WHOLE_WINDOW, WINDOW, banked_operands
+from .compact import WHOLE_WINDOW, WINDOW, banked_operands
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
+from .residue import residue_width
 
-__all__ = ["ring"]
+__all__ = ["RING_TILES", "ring"]
+
+_LEAST_RESIDUE = 12
+"""Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
+
+RING_TILES = tuple(
+    name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
+)
+"""The tiles whose words can be summed up in a residue."""
 
 
-def ring(max_bits: int = 1024, tile: str = "bal50", blinding: str = "none") -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits, 64 to 8192, on one tile.
+def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
+    """Design an engine for moduli of up to `max_bits` bits on one tile, 8192 at the most.
 
-    Windows, blinding and its limits are those of `compact`.
+    A modulus has at least 3w - 1 bits, and a prime, too, with words of w bits. Windows are those of
+    `compact`: 4 bits of an exponent modulo a prime, 2 bits modulo the whole modulus.
 
-    Raises ValueError where a parameter is out of its range.
+    Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
+    hold the sums of so long a modulus.
     """
-    if tile not in TILES:
-        raise ValueError(f"tile must be one of {', '.join(TILES)}, not {tile!r}")
-    if blinding not in BLINDINGS:
-        raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
-    chosen = Blinding[blinding.upper()]
+    if tile not in RING_TILES:
+        raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
     cell = TILES[tile]
     multiplication = RingMultiplication(cell.WORD, cell.LATENCY)
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
-    least = LEAST_BLINDED if Blinding.EXPONENT in chosen else 64
-    check_ranges(max_bits=(max_bits, range(max(least, 2 * min_length), 8193)))
+    most = min(8192, (cell.most_products() - 1) * width - headroom)
+    check_ranges(max_bits=(max_bits, range(max(128, 2 * min_length), most + 1)))
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = lane_capabilities(
@@ -45,12 +52,11 @@ def ring(max_bits: int = 1024, tile: str = "bal50", blinding: str = "none") -> E
         required=banked_operands(),
         constant_time=True,
         checked=True,
-        draws=bool(chosen),
     )
-    window = BLINDED_WINDOW if chosen else WINDOW
-    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
+    exponentiation = Exponentiation("fixed-window", WINDOW, WHOLE_WINDOW)
 
-    def make(target: Target = Target.GENERIC) -> RingMultiplier:
+    def make(target: Target) -> RingMultiplier:
+        # A column has D - 1 pairs, and two diagonal products.
         return RingMultiplier(cell(whole + 1, target), whole, capabilities.count_bits, target)
 
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

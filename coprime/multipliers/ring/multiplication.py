@@ -80,8 +80,11 @@ class RingMultiplication(Multiplication):
 
     @cache  # noqa: B019
     def draining(self, count: int) -> int:
-        """Cycles from the end of a product's D + 1 steps until its result is in the memory."""
-        return sum(self.step(s, count) for s in range(count - 1)) + self.settling
+        """Cycles from the end of a product's D + 1 steps until its result is in the memory.
+
+        Each of the D - 1 columns that are left has the old product's slots and one more.
+        """
+        return sum(max(count - 2 - s, 1) + 1 for s in range(count - 1)) + self.settling
 
     def rounds_after(self, last: int, count: int) -> int:
         """The last cycle of SETTLE and of a round modulo M, after the cycle `last`."""

@@ -64,7 +64,8 @@ class RingSchedule(wiring.Component):
     Members
     -------
     start_steps : begin with step 0 in the next cycle, while idle
-    stop : end with the old product's last column
+    stop : there is no new product: a step has the old one's column and one PAD, so that columns end
+        two cycles apart, and the last column is the end
     count : D, constant while not idle
     slot : SlotSignature, out
     stops : the last slot before it is idle
@@ -100,7 +101,12 @@ class RingSchedule(wiring.Component):
         ends, restarts = Signal(), Signal()  # a step; of a product, with step 0
         next_s, next_left = Signal.like(s), Signal.like(left)
         m.d.comb += [
-            ends.eq(now["newest"] | now["diagonal_xy"] & slot.opening | now["diagonal_qm"] & is_1),
+            ends.eq(
+                now["newest"]
+                | now["diagonal_xy"] & slot.opening
+                | now["diagonal_qm"] & is_1
+                | now["pad"] & self.stop
+            ),
             slot.closes.eq(ends & slot.closing),
             restarts.eq(now["idle"] | slot.closes),
             self.stops.eq(ends & slot.last_old & self.stop),
@@ -137,7 +143,7 @@ class RingSchedule(wiring.Component):
         m.d.comb += [
             old_ends.eq(now["old_qm"] & crosses | now["old_carry"]),
             early_ends.eq(
-                old_ends & slot.opening
+                old_ends & (slot.opening | self.stop)
                 | now["new_xy"] & (i == slot.closing) & ~has_new_qm
                 | now["new_qm"] & (i == 1)
                 | now["pad"]
@@ -147,16 +153,17 @@ class RingSchedule(wiring.Component):
         state.change("idle", "old_xy", self.start_steps)
         state.change("old_xy", "old_qm", crosses)
         for name in ("old_qm", "old_carry"):
-            state.change(name, "new_xy", old_ends & ~slot.opening)
+            state.change(name, "new_xy", old_ends & ~slot.opening & ~self.stop)
         state.change("new_xy", "new_qm", (i == slot.closing) & has_new_qm)
         for name in ("old_qm", "old_carry", "new_xy", "new_qm", "pad"):
+            goes_on_new = early_ends & waited & ~self.stop
             if name != "pad":
-                state.change(name, "pad", early_ends & ~waited)
-            state.change(name, "diagonal_xy", early_ends & waited & ~slot.closing)
-            state.change(name, "newest", early_ends & waited & slot.closing)
+                state.change(name, "pad", early_ends & (self.stop | ~waited))
+            state.change(name, "diagonal_xy", goes_on_new & ~slot.closing)
+            state.change(name, "newest", goes_on_new & slot.closing)
         state.change("diagonal_xy", "diagonal_qm", ~slot.opening)
         state.change("diagonal_qm", "newest", ~is_1)
-        for name in ("diagonal_xy", "diagonal_qm", "newest"):
+        for name in ("diagonal_xy", "diagonal_qm", "newest", "pad"):
             state.change(name, "old_xy", begins & goes_on & next_left[1:].any())
             state.change(name, "old_qm", begins & goes_on & (next_left == 1))
             state.change(name, "old_carry", begins & goes_on & (next_left == 0))
@@ -169,7 +176,7 @@ class RingSchedule(wiring.Component):
         m.d.comb += [
             slot.of_old.eq(is_old | slot.closing),
             slot.ends_old.eq(old_ends | slot.closes),
-            slot.ends_new.eq(ends & ~slot.closing),
+            slot.ends_new.eq(ends & ~slot.closing & ~self.stop),
             slot.before.eq(state.next["diagonal_xy"] & ~is_old),
             slot.nothing_before.eq(state.next["diagonal_xy"] & is_old),
             slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & slot.opening),
