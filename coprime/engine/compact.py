@@ -18,8 +18,6 @@ from .design import EngineDesign, check_ranges, lane_capabilities, required_oper
 from .layout import BankedLayout
 
 __all__ = [
-    "BLINDED_WINDOW",
-    "LEAST_BLINDED",
     "WHOLE_WINDOW",
     "WINDOW",
     "banked_operands",

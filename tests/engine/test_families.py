@@ -19,6 +19,7 @@ CONFIGURATIONS = {
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
+    "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -30,6 +31,10 @@ LONG_CONFIGURATIONS = {
     "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),
     "montgomery-2csa, 2 multipliers": ("montgomery-2csa", {"max_bits": 257}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
+    **{
+        f"ring, {tile}": ("ring", {"max_bits": bits, "tile": tile})
+        for tile, bits in (("bal50", 1031), ("rect48", 2048), ("adk2x16", 515), ("rect24", 2176))
+    },
     "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 129, "word": 16, "multipliers": 1}),

@@ -105,7 +105,7 @@ class RingMultiplication(Multiplication):
         return closes + self.draining(count)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
-        """Products of words that the algorithm needs, each once: D^2 + D - 1."""
+        """Products of words that the algorithm needs, each once: D^2 + D - 1; none of a round."""
         count = max(inner, rounds)
         return count * count + count - 1
 

@@ -132,7 +132,7 @@ class RingMultiplier(ModularMultiplier):
             product.diagonal.eq(slot.diagonal_xy | slot.diagonal_qm),
             product.crossed.eq(in_round),
             product.first.eq(Mux(in_round, phases.first, slot.first)),
-            self.multiplying.eq((pairs | product.diagonal) & exists | in_round),
+            self.multiplying.eq((pairs | product.diagonal) & exists),
             self.fault.eq(schedule.fault | phases.fault),
         ]
 
