@@ -342,7 +342,7 @@ FAMILIES: Mapping[str, Family] = {
             paper="",
             summary="products of differences of wide words, one after the other without a break",
             parameters=(
-                Parameter("max_bits", 128, 8192, 1024, "longest modulus in bits"),
+                Parameter("max_bits", 64, 8192, 1024, "longest modulus in bits"),
                 ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
             ),
             design=ring,

@@ -17,6 +17,9 @@ __all__ = ["RING_TILES", "ring"]
 _LEAST_RESIDUE = 12
 """Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
 
+_LEAST_LENGTH = 16
+"""Bits of a modulus: shorter ones take the time of five words all the same."""
+
 RING_TILES = tuple(
     name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
 )
@@ -26,8 +29,8 @@ RING_TILES = tuple(
 def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on one tile, 8192 at the most.
 
-    A modulus has at least 3w - 1 bits, and a prime, too, with words of w bits. Windows are those of
-    `compact`: 4 bits of an exponent modulo a prime, 2 bits modulo the whole modulus.
+    A modulus or a prime has 16 bits or more. Windows are those of `compact`: 4 bits of an exponent
+    modulo a prime, 2 bits modulo the whole modulus.
 
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
@@ -37,9 +40,8 @@ def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
     cell = TILES[tile]
     multiplication = RingMultiplication(cell.WORD, cell.LATENCY)
     width, headroom = multiplication.digit_width, multiplication.headroom
-    min_length = (multiplication.min_digits - 1) * width - headroom + 1
     most = min(8192, (cell.most_products() - 1) * width - headroom)
-    check_ranges(max_bits=(max_bits, range(max(128, 2 * min_length), most + 1)))
+    check_ranges(max_bits=(max_bits, range(64, most + 1)))
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = lane_capabilities(
@@ -48,7 +50,7 @@ def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
         layout.longest_prime_digits,
         family="ring",
         family_number=9,
-        min_length=min_length,
+        min_length=_LEAST_LENGTH,
         required=banked_operands(),
         constant_time=True,
         checked=True,
@@ -57,6 +59,7 @@ def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
 
     def make(target: Target) -> RingMultiplier:
         # A column has D - 1 pairs, and two diagonal products.
-        return RingMultiplier(cell(whole + 1, target), whole, capabilities.count_bits, target)
+        products = multiplication.words(whole) + 1
+        return RingMultiplier(cell(products, target), whole, capabilities.count_bits, target)
 
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

@@ -235,8 +235,11 @@ class Sequencer(wiring.Component):
                         self.end(m, Error.FAULT)
             with m.State("FETCH"):
                 m.d.sync += self.step.eq(resolved)
-                is_product = memory.fetched.kind == StepKind.MULTIPLY
-                with m.If(is_product | ~(self.occupied if self.overlaps else Const(0))):
+                if self.overlaps:
+                    is_product = memory.fetched.kind == StepKind.MULTIPLY
+                    with m.If(is_product | ~self.occupied):
+                        self._dispatch(m)
+                else:
                     self._dispatch(m)
             for kinds in self.step_kinds:
                 kinds.states(m, self)

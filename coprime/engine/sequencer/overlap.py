@@ -30,18 +30,20 @@ class OverlapModel:
         self._taken: tuple[Reference, Context, int] | None = None
         """Destination, modulus and rounds of the product that another one may follow."""
 
-    def prepare(self, count: int) -> None:
+    def prepare(self, longest: int) -> None:
         """A preparation, asked for in the cycle before."""
-        takes = self._loads(count)
-        self._finish(self.multiplication.rounds_after(takes, count))
+        own = self.multiplication
+        count = own.words(longest)
+        self._finish(own.rounds_after(self._loads(count), count))
 
     def multiply(self, destination: Reference, step: Step, inner: int, rounds: int) -> None:
         """A product, asked for in the cycle before: up to when the next one can be."""
-        own, count = self.multiplication, max(inner, rounds)
+        own, count = self.multiplication, self.multiplication.words(inner, rounds)
         asked = self.lane.cycles - 1
         joins = self._closes - own.step(count, count) + 1  # the first cycle of step D
         chained = self._taken == (step.x, step.modulus, rounds) and asked + 2 <= joins
-        takes = self._closes if chained else self._loads(count)
+        shift = count - rounds + step.descale
+        takes = self._closes if chained else self._loads(count, shift)
         self._closes = takes + own.period(count)
         drained = self._closes + own.draining(count)
         self.idle = drained + 1
@@ -51,9 +53,9 @@ class OverlapModel:
             self._taken = None
             self._finish(own.rounds_after(drained - own.settling, count))
 
-    def _loads(self, count: int) -> int:
+    def _loads(self, count: int, shift: int = 0) -> int:
         """The last cycle of reading X, of a product or a preparation that follows no other."""
-        return max(self.idle, self.lane.cycles + 1) + self.multiplication.loading(count)
+        return max(self.idle, self.lane.cycles + 1) + self.multiplication.loading(count, shift)
 
     def _finish(self, last: int) -> None:
         self._taken = None

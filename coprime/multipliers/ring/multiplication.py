@@ -14,7 +14,7 @@ __all__ = ["RingMultiplication"]
 class RingMultiplication(Multiplication):
     """X * Y * 2^(-w*rounds) mod c * M, not fully reduced; with `descale`, mod M.
 
-    D is the greater of the words of c * M and of the rounds.
+    D is the greater of the words of c * M and of the rounds, and `LEAST` at least.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ class RingMultiplication(Multiplication):
     digit_width: int
     latency: int
 
-    min_digits = 5
-    """Of c * M: with fewer, a step's sums would meet those of the step before."""
+    LEAST = 5
+    """D at the least: with fewer words a step's sums would meet those of the step before."""
     canonical = False
     prepares = True
     scaled = True
@@ -46,6 +46,10 @@ class RingMultiplication(Multiplication):
         `latency` cycles later, in the column's sum a cycle later, and in the ring after another.
         """
         return self.latency + 3
+
+    def words(self, *counts: int) -> int:
+        """D, of operands of so many words."""
+        return max(*counts, self.LEAST)
 
     def step(self, s: int, count: int) -> int:
         """Cycles of step s, 0 to D, of a product of D = `count` words.
@@ -69,9 +73,9 @@ class RingMultiplication(Multiplication):
         return sum(self.step(s, count) for s in range(count + 1))
 
     @staticmethod
-    def loading(count: int) -> int:
-        """Cycles of reading D = `count` words into a ring, and a 0 behind them."""
-        return count + 1
+    def loading(count: int, shift: int = 0) -> int:
+        """Cycles of reading D = `count` words into a ring, with a 0 behind and `shift` before."""
+        return shift + count + 1
 
     @property
     def settling(self) -> int:
@@ -94,19 +98,20 @@ class RingMultiplication(Multiplication):
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of making M' of a modulus of `inner` words, the longest one."""
-        return self.rounds_after(2 + self.loading(inner), inner)
+        count = self.words(inner)
+        return self.rounds_after(2 + self.loading(count), count)
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication by itself, which no other one follows without a break."""
-        count = max(inner, rounds)
-        closes = 2 + self.loading(count) + self.period(count)
+        count = self.words(inner, rounds)
+        closes = 2 + self.loading(count, count - rounds + descale) + self.period(count)
         if descale:
             return self.rounds_after(closes + self.draining(count) - self.settling, count)
         return closes + self.draining(count)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Products of words that the algorithm needs, each once: D^2 + D - 1; none of a round."""
-        count = max(inner, rounds)
+        count = self.words(inner, rounds)
         return count * count + count - 1
 
     def product(

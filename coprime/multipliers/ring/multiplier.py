@@ -86,12 +86,12 @@ class RingMultiplier(ModularMultiplier):
         self, tile: Tile, max_words: int, count_bits: int, target: Target = Target.GENERIC
     ):
         self.tile = tile
-        self.max_words = max_words
+        self.max_words = max(max_words, RingMultiplication.LEAST)
         self.count_bits = count_bits
         self.target = Target(target)
         self.multiplication = RingMultiplication(tile.WORD, tile.LATENCY)
         # A place that stays empty, and one for the 1 of a round.
-        self.places = 1 << bits_for(max_words + 1)
+        self.places = 1 << bits_for(self.max_words + 1)
         super().__init__(OverlappingMultiplierSignature(tile.WORD, count_bits))
 
     def elaborate(self, platform: object) -> Module:
@@ -188,7 +188,7 @@ class RingMultiplier(ModularMultiplier):
             operands.place_q.eq(Mux(phases.wipes, phases.place, place_q)),
             sums.wipe.eq(phases.wipes),
             operands.write_y.eq(phases.loads_y | results[age + 1] & phases.squaring),
-            operands.place_y.eq(Mux(phases.loads_y, phases.place_y, place_result)),
+            operands.place_y.eq(Mux(phases.loads_y, phases.place_y, place_result + phases.shift)),
             operands.word_y.eq(
                 Mux(
                     phases.loads_y,

@@ -42,7 +42,7 @@ class Phases(wiring.Component):
         As in `OverlappingMultiplierSignature`.
     slot : SlotSignature, in; stops : in, of the schedule
     start_steps, stop, count : out, for the schedule
-    inner : words of the result
+    inner, shift : words of the result; places by which Y is higher than its words
     old_exists, new_exists : the schedule's products are no padding
     writes : the old product's words are a result for the memory
     squaring : the new product is a square
@@ -80,7 +80,7 @@ class Phases(wiring.Component):
             ),
             *("loads_x", "zero", "one", "loads_y", "zero_y", "one_y", "y_of_a", "fault"),
         )
-        places = ("count", "inner", "i", "j", "place", "place_y")
+        places = ("count", "inner", "shift", "i", "j", "place", "place_y")
         super().__init__(
             {
                 **dict.fromkeys((*inputs, "stops", "port_b_taken", "inverse_is_odd"), In(1)),
@@ -107,7 +107,7 @@ class Phases(wiring.Component):
         )
         now = phase.now
         slot, bits = self.slot, self.place_bits
-        loop = self.multiplication.loop
+        loop, least = self.multiplication.loop, self.multiplication.LEAST
 
         # --- The product that is wanted, and those under way -------------------------------------
         requested, wants_preparation = Signal(), Signal()
@@ -121,14 +121,17 @@ class Phases(wiring.Component):
             m.d.sync += [requested.eq(1), wants_preparation.eq(self.prepare)]
         with m.Elif(self.takes):
             m.d.sync += requested.eq(0)
-        greater = Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)
-        m.d.sync += [
-            wanted_count.eq(Mux(wants_preparation, self.longest_digits, greater)),
-            wanted_shift.eq(greater - self.rounds + self.descale),
+        longest = Mux(wants_preparation, self.longest_digits, self.inner_digits)
+        greater, count = Signal(bits), Signal(bits)
+        m.d.comb += [
+            greater.eq(Mux(self.rounds > longest, self.rounds, longest)),
+            count.eq(Mux(greater < least, least, greater)),
         ]
+        m.d.sync += [wanted_count.eq(count), wanted_shift.eq(count - self.rounds + self.descale)]
         asked = history(m, "asked", requested, 1, reset=True)[-1] & requested
         k = Signal(bits)
-        leaves_load = now["load_x"] & (k == self.count)
+        below = Signal()  # k is still below 0, where a square's Y is 0
+        leaves_load = now["load_x"] & (k == self.count) & ~below
         m.d.comb += [
             joining.eq(begins_d & asked & self.chained & self.new_exists & ~descales),
             self.start_steps.eq(leaves_load & ~self.preparing),
@@ -150,6 +153,7 @@ class Phases(wiring.Component):
                 self.squaring.eq(self.squares),
                 descales.eq(self.descale & ~wants_preparation),
                 is_one.eq(self.multiplier_is_one),
+                self.shift.eq(Mux(wants_preparation, 0, wanted_shift)),
             ]
         with m.If(slot.closes):
             m.d.sync += [self.old_exists.eq(self.new_exists), self.new_exists.eq(joins)]
@@ -159,6 +163,7 @@ class Phases(wiring.Component):
                     self.squaring.eq(self.squares),
                     descales.eq(self.descale),
                     is_one.eq(self.multiplier_is_one),
+                    self.shift.eq(wanted_shift),
                 ]
 
         # --- The phases --------------------------------------------------------------------------
@@ -197,7 +202,11 @@ class Phases(wiring.Component):
         with m.If(counts | now["wipe_all"]):
             m.d.sync += k.eq(k + 1)
         with m.If(begins | self.wipe | now["load_c"] | ends_load_m):
-            m.d.sync += k.eq(0)
+            m.d.sync += [k.eq(0), below.eq(0)]
+        with m.Elif(k.all()):
+            m.d.sync += below.eq(0)
+        with m.If(begins & ~wants_preparation):
+            m.d.sync += [k.eq(-wanted_shift), below.eq(wanted_shift != 0)]
         m.d.comb += [
             self.done.eq(self.takes & ~wants_preparation & ~self.descale | now["finish"] & settled),
             self.in_columns.eq(now["columns"] | now["finish"]),
@@ -206,7 +215,16 @@ class Phases(wiring.Component):
             self.writes.eq(Mux(self.in_columns, ~self.preparing, ~old_descales)),
         ]
         self._request(
-            m, now, k, loaded, got_c, wanted_shift, is_one, begins & ~wants_preparation, joining
+            m,
+            now,
+            k,
+            below,
+            loaded,
+            got_c,
+            wanted_shift,
+            is_one,
+            begins & ~wants_preparation,
+            joining,
         )
         self._make_slots(m, now, k, second)
         even = got_c[READ_LATENCY] & self.preparing & ~self.inverse_is_odd
@@ -232,6 +250,7 @@ class Phases(wiring.Component):
         m: Module,
         now: dict[str, Signal],
         k: Signal,
+        below: Signal,
         loaded: Signal,
         got_c: list[Signal],
         wanted_shift: Signal,
@@ -242,7 +261,7 @@ class Phases(wiring.Component):
         """What is asked of the memory, and the words that come READ_LATENCY cycles later."""
         slot, bits = self.slot, self.place_bits
         loads_m = now["load_m"] & ~loaded
-        beyond = k >= self.inner
+        beyond = (k >= self.inner) | below
         # --- Port A: X or M ----------------------------------------------------------------------
         m.d.comb += [
             self.a_role.eq(Mux(now["load_m"], Role.MODULUS, Role.MULTIPLICAND)),
@@ -253,11 +272,12 @@ class Phases(wiring.Component):
             return history(m, name, value, READ_LATENCY, reset=True)[-1]
 
         came_x, came_m = came("asks_x", now["load_x"]), came("asks_m", loads_m)
+        came_below = came("below", below)
         place_a = came("asked_place", k)
         zero_a = came("beyond", beyond | now["load_x"] & self.preparing)
         is_0 = came("is_0", now["load_x"] & self.preparing & (k == 0))
         m.d.comb += [
-            self.loads_x.eq(came_x | self.wipes),
+            self.loads_x.eq(came_x & ~came_below | self.wipes),
             self.place.eq(Mux(self.wipes, k, place_a)),
             self.zero.eq(zero_a | self.wipes),
             self.one.eq(is_0),
@@ -286,6 +306,7 @@ class Phases(wiring.Component):
         y_one = came("y_is_one", is_one & (index == 0))
         puts_one = now["load_m"] & loaded
         came_c = got_c[READ_LATENCY]
+        shifted = self.place + Mux(came_x, self.shift, 0)
         m.d.comb += [
             self.loads_y.eq(
                 came_y | came_m | came_x & self.squaring | came_c | puts_one | self.wipes
@@ -294,7 +315,7 @@ class Phases(wiring.Component):
                 Mux(
                     came_y,
                     came_place,
-                    Mux(came_c, 0, Mux(puts_one & ~came_m, self.count + 1, self.place)),
+                    Mux(came_c, 0, Mux(puts_one & ~came_m, self.count + 1, shifted)),
                 )
             ),
             self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),
