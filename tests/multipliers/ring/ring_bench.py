@@ -1,0 +1,232 @@
+"""The multiplier of `ring` between memories, and what integers make of the same products."""
+
+from dataclasses import dataclass, replace
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
+
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.tiles.tile import Tile
+from coprime.model.montgomery import inverse
+from coprime.model.ring import to_words
+from coprime.multipliers.contract import Role
+from coprime.multipliers.ring.multiplier import RingMultiplier
+
+COUNT_BITS = 7
+SLOT = 1 << COUNT_BITS
+SLOTS = 8
+MODULUS, INVERSE = 0, 1
+"""Places of operands; those from 2 on are for factors and results."""
+JUNK = int("5A" * 16, 16)
+"""In the memory where an operand has no words."""
+ONE = -1
+"""A multiplier that is not in the memory."""
+
+
+def tiny_tile(word, latency):
+    """A tile that multiplies words of any width."""
+
+    class Tiny(Tile):
+        NAME, SLICES, PRODUCTS = "tiny", 1, (1,)
+        WORD, LATENCY, TREE = word, latency, latency - 4
+
+    return Tiny
+
+
+@dataclass(frozen=True)
+class Product:
+    """x * y to the place `to`, asked for `wait` cycles after the last `done`; None: when idle."""
+
+    x: int
+    y: int
+    to: int
+    chained: bool = False
+    descale: bool = False
+    rounds: int | None = None
+    wait: int | None = 0
+
+
+def chained(*products):
+    """A product, and others that follow it without a break."""
+    first, *others = products
+    return [first, *[replace(product, chained=True) for product in others]]
+
+
+class Bench(wiring.Component):
+    """The multiplier and a memory of SLOTS operands, which the test reads and writes at once."""
+
+    def __init__(self, tile, max_words):
+        self.multiplier = RingMultiplier(tile, max_words, COUNT_BITS)
+        self.memory = BlockRam(tile.WORD, SLOTS * SLOT)
+        place = dict.fromkeys(("x", "y", "to"), In(range(SLOTS)))
+        flags = ("start", "prepare", "chained", "descale", "squares", "is_one")
+        counts = ("inner", "rounds", "longest")
+        super().__init__(
+            {
+                **place,
+                **dict.fromkeys(flags, In(1)),
+                **dict.fromkeys(counts, In(COUNT_BITS)),
+                **dict.fromkeys(("done", "busy", "multiplying", "fault"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.multiplier = multiplier = self.multiplier
+        m.submodules.memory = memory = self.memory
+        for name in ("start", "prepare", "chained", "descale", "squares"):
+            m.d.comb += getattr(multiplier, name).eq(getattr(self, name))
+        for name in ("done", "busy", "multiplying", "fault"):
+            m.d.comb += getattr(self, name).eq(getattr(multiplier, name))
+        m.d.comb += [
+            multiplier.multiplier_is_one.eq(self.is_one),
+            multiplier.inner_digits.eq(self.inner),
+            multiplier.rounds.eq(self.rounds),
+            multiplier.longest_digits.eq(self.longest),
+            multiplier.a_data.eq(memory.a_data),
+            multiplier.b_data.eq(memory.b_data),
+        ]
+        new_y, new_to, old_to = (Signal(range(SLOTS)) for _ in range(3))
+        with m.If(multiplier.turns):
+            m.d.sync += old_to.eq(new_to)
+        with m.If(multiplier.takes):
+            m.d.sync += [new_y.eq(self.y), new_to.eq(self.to)]
+        read_a = Mux(multiplier.a_role == Role.MODULUS, MODULUS, self.x)
+        read_b = Mux(multiplier.b_of_next, self.y, new_y)
+        of_inverse = multiplier.b_role == Role.INVERSE
+        read_b = Mux(of_inverse, INVERSE, read_b) << COUNT_BITS
+        read_b += Mux(of_inverse, 0, multiplier.b_index)  # it has one word
+        for port, value in (
+            (memory.a_address, (read_a << COUNT_BITS) + multiplier.a_index),
+            (
+                memory.b_address,
+                Mux(multiplier.b_write, (old_to << COUNT_BITS) + multiplier.b_index, read_b),
+            ),
+            (memory.b_write, multiplier.b_write),
+        ):
+            asked, found = Signal.like(port), Signal.like(port)
+            m.d.sync += [asked.eq(value), found.eq(asked)]
+            m.d.comb += port.eq(found)
+        m.d.comb += memory.b_write_data.eq(multiplier.b_write_data)
+        return m
+
+
+@dataclass
+class Outcome:
+    """What a run has given.
+
+    Attributes
+    ----------
+    starts, dones : cycles of the preparation's and each product's start and `done`
+    idle : first cycle in which nothing is busy, after the last product
+    multiplying : cycles with a product of words, after the preparation
+    operands : numbers in the memory, by place
+    """
+
+    starts: list
+    dones: list
+    idle: int
+    multiplying: int
+    operands: dict
+
+
+def run(tile, modulus, operands, products, *, inner, longest=None, watch=False):
+    """Prepare and multiply; the operands are a dictionary by place.
+
+    A place that is only a multiplier has as many words as its product has rounds, others `inner`.
+    With `watch`, the range of the tile's sum is asserted in every cycle.
+    """
+    word = tile.WORD
+    rounds = [product.rounds or inner for product in products]
+    dut = Bench(tile, max(inner, *rounds, longest or 0))
+    outcome = Outcome([], [], 0, 0, {})
+    cycle = total = 0
+
+    async def bench(context):
+        def add_up():
+            nonlocal total
+            x_0, x_1, y_0, y_1 = (
+                context.get(getattr(tile, name)) for name in ("x_0", "x_1", "y_0", "y_1")
+            )
+            difference = (x_0 - x_1) * (y_0 - y_1)
+            total = 0 if context.get(tile.first) else total
+            total += -difference if context.get(tile.subtract) else difference
+            assert -1 << tile.sum_bits - 1 <= total < 1 << tile.sum_bits - 1, "range of the sum"
+
+        async def step():
+            nonlocal cycle
+            if watch:
+                add_up()
+            outcome.multiplying += context.get(dut.multiplying)
+            assert not context.get(dut.fault), "fault"
+            await context.tick()
+            cycle += 1
+
+        async def ask(command):
+            context.set(command, 1)
+            outcome.starts.append(cycle)
+            await step()
+            context.set(command, 0)
+
+        async def finish():
+            while not context.get(dut.done):
+                await step()
+            outcome.dones.append(cycle)
+
+        for place in range(SLOTS):
+            for index in range(SLOT):
+                context.set(dut.memory.data[place * SLOT + index], JUNK & (1 << word) - 1)
+        multipliers = {p.y: n for p, n in zip(products, rounds, strict=True) if p.x != p.y}
+        stored = {MODULUS: (modulus, inner), INVERSE: (inverse(modulus, word), 1)}
+        for place, value in operands.items():
+            stored[place] = value, multipliers.get(place, inner)
+        for place, (value, count) in stored.items():
+            for index, digit in enumerate(to_words(value, count, word)):
+                context.set(dut.memory.data[place * SLOT + index], digit)
+        context.set(dut.inner, inner)
+        context.set(dut.longest, longest or inner)
+        context.set(dut.rounds, rounds[0])
+        await ask(dut.prepare)
+        await finish()
+        await step()
+        outcome.multiplying = 0
+        for product in products:
+            if product.wait is None:
+                while context.get(dut.busy):
+                    await step()
+            for _ in range(product.wait or 0):
+                await step()
+            # Valid from the cycle after `start`; the last product has ended by then, or is taken.
+            context.set(dut.start, 1)
+            outcome.starts.append(cycle)
+            await step()
+            context.set(dut.start, 0)
+            for name, value in (
+                ("x", product.x),
+                ("y", max(0, product.y)),
+                ("to", product.to),
+                ("chained", product.chained),
+                ("descale", product.descale),
+                ("squares", product.x == product.y),
+                ("is_one", product.y == ONE),
+                ("rounds", product.rounds or inner),
+            ):
+                context.set(getattr(dut, name), value)
+            await finish()
+            await step()
+        while context.get(dut.busy):
+            await step()
+        outcome.idle = cycle
+        for _ in range(3):  # a word that is written follows two cycles later
+            await step()
+        for place in range(2, SLOTS):
+            digits = [context.get(dut.memory.data[place * SLOT + k]) for k in range(inner)]
+            outcome.operands[place] = sum(d << word * k for k, d in enumerate(digits))
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return outcome

@@ -1,0 +1,34 @@
+"""How long the steps of a ring are, against when each word is written and read."""
+
+import pytest
+
+from coprime.model.ring import products
+from coprime.model.ring_schedule import Ring, Timing
+from coprime.multipliers.ring.multiplication import RingMultiplication
+
+
+@pytest.mark.parametrize("latency", [1, 4, 6, 12])
+def test_no_word_is_read_too_early_or_overwritten(latency):
+    multiplication = RingMultiplication(17, latency)
+    for D in (*range(multiplication.min_digits, 40), 62, 90):
+        lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
+        timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop)
+        assert not list(timing.conflicts())
+        assert timing.period == multiplication.period(D)
+
+
+@pytest.mark.parametrize("latency", [4, 5, 6, 7])
+def test_period_is_a_cycle_more_than_products(latency):
+    """Where D is `loop` + 2 or more, no step waits for the newest word."""
+    multiplication = RingMultiplication(17, latency)
+    for D in range(multiplication.loop + 2, 90):
+        assert multiplication.period(D) == D * D + D == products(D, 0) + 1
+        assert multiplication.products(D, D) == products(D, 0)
+
+
+def test_a_step_less_is_a_conflict():
+    """The oracle sees what a loop that is a cycle longer than the multiplier's does."""
+    multiplication, D = RingMultiplication(17, 6), 9
+    lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
+    timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop + 2)
+    assert next(timing.conflicts()).endswith("is not yet written")

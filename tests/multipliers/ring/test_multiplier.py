@@ -1,0 +1,222 @@
+"""The multiplier against integers, and its cycles against `RingMultiplication`."""
+
+import random
+from itertools import product as pairs_of
+
+import pytest
+
+from coprime.cells.target import Target
+from coprime.cells.tiles import TILES
+from coprime.model.montgomery import inverse
+from coprime.multipliers.ring.multiplication import RingMultiplication
+from tests.multipliers.ring.ring_bench import ONE, Product, chained, run, tiny_tile
+
+POWER = chained(
+    Product(2, 3, 4),
+    Product(4, 4, 4),
+    Product(4, 4, 4),
+    Product(4, 3, 5),
+    Product(5, ONE, 6, descale=True),
+)
+"""x * y squared twice, in its own place, times y, and out of Montgomery form modulo M."""
+
+
+def modulus_of(inner, word, generator):
+    bits = word * (inner - 1) - 2
+    return generator.getrandbits(bits) | 1 << bits - 1 | 1
+
+
+def whole(modulus, word):
+    """c * M."""
+    return inverse(modulus, word) * modulus
+
+
+def multiplied(x, y, modulus, word, rounds, descale):
+    """The one integer that Montgomery's method has."""
+    whole_bits = word * (rounds - descale)
+    c_m = whole(modulus, word)
+    q = -x * y * pow(c_m, -1, 1 << whole_bits) % (1 << whole_bits)
+    s = x * y + q * c_m >> whole_bits
+    if descale:
+        s = s + (s * inverse(modulus, word) % (1 << word)) * modulus >> word
+    assert s % modulus == x * y * pow(2, -word * rounds, modulus) % modulus
+    return s
+
+
+def times(multiplication, products, inner, longest):
+    """Cycles of `done` and the first idle one, from a preparation that is asked for in cycle 0."""
+    dones = [multiplication.prepare_cycles(longest or inner)]
+    idle, joins, closes = dones[0] + 1, -1, -1
+    for product in products:
+        count = max(inner, product.rounds or inner)
+        start = idle if product.wait is None else dones[-1] + 1 + product.wait
+        start = max(start, dones[-1] + 1)
+        follows = product.chained and start + 2 <= joins
+        takes = closes if follows else max(idle, start + 2) + multiplication.loading(count)
+        closes = takes + multiplication.period(count)
+        joins = closes + 1 - multiplication.step(count, count)
+        drained = closes + multiplication.draining(count)
+        dones.append(takes)
+        if product.descale:
+            dones[-1] = drained = multiplication.rounds_after(
+                drained - multiplication.settling, count
+            )
+            joins = -1
+        idle = drained + 1
+    return dones, idle
+
+
+def check(tile, modulus, operands, products, *, inner, **options):
+    """Run the products, and compare results, cycles and products of words."""
+    outcome = run(tile, modulus, operands, products, inner=inner, **options)
+    values = dict(operands)
+    for product in products:
+        y = 1 if product.y == ONE else values[product.y]
+        values[product.to] = multiplied(
+            values[product.x], y, modulus, tile.WORD, product.rounds or inner, product.descale
+        )
+    for place in {product.to for product in products}:
+        assert outcome.operands[place] == values[place], f"operand {place}"
+    multiplication = RingMultiplication(tile.WORD, tile.LATENCY)
+    dones, idle = times(multiplication, products, inner, options.get("longest"))
+    assert (outcome.dones, outcome.idle) == (dones, idle)
+    assert outcome.multiplying == sum(
+        multiplication.products(inner, product.rounds or inner) for product in products
+    )
+    return values
+
+
+@pytest.mark.parametrize(
+    ("word", "D", "latency"),
+    [
+        *((3, 9, 4), (8, 5, 6), (8, 6, 4), (8, 7, 7), (24, 11, 5)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 12, 5), (17, 13, 4))),
+    ],
+)
+def test_power(word, D, latency):
+    """A chain that ends modulo M, then one that is not left, then one product alone."""
+    generator = random.Random(100 * word + D)
+    modulus = modulus_of(D, word, generator)
+    x, y = generator.randrange(modulus), generator.randrange(modulus)
+    again = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, ONE, 7))
+    products = [*POWER, *again, Product(3, 2, 5, wait=None)]
+    left = check(tiny_tile(word, latency)(D + 1), modulus, {2: x, 3: y}, products, inner=D)[6]
+    R = pow(2, word * D, modulus)
+    assert left % modulus == pow(x * y, 4, modulus) * y * pow(R, -9, modulus) % modulus
+    assert left < 2 * modulus
+
+
+@pytest.mark.parametrize(
+    ("name", "D"),
+    [("one17", 7), ("rect48", 6), pytest.param("bal50", 22, marks=pytest.mark.slow)],
+)
+def test_power_on_a_tile(name, D):
+    tile = TILES[name](D + 1, Target.GENERIC)
+    generator = random.Random(D)
+    modulus = modulus_of(D, tile.WORD, generator)
+    operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
+    check(tile, modulus, operands, POWER, inner=D)
+
+
+@pytest.mark.parametrize(("word", "D", "latency"), [(17, 6, 6)])
+@pytest.mark.parametrize("shape", ["ones", "lowest", "sparse"])
+def test_extreme_operands(word, D, latency, shape):
+    """0, 1 and 2cM - 1 times one another, each product from an idle multiplier."""
+    bits = word * (D - 1) - 2
+    modulus = {
+        "ones": (1 << bits) - 1,
+        "lowest": (1 << bits - 1) + 1,
+        "sparse": (1 << bits) - (1 << bits // 2) - 1,
+    }[shape]
+    operands = {2: 0, 3: 1, 4: 2 * whole(modulus, word) - 1}
+    products = [
+        Product(x, y, 5 + (x + y) % 3, wait=None) for x, y in pairs_of(operands, repeat=2) if x <= y
+    ]
+    for first in range(0, len(products), 3):
+        some = products[first : first + 3]
+        check(tiny_tile(word, latency)(D + 1), modulus, operands, some, inner=D, watch=True)
+
+
+def test_largest_sums():
+    """Words of ones, and a modulus whose M' has them: sums near the ends of their ranges.
+
+    With c = 2^w - 1, M' can be any number that is 1 modulo c. X and Y are above 2cM, but small
+    enough for the result. A bit less in any sum of `sum_bits`, and a result is wrong.
+    """
+    word, D = 9, 8
+    top, R = (1 << word) - 1, 1 << word * D
+    scaled = (1 << word * (D - 1) - 2) - 1
+    scaled -= (scaled - 1) % top
+    modulus, remainder = divmod((scaled << word) - 1, top)
+    assert remainder == 0
+    assert inverse(modulus, word) == top
+    ones = top * 6 // 7 << word * (D - 1) | (R >> word) - 1
+    half = word * D // 2
+    high, low = ones >> half << half, (1 << half) - 1
+    operands = {2: ones, 3: high, 4: low}
+    products = [
+        Product(x, y, 5 + n, wait=None) for n, (x, y) in enumerate(((2, 2), (3, 3), (3, 4)))
+    ]
+    check(tiny_tile(word, 6)(D + 1), modulus, operands, products, inner=D, watch=True)
+
+
+@pytest.mark.parametrize(("rounds", "word"), [(4, 5), (5, 17), (9, 5)])
+def test_rounds_and_words_that_differ(rounds, word):
+    """Y is shorter or longer than X and c * M, and another modulus may be longer still."""
+    generator = random.Random(rounds + word)
+    inner = 6
+    modulus = modulus_of(inner, word, generator)
+    y = generator.getrandbits(word * (rounds - 1))
+    operands = {2: generator.randrange(modulus), 3: y}
+    products = chained(
+        Product(2, 3, 4, rounds=rounds),
+        Product(4, 3, 5, rounds=rounds),
+        Product(5, ONE, 5, rounds=rounds, descale=True),
+    )
+    check(tiny_tile(word, 5)(12), modulus, operands, products, inner=inner, longest=8)
+
+
+@pytest.mark.parametrize("wait", [1, 40, 80])
+def test_product_that_is_asked_for_later(wait):
+    """It is chained if it is asked for before step D, else it is read from the memory."""
+    generator = random.Random(wait)
+    modulus = modulus_of(6, 8, generator)
+    operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
+    products = [
+        Product(2, 3, 4),
+        Product(4, 3, 5, chained=True, wait=wait),
+        Product(5, 5, 6, chained=True),
+    ]
+    check(tiny_tile(8, 5)(7), modulus, operands, products, inner=6)
+
+
+def test_last_cycle_in_which_a_product_can_follow():
+    """One cycle later, it takes as long as one that does not follow."""
+    multiplication = RingMultiplication(8, 5)
+    generator = random.Random(1)
+    modulus = modulus_of(6, 8, generator)
+    operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
+    last = multiplication.period(6) - multiplication.step(6, 6) - 2
+    waits = []
+    for wait in (last, last + 1):
+        products = [Product(2, 3, 4), Product(4, 3, 5, chained=True, wait=wait)]
+        check(tiny_tile(8, 5)(7), modulus, operands, products, inner=6)
+        dones, _ = times(multiplication, products, 6, None)
+        waits.append(dones[2] - dones[1])
+    assert waits[0] == multiplication.period(6) < waits[1]
+
+
+def test_even_inverse_is_a_fault():
+    with pytest.raises(AssertionError, match="fault"):
+        run(tiny_tile(8, 5)(7), (1 << 20) + 2, {2: 1, 3: 1}, [Product(2, 3, 4)], inner=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("latency", [4, 5, 6, 7])
+@pytest.mark.parametrize("D", range(5, 15))
+def test_every_length_around_the_loop(D, latency):
+    """Where steps wait for the newest word, and where they do not."""
+    generator = random.Random(D)
+    modulus = modulus_of(D, 9, generator)
+    operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
+    check(tiny_tile(9, latency)(D + 1), modulus, operands, POWER, inner=D)
