@@ -121,11 +121,11 @@ class Phases(wiring.Component):
             m.d.sync += [requested.eq(1), wants_preparation.eq(self.prepare)]
         with m.Elif(self.takes):
             m.d.sync += requested.eq(0)
-        longest = Mux(wants_preparation, self.longest_digits, self.inner_digits)
-        greater, count = Signal(bits), Signal(bits)
+        greater, wanted, count = Signal(bits), Signal(bits), Signal(bits)
         m.d.comb += [
-            greater.eq(Mux(self.rounds > longest, self.rounds, longest)),
-            count.eq(Mux(greater < least, least, greater)),
+            greater.eq(Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)),
+            wanted.eq(Mux(wants_preparation, self.longest_digits, greater)),
+            count.eq(Mux(wanted < least, least, wanted)),
         ]
         m.d.sync += [wanted_count.eq(count), wanted_shift.eq(count - self.rounds + self.descale)]
         asked = history(m, "asked", requested, 1, reset=True)[-1] & requested

@@ -10,7 +10,7 @@ from coprime.multipliers.ring.multiplication import RingMultiplication
 @pytest.mark.parametrize("latency", [1, 4, 6, 12])
 def test_no_word_is_read_too_early_or_overwritten(latency):
     multiplication = RingMultiplication(17, latency)
-    for D in (*range(multiplication.min_digits, 40), 62, 90):
+    for D in (*range(multiplication.LEAST, 40), 62, 90):
         lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
         timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop)
         assert not list(timing.conflicts())

@@ -48,11 +48,13 @@ def times(multiplication, products, inner, longest):
     dones = [multiplication.prepare_cycles(longest or inner)]
     idle, joins, closes = dones[0] + 1, -1, -1
     for product in products:
-        count = max(inner, product.rounds or inner)
+        rounds = product.rounds or inner
+        count = multiplication.words(inner, rounds)
+        shift = count - rounds + product.descale
         start = idle if product.wait is None else dones[-1] + 1 + product.wait
         start = max(start, dones[-1] + 1)
         follows = product.chained and start + 2 <= joins
-        takes = closes if follows else max(idle, start + 2) + multiplication.loading(count)
+        takes = closes if follows else max(idle, start + 2) + multiplication.loading(count, shift)
         closes = takes + multiplication.period(count)
         joins = closes + 1 - multiplication.step(count, count)
         drained = closes + multiplication.draining(count)
