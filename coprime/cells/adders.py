@@ -8,13 +8,13 @@ On ECP5 a sum of two numbers takes a LUT a bit. Where Yosys finds several sums t
 compresses three numbers to two before the carry chain, which takes three LUTs a bit in all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import Cat, Const, Instance, Module, Signal, Value, ValueLike, signed
+from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal, Value, ValueLike, signed
 
 from .target import Target
 
-__all__ = ["add_three", "add_two", "chain_of_three", "chain_of_two"]
+__all__ = ["add_selected", "add_three", "add_two", "chain_of_three", "chain_of_two"]
 
 CHAIN = 4
 """Bits of a CARRY4."""
@@ -83,28 +83,87 @@ def add_two(
     return total
 
 
+def add_selected(
+    m: Module,
+    select: Value,
+    zero: tuple[Value, Value],
+    one: tuple[Value, Value],
+    width: int,
+    target: Target,
+    *,
+    subtract: bool = False,
+) -> Value:
+    """The sum, or difference, of two numbers: those of `zero` or, where `select` is 1, of `one`.
+
+    Modulo 2^width, unsigned. On XC7 selection and addition take a LUT a bit together.
+    """
+    numbers = [Signal(width, name=name) for name in ("a_0", "b_0", "a_1", "b_1")]
+    m.d.comb += [row.eq(number) for row, number in zip(numbers, (*zero, *one), strict=True)]
+    a_0, b_0, a_1, b_1 = numbers
+    total = Signal(width)
+    if target is not Target.XC7:
+        a, b = Mux(select, a_1, a_0), Mux(select, b_1, b_0)
+        m.d.comb += total.eq(a - b if subtract else a + b)
+        return total
+
+    def bits(row: int) -> tuple[int, int]:
+        """The two bits that are added: inputs 0 and 1, or 2 and 3 if input 4 is 1."""
+        a, b = (row >> 2 * (row >> 4) + k & 1 for k in range(2))
+        return a, b ^ subtract
+
+    table = _table(
+        {row: bits(row)[0] for row in range(32)}, {row: sum(bits(row)) % 2 for row in range(32)}
+    )
+    selected = [_two_outputs(m, table, *pins, select) for pins in zip(*numbers, strict=True)]
+    carried, compressed = (Cat(output) for output in zip(*selected, strict=True))
+    m.d.comb += total.eq(_carry_chain(m, compressed, carried, subtract))
+    return total
+
+
 def chain_of_three(m: Module, a: Value, b: Value, c: Value, subtract_last: bool) -> Value:
     """a + b + c, or a + b - c, of as many bits as each has, in cells of XC7."""
-    table = _table(complement=subtract_last)
-    compressed, carries = Signal(len(a)), Signal(len(a) + 1)
-    m.d.comb += carries[0].eq(subtract_last)
-    for k in range(len(a)):
-        pins = {"i_I0": a[k], "i_I1": b[k], "i_I2": c[k], "i_I3": carries[k]}
-        pins |= {"i_I4": Const(0, 1), "i_I5": Const(1, 1)}
-        outputs = {"o_O6": compressed[k], "o_O5": carries[k + 1]}
-        m.submodules += Instance("LUT6_2", p_INIT=table, **pins, **outputs)
+    carry: Value = Const(subtract_last, 1)
+    inverted = subtract_last << 2
+    rows = {row: (row & 15) ^ inverted for row in range(32)}
+    table = _table(
+        {row: (bits & 7).bit_count() // 2 for row, bits in rows.items()},
+        {row: bits.bit_count() % 2 for row, bits in rows.items()},
+    )
+    carries, compressed = [], []
+    for pins in zip(a, b, c, strict=True):
+        carries.append(carry)
+        carry, bit = _two_outputs(m, table, *pins, carry, Const(0, 1))
+        compressed.append(bit)
+    return _carry_chain(m, Cat(compressed), Cat(carries), False)
+
+
+def _table(lower: Mapping[int, int], upper: Mapping[int, int]) -> Const:
+    """INIT of a LUT6_2 whose input 5 is 1: output O5 and output O6 for inputs 0 to 4."""
+    return Const(sum(lower[row] << row | upper[row] << 32 + row for row in range(32)), 64)
+
+
+def _two_outputs(m: Module, table: Const, *pins: Value) -> tuple[Signal, Signal]:
+    """The outputs O5 and O6 of a LUT6_2 with five inputs."""
+    lower, upper = Signal(name="o5"), Signal(name="o6")
+    inputs = {f"i_I{k}": pin for k, pin in enumerate((*pins, Const(1, 1)))}
+    m.submodules += Instance("LUT6_2", p_INIT=table, o_O5=lower, o_O6=upper, **inputs)
+    return lower, upper
+
+
+def _carry_chain(m: Module, propagates: Value, carried: Value, carry: int) -> Value:
+    """The sum in CARRY4: a bit propagates the carry, or replaces it by its bit of `carried`."""
     total: list[Value] = []
     ahead: Value = Const(0, 1)
-    for k in range(0, len(a), CHAIN):
-        used = compressed[k : k + CHAIN]
+    for k in range(0, len(propagates), CHAIN):
+        used = propagates[k : k + CHAIN]
         unused = Const(0, CHAIN - len(used))
         sums, carry_out = Signal(CHAIN), Signal(CHAIN)
         m.submodules += Instance(
             "CARRY4",
             i_CI=ahead,
-            i_CYINIT=Const(0, 1),
+            i_CYINIT=Const(carry if k == 0 else 0, 1),
             i_S=Cat(used, unused),
-            i_DI=Cat(carries[k : k + len(used)], unused),
+            i_DI=Cat(carried[k : k + len(used)], unused),
             o_O=sums,
             o_CO=carry_out,
         )
@@ -147,13 +206,3 @@ def chain_of_two(
         m.submodules += Instance("CCU2C", i_CIN=carry, o_COUT=carry_out, **ports)
         carry = carry_out
     return total
-
-
-def _table(*, complement: bool) -> Const:
-    """INIT of a LUT6_2 of which input 5 is 1: on O5 the carry of inputs 0 to 2, on O6 the parity of
-    inputs 0 to 3, both with the complement of input 2 if asked for."""
-    init = 0
-    for row in range(16):
-        bits = row ^ complement << 2
-        init |= (bits & 7).bit_count() // 2 << row | bits.bit_count() % 2 << 32 + row
-    return Const(init, 64)

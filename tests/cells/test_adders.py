@@ -8,7 +8,7 @@ from amaranth.hdl import Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.adders import add_three, add_two
+from coprime.cells.adders import add_selected, add_three, add_two
 from coprime.cells.target import Target
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
@@ -24,7 +24,7 @@ class Sums(wiring.Component):
         self.target = target
         self.wrong = wrong
         numbers = {"a": In(signed(7)), "b": In(6), "c": In(signed(5)), "carry": In(1)}
-        super().__init__({**numbers, **dict.fromkeys("opqrst", Out(signed(WIDTH)))})
+        super().__init__({**numbers, **dict.fromkeys("opqrstuv", Out(signed(WIDTH)))})
 
     def elaborate(self, platform):
         m = Module()
@@ -37,6 +37,8 @@ class Sums(wiring.Component):
             self.r.eq(add_two(m, a, b, width, target)),
             self.s.eq(add_two(m, a, c, WIDTH, target, subtract=True)),
             self.t.eq(add_two(m, b, a, WIDTH, target, subtract=True, carry=self.carry)),
+            self.u.eq(add_selected(m, self.carry, (a, b), (c, a), WIDTH, target)),
+            self.v.eq(add_selected(m, self.carry, (a, b), (b, c), 9, target, subtract=True)),
         ]
         return m
 

@@ -102,7 +102,7 @@ class RingMultiplier(ModularMultiplier):
         m.submodules.schedule = schedule = RingSchedule(bits, self.multiplication.loop)
         m.submodules.operands = operands = Operands(width, self.places)
         m.submodules.tile = tile = self.tile
-        m.submodules.sums = sums = ColumnSums(width, self.max_words, tile.sum_bits)
+        m.submodules.sums = sums = ColumnSums(width, self.max_words, tile.sum_bits, self.target)
         slot, product = schedule.slot, operands.product
         connect(m, schedule.slot, phases.slot)
         for sink, source, names in (
@@ -110,7 +110,7 @@ class RingMultiplier(ModularMultiplier):
             (phases, self, ("inner_digits", "rounds", "longest_digits", "multiplier_is_one")),
             (schedule, phases, ("start_steps", "stop", "count")),
             (phases, schedule, ("stops",)),
-            (tile, operands, ("x_0", "x_1", "y_0", "y_1", "subtract", "first")),
+            (tile, operands, ("x_0", "x_1", "y_0", "y_1", "first")),
             (sums, tile, ("sum",)),
             (sums, phases, ("clear",)),
             (self, phases, ("done", "busy", "takes", "turns", "a_role", "a_index", "b_role")),

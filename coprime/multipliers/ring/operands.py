@@ -17,8 +17,8 @@ class ProductSignature(wiring.Signature):
     -------
     i, j : places
     of_q, of_m : the words are q's and M''s, in place of X's and Y's
-    pair : (x_i - x_j) * (y_i - y_j), subtracted
-    diagonal : x_i * y_i, added
+    pair : (x_i - x_j) * (y_i - y_j), subtracted: the tile adds (x_j - x_i) * (y_i - y_j)
+    diagonal : x_i * y_j with i = j, added
     crossed : x_i * y_j, added; if none of the three is 1, there is no product
     first : the sum begins with it
     """
@@ -43,7 +43,7 @@ class Operands(wiring.Component):
     write_x, write_y, write_q, write_m : a word goes to that ring
     place_x, place_y, place_q : where; `place_x` for M', too
     word_x, word_y, word : the words; `word` for q and M'
-    x_0, x_1, y_0, y_1, subtract, first : out, as of `Tile`, a cycle after the slot
+    x_0, x_1, y_0, y_1, first : out, as of `Tile`, a cycle after the slot
     """
 
     def __init__(self, width: int, places: int):
@@ -57,7 +57,6 @@ class Operands(wiring.Component):
                 **dict.fromkeys(("place_x", "place_y", "place_q"), In(place)),
                 **dict.fromkeys(("word_x", "word_y", "word"), In(width)),
                 **{name: Out(width) for name in ("x_0", "x_1", "y_0", "y_1")},
-                "subtract": Out(1),
                 "first": Out(1),
             }
         )
@@ -83,14 +82,11 @@ class Operands(wiring.Component):
                 m.d.sync += register.eq(0)
 
         x, y, q, modulus = rings.values()
+        # (x_j - x_i) * (y_i - y_j), or (0 - x_i) * (0 - y_j), where a diagonal product has i = j.
         any_product = product.pair | product.diagonal | product.crossed
-        enter(self.x_0, Mux(product.of_q, q.at_i, x.at_i), any_product)
-        enter(self.x_1, Mux(product.of_q, q.at_j, x.at_j), product.pair)
-        enter(self.y_0, Mux(product.of_m, modulus.at_i, y.at_i), product.pair | product.diagonal)
-        enter(self.y_1, Mux(product.of_m, modulus.at_j, y.at_j), product.pair | product.crossed)
-        # x_i * (0 - y_j), subtracted, is x_i * y_j.
-        m.d.sync += [
-            self.subtract.eq(product.pair | product.crossed),
-            self.first.eq(product.first),
-        ]
+        enter(self.x_0, Mux(product.of_q, q.at_j, x.at_j), product.pair)
+        enter(self.x_1, Mux(product.of_q, q.at_i, x.at_i), any_product)
+        enter(self.y_0, Mux(product.of_m, modulus.at_i, y.at_i), product.pair)
+        enter(self.y_1, Mux(product.of_m, modulus.at_j, y.at_j), any_product)
+        m.d.sync += self.first.eq(product.first)
         return m

@@ -4,6 +4,8 @@ from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.adders import add_selected
+from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
 from ..delays import history
@@ -45,6 +47,7 @@ class ColumnSums(wiring.Component):
     ----------
     width, max_words : bits of a word; D at the most
     tile_bits : bits of the tile's sum
+    target : Target
 
     Members
     -------
@@ -55,8 +58,9 @@ class ColumnSums(wiring.Component):
     word : out, the word of the column that ended in the cycle before
     """
 
-    def __init__(self, width: int, max_words: int, tile_bits: int):
+    def __init__(self, width: int, max_words: int, tile_bits: int, target: Target = Target.GENERIC):
         self.width = width
+        self.target = Target(target)
         self.max_words = max_words
         self.bits: SumBits = sum_bits(max_words, width)
         super().__init__(
@@ -77,10 +81,8 @@ class ColumnSums(wiring.Component):
         running_old, running_new = Signal(bits.running), Signal(bits.running)
         # What the tile's sum is added to: no path has two additions.
         base = Signal(max(bits.running, bits.carry) + 1, reset_less=True)
-        m.d.sync += base.eq(
-            Mux(slot.next_of_old, carry_old, carry_new)
-            + Mux(slot.next_of_old, running_old, running_new)
-        )
+        new, old = (carry_new, running_new), (carry_old, running_old)
+        m.d.sync += base.eq(add_selected(m, slot.next_of_old, new, old, len(base), self.target))
         total, carry = Signal(bits.total), Signal(bits.carry)
         m.d.comb += [total.eq(base + self.sum), carry.eq(total[self.width :])]
         with m.If(slot.ends_old | slot.ends_new):
@@ -113,11 +115,10 @@ class ColumnSums(wiring.Component):
         m.d.sync += leaving.eq(diagonals.at_i)
         with m.If(made):
             m.d.sync += [running_new.eq(running_new + diagonal), joins.eq(joins + 1)]
-        with m.If(turned[1]):
-            m.d.sync += running_old.eq(running_new - leaving)
-        with m.Elif(slot.ends_old):
-            m.d.sync += running_old.eq(running_old - leaving)
+        old, new = (running_old, leaving), (running_new, leaving)
+        without = add_selected(m, turned[1], old, new, bits.running, self.target, subtract=True)
         with m.If(turned[1] | slot.ends_old):
+            m.d.sync += running_old.eq(without)
             m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
         with m.If(turned[2] | self.clear):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
