@@ -145,11 +145,11 @@ class OverlappingMultiplierSignature(wiring.Signature):
     """Ports of a multiplier that takes a product before the last one has ended.
 
     `start` and `prepare` ask for a product or a preparation, while none is asked for; `wipe`, while
-    nothing is under way, clears all operands. From the next
-    cycle to `done` the lengths, `multiplier_is_one`, `descale`, `squares` and `chained` are valid
-    and constant, as in `BankedMultiplierSignature`; `longest_digits` are the most that any modulus
-    has until the next preparation. `chained` is 1 if the multiplicand is the result of the product
-    taken last, which had the same modulus and the same lengths.
+    nothing is under way, clears all operands. From the next cycle to `done` the lengths,
+    `multiplier_is_one`, `descale`, `squares` and `chained` are valid and constant, as in
+    `BankedMultiplierSignature`; `longest_digits` are the most that any modulus has until the next
+    preparation. `chained` is 1 if the multiplicand is the result of the product taken last, which
+    had the same modulus and the same lengths; a chained square has no `descale`.
 
     With `takes` the product that is asked for becomes the new one, and with `turns` the new one
     becomes the old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one

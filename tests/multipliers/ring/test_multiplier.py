@@ -162,6 +162,16 @@ def test_largest_sums():
     check(tiny_tile(word, 6)(D + 1), modulus, operands, products, inner=D, watch=True)
 
 
+@pytest.mark.parametrize("D", [2, 3, 4])
+def test_few_words(D):
+    """Operands of fewer words than a product can have are shifted, those of squares too."""
+    generator = random.Random(D)
+    modulus = modulus_of(D, 9, generator)
+    operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
+    squares = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, 3, 7, descale=True))
+    check(tiny_tile(9, 4)(7), modulus, operands, [*POWER, *squares], inner=D)
+
+
 @pytest.mark.parametrize(("rounds", "word"), [(4, 5), (5, 17), (9, 5)])
 def test_rounds_and_words_that_differ(rounds, word):
     """Y is shorter or longer than X and c * M, and another modulus may be longer still."""
