@@ -1,4 +1,4 @@
-"""No secret changes how long compact works: proved for an engine of 64 bits, and run.
+"""No secret changes how long compact and ring work: proved for engines of 64 bits, and run.
 
 Two copies of the engine get the same public inputs: command, lengths, what is written where and
 when. Their operands differ: every word that is read from a memory may be any word, another one in
@@ -183,8 +183,9 @@ def sequencers_agree(family, **settings):
 
 
 @pytest.mark.slow
-def test_sequencer():
-    assert sequencers_agree("compact")
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_sequencer(family):
+    assert sequencers_agree(family)
 
 
 BLINDED = [
@@ -263,6 +264,11 @@ def leaks(family, secret_inputs, **settings):
 @pytest.mark.parametrize("settings", [{}, *BLINDED])
 def test_no_way_past_the_sequencer(settings):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
+
+
+@pytest.mark.parametrize("settings", [{}, {"tile": "one17"}])
+def test_no_way_past_the_sequencer_of_ring(settings):
+    assert leaks("ring", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 
 
 def test_the_search_can_fail():
