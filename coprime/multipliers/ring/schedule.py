@@ -99,7 +99,13 @@ class RingSchedule(wiring.Component):
         s, left = Signal(self.count_bits), Signal(self.count_bits)
         is_1, has_new_qm = Signal(), Signal()
         ends, restarts = Signal(), Signal()  # a step; of a product, with step 0
+        # What s and `left` are in the next step, a cycle later than it is known: no step has one.
         next_s, next_left = Signal.like(s), Signal.like(left)
+        starts_over = now["idle"] | slot.closing
+        m.d.sync += [
+            next_s.eq(Mux(starts_over, 0, s + 1)),
+            next_left.eq(Mux(starts_over, count - 2, left - 1)),
+        ]
         m.d.comb += [
             ends.eq(
                 now["newest"]
@@ -110,8 +116,6 @@ class RingSchedule(wiring.Component):
             slot.closes.eq(ends & slot.closing),
             restarts.eq(now["idle"] | slot.closes),
             self.stops.eq(ends & slot.last_old & self.stop),
-            next_s.eq(Mux(restarts, 0, s + 1)),
-            next_left.eq(Mux(restarts, count - 2, left - 1)),
         ]
         has_old = Signal()
         goes_on = restarts | has_old & (left != 0)  # the next step has a column of the old product
@@ -138,7 +142,7 @@ class RingSchedule(wiring.Component):
             m.d.sync += age.eq(age + 1)
 
         # --- From slot to slot -------------------------------------------------------------------
-        crosses = i + 2 >= slot.j  # the next pair inside would be none
+        crosses = Signal()  # pairs of the old product: the next one inside would be none
         old_ends, early_ends = Signal(), Signal()
         m.d.comb += [
             old_ends.eq(now["old_qm"] & crosses | now["old_carry"]),
@@ -170,7 +174,7 @@ class RingSchedule(wiring.Component):
             state.change(name, "new_xy", begins & ~goes_on)
             state.change(name, "idle", self.stops)
         state.build(m)
-        self._count_pairs(m, state, Mux(restarts | ends, next_s, s))
+        self._count_pairs(m, state, s, next_s, restarts | ends, crosses)
         is_old = slot.old_xy | slot.old_qm | slot.old_carry
         m.d.sync += slot.first.eq(restarts | ends | old_ends)
         m.d.comb += [
@@ -184,20 +188,31 @@ class RingSchedule(wiring.Component):
         ]
         return m
 
-    def _count_pairs(self, m: Module, state: OneHot, s: Value) -> None:
-        """The places of the next slot, which is in step `s`.
+    def _count_pairs(
+        self,
+        m: Module,
+        state: OneHot,
+        s: Value,
+        next_s: Value,
+        next_step: Value,
+        crosses: Signal,
+    ) -> None:
+        """The places of the next slot, in step `s` or, with `next_step`, the first one of `next_s`.
 
         Pairs of the old product go inwards from D - 1, those of the new one outwards: the one with
         the newest word is the last.
         """
         i, j, now, then = self.slot.i, self.slot.j, state.now, state.next
-        bits = self.count_bits
-        less = Signal(bits, name="less")
-        m.d.comb += less.eq(s - 1)
+        last = self.count - 1
+        less, next_less = (Signal(self.count_bits, name=name) for name in ("less", "next_less"))
+        m.d.comb += [less.eq(s - 1), next_less.eq(next_s - 1)]
         starts: dict[str, tuple[Value | int, Value | int]] = {
-            "old_xy": (s + 2, self.count - 1),
-            "old_qm": (s + 1, self.count - 1),
-            "new_xy": (less[1:], s[1:] + 1),
+            "old_xy": (next_s + 2, last),
+            "old_qm": (Mux(next_step, next_s + 1, s + 1), last),
+            "new_xy": (
+                Mux(next_step, next_less[1:], less[1:]),
+                Mux(next_step, next_s[1:] + 1, s[1:] + 1),
+            ),
             "new_qm": (s[1:] - 1, less[1:] + 1),
             "diagonal_xy": (s, s),
             "diagonal_qm": (less, less),
@@ -206,7 +221,9 @@ class RingSchedule(wiring.Component):
         for name, (first, second) in starts.items():
             with m.If(then[name] & ~now[name]):
                 m.d.sync += [i.eq(first), j.eq(second)]
+                if name in ("old_xy", "old_qm"):
+                    m.d.sync += crosses.eq(first + 2 >= second)
         with m.If(now["old_xy"] & then["old_xy"] | now["old_qm"] & then["old_qm"]):
-            m.d.sync += [i.eq(i + 1), j.eq(j - 1)]
+            m.d.sync += [i.eq(i + 1), j.eq(j - 1), crosses.eq(i + 4 >= j)]
         with m.If(now["new_xy"] & then["new_xy"] | now["new_qm"] & then["new_qm"]):
             m.d.sync += [i.eq(i - 1), j.eq(j + 1)]
