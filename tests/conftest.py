@@ -39,6 +39,14 @@ def compact() -> Iterator[Bench]:
     bench.device.close()
 
 
+@pytest.fixture(scope="session")
+def ring() -> Iterator[Bench]:
+    """The ring accelerator for 2048 bits, simulated."""
+    bench = open_bench("ring", max_bits=2048)
+    yield bench
+    bench.device.close()
+
+
 @pytest.fixture
 def no_measurements(tmp_path, monkeypatch):
     """A cache without measurements, in which what the tools built is still there."""

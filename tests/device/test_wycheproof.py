@@ -15,7 +15,7 @@ from tests.wycheproof import FILES, vectors
 pytestmark = pytest.mark.slow
 
 
-FAMILIES = {"karatsuba": {"word": "64"}, "compact": {}}
+FAMILIES = {"karatsuba": {"word": "64"}, "compact": {}, "ring": {}}
 
 
 @pytest.fixture(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integers import IntegerAccelerator
 
-FAMILIES = ("fdfm", "karatsuba", "compact")
+FAMILIES = ("fdfm", "karatsuba", "compact", "ring")
 """The families that everything runs on; each is a fixture with an accelerator for 2048 bits."""
 
 
