@@ -29,6 +29,7 @@ FAST = {
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     "compact": ("compact", {"max_bits": 257}),
+    "ring": ("ring", {"max_bits": 257}),
 }
 SLOW = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
