@@ -119,7 +119,7 @@ class Phases(wiring.Component):
         begins_d = slot.begins & slot.closing
         with m.If(self.start | self.prepare):
             m.d.sync += [requested.eq(1), wants_preparation.eq(self.prepare)]
-        with m.Elif(self.takes):
+        with m.Elif(self.takes | self.wipe):
             m.d.sync += requested.eq(0)
         greater, wanted, count = Signal(bits), Signal(bits), Signal(bits)
         m.d.comb += [
@@ -142,7 +142,11 @@ class Phases(wiring.Component):
         ]
         with m.If(begins_d):
             m.d.sync += joins.eq(joining)
-        begins = now["idle"] & asked
+        # After a fault the sequencer may wipe while a product is under way.
+        must_wipe, wiped_soon = Signal(), Signal()
+        m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
+        m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
+        begins = now["idle"] & asked & ~must_wipe
         with m.If(begins):
             m.d.sync += [
                 self.count.eq(wanted_count),
@@ -176,8 +180,8 @@ class Phases(wiring.Component):
         second = Signal()
         last_column = second & (k == self.count)
         ends_load_m = now["load_m"] & loaded & settled
-        phase.change("idle", "load_x", begins & ~self.wipe)
-        phase.change("idle", "wipe_all", self.wipe)
+        phase.change("idle", "load_x", begins)
+        phase.change("idle", "wipe_all", must_wipe)
         phase.change("wipe_all", "idle", k.all())
         phase.change("load_x", "steps", leaves_load & ~self.preparing)
         phase.change("load_x", "settle", leaves_load & self.preparing)
@@ -201,7 +205,7 @@ class Phases(wiring.Component):
         counts = now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second
         with m.If(counts | now["wipe_all"]):
             m.d.sync += k.eq(k + 1)
-        with m.If(begins | self.wipe | now["load_c"] | ends_load_m):
+        with m.If(begins | must_wipe | now["load_c"] | ends_load_m):
             m.d.sync += [k.eq(0), below.eq(0)]
         with m.Elif(k.all()):
             m.d.sync += below.eq(0)
