@@ -172,14 +172,17 @@ class Phases(wiring.Component):
 
         # --- The phases --------------------------------------------------------------------------
         loaded = Signal()
-        m.d.comb += loaded.eq(k == (self.count + 1)[:bits])
+        # D and the words of M have long been known where this is used.
+        words_of_m = Signal(bits)
+        m.d.sync += words_of_m.eq(self.count + 1)
+        m.d.comb += loaded.eq(k == words_of_m)
         age, settled = Signal(range(loop + 1)), Signal()
         waits = now["settle"] | now["finish"] | now["load_m"] & loaded
         m.d.comb += settled.eq(age == loop)
         got_c = history(m, "got_c", now["load_c"], READ_LATENCY + 1, reset=True)
         second = Signal()
         last_column = second & (k == self.count)
-        ends_load_m = now["load_m"] & loaded & settled
+        ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
         phase.change("idle", "load_x", begins)
         phase.change("idle", "wipe_all", must_wipe)
         phase.change("wipe_all", "idle", k.all())
@@ -224,6 +227,7 @@ class Phases(wiring.Component):
             k,
             below,
             loaded,
+            ends_load_m,
             got_c,
             wanted_shift,
             is_one,
@@ -256,6 +260,7 @@ class Phases(wiring.Component):
         k: Signal,
         below: Signal,
         loaded: Signal,
+        puts_one: Value,
         got_c: list[Signal],
         wanted_shift: Signal,
         is_one: Signal,
@@ -308,7 +313,6 @@ class Phases(wiring.Component):
         came_y, came_place = came("asks_y", asks), came("asked_place_y", place)
         generated = came("y_is_zero", (index < 0) | is_one)
         y_one = came("y_is_one", is_one & (index == 0))
-        puts_one = now["load_m"] & loaded
         came_c = got_c[READ_LATENCY]
         shifted = self.place + Mux(came_x, self.shift, 0)
         m.d.comb += [
@@ -319,7 +323,7 @@ class Phases(wiring.Component):
                 Mux(
                     came_y,
                     came_place,
-                    Mux(came_c, 0, Mux(puts_one & ~came_m, self.count + 1, shifted)),
+                    Mux(came_c, 0, Mux(puts_one, self.count + 1, shifted)),
                 )
             ),
             self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),

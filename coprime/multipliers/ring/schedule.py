@@ -218,11 +218,16 @@ class RingSchedule(wiring.Component):
             "diagonal_qm": (less, less),
             "newest": (0, less),
         }
+        # Whether the first pair is the only one: first + 2 >= last.
+        alone = {
+            "old_xy": next_s + 4 >= last,
+            "old_qm": Mux(next_step, next_s + 3 >= last, s + 3 >= last),
+        }
         for name, (first, second) in starts.items():
             with m.If(then[name] & ~now[name]):
                 m.d.sync += [i.eq(first), j.eq(second)]
-                if name in ("old_xy", "old_qm"):
-                    m.d.sync += crosses.eq(first + 2 >= second)
+                if name in alone:
+                    m.d.sync += crosses.eq(alone[name])
         with m.If(now["old_xy"] & then["old_xy"] | now["old_qm"] & then["old_qm"]):
             m.d.sync += [i.eq(i + 1), j.eq(j - 1), crosses.eq(i + 4 >= j)]
         with m.If(now["new_xy"] & then["new_xy"] | now["new_qm"] & then["new_qm"]):
