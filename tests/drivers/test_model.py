@@ -29,7 +29,8 @@ class Driver(ctypes.Structure):
         *(("context", ctypes.c_void_p), ("read", READ), ("write", WRITE), ("wait", WAIT)),
         *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
-        *((name, ctypes.c_uint32) for name in ("digit_width", "headroom", "radix_bits")),
+        *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
+        *((name, ctypes.c_uint32) for name in ("headroom", "radix_bits")),
         *(
             (name, ctypes.c_bool)
             for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")
@@ -148,7 +149,8 @@ def test_what_an_engine_holds(library):
     held = {operand for operand in CLASSES if operand not in (Operand.M_INVERSE, Operand.CRT_P)}
     _, driver = opened(library, held=held, width=31, headroom=3, radix=1, least=7)
     assert driver.held == sum(1 << operand for operand in held)
-    assert (driver.digit_width, driver.headroom, driver.radix_bits) == (31, 3, 1)
+    assert (driver.digit_width, driver.residue_width) == (31, 31)
+    assert (driver.headroom, driver.radix_bits) == (3, 1)
     assert (driver.max_bits, driver.max_prime_bits, driver.min_bits) == (2176, 1088, 7)
     assert (driver.family, driver.version) == (7, 0x0001_0203)
     assert driver.constant_time
