@@ -1,6 +1,6 @@
 """Completions of a cluster's cores, and their results, in the order in which cores have ended."""
 
-from amaranth.hdl import Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.hdl import Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -408,22 +408,8 @@ class Collector(wiring.Component):
         begun = Signal()  # the words of this one have begun
         dropped = Signal()
         if own.checked:
-            m.submodules.residues = residues = distributed(
-                residue_width(own.digit_width) + 1, SLOTS
-            )
-            keep, show = residues.write_port(), residues.read_port(domain="comb")
-            m.d.comb += [
-                keep.en.eq(filler.brings_residue),
-                keep.addr.eq(filled.pointer),
-                keep.data.eq(self.replies.payload.digit),
-                show.addr.eq(shown.pointer),
-            ]
-            wrong = Signal(SLOTS)
-            with m.If(filler.complete):
-                m.d.sync += wrong.bit_select(filled.pointer[:-1], 1).eq(filler.wrong)
-            m.d.comb += dropped.eq(
-                (shown.pointer != filled.pointer) & wrong.bit_select(shown.pointer[:-1], 1)
-            )
+            residue, was_wrong = self._keep_checks(m, filled, shown)
+            m.d.comb += dropped.eq((shown.pointer != filled.pointer) & was_wrong)
         oldest, valid = showing.data, self.completions.valid
         m.d.comb += [
             showing.addr.eq(shown.pointer),
@@ -446,9 +432,29 @@ class Collector(wiring.Component):
             ]
             if own.checked:
                 with m.If(oldest.length != 0):  # else there is no result
-                    m.d.comb += self.completions.payload.residue.eq(show.data)
+                    m.d.comb += self.completions.payload.residue.eq(residue)
         with m.If(words.start):
             m.d.sync += begun.eq(1)
         with m.If(shown.advance):
             m.d.sync += begun.eq(0)
         return m
+
+    def _keep_checks(
+        self, m: Module, filled: SlotPointer, shown: SlotPointer
+    ) -> tuple[Value, Value]:
+        """Of the result that is shown: its residue, and whether a digit of it was found wrong."""
+        filler = self.filler
+        m.submodules.residues = residues = distributed(
+            residue_width(self.capabilities.digit_width) + 1, SLOTS
+        )
+        keep, show = residues.write_port(), residues.read_port(domain="comb")
+        m.d.comb += [
+            keep.en.eq(filler.brings_residue),
+            keep.addr.eq(filled.pointer),
+            keep.data.eq(self.replies.payload.digit),
+            show.addr.eq(shown.pointer),
+        ]
+        wrong = Signal(SLOTS)
+        with m.If(filler.complete):
+            m.d.sync += wrong.bit_select(filled.pointer[:-1], 1).eq(filler.wrong)
+        return show.data, wrong.bit_select(shown.pointer[:-1], 1)

@@ -6,12 +6,14 @@ one, which begins with its lowest word while the other words are still made: eac
 number of products, and none waits for the last product's end.
 """
 
-from amaranth.hdl import Module, Mux, Signal, ValueLike
+from amaranth.hdl import Module, Mux, Signal, Value, ValueLike
+from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
 from amaranth.utils import bits_for
 
 from coprime.cells.target import Target
 from coprime.cells.tiles.tile import Tile
+from coprime.cells.wires import same_named
 
 from ..contract import ModularMultiplier, OverlappingMultiplierSignature
 from ..delays import history
@@ -20,6 +22,7 @@ from .operands import Operands
 from .phases import Phases
 from .schedule import RingSchedule
 from .sums import ColumnSums
+from .word_places import WordPlaces
 
 __all__ = ["RingMultiplier"]
 
@@ -117,24 +120,8 @@ class RingMultiplier(ModularMultiplier):
         ):
             m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
 
-        # --- The product of a slot, of a step or of a round --------------------------------------
-        of_q = slot.old_qm | slot.new_qm | slot.diagonal_qm | slot.newest
-        pairs = slot.old_xy | slot.old_qm | slot.new_xy | slot.new_qm | slot.newest
-        in_round = phases.crossed
-        of_old = slot.of_old & ~slot.closing
-        exists = Mux(of_old, phases.old_exists, phases.new_exists)
-        m.d.comb += [
-            product.i.eq(Mux(in_round, phases.i, slot.i)),
-            product.j.eq(Mux(in_round, phases.j, slot.j)),
-            product.of_q.eq(Mux(in_round, phases.of_q, of_q)),
-            product.of_m.eq(of_q),
-            product.pair.eq(pairs),
-            product.diagonal.eq(slot.diagonal_xy | slot.diagonal_qm),
-            product.crossed.eq(in_round),
-            product.first.eq(Mux(in_round, phases.first, slot.first)),
-            self.multiplying.eq((pairs | product.diagonal) & exists),
-            self.fault.eq(schedule.fault | phases.fault),
-        ]
+        exists = self._make_products(m, slot, phases, product)
+        m.d.comb += self.fault.eq(schedule.fault | phases.fault)
 
         # --- The slot's column, as its product is in the tile's sum ------------------------------
         age = 1 + tile.LATENCY
@@ -162,16 +149,14 @@ class RingMultiplier(ModularMultiplier):
             m.d.comb += getattr(sums.slot, name).eq(value)
 
         # --- Words to their rings and to the memory ----------------------------------------------
-        place_result, place_q = Signal(bits), Signal(bits)
-        next_result = Signal(bits)
-        counts_result = ends_old[age] | phases.in_columns & ends_new[age]
-        with m.If(phases.clear):
-            m.d.sync += [next_result.eq(-1), place_q.eq(0)]
-        with m.Elif(counts_result):
-            m.d.sync += next_result.eq(Mux(ends_old[age] & last_old[age], 0, next_result + 1))
-        with m.If(ends_new[age + 1]):
-            m.d.sync += place_q.eq(Mux(turns[age + 1], 0, place_q + 1))
-        m.d.sync += place_result.eq(next_result)
+        m.submodules.places = places = WordPlaces(bits)
+        m.d.comb += [
+            *same_named(places, phases, "clear", "in_columns"),
+            *same_named(places, sums.slot, "ends_old", "ends_new", "last_old"),
+            places.quotient_ends.eq(ends_new[age + 1]),
+            places.quotient_turns.eq(turns[age + 1]),
+        ]
+        place_result, next_result = places.result, places.next_result
         of_modulus = phases.preparing & phases.in_columns
         # Not the first column of a round, whose word is 0.
         written = results[age - 1] & phases.writes & (next_result < phases.inner)
@@ -185,7 +170,7 @@ class RingMultiplier(ModularMultiplier):
             ),
             operands.write_m.eq(gives & of_modulus | phases.wipes),
             operands.write_q.eq(quotients[age + 1] | phases.wipes),
-            operands.place_q.eq(Mux(phases.wipes, phases.place, place_q)),
+            operands.place_q.eq(Mux(phases.wipes, phases.place, places.quotient)),
             sums.wipe.eq(phases.wipes),
             operands.write_y.eq(phases.loads_y | results[age + 1] & phases.squaring),
             operands.place_y.eq(Mux(phases.loads_y, phases.place_y, place_result + phases.shift)),
@@ -204,3 +189,29 @@ class RingMultiplier(ModularMultiplier):
             self.b_write_data.eq(sums.word),
         ]
         return m
+
+    def _make_products(
+        self,
+        m: Module,
+        slot: wiring.PureInterface,
+        phases: Phases,
+        product: wiring.PureInterface,
+    ) -> Value:
+        """The product of a slot, of a step or of a round; and whether a step's is needed."""
+        of_q = slot.old_qm | slot.new_qm | slot.diagonal_qm | slot.newest
+        pairs = slot.old_xy | slot.old_qm | slot.new_xy | slot.new_qm | slot.newest
+        in_round = phases.crossed
+        of_old = slot.of_old & ~slot.closing
+        exists = Mux(of_old, phases.old_exists, phases.new_exists)
+        m.d.comb += [
+            product.i.eq(Mux(in_round, phases.i, slot.i)),
+            product.j.eq(Mux(in_round, phases.j, slot.j)),
+            product.of_q.eq(Mux(in_round, phases.of_q, of_q)),
+            product.of_m.eq(of_q),
+            product.pair.eq(pairs),
+            product.diagonal.eq(slot.diagonal_xy | slot.diagonal_qm),
+            product.crossed.eq(in_round),
+            product.first.eq(Mux(in_round, phases.first, slot.first)),
+            self.multiplying.eq((pairs | product.diagonal) & exists),
+        ]
+        return exists

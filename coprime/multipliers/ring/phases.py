@@ -4,13 +4,24 @@ from amaranth.hdl import Module, Mux, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.wires import same_named
+
 from ..contract import READ_LATENCY, Role
 from ..delays import history
 from ..one_hot import OneHot
+from .age import Age
 from .multiplication import RingMultiplication
+from .products import Products
+from .request import Request
 from .schedule import SlotSignature
 
 __all__ = ["Phases"]
+
+PHASES = (
+    *("idle", "load_x", "steps", "settle"),
+    *("load_c", "quotient", "load_m", "columns", "finish", "wipe_all"),
+)
+"""In their order; the rows of the table in `Phases`."""
 
 
 class Phases(wiring.Component):
@@ -27,7 +38,7 @@ class Phases(wiring.Component):
     LOAD_M     M into Y's ring, and behind its place D a 1; q is made
     COLUMNS    two slots a column: q * M_k, S_k * 1
     FINISH     the last words go to their rings
-    WIPE       zeros into all places of all rings
+    WIPE_ALL   zeros into all places of all rings
     ========== ==================================================================================
 
     Parameters
@@ -98,47 +109,28 @@ class Phases(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the phases, a flip-flop for each, and their counters."""
         m = Module()
-        phase = OneHot(
-            (
-                *("idle", "load_x", "steps", "settle"),
-                *("load_c", "quotient", "load_m", "columns", "finish", "wipe_all"),
-            ),
-            "idle",
-        )
+        phase = OneHot(PHASES, "idle")
         now = phase.now
         slot, bits = self.slot, self.place_bits
         loop, least = self.multiplication.loop, self.multiplication.LEAST
 
         # --- The product that is wanted, and those under way -------------------------------------
-        requested, wants_preparation = Signal(), Signal()
-        descales, old_descales = Signal(), Signal()
-        is_one = Signal()
-        wanted_shift = Signal(bits)
-        wanted_count = Signal(bits)
+        m.submodules.request = request = Request(bits, len(self.rounds), least)
+        m.submodules.products = products = Products(bits, len(self.rounds))
         joins, joining = Signal(), Signal()
         begins_d = slot.begins & slot.closing
-        with m.If(self.start | self.prepare):
-            m.d.sync += [requested.eq(1), wants_preparation.eq(self.prepare)]
-        with m.Elif(self.takes | self.wipe):
-            m.d.sync += requested.eq(0)
-        greater, wanted, count = Signal(bits), Signal(bits), Signal(bits)
-        m.d.comb += [
-            greater.eq(Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)),
-            wanted.eq(Mux(wants_preparation, self.longest_digits, greater)),
-            count.eq(Mux(wanted < least, least, wanted)),
-        ]
-        m.d.sync += [wanted_count.eq(count), wanted_shift.eq(count - self.rounds + self.descale)]
-        asked = history(m, "asked", requested, 1, reset=True)[-1] & requested
         k = Signal(bits)
         below = Signal()  # k is still below 0, where a square's Y is 0
         leaves_load = now["load_x"] & (k == self.count) & ~below
         m.d.comb += [
-            joining.eq(begins_d & asked & self.chained & self.new_exists & ~descales),
+            joining.eq(
+                begins_d & request.asked & self.chained & self.new_exists & ~products.descales
+            ),
             self.start_steps.eq(leaves_load & ~self.preparing),
             self.takes.eq(leaves_load | slot.closes & joins),
             self.turns.eq(slot.closes),
             self.stop.eq(~self.new_exists),
-            self.busy.eq(~now["idle"] | requested),
+            self.busy.eq(~now["idle"] | request.waits),
         ]
         with m.If(begins_d):
             m.d.sync += joins.eq(joining)
@@ -146,29 +138,8 @@ class Phases(wiring.Component):
         must_wipe, wiped_soon = Signal(), Signal()
         m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
         m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
-        begins = now["idle"] & asked & ~must_wipe
-        with m.If(begins):
-            m.d.sync += [
-                self.count.eq(wanted_count),
-                self.preparing.eq(wants_preparation),
-                self.old_exists.eq(0),
-                self.new_exists.eq(~wants_preparation),
-                self.inner.eq(self.inner_digits),
-                self.squaring.eq(self.squares),
-                descales.eq(self.descale & ~wants_preparation),
-                is_one.eq(self.multiplier_is_one),
-                self.shift.eq(Mux(wants_preparation, 0, wanted_shift)),
-            ]
-        with m.If(slot.closes):
-            m.d.sync += [self.old_exists.eq(self.new_exists), self.new_exists.eq(joins)]
-            m.d.sync += old_descales.eq(descales)
-            with m.If(joins):
-                m.d.sync += [
-                    self.squaring.eq(self.squares),
-                    descales.eq(self.descale),
-                    is_one.eq(self.multiplier_is_one),
-                    self.shift.eq(wanted_shift),
-                ]
+        begins = now["idle"] & request.asked & ~must_wipe
+        self._connect_products(m, request, products, begins, joins)
 
         # --- The phases --------------------------------------------------------------------------
         loaded = Signal()
@@ -176,9 +147,10 @@ class Phases(wiring.Component):
         words_of_m = Signal(bits)
         m.d.sync += words_of_m.eq(self.count + 1)
         m.d.comb += loaded.eq(k == words_of_m)
-        age, settled = Signal(range(loop + 1)), Signal()
         waits = now["settle"] | now["finish"] | now["load_m"] & loaded
-        m.d.comb += settled.eq(age == loop)
+        m.submodules.age = age = Age(loop)
+        m.d.comb += age.restart.eq(~waits)
+        settled = age.reached
         got_c = history(m, "got_c", now["load_c"], READ_LATENCY + 1, reset=True)
         second = Signal()
         last_column = second & (k == self.count)
@@ -189,22 +161,15 @@ class Phases(wiring.Component):
         phase.change("load_x", "steps", leaves_load & ~self.preparing)
         phase.change("load_x", "settle", leaves_load & self.preparing)
         phase.change("steps", "settle", self.stops)
-        phase.change("settle", "load_c", settled & (descales | self.preparing))
-        phase.change("settle", "idle", settled & ~descales & ~self.preparing)
+        phase.change("settle", "load_c", settled & (products.descales | self.preparing))
+        phase.change("settle", "idle", settled & ~products.descales & ~self.preparing)
         phase.change("load_c", "quotient", got_c[-1])
         phase.change("quotient", "load_m")
         phase.change("load_m", "columns", ends_load_m)
         phase.change("columns", "finish", last_column)
         phase.change("finish", "idle", settled)
         phase.build(m)
-        with m.If(~waits):
-            m.d.sync += age.eq(0)
-        with m.Elif(~settled):
-            m.d.sync += age.eq(age + 1)
-        with m.If(now["columns"]):
-            m.d.sync += second.eq(~second)
-        with m.Else():
-            m.d.sync += second.eq(0)
+        m.d.sync += second.eq(now["columns"] & ~second)
         counts = now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second
         with m.If(counts | now["wipe_all"]):
             m.d.sync += k.eq(k + 1)
@@ -212,14 +177,14 @@ class Phases(wiring.Component):
             m.d.sync += [k.eq(0), below.eq(0)]
         with m.Elif(k.all()):
             m.d.sync += below.eq(0)
-        with m.If(begins & ~wants_preparation):
-            m.d.sync += [k.eq(-wanted_shift), below.eq(wanted_shift != 0)]
+        with m.If(begins & ~request.prepares):
+            m.d.sync += [k.eq(-request.shift), below.eq(request.shift != 0)]
         m.d.comb += [
-            self.done.eq(self.takes & ~wants_preparation & ~self.descale | now["finish"] & settled),
+            self.done.eq(self.takes & ~request.prepares & ~self.descale | now["finish"] & settled),
             self.in_columns.eq(now["columns"] | now["finish"]),
             self.wipes.eq(now["wipe_all"]),
             self.clear.eq(now["load_x"] | now["load_c"] | ends_load_m),
-            self.writes.eq(Mux(self.in_columns, ~self.preparing, ~old_descales)),
+            self.writes.eq(Mux(self.in_columns, ~self.preparing, ~products.old_descales)),
         ]
         self._request(
             m,
@@ -229,15 +194,37 @@ class Phases(wiring.Component):
             loaded,
             ends_load_m,
             got_c,
-            wanted_shift,
-            is_one,
-            begins & ~wants_preparation,
+            request.shift,
+            products.is_one,
+            begins & ~request.prepares,
             joining,
         )
         self._make_slots(m, now, k, second)
         even = got_c[READ_LATENCY] & self.preparing & ~self.inverse_is_odd
         m.d.comb += self.fault.eq(~phase.valid | even)
         return m
+
+    def _connect_products(
+        self, m: Module, request: Request, products: Products, begins: Value, joins: Signal
+    ) -> None:
+        """What is asked for, and what becomes of it."""
+        m.d.comb += [
+            *same_named(request, self, "start", "prepare", "takes", "descale"),
+            *same_named(request, self, "inner_digits", "rounds", "longest_digits"),
+            request.drops.eq(self.wipe),
+        ]
+        m.d.comb += [
+            products.begins.eq(begins),
+            products.closes.eq(self.slot.closes),
+            products.joins.eq(joins),
+            products.asked_count.eq(request.count),
+            products.asked_shift.eq(request.shift),
+            products.asked_inner.eq(self.inner_digits),
+            products.prepares.eq(request.prepares),
+            *same_named(products, self, "squares", "descale", "multiplier_is_one"),
+            *same_named(self, products, "count", "inner", "shift", "preparing", "squaring"),
+            *same_named(self, products, "old_exists", "new_exists"),
+        ]
 
     def _make_slots(self, m: Module, now: dict[str, Signal], k: Signal, second: Signal) -> None:
         """The slots of a round: S_0 * c; then q * M_k and S_k * 1."""
@@ -262,7 +249,7 @@ class Phases(wiring.Component):
         loaded: Signal,
         puts_one: Value,
         got_c: list[Signal],
-        wanted_shift: Signal,
+        shift: Signal,
         is_one: Signal,
         begins: Value,
         joining: Signal,
@@ -304,7 +291,7 @@ class Phases(wiring.Component):
         first_word = begins | joining
         with m.If(first_word & ~self.squares):
             m.d.sync += [wants.eq(1), place.eq(0)]
-            m.d.sync += index.eq(-wanted_shift)
+            m.d.sync += index.eq(-shift)
         with m.Elif(of_new):
             m.d.sync += wants.eq(1)
         with m.Elif(asks):

@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..one_hot import OneHot
+from .age import Age
 
 __all__ = ["SLOTS", "RingSchedule", "SlotSignature"]
 
@@ -134,12 +135,9 @@ class RingSchedule(wiring.Component):
         m.d.sync += slot.begins.eq(now["idle"] & self.start_steps | ends & ~self.stops)
 
         # --- From `loop` - 1 on the step may use the word of the last slot before it -------------
-        age, waited = Signal(range(self.loop)), Signal()
-        m.d.comb += waited.eq(age == self.loop - 2)
-        with m.If(restarts | ends):
-            m.d.sync += age.eq(0)
-        with m.Elif(~waited):
-            m.d.sync += age.eq(age + 1)
+        m.submodules.age = age = Age(self.loop - 2)
+        m.d.comb += age.restart.eq(restarts | ends)
+        waited = age.reached
 
         # --- From slot to slot -------------------------------------------------------------------
         crosses = Signal()  # pairs of the old product: the next one inside would be none

@@ -1,0 +1,65 @@
+"""The product that is asked for in `ring`, until it is taken."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..delays import history
+
+__all__ = ["Request"]
+
+
+class Request(wiring.Component):
+    """Keeps that a product or a preparation is asked for, and how many words it has.
+
+    Parameters
+    ----------
+    place_bits, count_bits : bits of a place in a ring, of a count of words
+    least : D at the least
+
+    Members
+    -------
+    start, prepare, takes, descale, inner_digits, rounds, longest_digits
+        As in `OverlappingMultiplierSignature`.
+    drops : what is asked for is not wanted any more
+    waits : something is asked for, from the cycle after `start` on
+    asked : the same, with `count` and `shift` of it: a cycle later
+    prepares : it is a preparation
+    count : D
+    shift : places by which Y is higher than its words
+    """
+
+    def __init__(self, place_bits: int, count_bits: int, least: int):
+        self.least = least
+        flags = ("start", "prepare", "takes", "drops", "descale")
+        super().__init__(
+            {
+                **dict.fromkeys(flags, In(1)),
+                **dict.fromkeys(("inner_digits", "rounds", "longest_digits"), In(count_bits)),
+                **dict.fromkeys(("waits", "asked", "prepares"), Out(1)),
+                "count": Out(place_bits),
+                "shift": Out(place_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The flag, and the greatest of the counts."""
+        m = Module()
+        with m.If(self.start | self.prepare):
+            m.d.sync += [self.waits.eq(1), self.prepares.eq(self.prepare)]
+        with m.Elif(self.takes | self.drops):
+            m.d.sync += self.waits.eq(0)
+        greater, wanted, count = (
+            Signal.like(self.count, name=name) for name in ("greater", "wanted", "least")
+        )
+        m.d.comb += [
+            greater.eq(Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)),
+            wanted.eq(Mux(self.prepares, self.longest_digits, greater)),
+            count.eq(Mux(wanted < self.least, self.least, wanted)),
+            self.asked.eq(history(m, "waited", self.waits, 1, reset=True)[-1] & self.waits),
+        ]
+        m.d.sync += [
+            self.count.eq(count),
+            self.shift.eq(count - self.rounds + self.descale),
+        ]
+        return m
