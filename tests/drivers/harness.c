@@ -203,16 +203,17 @@ static void read_private(void)
     key->dp = number(key->p.bits);
     free((void *)key->dq);
     key->dq = number(key->q.bits);
+    free((void *)key->qinv);
+    key->qinv = number(key->p.bits);
 }
 
 /* Compute all constants, in memory of as many words as the macros tell, less `missing`. Gives the
-   error, the constants, and the sum of what is not zero in the scratch memory. */
+   error, and the constants. */
 static void private_constants(uint32_t missing)
 {
     struct coprime_private_key *const key = &private_key;
     const uint32_t bits = key->public_key.modulus.bits, count = COPRIME_WORDS(bits);
     const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
-    uint32_t rest = 0;
     int error;
 
     set_memory(COPRIME_PRIVATE_MEMORY(bits, longer) - missing);
@@ -227,16 +228,14 @@ static void private_constants(uint32_t missing)
     if (error) {
         return;
     }
-    for (size_t i = 0; i < memory.count; ++i) {
-        rest |= memory.words[i];
-    }
     show_constants(&key->public_key.modulus);
     if (driver.commands >> COPRIME_COMMAND_RSA_PRIVATE & 1) {
         show_constants(&key->p);
         show_constants(&key->q);
         show(key->crt_p, count);
-        show(key->crt_q, count);
-        show(&rest, 1);
+        if (key->crt_q) {
+            show(key->crt_q, count);
+        }
     }
 }
 
@@ -330,20 +329,6 @@ static void padded(void)
     free(input);
 }
 
-/* An engine without hardware, for the constants. */
-static void set_engine(void)
-{
-    driver.digit_width = decimal();
-    driver.headroom = decimal();
-    driver.radix_bits = decimal();
-    driver.min_bits = decimal();
-    driver.max_bits = decimal();
-    driver.max_prime_bits = decimal();
-    driver.equal_primes = decimal();
-    driver.commands = decimal();
-    printf("0");
-}
-
 static void open_driver(void)
 {
     const int error = coprime_open(&driver);
@@ -390,9 +375,7 @@ static void to_bytes(void)
 
 static void run(const char *name)
 {
-    if (strcmp(name, "engine") == 0) {
-        set_engine();
-    } else if (strcmp(name, "open") == 0) {
+    if (strcmp(name, "open") == 0) {
         open_driver();
     } else if (strcmp(name, "limit") == 0) {
         limit = decimal();
@@ -479,5 +462,6 @@ int main(void)
     free_modulus(&private_key.q);
     free((void *)private_key.dp);
     free((void *)private_key.dq);
+    free((void *)private_key.qinv);
     return 0;
 }

@@ -101,5 +101,5 @@ class Harness:
             *(part for value, bits in pairs for part in (bits, octets(value))),
             octets(key.d),
             *(part for value, bits in primes for part in (bits, octets(value))),
-            *(octets(key.dp), octets(key.dq)),
+            *(octets(key.dp), octets(key.dq), octets(key.qinv)),
         )

@@ -9,93 +9,19 @@ import random
 import pytest
 
 from coprime.bus import registers as r
-from coprime.device.base import InterruptTimeout
-from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
-from tests.device.test_accelerator import CLASSES, FakeDevice
+from tests.device.test_accelerator import CLASSES
+from tests.drivers.bindings import READ, WAIT, Memory, modulus, opened, private_key, words
 from tests.drivers.harness import DRIVER, ROOT, compile_c
 
-READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
-WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
-WAIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-WORDS = ctypes.POINTER(ctypes.c_uint32)
 TIMEOUT = 257
-
-
-class Driver(ctypes.Structure):
-    """`struct coprime`."""
-
-    _fields_ = [
-        *(("context", ctypes.c_void_p), ("read", READ), ("write", WRITE), ("wait", WAIT)),
-        *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
-        *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
-        *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
-        *((name, ctypes.c_uint32) for name in ("headroom", "radix_bits")),
-        *(
-            (name, ctypes.c_bool)
-            for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")
-        ),
-        *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded", "modulus_bits")),
-    ]
-
-
-class Modulus(ctypes.Structure):
-    """`struct coprime_modulus`."""
-
-    _fields_ = [
-        ("bits", ctypes.c_uint32),
-        ("value", WORDS),
-        ("power", WORDS),
-        ("inverse", ctypes.c_uint32 * 8),
-    ]
-
-
-class PublicKey(ctypes.Structure):
-    """`struct coprime_public_key`."""
-
-    _fields_ = [("modulus", Modulus), ("exponent", WORDS), ("exponent_bits", ctypes.c_uint32)]
-
-
-class PrivateKey(ctypes.Structure):
-    """`struct coprime_private_key`."""
-
-    _fields_ = [
-        *(("public_key", PublicKey), ("d", WORDS), ("p", Modulus), ("q", Modulus)),
-        *((name, WORDS) for name in ("dp", "dq", "crt_p", "crt_q")),
-    ]
-
-
-class Memory(ctypes.Structure):
-    """`struct coprime_memory`."""
-
-    _fields_ = [("words", WORDS), ("count", ctypes.c_size_t)]
 
 
 class Octets(ctypes.Structure):
     """`struct octets` of the documentation's example."""
 
     _fields_ = [("bytes", ctypes.c_char_p), ("size", ctypes.c_size_t)]
-
-
-class Model(FakeDevice):
-    """What this driver reads, and the Python driver does not."""
-
-    def read32(self, address):
-        if address == r.VERSION.address:
-            return 0x0001_0203
-        if address == r.MODULUS_LENGTH.address:
-            return self.lengths[Length.MODULUS]
-        return super().read32(address)
-
-
-def words(value, bits):
-    count = (bits + 31) // 32
-    return (ctypes.c_uint32 * count)(*(value >> 32 * k & 0xFFFF_FFFF for k in range(count)))
-
-
-def modulus(value):
-    bits = value.bit_length()
-    return Modulus(bits, words(value, bits))
 
 
 @pytest.fixture
@@ -120,29 +46,6 @@ def examples_of(page):
     """The C programs of a page of the documentation."""
     text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
     return [part.split("```")[0] for part in text.split("```c\n")[1:]]
-
-
-def driver_of(device):
-    def wait(_):
-        try:
-            device.wait_interrupt()
-        except InterruptTimeout:
-            return 1
-        return 0
-
-    return Driver(
-        None,
-        READ(lambda _, address: device.read32(address)),
-        WRITE(lambda _, address, value: device.write32(address, value)),
-        WAIT(wait),
-    )
-
-
-def opened(library, **settings):
-    device = Model(**settings)
-    driver = driver_of(device)
-    assert library.coprime_open(ctypes.byref(driver)) == 0
-    return device, driver
 
 
 def test_what_an_engine_holds(library):
@@ -175,17 +78,6 @@ def test_longer_than_a_window(library, memory, bits):
         assert list(result) == list(words(x * y % m, bits))
 
 
-def private_key(key):
-    own = PrivateKey()
-    own.public_key.modulus = modulus(key.n)
-    own.public_key.exponent = words(65537, 17)
-    own.public_key.exponent_bits = 17
-    own.p, own.q = modulus(key.p), modulus(key.q)
-    own.d = words(key.d, key.n.bit_length())
-    own.dp, own.dq = words(key.dp, key.p.bit_length()), words(key.dq, key.q.bit_length())
-    return own
-
-
 @pytest.mark.parametrize("commands", [[*Command], [Command.MODMUL, Command.MODEXP]])
 def test_without_the_remainder_theorem(library, memory, commands):
     """A private key is n and d there, and both exponents have one place."""
@@ -212,12 +104,13 @@ def test_without_the_remainder_theorem(library, memory, commands):
 
 
 def test_a_command_that_the_engine_lacks(library, memory):
-    _, driver = opened(library, commands=[Command.MODEXP])
+    _, driver = opened(library, commands=[Command.MODMUL])
     own = modulus((1 << 89) - 1)
     assert library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory))) == 0
     assert library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own)) == 0
     one = words(1, 89)
-    assert library.coprime_modmul(ctypes.byref(driver), one, one, one) == Error.UNSUPPORTED
+    exponent = (ctypes.byref(driver), one, one, 1, one)
+    assert library.coprime_modexp(*exponent) == Error.UNSUPPORTED
 
 
 @pytest.mark.parametrize("place", [0, 8])
@@ -274,15 +167,15 @@ def test_the_example_of_a_key(library):
     _, driver = opened(library)
     for bits in (1024, 1030, 2048):
         key = keys.generate(bits, seed=bits)
-        numbers = (key.n, 65537, key.p, key.q, key.dp, key.dq)
+        numbers = (key.n, 65537, key.p, key.q, key.dp, key.dq, key.qinv)
         octets = [value.to_bytes((value.bit_length() + 7) // 8, "big") for value in numbers]
-        example = (Octets * 6)(*((text, len(text)) for text in octets))
+        example = (Octets * 7)(*((text, len(text)) for text in octets))
         size = len(octets[0])
         cipher = pow(5, 65537, key.n).to_bytes(size, "big")
         message = ctypes.create_string_buffer(size)
         assert library.decrypt(ctypes.byref(driver), example, cipher, message) == 0
         assert int.from_bytes(message.raw, "big") == 5
-    example = (Octets * 6)(*((text, len(text)) for text in [b"\1" * 257, *octets[1:]]))
+    example = (Octets * 7)(*((text, len(text)) for text in [b"\1" * 257, *octets[1:]]))
     assert library.decrypt(ctypes.byref(driver), example, bytes(257), message) != 0
 
 

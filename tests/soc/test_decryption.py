@@ -229,3 +229,15 @@ def test_compilers(monkeypatch, compiler):
     run = run_system(choose("fdfm", {}), key, encrypt(key, "both"))
     check(run, "both")
     assert ("clang" in run.compiler) == (compiler == "zig")
+
+
+@pytest.mark.slow
+def test_set_up_takes_a_tenth_of_a_decryption():
+    """What a key file holds becomes what the engine needs, by its own multiplications."""
+    key = keys.generate(2048, seed=1)
+    run = run_system(
+        choose("compact", {"max_bits": "2048"}), key, encrypt(key, "once"), software=False
+    )
+    check(run, "once")
+    set_up = run.cycles["constants of the key"] + run.cycles["loading the key"]
+    assert 10 * set_up <= run.engine

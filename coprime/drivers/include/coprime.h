@@ -34,7 +34,7 @@ extern "C" {
    the modulus's length, `prime_bits` that of the longer prime. */
 #define COPRIME_MODULUS_MEMORY(bits) COPRIME_WORDS(bits)
 #define COPRIME_PRIVATE_MEMORY(bits, prime_bits) \
-    (2u * COPRIME_WORDS(bits) + 4u * COPRIME_WORDS(prime_bits))
+    (3u * COPRIME_WORDS(bits) + 2u * COPRIME_WORDS(prime_bits))
 
 /* Errors detected by the driver; above the hardware's codes, which have 8 bits. */
 enum coprime_driver_error {
@@ -45,7 +45,7 @@ enum coprime_driver_error {
     COPRIME_ERROR_TIMEOUT = 257,
     /* The memory for constants is too small. */
     COPRIME_ERROR_MEMORY = 258,
-    /* The modulus is not the product of the primes, or they have a common factor, or one is 1. */
+    /* The modulus is not the product of the primes, or qinv not the inverse of q modulo p. */
     COPRIME_ERROR_KEY = 259,
     /* A number does not fit the words or bytes that it is written to. */
     COPRIME_ERROR_SIZE = 260,
@@ -112,9 +112,9 @@ struct coprime_public_key {
 /* A private key, with its public key.
 
    The numbers are those of RFC 8017. An engine without the Chinese Remainder Theorem
-   (max_prime_bits is 0) uses d; others use p, q, dp and dq. Numbers that the engine does not use
-   may be null, with lengths of 0. The public exponent may be null: then coprime_public cannot be
-   used. */
+   (max_prime_bits is 0) uses d; others use p, q, dp, dq and qinv. Numbers that the engine does not
+   use may be null, with lengths of 0. The public exponent may be null: then coprime_public cannot
+   be used. */
 struct coprime_private_key {
     struct coprime_public_key public_key;
     /* Private exponent, as many words as the modulus. */
@@ -123,8 +123,10 @@ struct coprime_private_key {
     struct coprime_modulus p, q;
     /* d mod (p - 1), as many words as p; d mod (q - 1), as many words as q. */
     const uint32_t *dp, *dq;
-    /* (q^-1 mod p) * q * R_p mod n and (p^-1 mod q) * p * R_q mod n, as many words as the modulus:
-       constants. */
+    /* q^-1 mod p, as many words as p. */
+    const uint32_t *qinv;
+    /* qinv * q * R_p mod n and (1 - qinv * q) * R_q mod n, as many words as the modulus: constants.
+       The second is null where the engine does not use it. */
     const uint32_t *crt_p, *crt_q;
 };
 
@@ -142,25 +144,28 @@ int coprime_open(struct coprime *driver);
 
 /* Compute the constants of a modulus; `bits` and `value` must be set.
 
-   They occupy COPRIME_MODULUS_MEMORY(bits) words at the front of `memory`, which is reduced to the
-   rest. They must stay there as long as the modulus is loaded from them. The time is the same for
-   every modulus of a length. Errors: COPRIME_ERROR_MODULUS_SHORT if `bits` is over the exact
-   length, COPRIME_ERROR_KEY_EXCESS if it is below; COPRIME_ERROR_LENGTH_OVER;
-   COPRIME_ERROR_MEMORY. */
-int coprime_modulus_constants(const struct coprime *driver, struct coprime_modulus *modulus,
+   The engine computes them, and is wiped: what was loaded is gone. Software computes R mod M, by as
+   many doublings as the engine's numbers have bits beyond the modulus's length, and an inverse
+   modulo a digit. They occupy COPRIME_MODULUS_MEMORY(bits) words at the front of `memory`, which is
+   reduced to the rest. They must stay there as long as the modulus is loaded from them. The time of
+   software is the same for every modulus of a length. Errors: COPRIME_ERROR_MODULUS_SHORT if `bits`
+   is over the exact length, COPRIME_ERROR_KEY_EXCESS if it is below; COPRIME_ERROR_MODULUS_ZERO,
+   _EVEN; COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_MEMORY; COPRIME_ERROR_BUSY,
+   COPRIME_ERROR_TIMEOUT; COPRIME_ERROR_UNSUPPORTED if the engine lacks MODMUL. */
+int coprime_modulus_constants(struct coprime *driver, struct coprime_modulus *modulus,
                               struct coprime_memory *memory);
 
 /* Compute the constants of a private key; all its numbers must be set.
 
-   For an engine without the Chinese Remainder Theorem, these are those of the modulus. For others
-   they need COPRIME_PRIVATE_MEMORY words, of which those after the constants are scratch memory:
-   overwritten with zeros and left in `memory` for other use. The constants of the primes are
-   secret. Time and memory accesses are the same for every key of these lengths, and there is no
-   multiplication, provided that the compiler does not turn masks into branches. Errors: as
-   coprime_modulus_constants, of the modulus or a prime; COPRIME_ERROR_MODULUS_EVEN of a prime;
-   COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY; COPRIME_ERROR_OPERAND_MISSING if a number is
-   null. */
-int coprime_private_constants(const struct coprime *driver, struct coprime_private_key *key,
+   The engine computes them, and is wiped, as with coprime_modulus_constants. For an engine without
+   the Chinese Remainder Theorem, these are those of the modulus. For others they need
+   COPRIME_PRIVATE_MEMORY words, and those of the primes are secret. Time and memory accesses of
+   software are the same for every key of these lengths, and there is no multiplication, provided
+   that the compiler does not turn masks into branches; so are the engine's commands. After an error
+   the memory is overwritten with zeros, and all of it left. Errors: as coprime_modulus_constants,
+   of the modulus or a prime; COPRIME_ERROR_MODULUS_EVEN of a prime; COPRIME_ERROR_KEY;
+   COPRIME_ERROR_OPERAND_MISSING if a number is null. */
+int coprime_private_constants(struct coprime *driver, struct coprime_private_key *key,
                               struct coprime_memory *memory);
 
 /* Load a modulus, for coprime_modmul and coprime_modexp, in place of what was loaded. Errors:

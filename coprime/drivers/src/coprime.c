@@ -24,25 +24,19 @@ static void copy(uint32_t *to, const uint32_t *from, uint32_t count)
     }
 }
 
+/* to = from, of `count` and `from_count` words. */
+static void extend(uint32_t *to, uint32_t count, const uint32_t *from, uint32_t from_count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        to[i] = i < from_count ? from[i] : 0;
+    }
+}
+
 static void set(uint32_t *number, uint32_t value, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
         number[i] = i == 0 ? value : 0;
     }
-}
-
-/* number = 2 * number; returns the bit shifted out. */
-static uint32_t shift_left(uint32_t *number, uint32_t count)
-{
-    uint32_t carry = 0;
-
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t word = number[i];
-
-        number[i] = word << 1 | carry;
-        carry = word >> 31;
-    }
-    return carry;
 }
 
 /* number = (number + top * 2^(32 * count)) / 2, rounded down. */
@@ -69,41 +63,18 @@ static uint32_t add(uint32_t *number, const uint32_t *other, uint32_t mask, uint
     return carry;
 }
 
-/* number -= other & mask; returns the borrow. */
-static uint32_t subtract(uint32_t *number, const uint32_t *other, uint32_t mask, uint32_t count)
-{
-    uint32_t borrow = 0;
-
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint64_t difference = (uint64_t)number[i] - (other[i] & mask) - borrow;
-
-        number[i] = (uint32_t)difference;
-        borrow = (uint32_t)(difference >> 32) & 1;
-    }
-    return borrow;
-}
-
-/* 1 if number < other, else 0. */
-static uint32_t is_below(const uint32_t *number, const uint32_t *other, uint32_t count)
+/* number -= other; returns the borrow. */
+static uint32_t subtract(uint32_t *number, const uint32_t *other, uint32_t count)
 {
     uint32_t borrow = 0;
 
     for (uint32_t i = 0; i < count; ++i) {
         const uint64_t difference = (uint64_t)number[i] - other[i] - borrow;
 
+        number[i] = (uint32_t)difference;
         borrow = (uint32_t)(difference >> 32) & 1;
     }
     return borrow;
-}
-
-static void swap(uint32_t *number, uint32_t *other, uint32_t mask, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t difference = (number[i] ^ other[i]) & mask;
-
-        number[i] ^= difference;
-        other[i] ^= difference;
-    }
 }
 
 /* The bits in which a number differs from the word `value`, combined over all words; 0 if equal. */
@@ -117,41 +88,48 @@ static uint32_t difference_from(const uint32_t *number, uint32_t value, uint32_t
     return difference;
 }
 
-/* number + top * 2^(32 * count), below twice the modulus, modulo the modulus. */
-static void reduce(uint32_t *number, uint32_t top, const uint32_t *modulus, uint32_t count)
+/* number = 2 * number - modulus, or + modulus where the number is below 0: in both cases it stays
+   between -modulus and modulus. `sign` is 1 for a number below 0, in two's complement; returns the
+   new one. */
+static uint32_t twice(uint32_t *number, uint32_t sign, const uint32_t *modulus, uint32_t count)
 {
-    const uint32_t fits = top | (is_below(number, modulus, count) ^ 1);
+    const uint32_t subtracts = mask_of(sign ^ 1);
+    uint32_t top = 0, carry = sign ^ 1;
 
-    (void)subtract(number, modulus, mask_of(fits), count);
-}
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t word = number[i];
+        const uint64_t sum = (uint64_t)(word << 1 | top) + (modulus[i] ^ subtracts) + carry;
 
-/* number = number * 2^exponent mod modulus, for a number below it. The exponent is public. */
-static void multiply_by_power(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
-                              uint32_t count)
-{
-    for (uint32_t i = 0; i < exponent; ++i) {
-        const uint32_t top = shift_left(number, count);
-
-        reduce(number, top, modulus, count);
+        number[i] = (uint32_t)sum;
+        carry = (uint32_t)(sum >> 32);
+        top = word >> 31;
     }
+    return (((0u - sign) << 1 | top) + subtracts + carry) >> 31;
 }
 
-/* number = 2^exponent mod modulus, for a modulus of exactly `bits` bits. */
+/* number = 2^times * number mod modulus, for a number below it where `sign` is 0; where that is 1 the
+   modulus is still to be added. `times` is public. */
+static void double_often(uint32_t *number, uint32_t sign, uint32_t times, const uint32_t *modulus,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < times; ++i) {
+        sign = twice(number, sign, modulus, count);
+    }
+    (void)add(number, modulus, mask_of(sign), 0, count);
+}
+
+/* number = 2^exponent mod modulus, for a modulus of exactly `bits` bits. The exponent is public. */
 static void power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
                          uint32_t bits)
 {
     const uint32_t count = COPRIME_WORDS(bits);
     uint32_t start;
 
-    if (bits == 0) {
-        return;
-    }
     /* 2^(bits - 1) is not above the modulus. */
     start = exponent < bits - 1 ? exponent : bits - 1;
     set(number, 0, count);
     number[start / 32] = (uint32_t)1 << start % 32;
-    reduce(number, 0, modulus, count);
-    multiply_by_power(number, exponent - start, modulus, count);
+    double_often(number, subtract(number, modulus, count), exponent - start, modulus, count);
 }
 
 /* inverse = -modulus^-1 mod 2^width; 0 for an even modulus.
@@ -162,75 +140,33 @@ static void negative_inverse(uint32_t *inverse, uint32_t width, const uint32_t *
                              uint32_t count)
 {
     uint32_t low[COPRIME_DIGIT_WORDS], rest[COPRIME_DIGIT_WORDS];
+    const uint32_t words = COPRIME_WORDS(width);
     uint32_t odd;
 
-    for (uint32_t i = 0; i < COPRIME_DIGIT_WORDS; ++i) {
-        low[i] = i < count ? modulus[i] : 0;
-    }
+    extend(low, COPRIME_DIGIT_WORDS, modulus, count);
     odd = low[0] & 1;
-    set(rest, 1, COPRIME_DIGIT_WORDS);
+    set(rest, 1, words);
     set(inverse, 0, COPRIME_DIGIT_WORDS);
     for (uint32_t i = 0; i < width; ++i) {
         const uint32_t bit = rest[0] & odd;
-        const uint32_t carry = add(rest, low, mask_of(bit), 0, COPRIME_DIGIT_WORDS);
+        const uint32_t carry = add(rest, low, mask_of(bit), 0, words);
 
-        shift_right(rest, carry, COPRIME_DIGIT_WORDS);
+        shift_right(rest, carry, words);
         inverse[i / 32] |= bit << i % 32;
     }
     coprime_clear(low, COPRIME_DIGIT_WORDS);
-    coprime_clear(rest, COPRIME_DIGIT_WORDS);
+    coprime_clear(rest, words);
 }
 
-/* product = a * b, of `a_count + b_count` words. */
-static void multiply(uint32_t *product, const uint32_t *a, uint32_t a_count, const uint32_t *b,
-                     uint32_t b_count)
+/* a * b mod 2^32: nothing is multiplied, as not every processor does that in constant time. */
+static uint32_t low_product(uint32_t a, uint32_t b)
 {
-    const uint32_t count = a_count + b_count;
+    uint32_t product = 0;
 
-    set(product, 0, count);
-    for (uint32_t i = 32 * a_count; i-- > 0;) {
-        const uint32_t bit = a[i / 32] >> i % 32 & 1;
-        uint32_t carry;
-
-        (void)shift_left(product, count);
-        carry = add(product, b, mask_of(bit), 0, b_count);
-        (void)add(product + b_count, product + b_count, 0, carry, a_count);
+    for (uint32_t i = 0; i < 32; ++i) {
+        product += b << i & mask_of(a >> i & 1);
     }
-}
-
-/* inverse = other^-1 mod prime; returns 0 if it exists. `prime` is odd and above 1. `scratch` has
-   2 * count + p_count words, where p_count is that of the prime, and count that of the longer one.
-
-   Binary Euclid. a = u * other and b = v * other modulo the prime; b is odd. Each round shortens
-   a or b by at least one bit, until a is 0 and b is their greatest common divisor. */
-static uint32_t invert(uint32_t *inverse, const struct coprime_modulus *other,
-                       const struct coprime_modulus *prime, uint32_t *scratch)
-{
-    const uint32_t p_count = COPRIME_WORDS(prime->bits), o_count = COPRIME_WORDS(other->bits);
-    const uint32_t count = p_count > o_count ? p_count : o_count;
-    uint32_t *const a = scratch, *const b = a + count, *const u = b + count, *const v = inverse;
-
-    set(a, 0, count);
-    copy(a, other->value, o_count);
-    set(b, 0, count);
-    copy(b, prime->value, p_count);
-    set(u, 1, p_count);
-    set(v, 0, p_count);
-    for (uint32_t i = 0; i < prime->bits + other->bits; ++i) {
-        const uint32_t odd = mask_of(a[0] & 1);
-        const uint32_t crossed = odd & mask_of(is_below(a, b, count));
-        uint32_t borrow, carry;
-
-        swap(a, b, crossed, count);
-        swap(u, v, crossed, p_count);
-        (void)subtract(a, b, odd, count);
-        borrow = subtract(u, v, odd, p_count);
-        (void)add(u, prime->value, mask_of(borrow), 0, p_count);
-        shift_right(a, 0, count);
-        carry = add(u, prime->value, mask_of(u[0] & 1), 0, p_count);
-        shift_right(u, carry, p_count);
-    }
-    return difference_from(b, 1, count);
+    return product;
 }
 
 /* Lengths. */
@@ -281,7 +217,7 @@ static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits
         return COPRIME_ERROR_LENGTH_OVER;
     }
     if (modulus->bits == 0) {
-        return COPRIME_ERROR_NONE;
+        return COPRIME_ERROR_MODULUS_ZERO;
     }
     if (modulus->value == NULL) {
         return COPRIME_ERROR_OPERAND_MISSING;
@@ -290,138 +226,6 @@ static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits
         return COPRIME_ERROR_KEY_EXCESS;
     }
     return modulus->value[top / 32] >> top % 32 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_SHORT;
-}
-
-/* Allocate words from the front of the memory; the caller has checked that there are enough. */
-static uint32_t *take(struct coprime_memory *memory, uint32_t count)
-{
-    uint32_t *const words = memory->words;
-
-    memory->words += count;
-    memory->count -= count;
-    return words;
-}
-
-/* The constants of a modulus whose length is checked; its power is 2^exponent. */
-static void compute_constants(const struct coprime *driver, struct coprime_modulus *modulus,
-                              uint32_t exponent, struct coprime_memory *memory)
-{
-    const uint32_t count = COPRIME_WORDS(modulus->bits);
-    uint32_t *const power = take(memory, count);
-
-    power_of_two(power, exponent, modulus->value, modulus->bits);
-    modulus->power = power;
-    negative_inverse(modulus->inverse, driver->digit_width, modulus->value, count);
-}
-
-int coprime_modulus_constants(const struct coprime *driver, struct coprime_modulus *modulus,
-                              struct coprime_memory *memory)
-{
-    const int error = check_length(modulus, driver->max_bits);
-
-    if (error) {
-        return error;
-    }
-    if (memory->count < COPRIME_MODULUS_MEMORY(modulus->bits)) {
-        return COPRIME_ERROR_MEMORY;
-    }
-    compute_constants(driver, modulus, 2 * radix_exponent(driver, told(driver, modulus->bits)),
-                      memory);
-    return COPRIME_ERROR_NONE;
-}
-
-/* The primes of a key: odd, above 1, and of exactly the given lengths. */
-static int check_prime(const struct coprime *driver, const struct coprime_modulus *prime)
-{
-    const int error = check_length(prime, driver->max_prime_bits);
-
-    if (error) {
-        return error;
-    }
-    if (prime->bits < 2) {
-        return COPRIME_ERROR_KEY;
-    }
-    return prime->value[0] & 1 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_EVEN;
-}
-
-/* The factors that combine the halves of the result, without R: (q^-1 mod p) * q, and n + 1 minus
-   that, since their sum is 1 modulo both primes. */
-static int compute_factors(const struct coprime_private_key *key, uint32_t *crt_p, uint32_t *crt_q,
-                           uint32_t *scratch)
-{
-    const struct coprime_modulus *const n = &key->public_key.modulus;
-    const struct coprime_modulus *const p = &key->p, *const q = &key->q;
-    const uint32_t n_count = COPRIME_WORDS(n->bits);
-    const uint32_t p_count = COPRIME_WORDS(p->bits), q_count = COPRIME_WORDS(q->bits);
-    const uint32_t count = p_count + q_count;
-    uint32_t *const inverse = scratch, *const product = inverse + p_count;
-    uint32_t difference = 0;
-
-    multiply(product, p->value, p_count, q->value, q_count);
-    for (uint32_t i = 0; i < count || i < n_count; ++i) {
-        difference |= (i < count ? product[i] : 0) ^ (i < n_count ? n->value[i] : 0);
-    }
-    difference |= invert(inverse, q, p, product);
-    if (difference) {
-        return COPRIME_ERROR_KEY;
-    }
-    multiply(product, inverse, p_count, q->value, q_count);
-    copy(crt_p, product, n_count < count ? n_count : count);
-    copy(crt_q, n->value, n_count);
-    (void)subtract(crt_q, crt_p, mask_of(1), n_count);
-    (void)add(crt_q, crt_q, 0, 1, n_count);
-    return COPRIME_ERROR_NONE;
-}
-
-int coprime_private_constants(const struct coprime *driver, struct coprime_private_key *key,
-                              struct coprime_memory *memory)
-{
-    struct coprime_modulus *const n = &key->public_key.modulus;
-    const uint32_t n_count = COPRIME_WORDS(n->bits);
-    const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
-    const uint32_t total = COPRIME_PRIVATE_MEMORY(n->bits, longer);
-    struct coprime_memory rest = *memory;
-    uint32_t own, own_p, own_q, used;
-    uint32_t *crt_p, *crt_q;
-    int error;
-
-    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
-        return coprime_modulus_constants(driver, n, memory);
-    }
-    error = check_length(n, driver->max_bits);
-    if (!error) {
-        error = check_prime(driver, &key->p);
-    }
-    if (!error) {
-        error = check_prime(driver, &key->q);
-    }
-    if (!error && memory->count < total) {
-        error = COPRIME_ERROR_MEMORY;
-    }
-    if (error) {
-        return error;
-    }
-    own = radix_exponent(driver, told(driver, n->bits));
-    own_p = radix_exponent(driver, told_prime(driver, key, &key->p));
-    own_q = radix_exponent(driver, told_prime(driver, key, &key->q));
-    crt_p = take(&rest, n_count);
-    crt_q = take(&rest, n_count);
-    error = compute_factors(key, crt_p, crt_q, rest.words);
-    if (error) {
-        coprime_clear(memory->words, total);
-        return error;
-    }
-    multiply_by_power(crt_p, own_p, n->value, n_count);
-    multiply_by_power(crt_q, own_q, n->value, n_count);
-    key->crt_p = crt_p;
-    key->crt_q = crt_q;
-    compute_constants(driver, n, 2 * own, &rest);
-    compute_constants(driver, &key->p, own + own_p, &rest);
-    compute_constants(driver, &key->q, own + own_q, &rest);
-    used = (uint32_t)(memory->count - rest.count);
-    coprime_clear(rest.words, total - used);
-    *memory = rest;
-    return COPRIME_ERROR_NONE;
 }
 
 /* The registers. */
@@ -625,6 +429,268 @@ static enum coprime_command either(const struct coprime *driver, enum coprime_co
                command;
 }
 
+/* Allocate words from the front of the memory; the caller has checked that there are enough. */
+static uint32_t *take(struct coprime_memory *memory, uint32_t count)
+{
+    uint32_t *const words = memory->words;
+
+    memory->words += count;
+    memory->count -= count;
+    return words;
+}
+
+/* Set-up: the constants of a key, made with the engine's own commands. */
+
+/* Give the engine a modulus with its inverse; `length` is what the hardware is told. */
+static int set_modulus(struct coprime *driver, const struct coprime_modulus *modulus,
+                       uint32_t length)
+{
+    const uint32_t count = COPRIME_WORDS(modulus->bits);
+    int error;
+
+    driver->loaded = 0;
+    driver->modulus_bits = modulus->bits;
+    write(driver, COPRIME_MODULUS_LENGTH, length);
+    error = load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
+    if (!error) {
+        error = load(driver, COPRIME_OPERAND_M_INVERSE, modulus->inverse, COPRIME_DIGIT_WORDS,
+                     driver->digit_width);
+    }
+    return error;
+}
+
+/* result = x * y * power / R^2 modulo the modulus that is set; an engine without R has no power, and
+   result = x * y. A null power is the one that is loaded. */
+static int multiply(struct coprime *driver, const uint32_t *x, const uint32_t *y,
+                    const uint32_t *power, uint32_t *result)
+{
+    const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
+    const uint32_t length = read(driver, COPRIME_MODULUS_LENGTH);
+    int error = load(driver, COPRIME_OPERAND_Y, y, count, length);
+
+    if (!error && power) {
+        error = load(driver, COPRIME_OPERAND_M_POWER, power, count, length);
+    }
+    return error ? error : run(driver, COPRIME_COMMAND_MODMUL, x, result);
+}
+
+/* number = 2^exponent modulo the modulus that is set, whose R is 2^own.
+
+   A product of three times 2^k R is 2^(3 k) R: so k, the exponent less `own`, is made of its thirds,
+   and of a doubling or two for what is left. */
+static int raise_two(struct coprime *driver, const struct coprime_modulus *modulus, uint32_t own,
+                     uint32_t exponent, uint32_t *number)
+{
+    const uint32_t most = 8; /* doublings that are faster than a product */
+    uint32_t parts = 1, k = exponent > own ? exponent - own : 0;
+
+    while (k / parts > most) {
+        parts *= 3;
+    }
+    power_of_two(number, parts > 1 ? own + k / parts : exponent, modulus->value, modulus->bits);
+    while (parts > 1) {
+        const int error = multiply(driver, number, number, number, number);
+
+        if (error) {
+            return error;
+        }
+        parts /= 3;
+        double_often(number, 0, k / parts % 3, modulus->value, COPRIME_WORDS(modulus->bits));
+    }
+    return COPRIME_ERROR_NONE;
+}
+
+/* The constants of a modulus whose length is checked; its power is 2^exponent. */
+static int compute_constants(struct coprime *driver, struct coprime_modulus *modulus,
+                             uint32_t length, uint32_t exponent, struct coprime_memory *memory)
+{
+    const uint32_t count = COPRIME_WORDS(modulus->bits);
+    uint32_t *const power = take(memory, count);
+    int error;
+
+    negative_inverse(modulus->inverse, driver->digit_width, modulus->value, count);
+    modulus->power = power;
+    error = set_modulus(driver, modulus, length);
+    return error ? error :
+                   raise_two(driver, modulus, radix_exponent(driver, length), exponent, power);
+}
+
+/* Nothing of a key stays in the engine's memory, nor in its output, but for what is loaded. */
+static int wipe_after(struct coprime *driver, int error)
+{
+    const int wiped = coprime_wipe(driver);
+
+    return error ? error : wiped;
+}
+
+int coprime_modulus_constants(struct coprime *driver, struct coprime_modulus *modulus,
+                              struct coprime_memory *memory)
+{
+    const uint32_t length = told(driver, modulus->bits);
+    int error = check_length(modulus, driver->max_bits);
+
+    if (!error && driver->radix_bits && !(modulus->value[0] & 1)) {
+        error = COPRIME_ERROR_MODULUS_EVEN;
+    }
+    if (!error && memory->count < COPRIME_MODULUS_MEMORY(modulus->bits)) {
+        error = COPRIME_ERROR_MEMORY;
+    }
+    if (!error) {
+        error = prepare(driver);
+    }
+    if (error) {
+        return error;
+    }
+    error = compute_constants(driver, modulus, length, 2 * radix_exponent(driver, length), memory);
+    return wipe_after(driver, error);
+}
+
+/* The primes of a key: odd, above 1, and of exactly the given lengths. */
+static int check_prime(const struct coprime *driver, const struct coprime_modulus *prime)
+{
+    const int error = check_length(prime, driver->max_prime_bits);
+
+    if (error) {
+        return error;
+    }
+    if (prime->bits < 2) {
+        return COPRIME_ERROR_KEY;
+    }
+    return prime->value[0] & 1 ? COPRIME_ERROR_NONE : COPRIME_ERROR_MODULUS_EVEN;
+}
+
+/* The modulus is the product of the primes, as far as its length and its lowest word tell; and all
+   numbers are there. What is left is seen as the factors are made. */
+static int check_key(const struct coprime_private_key *key)
+{
+    const struct coprime_modulus *const n = &key->public_key.modulus;
+    const uint32_t bits = key->p.bits + key->q.bits;
+
+    if (n->bits != bits && n->bits + 1 != bits) {
+        return COPRIME_ERROR_KEY;
+    }
+    if (key->qinv == NULL) {
+        return COPRIME_ERROR_OPERAND_MISSING;
+    }
+    return low_product(key->p.value[0], key->q.value[0]) == n->value[0] ? COPRIME_ERROR_NONE :
+                                                                          COPRIME_ERROR_KEY;
+}
+
+/* The factors that combine the halves of the result, modulo n, which is set with its power:
+   z = (q^-1 mod p) * q times R_p, and (1 - z) times R_q, since 1 - z is the other prime's. `scratch`
+   has as many words as n. */
+static int compute_factors(struct coprime *driver, struct coprime_private_key *key,
+                           uint32_t *crt_p, uint32_t *crt_q, uint32_t *scratch)
+{
+    const struct coprime_modulus *const n = &key->public_key.modulus;
+    const uint32_t count = COPRIME_WORDS(n->bits);
+    const uint32_t q_count = COPRIME_WORDS(key->q.bits), p_count = COPRIME_WORDS(key->p.bits);
+    uint32_t borrow;
+    int error;
+
+    /* (z - 1) * q = 0 modulo n: z is 1 modulo p. */
+    extend(crt_q, count, key->q.value, q_count);
+    extend(crt_p, count, key->qinv, p_count);
+    error = multiply(driver, crt_p, crt_q, n->power, crt_p);
+    if (error) {
+        return error;
+    }
+    set(scratch, 1, count);
+    copy(crt_q, crt_p, count);
+    borrow = subtract(crt_q, scratch, count);
+    extend(scratch, count, key->q.value, q_count);
+    error = multiply(driver, crt_q, scratch, NULL, scratch);
+    if (error) {
+        return error;
+    }
+    if (borrow | difference_from(scratch, 0, count)) {
+        return COPRIME_ERROR_KEY;
+    }
+    /* 1 - z = n - (z - 1) */
+    copy(scratch, crt_q, count);
+    copy(crt_q, n->value, count);
+    (void)subtract(crt_q, scratch, count);
+    power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->p)), n->value,
+                 n->bits);
+    error = multiply(driver, crt_p, scratch, NULL, crt_p);
+    key->crt_p = crt_p;
+    key->crt_q = NULL;
+    if (!error && driver->held >> COPRIME_OPERAND_CRT_Q & 1) {
+        power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->q)), n->value,
+                     n->bits);
+        error = multiply(driver, crt_q, scratch, NULL, crt_q);
+        key->crt_q = crt_q;
+    }
+    return error;
+}
+
+/* All constants of a checked key, in memory of COPRIME_PRIVATE_MEMORY words. */
+static int compute_private(struct coprime *driver, struct coprime_private_key *key,
+                           struct coprime_memory *memory)
+{
+    struct coprime_modulus *const n = &key->public_key.modulus;
+    const uint32_t n_count = COPRIME_WORDS(n->bits), length = told(driver, n->bits);
+    const uint32_t p_length = told_prime(driver, key, &key->p);
+    const uint32_t q_length = told_prime(driver, key, &key->q);
+    const uint32_t own = radix_exponent(driver, length);
+    uint32_t *const crt_p = take(memory, n_count), *const crt_q = take(memory, n_count);
+    int error = compute_constants(driver, n, length, 2 * own, memory);
+
+    if (!error) {
+        error = compute_factors(driver, key, crt_p, crt_q, memory->words);
+    }
+    if (!error) {
+        error = compute_constants(driver, &key->p, p_length,
+                                  own + radix_exponent(driver, p_length), memory);
+    }
+    if (!error) {
+        error = compute_constants(driver, &key->q, q_length,
+                                  own + radix_exponent(driver, q_length), memory);
+    }
+    return error;
+}
+
+int coprime_private_constants(struct coprime *driver, struct coprime_private_key *key,
+                              struct coprime_memory *memory)
+{
+    struct coprime_modulus *const n = &key->public_key.modulus;
+    const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
+    const uint32_t total = COPRIME_PRIVATE_MEMORY(n->bits, longer);
+    uint32_t *const words = memory->words;
+    int error;
+
+    if (!knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+        return coprime_modulus_constants(driver, n, memory);
+    }
+    error = check_length(n, driver->max_bits);
+    if (!error) {
+        error = check_prime(driver, &key->p);
+    }
+    if (!error) {
+        error = check_prime(driver, &key->q);
+    }
+    if (!error) {
+        error = check_key(key);
+    }
+    if (!error && memory->count < total) {
+        error = COPRIME_ERROR_MEMORY;
+    }
+    if (!error) {
+        error = prepare(driver);
+    }
+    if (error) {
+        return error;
+    }
+    error = wipe_after(driver, compute_private(driver, key, memory));
+    if (!error) {
+        return COPRIME_ERROR_NONE;
+    }
+    coprime_clear(words, total);
+    memory->count += (size_t)(memory->words - words);
+    memory->words = words;
+    return error == COPRIME_ERROR_OPERAND_RANGE ? COPRIME_ERROR_KEY : error;
+}
+
 /* Public functions. */
 
 int coprime_open(struct coprime *driver)
@@ -685,18 +751,12 @@ int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *m
     if (modulus->bits > driver->max_bits) {
         return COPRIME_ERROR_LENGTH_OVER;
     }
-    driver->modulus_bits = modulus->bits;
     if (driver->checked) {
         driver->modulus_residue = residue_of(driver, modulus->value, count);
     }
-    write(driver, COPRIME_MODULUS_LENGTH, length);
-    error = load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
+    error = set_modulus(driver, modulus, length);
     if (!error) {
         error = load(driver, COPRIME_OPERAND_M_POWER, modulus->power, count, length);
-    }
-    if (!error) {
-        error = load(driver, COPRIME_OPERAND_M_INVERSE, modulus->inverse, COPRIME_DIGIT_WORDS,
-                     driver->digit_width);
     }
     if (!error) {
         driver->loaded = LOADED_MODULUS;

@@ -151,6 +151,7 @@ static int on_accelerator(const struct numbers *of, uint32_t *result)
         .q = {.bits = job->q_bits, .value = of->q},
         .dp = of->dp,
         .dq = of->dq,
+        .qinv = of->coefficient,
     };
     struct coprime driver = {
         .read = read_register, .write = write_register, .wait = wait_interrupt};
