@@ -4,6 +4,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .linear import LinearUnit
+
 __all__ = ["Residue", "expected_residue", "residue_modulus", "residue_width"]
 
 
@@ -12,18 +14,24 @@ class Residue(wiring.Component):
 
     One bit that is another makes a difference of a power of two, and so another residue, wherever
     the number has been in between. V is `residue_width` of a digit, whose parts of V bits are added
-    one after the other.
+    one after the other, or two at a time if there are more of them than `CYCLES`.
 
     Members
     -------
     clear : the sum becomes 0
-    add, digit : a digit is added, in as many cycles as it has parts; then another one may follow
+    add, digit : a digit is added, in up to `CYCLES` cycles; then another one may follow
     residue : V + 1 bits; the residue of that number, 0 to 2^(V+1) - 1, is the sum's
     """
 
+    CYCLES = LinearUnit.cycles(1)
+    """Cycles from a digit to the next one."""
+
     def __init__(self, digit_width: int):
         self.width = residue_width(digit_width)
-        self.parts = digit_width // self.width
+        parts = digit_width // self.width
+        self.at_once = 1 if parts <= self.CYCLES else 2
+        self.steps = -(-parts // self.at_once)
+        assert self.steps <= self.CYCLES
         super().__init__(
             {
                 "clear": In(1),
@@ -39,19 +47,28 @@ class Residue(wiring.Component):
         width = self.width
         total, carry = Signal(width), Signal()
         m.d.comb += self.residue.eq(Cat(total, carry))
-        part, adds = self.digit, self.add
-        if self.parts > 1:
-            rest = Signal(width * (self.parts - 1))
-            more = Signal(self.parts - 1)
-            part = Signal(width)
-            m.d.sync += [more.eq(more[1:]), rest.eq(rest[width:])]
+        added, adds = self.digit, self.add
+        if self.steps > 1:
+            taken = width * self.at_once
+            rest = Signal(len(self.digit) - taken)
+            more = Signal(self.steps - 1)
+            added = Signal(taken)
+            m.d.sync += [more.eq(more[1:]), rest.eq(rest[taken:])]
             with m.If(self.add):
-                m.d.sync += [more.eq(-1), rest.eq(self.digit[width:])]
-            m.d.comb += part.eq(Mux(self.add, self.digit[:width], rest[:width]))
+                m.d.sync += [more.eq(-1), rest.eq(self.digit[taken:])]
+            m.d.comb += added.eq(Mux(self.add, self.digit[:taken], rest))
             adds = self.add | more[0]
+        part = added[:width]
+        if self.at_once == 2:
+            # Of three numbers to two; modulo 2^V - 1 a carry out of the highest bit is worth 1.
+            other = added[width:]
+            carries = total & part | total & other | part & other
+            total_0, part = total ^ part ^ other, Cat(carries[-1], carries[:-1])
+        else:
+            total_0 = total
         with m.If(adds):
             # The lowest position of a sum makes the carry an input of one carry chain.
-            both = Cat(carry, total) + Cat(carry, part)
+            both = Cat(carry, total_0) + Cat(carry, part)
             m.d.sync += Cat(total, carry).eq(both[1:])
         with m.If(self.clear):
             m.d.sync += [total.eq(0), carry.eq(0)]

@@ -33,7 +33,10 @@ LONG_CONFIGURATIONS = {
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     **{
         f"ring, {tile}": ("ring", {"max_bits": bits, "tile": tile})
-        for tile, bits in (("bal50", 1031), ("rect48", 2048), ("adk2x16", 515), ("rect24", 2176))
+        for tile, bits in (
+            *(("kara95", 1024), ("bal50", 1031), ("rect48", 2048)),
+            *(("adk2x16", 515), ("rect24", 2176)),
+        )
     },
     "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from .adk2x16 import Adk2x16
 from .bal50 import Bal50
-from .kara94 import Kara94
+from .kara95 import Kara95
 from .one17 import One17
 from .rect24 import Rect24
 from .rect48 import Rect48
@@ -13,6 +13,6 @@ from .tile import Tile
 __all__ = ["TILES", "Tile"]
 
 TILES: Mapping[str, type[Tile]] = {
-    tile.NAME: tile for tile in (One17, Rect24, Adk2x16, Rect48, Bal50, Kara94)
+    tile.NAME: tile for tile in (One17, Rect24, Adk2x16, Rect48, Bal50, Kara95)
 }
 """Every tile by its name, from the fewest DSP slices to the most."""

@@ -31,7 +31,7 @@ class Adk2x16(Tile):
     LATENCY = 6
     PRODUCTS = (ONES**2, ONES**2, (2 * ONES) ** 2)
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words' digits, and of two such differences."""
         pairs = zip(cut(self.x_0, DIGITS), cut(self.x_1, DIGITS), strict=True)
         low, high = differences(self.x_0, self.x_1, DIGITS)

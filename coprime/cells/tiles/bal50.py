@@ -44,7 +44,7 @@ class Bal50(Tile):
         *(2 * ONES * ONES, (ONES + HALF - 1) * 2 * HALF, (ONES + HALF - 1) * 2 * HALF),
     )
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Differences digit by digit, and those of two of them."""
         digits = [
             self.x_0[k : k + DIGIT] - self.x_1[k : k + DIGIT] for k in range(0, self.WORD, DIGIT)

@@ -19,7 +19,7 @@ class One17(Tile):
     LATENCY = 4
     PRODUCTS = (((1 << 17) - 1) ** 2,)
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words themselves."""
         return [(self.x_0, self.x_1)]
 

@@ -29,7 +29,7 @@ class Rect24(Tile):
     TARGETS = frozenset((Target.GENERIC, Target.XC7))
     PRODUCTS = (((1 << 24) - 1) * ((1 << 12) - 1),) * 2
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words themselves."""
         return [(self.x_0, self.x_1)] * len(DIGITS)
 

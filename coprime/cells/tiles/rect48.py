@@ -29,7 +29,7 @@ class Rect48(Tile):
     TARGETS = frozenset((Target.GENERIC, Target.XC7))
     PRODUCTS = (((1 << 24) - 1) * ((1 << 16) - 1),) * 6
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words' digits."""
         digits = zip(cut(self.x_0, LEFT), cut(self.x_1, LEFT), strict=True)
         return [pair for pair in digits for _ in RIGHT]

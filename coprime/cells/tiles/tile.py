@@ -114,7 +114,7 @@ class Tile(wiring.Component):
         """Bits of a signed sum of numbers that are not larger than `magnitude`."""
         return (self.products * magnitude).bit_length() + 1
 
-    def differences(self) -> list[tuple[ValueLike, ValueLike]]:
+    def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Minuend and subtrahend of each slice's first factor, for a pre-adder."""
         raise NotImplementedError
 
@@ -150,7 +150,7 @@ class Tile(wiring.Component):
         subtract, first = later(m, self.subtract, 2), later(m, self.first, 2)
         sums: list[Value] = []
         for (minuend, subtrahend), factor, product in zip(
-            self.differences(), factors, self.PRODUCTS, strict=True
+            self.differences(m), factors, self.PRODUCTS, strict=True
         ):
             m.submodules += (placed := TileSlice(self.target))
             m.d.comb += [

@@ -166,10 +166,10 @@ EXTREMES = {
         Operation(0xFFFFFF, 0, 0xFFFF, 0),
         Operation(0xFFFFFF, 0, 0, 0xFFFF),
     ],
-    # The lowest digits as large as they can be, or the negative of that.
-    "kara94": [
-        Operation(0xFFFFFF, 0, 0xFFFF, 0),
-        Operation(0xFFFFFF, 0, 0xFFFF << 47, 0),
+    # The highest digits of both halves as far apart as they can be.
+    "kara95": [
+        Operation((1 << 95) - (1 << 47), 0, (1 << 95) - (1 << 47), 0),
+        Operation((1 << 95) - (1 << 47), 0, (1 << 95) - (1 << 47), 0, subtract=1),
     ],
     # Digits 0 and 1 of x as far apart as can be; of y, too: -2^16 and 2^16 - 1, or the reverse.
     "bal50": [

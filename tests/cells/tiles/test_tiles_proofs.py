@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
-from coprime.cells.tiles import TILES, bal50
+from coprime.cells.tiles import TILES, bal50, kara95
 from coprime.cells.tiles.tile_slice import DIFFERENCE_BITS, FACTOR_BITS
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
@@ -38,7 +38,7 @@ class Factors(wiring.Component):
         if tile.target is Target.XC7:
             for name in ("x_0", "x_1"):
                 m.d.comb += getattr(tile, name).eq(getattr(self, name))
-            for minuend, subtrahend in tile.differences():
+            for minuend, subtrahend in tile.differences(m):
                 terms = Value.cast(minuend), Value.cast(subtrahend)
                 found += [(term, DIFFERENCE_BITS) for term in (*terms, terms[0] - terms[1])]
         else:
@@ -50,9 +50,16 @@ class Factors(wiring.Component):
         for value, bits in found:
             m.d.comb += (port := Signal(signed(bits))).eq(value)
             fits.append(port == value)
+
+        def number(first, digit):
+            return sum(factors[first + k] << digit * k for k in range(3))
+
         if isinstance(tile, bal50.Bal50):
-            total = sum(digit << bal50.DIGIT * k for k, digit in enumerate(factors[:3]))
-            fits.append(total == self.y_0 - self.y_1)
+            fits.append(number(0, bal50.DIGIT) == self.y_0 - self.y_1)
+        if isinstance(tile, kara95.Kara95):
+            low, high, middle = (number(first, kara95.DIGIT) for first in (0, 6, 12))
+            fits.append(low + (high << kara95.HALF) == self.y_0 - self.y_1)
+            fits.append(low - high == middle)
         m.d.comb += self.fit.eq(Cat(fits).all())
         return m
 

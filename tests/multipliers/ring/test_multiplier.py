@@ -110,7 +110,13 @@ def test_power(word, D, latency):
 
 @pytest.mark.parametrize(
     ("name", "D"),
-    [("one17", 7), ("rect48", 6), pytest.param("bal50", 22, marks=pytest.mark.slow)],
+    [
+        *(("one17", 7), ("rect48", 6)),
+        *(
+            pytest.param(name, D, marks=pytest.mark.slow)
+            for name, D in (("bal50", 22), ("kara95", 12))
+        ),
+    ],
 )
 def test_power_on_a_tile(name, D):
     tile = TILES[name](D + 1, Target.GENERIC)
