@@ -1,6 +1,6 @@
 """The tile `kara95`: words of 95 bits on 18 DSP slices, two halves by Karatsuba.
 
-A difference of words is cut into a lower half L of 48 bits, which may be negative, and what is left:
+A difference of words is cut into a lower half L of 48 bits, which may be negative, and the rest:
 
     x_0 - x_1 = L + 2^48 H,   L = -2^47 to 2^47 - 1,   H = -2^47 to 2^47.
 
@@ -10,9 +10,9 @@ With the halves L' and H' of y, and S = 2^48,
 
 Each of the three products is made of six products of digits:
 
-* On XC7 a half of x has two digits, of 24 bits, and one of y three, of 16 bits; each is multiplied by
-  each. L - H is the difference digit by digit, which fits 25 and 17 bits, as only the highest digits
-  of L and H are signed and their ranges are alike. With words of 96 bits it would not fit.
+* On XC7 a half of x has two digits, of 24 bits, and one of y three, of 16 bits; each is multiplied
+  by each. L - H is the difference digit by digit. It fits 25 and 17 bits, as only the highest
+  digits of L and H are signed, and their ranges are alike; in words of 96 bits they are not.
 * On ECP5 all halves have three digits of 16 bits, and their products are made as in `bal50`: three
   products of digits with the same place, and three of differences of two digits. The differences
   are those of a digit and a higher one, or both the negative of that.
