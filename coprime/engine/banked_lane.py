@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib.wiring import connect, flipped
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out, connect, flipped
 
 from coprime.cells.tables import look_up
 from coprime.multipliers.contract import Pair
@@ -27,6 +28,22 @@ MODULUS_OPERANDS = tuple(context.modulus for context in MODULI)
 _EXPONENTS = tuple(context.exponent for context in MODULI)
 INVERSES = tuple(context.inverse for context in MODULI)
 _SIDES = ("left", "right")
+
+
+class BankedLinkSignature(wiring.Signature):
+    """What a lane of two banks shows to the other lane.
+
+    Members
+    -------
+    at_barrier, ends, busy : it waits at a BARRIER; it ends the operation; it is not idle
+    at_fault : it has a fault, and waits for the other lane, so that both are wiped
+    reduced, proved : of its `Proof`
+    data : what its linear unit writes
+    """
+
+    def __init__(self, digit_width: int):
+        flags = ("at_barrier", "ends", "busy", "at_fault", "reduced", "proved")
+        super().__init__({**dict.fromkeys(flags, Out(1)), "data": Out(digit_width)})
 
 
 class BankedLane(Lane):
@@ -53,6 +70,10 @@ class BankedLane(Lane):
             if not _keeps_to_banks(step, self.layout):
                 raise ValueError(f"operands of {step.note!r} are in the wrong banks")
 
+    def link(self) -> wiring.Signature:
+        """What a lane shows to the other lane."""
+        return BankedLinkSignature(self.capabilities.digit_width)
+
     def elaborate(self, platform: object) -> Module:
         """Connect the banks: what each port is asked for, and who gets its data."""
         m = Module()
@@ -69,11 +90,6 @@ class BankedLane(Lane):
         b_left, b_right = self._b_blocks(m, a_left, a_right, operand)
         a_index, b_index = self._indices(m, operand)
         a_index_right = Mux(self.a_reads_inverse(), self.layout.block - 1, a_index)
-        m.d.comb += [
-            self.to_other.location.eq(a_left),
-            self.to_other.index.eq(a_index),
-            self.to_other.data.eq(left.a_data),
-        ]
         window, entry = (history(m, "entry", value, 1)[-1] for value in self.entries())
         idle = self.idle_ports()
         # A block named so may also be one of the left bank: then the right one does nothing.
@@ -122,26 +138,52 @@ class BankedLane(Lane):
         # The units' digits are there as they are written; the host's come with their index.
         late = history(m, "late", self.multiplies & self.busy, 2)[-1]
         busy, digit = delays(m, self.busy, 2)[-1], delays(m, self.digit, 2)[-1]
-        given = Mux(late, multiplier.b_write_data, Mux(busy, linear.b_write_data, digit))
+        given = Mux(late, multiplier.b_write_data, Mux(busy, self._sums(m), digit))
         m.d.comb += [bank.b_write_data.eq(given) for bank in self.memories]
         if self.program.checks:
-            self._add_residue(m)
             m.d.comb += sequencer.fault.eq(multiplier.fault)
-            m.submodules.result_check = check = ResultCheck(
-                len(a_data), len(self.index), self.target
-            )
-            is_private = self.command == Command.RSA_PRIVATE
+            if self.leads:
+                self._add_residue(m)
+                self._check_result(m)
+        if self.program.shares_check:
+            self._link_sequencers(m)
+
+    def _sums(self, m: Module) -> Value:
+        """What a linear step writes; of x = OTHER what the other lane's does."""
+        sequencer, linear = self.sequencer, self.linear
+        m.d.comb += self.to_other.data.eq(linear.b_write_data)
+        if not any(step.x is Mode.OTHER for step in self.program.steps):
+            return linear.b_write_data
+        takes = history(m, "takes_other", sequencer.x == self.number(Mode.OTHER), 2)[-1]
+        return Mux(takes, self.from_other.data, linear.b_write_data)
+
+    def _link_sequencers(self, m: Module) -> None:
+        """Show the lanes' faults and proofs to each other."""
+        sequencer = self.sequencer
+        for name in ("busy", "at_fault", "reduced", "proved"):
             m.d.comb += [
-                check.succeeds.eq(self.done & is_private & (self.error == Error.NONE)),
-                check.ends.eq(self.start),
-                check.busy.eq(self.busy),
-                check.write.eq(self.write),
-                check.index.eq(self.index),
-                check.count.eq(self.counts.modulus),
-                check.read.eq(left.b_data),
-                check.checked.eq(right.b_data),
-                sequencer.differs.eq(check.differs),
+                getattr(self.to_other, name).eq(getattr(sequencer, name)),
+                getattr(sequencer, f"other_{name}").eq(getattr(self.from_other, name)),
             ]
+
+    def _check_result(self, m: Module) -> None:
+        """Compare the result with what was checked, as it is read."""
+        left, right = self.memories
+        m.submodules.result_check = check = ResultCheck(
+            self.capabilities.digit_width, len(self.index), self.target
+        )
+        is_private = self.command == Command.RSA_PRIVATE
+        m.d.comb += [
+            check.succeeds.eq(self.done & is_private & (self.error == Error.NONE)),
+            check.ends.eq(self.start),
+            check.busy.eq(self.busy),
+            check.write.eq(self.write),
+            check.index.eq(self.index),
+            check.count.eq(self.counts.modulus),
+            check.read.eq(left.b_data),
+            check.checked.eq(right.b_data),
+            self.sequencer.differs.eq(check.differs),
+        ]
 
     def multiplier_data(self) -> list[Any]:
         """What the ports read goes to the multiplier."""

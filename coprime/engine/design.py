@@ -15,7 +15,7 @@ from coprime.program.assembler import Program
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
 from .layout import Layout
-from .operations.programs import banked_program, rsa_programs
+from .operations.programs import banked_programs, rsa_programs
 from .prediction import Prediction, predict
 
 __all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities", "required_operands"]
@@ -81,9 +81,9 @@ class EngineDesign:
     def programs(self) -> list[Program]:
         """The steps of each lane."""
         multiplication = self.multiplication
-        if multiplication.banked:
-            return [banked_program(multiplication, self.exponentiation)]
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
+        if multiplication.banked:
+            return banked_programs(multiplication, lanes, self.exponentiation)
         return rsa_programs(multiplication, lanes, self.exponentiation)
 
     def predict(

@@ -106,7 +106,7 @@ class Lane(wiring.Component):
         )
         self.multiplies = Signal()
         """The memory is the multiplier's."""
-        link = LaneLinkSignature(layout.number_bits, bits_for(depth - 1), width)
+        link = self.link()
         super().__init__(
             {
                 **EngineSignature(capabilities).members,
@@ -118,6 +118,12 @@ class Lane(wiring.Component):
 
     def check_program(self) -> None:
         """Raise ValueError for a program that the memory cannot serve."""
+
+    def link(self) -> wiring.Signature:
+        """What a lane shows to the other lane."""
+        layout = self.layout
+        address_bits = bits_for(layout.depth - 1)
+        return LaneLinkSignature(layout.number_bits, address_bits, self.capabilities.digit_width)
 
     def number(self, reference: Reference) -> Const:
         """What steps call a location, or an addressing mode."""

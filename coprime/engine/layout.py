@@ -128,8 +128,9 @@ _LEFT: Mapping[Reference, int] = {
     Operand.M: 12,
     Operand.P: 14,
     Operand.Q: 15,
-    # No place of its own.
+    # No places of their own.
     Mode.HALF: 13,
+    Mode.OTHER: 5,
     # With blinding, which leaves E where it is.
     Scratch.MULTIPLE: 2,
     Scratch.UNBLINDING: 3,

@@ -53,7 +53,7 @@ def predict(
     if command not in programs[0].entries:
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
     lanes = [
-        LaneModel(command, operands, lengths, program, capabilities, multiplication, layout.depth)
+        LaneModel(command, operands, lengths, program, capabilities, multiplication)
         for program in programs
         if command in program.entries
     ]
@@ -61,20 +61,33 @@ def predict(
         lane.other = other
         lane.together = multiplication.interleaved and len(lanes) == 2
     leading = lanes[0]
-    while leading.pc.address:
+    while leading.pc.address and not any(lane.error for lane in lanes):
         ready = [lane for lane in lanes if lane.pc.address and not lane.at_barrier]
         if ready:
-            # Of lanes in lockstep the leading one reads before the other changes anything.
-            min(ready, key=lambda lane: lane.cycles).execute()
+            # Of lanes in lockstep the leading one reads before the other changes anything; but what
+            # the other one writes, after that.
+            min(ready, key=lambda lane: (lane.cycles, lane.reads_other)).execute()
         else:
             BarrierSteps.pass_barrier(lanes)
-    if not leading.error and leading.unchecked:
+    error = next((lane.error for lane in lanes if lane.error), Error.NONE)
+    if not error and any(lane.unchecked for lane in lanes):
         leading.cycles += 1
         leading.end(Error.FAULT)
-    error = leading.error
+        error = Error.FAULT
+    if error is Error.FAULT:
+        leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(layout.depth)
     result = None if error else leading.values[Scratch.RESULT]
     products = sum(lane.products for lane in lanes)
     return Prediction(result, error, leading.cycles + 1, products)
+
+
+def _faults_meet(lanes: Sequence["LaneModel"]) -> int:
+    """Cycles until all lanes are where they are wiped: a cycle more for one without a fault of its
+    own, which goes on to a barrier, or is idle."""
+    for lane in lanes:
+        while lane.pc.address and not lane.at_barrier:
+            lane.execute()
+    return max(lane.cycles for lane in lanes) + any(not lane.error for lane in lanes)
 
 
 @dataclass(eq=False)
@@ -87,7 +100,6 @@ class LaneModel:
     program: Program
     capabilities: Capabilities
     multiplication: Multiplication
-    depth: int
 
     def __post_init__(self) -> None:
         program, capabilities, command = self.program, self.capabilities, self.command
@@ -104,11 +116,13 @@ class LaneModel:
         self.borrow = False
         self.unchecked = program.checks and self.private
         """The operation has no result yet that may be read."""
+        self.written_last = 0
+        """By a linear step."""
         self.count = 0
         """In the counter."""
         self.blinding_bit = 0
         self.pc = ProgramCounter(program, command)
-        self.current = CurrentContextModel(command)
+        self.current = CurrentContextModel(program.primes, command)
         self.scanner = ScannerModel(
             program, capabilities, self.lengths, self.values, private=self.private
         )
@@ -123,6 +137,11 @@ class LaneModel:
     def private(self) -> bool:
         """Whether the operation is."""
         return self.command is Command.RSA_PRIVATE
+
+    @property
+    def reads_other(self) -> bool:
+        """The next step takes what the other lane writes in it."""
+        return self.pc.step.x is Mode.OTHER
 
     def execute(self) -> None:
         """The step at the address, up to the next one; FETCH takes a cycle."""
@@ -179,9 +198,7 @@ class LaneModel:
             self.blinding_bit = (self.blinding_bit + 1) % EXPONENT_BLINDING_BITS
 
     def end(self, error: Error) -> None:
-        """End the operation with an error; with FAULT the memory is wiped before."""
-        if error is Error.FAULT:
-            self.cycles += 1 + LinearUnit.clear_cycles(self.depth)
+        """End the operation with an error."""
         self.error = error
         self.pc.address = 0
 
@@ -199,6 +216,8 @@ class LaneModel:
             return 1
         if reference is Mode.OTHER_ACCUMULATOR:
             return self.other.values[Scratch.ACCUMULATOR]
+        if reference is Mode.OTHER:
+            return self.other.written_last
         if reference is Mode.OTHER_PART:
             return self.other.values[Scratch.PART]
         if reference is Mode.WINDOW:

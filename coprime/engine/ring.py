@@ -26,11 +26,12 @@ RING_TILES = tuple(
 """The tiles whose words can be summed up in a residue."""
 
 
-def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
+def ring(max_bits: int = 1024, tile: str = "bal50", multipliers: int = 1) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on one tile, 8192 at the most.
 
     A modulus or a prime has 16 bits or more. Windows are those of `compact`: 4 bits of an exponent
-    modulo a prime, 2 bits modulo the whole modulus.
+    modulo a prime, 2 bits modulo the whole modulus. With two `multipliers` each has its tile and
+    its memory, and RSA_PRIVATE works modulo both primes side by side.
 
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
@@ -41,7 +42,7 @@ def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
     multiplication = RingMultiplication(cell.WORD, cell.LATENCY)
     width, headroom = multiplication.digit_width, multiplication.headroom
     most = min(8192, (cell.most_products() - 1) * width - headroom)
-    check_ranges(max_bits=(max_bits, range(64, most + 1)))
+    check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = lane_capabilities(
@@ -51,6 +52,7 @@ def ring(max_bits: int = 1024, tile: str = "bal50") -> EngineDesign:
         family="ring",
         family_number=9,
         min_length=_LEAST_LENGTH,
+        multipliers=multipliers,
         required=banked_operands(),
         constant_time=True,
         checked=True,

@@ -27,6 +27,8 @@ class Program:
     """Bits of a window of the exponent; 0 if there are none."""
     whole_window_bits: int = 0
     """The same of the whole modulus's exponent."""
+    primes: tuple[Context, ...] = (Context.Q, Context.P)
+    """What CURRENT means in a private operation: one after the other."""
 
     @cached_property
     def kinds(self) -> frozenset[StepKind]:
@@ -55,8 +57,13 @@ class Program:
 
     @cached_property
     def checks(self) -> bool:
-        """A private operation has a result only after a last CHECK_ZERO."""
+        """A private operation has a result only after a CHECK_ZERO modulo the last prime."""
         return StepKind.CHECK_ZERO in self.kinds
+
+    @cached_property
+    def shares_check(self) -> bool:
+        """Each of two lanes checks the result modulo its prime; a fault in one ends both."""
+        return self.checks and StepKind.BARRIER in self.kinds
 
     @cached_property
     def descales(self) -> bool:
@@ -96,6 +103,7 @@ class Program:
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
+        primes: tuple[Context, ...] = (Context.Q, Context.P),
     ) -> "Program":
         """Lay out each operation, with the commands that it serves, and `shared` after them.
 
@@ -124,7 +132,7 @@ class Program:
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Mode.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
-        return cls(steps, tuple(targets), entries, *bits)
+        return cls(steps, tuple(targets), entries, *bits, primes)
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:

@@ -192,6 +192,8 @@ class Mode(enum.IntEnum):
     """As a multiplicand: what the other lane has as its multiplicand in the same cycles."""
     OTHER_PART = 55
     """The other lane's PART, once that lane has ended."""
+    OTHER = 56
+    """As the x of a MOVE: what the other lane's linear step writes in the same cycles."""
 
 
 Location = Operand | Scratch

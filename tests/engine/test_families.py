@@ -20,6 +20,7 @@ CONFIGURATIONS = {
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
+    "ring, 2 multipliers": ("ring", {"max_bits": 257, "tile": "adk2x16", "multipliers": 2}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -37,6 +38,13 @@ LONG_CONFIGURATIONS = {
             *(("kara95", 1024), ("bal50", 1031), ("rect48", 2048)),
             *(("adk2x16", 515), ("rect24", 2176)),
         )
+    },
+    **{
+        f"ring, {tile}, 2 multipliers": (
+            "ring",
+            {"max_bits": bits, "tile": tile, "multipliers": 2},
+        )
+        for tile, bits in (("kara95", 2048), ("bal50", 1031), ("one17", 515))
     },
     "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),

@@ -18,6 +18,10 @@ needed, and nothing of r is kept. As E and D_p are odd, one less is a lowest bit
 
 With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
 
+Of two lanes, the first one has P and the second one Q, for the powers and for the check. They meet
+where one takes what the other one has: S_q, then S, and X beside it, as it is the leading lane's
+that software has the residue of.
+
 All of it is one list, in which the commands share what they can, and both primes everything: with
 at most 63 steps a bit of the program memory is a LUT.
 """
@@ -29,7 +33,7 @@ from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan, times
+from coprime.program.steps import BARRIER, Next, Step, StepKind, linear, multiply, scan, times
 
 from .common import (
     REDUCE,
@@ -42,7 +46,7 @@ from .common import (
     reduced,
 )
 
-__all__ = ["operations"]
+__all__ = ["leading_lane", "operations", "second_lane"]
 
 _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
@@ -54,25 +58,70 @@ _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
 
 def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
+    *half, last = _half(multiplication, blinding)
+    *check, compared = _check(multiplication)
     steps = [
         check_modulus(_WHOLE),
         _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
         _for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
         # The table of a blinded half leaves E its place.
-        *([] if blinding else [_move(Scratch.KEPT_E, Operand.E, _WHOLE)]),
-        *_half(multiplication, blinding),
-        *_recombine(multiplication, blinding),
+        *([] if blinding else [_keep_e()]),
+        *half,
+        replace(_for_each_prime(last, _HALF), destination=Mode.HALF),
+        # S_q, below 2Q, as long as M.
+        _unless_private(_clear(Scratch.FACTOR), REDUCE),
+        _move(Scratch.FACTOR, Scratch.PART, Context.Q),
+        *_recombine(multiplication, restores_e=not blinding),
         *_canonical(),
-        _move(Scratch.SUM, _ACC, _WHOLE),
-        # From here on a fault may spoil the check, but S is right; before, S, but not the check.
-        Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
-        _move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
-        _move(Scratch.FACTOR, Operand.X, _WHOLE),
-        *_check(multiplication),
-        jump(_move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), ""),
+        *_claim(_ACC, Operand.X),
+        *check,
+        _for_each_prime(compared, _CHECK),
+        _give_result(),
         *_not_private(multiplication),
     ]
     return [_without_operands(step) for step in steps] if blinding else steps
+
+
+def leading_lane(multiplication: Multiplication) -> list[Step]:
+    """The same for the first of two lanes, which has P in a private operation."""
+    *half, last = _half(multiplication)
+    return [
+        check_modulus(_WHOLE),
+        _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
+        check_modulus(Context.Q),
+        check_modulus(Context.P),
+        BARRIER,
+        _keep_e(),
+        *half,
+        _unless_private(last, REDUCE),
+        _clear(Scratch.FACTOR),
+        BARRIER,
+        _move(Scratch.FACTOR, Mode.OTHER, Context.Q),
+        *_recombine(multiplication),
+        *_canonical(),
+        BARRIER,
+        *_claim(_ACC, Operand.X),
+        *_check(multiplication),
+        BARRIER,
+        _give_result(),
+        *_not_private(multiplication),
+    ]
+
+
+def second_lane(multiplication: Multiplication) -> list[Step]:
+    """RSA_PRIVATE's steps modulo Q for the second of two lanes."""
+    return [
+        BARRIER,
+        _keep_e(),
+        *_half(multiplication),
+        BARRIER,
+        replace(_move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
+        _restore_e(),
+        BARRIER,
+        *_claim(Mode.OTHER, Mode.OTHER),
+        *_check(multiplication),
+        jump(BARRIER, ""),
+    ]
 
 
 def _without_operands(step: Step) -> Step:
@@ -82,8 +131,8 @@ def _without_operands(step: Step) -> Step:
     return step
 
 
-def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
-    """A prime's half: X ^ D_p modulo p, below 2p. From SCAN on, it is MODEXP modulo M, too.
+def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
+    """A prime's half: ACCUMULATOR = X ^ D_p modulo p, below 2p. From SCAN on, MODEXP modulo M, too.
 
     What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters before
     there is a T_1, and waits in T_15's place until the base is not needed any more.
@@ -106,11 +155,7 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
         replace(square, even_exponent=base),
         product,
         *(_unblind() if base else []),
-        replace(
-            _for_each_prime(descale(multiplication, last), _HALF),
-            destination=Mode.HALF,
-            label=_LAST,
-        ),
+        replace(descale(multiplication, last), label=_LAST),
     ]
     return [replace(steps[0], label=_HALF), *steps[1:]]
 
@@ -202,11 +247,11 @@ def _table(context: Context) -> Step:
     )
 
 
-def _recombine(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
+def _recombine(multiplication: Multiplication, restores_e: bool = True) -> list[Step]:
     """S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula with the weight Z_p of S_p.
 
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
-    PART. The sum is below 3M.
+    FACTOR, as long as M. The sum is below 3M.
     """
     part = Scratch.PART
     q_modulo_p = multiply(
@@ -217,9 +262,6 @@ def _recombine(multiplication: Multiplication, blinding: Blinding) -> list[Step]
         _ACC, Operand.CRT_P, Scratch.TERM, _WHOLE, "Z_p * (S_p - S_q) mod M, below 2M", outer=_P
     )
     return [
-        # S_q, below 2Q, as long as M.
-        _unless_private(_clear(Scratch.FACTOR), REDUCE),
-        _move(Scratch.FACTOR, Scratch.PART, Context.Q),
         q_modulo_p,
         descale(
             multiplication,
@@ -228,7 +270,7 @@ def _recombine(multiplication: Multiplication, blinding: Blinding) -> list[Step]
         plus_p,
         plus_p,
         linear(StepKind.SUBTRACT, Scratch.TERM, _ACC, Scratch.PART, _P, "S_p - S_q + 2P, below 4P"),
-        *([] if blinding else [_move(Operand.E, Scratch.KEPT_E, _WHOLE)]),
+        *([_restore_e()] if restores_e else []),
         *_prepare(multiplication, _WHOLE),
         descale(multiplication, weighed),
         linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, _WHOLE, "... + S_q"),
@@ -244,8 +286,19 @@ def _canonical() -> list[Step]:
     return [first, *others, _unless_private(last, "")]
 
 
+def _claim(s: Reference, x: Reference) -> list[Step]:
+    """S, which is to be checked, and X."""
+    return [
+        _move(Scratch.SUM, s, _WHOLE),
+        # From here on a fault may spoil the check, but S is right; before, S, but not the check.
+        Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
+        _move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
+        _move(Scratch.FACTOR, x, _WHOLE),
+    ]
+
+
 def _check(multiplication: Multiplication) -> list[Step]:
-    """S ^ E = X modulo either prime, or everything is wiped.
+    """S ^ E = X modulo a prime, or everything is wiped.
 
     Square and multiply: E is public. Both sides are made canonical before they are compared.
     """
@@ -264,7 +317,7 @@ def _check(multiplication: Multiplication) -> list[Step]:
         descale(multiplication, multiply(part, part, Mode.ONE, _CURRENT, "X modulo the prime")),
         *reduced(Scratch.PART, Scratch.PART, _CURRENT),
         linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.PART, _CURRENT, "S ^ E - X"),
-        _for_each_prime(_zero(_ACC, _CURRENT), _CHECK),
+        _zero(_ACC, _CURRENT),
     ]
 
 
@@ -302,6 +355,18 @@ def _scan_from(one: Step, multiplication: Multiplication) -> list[Step]:
 
 def _scan_public(target: str) -> Step:
     return scan(StepKind.SCAN_PUBLIC, _CURRENT, "from the highest 1 of E", target=target)
+
+
+def _keep_e() -> Step:
+    return _move(Scratch.KEPT_E, Operand.E, _WHOLE)
+
+
+def _restore_e() -> Step:
+    return _move(Operand.E, Scratch.KEPT_E, _WHOLE)
+
+
+def _give_result() -> Step:
+    return jump(_move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), "")
 
 
 def _for_each_prime(step: Step, target: str) -> Step:

@@ -3,7 +3,7 @@
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import Command
+from coprime.program.operands import Command, Context
 
 from . import banked
 from .common import canonical
@@ -11,7 +11,7 @@ from .modexp import modexp
 from .modmul import modmul
 from .rsa_private import rsa_private
 
-__all__ = ["banked_program", "rsa_programs"]
+__all__ = ["banked_programs", "rsa_programs"]
 
 
 def rsa_programs(
@@ -40,11 +40,26 @@ def rsa_programs(
     ]
 
 
-def banked_program(multiplication: Multiplication, exponentiation: Exponentiation) -> Program:
-    """All four operations on a lane of two banks; the exponentiation has a fixed window."""
-    commands = (Command.MODMUL, Command.MODEXP, Command.RSA_PUBLIC, Command.RSA_PRIVATE)
-    return Program.assemble(
-        {commands: banked.operations(multiplication, exponentiation.blinding)},
-        window_bits=exponentiation.window_bits,
-        whole_window_bits=exponentiation.whole_window_bits,
-    )
+def banked_programs(
+    multiplication: Multiplication, lanes: int, exponentiation: Exponentiation
+) -> list[Program]:
+    """All four operations on lanes of two banks; the exponentiation has a fixed window.
+
+    One lane has both primes in turn. Of two, the first has P, and the second Q.
+    """
+    private = (Command.RSA_PRIVATE,)
+    every = (Command.MODMUL, Command.MODEXP, Command.RSA_PUBLIC, *private)
+    primes: tuple[tuple[Context, ...], ...] = ((Context.Q, Context.P),)
+    listings = [banked.operations(multiplication, exponentiation.blinding)]
+    if lanes == 2:
+        primes = ((Context.P,), (Context.Q,))
+        listings = [banked.leading_lane(multiplication), banked.second_lane(multiplication)]
+    return [
+        Program.assemble(
+            {commands: listing},
+            window_bits=exponentiation.window_bits,
+            whole_window_bits=exponentiation.whole_window_bits,
+            primes=each,
+        )
+        for commands, listing, each in zip((every, private), listings, primes, strict=False)
+    ]

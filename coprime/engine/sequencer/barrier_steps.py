@@ -6,6 +6,8 @@ from amaranth.hdl import Module
 
 from coprime.program.steps import Next, Step, StepKind
 
+from ..contract import Error
+
 if TYPE_CHECKING:
     from ..prediction import LaneModel
     from .control import Sequencer
@@ -17,7 +19,8 @@ class BarrierSteps:
     """The state in which a lane waits, and the step on integers.
 
     It takes one cycle from where the later lane arrives. A lane that does not lead goes idle at an
-    end, and where the other lane ends while it waits.
+    end, and where the other lane ends while it waits. Where both check the result, a fault in the
+    other lane is one in this lane, too.
     """
 
     first_state = "BARRIER"
@@ -36,6 +39,10 @@ class BarrierSteps:
                     m.next = "IDLE"
             with m.Elif(control.other_ends):
                 m.next = "IDLE"
+            if control.program.shares_check:
+                # Nothing but a fault lets one lane wait for another one that does not come.
+                with m.Elif(control.other_at_fault | ~control.other_busy):
+                    control.end(m, Error.FAULT)
 
     def run(self, lane: "LaneModel", step: Step) -> None:
         """The same on integers; `pass_barrier` when the other lane is there, too."""

@@ -98,6 +98,10 @@ class Sequencer(wiring.Component):
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     fault : the multiplier has seen a fault of its own; only if the program checks
+    at_fault, other_at_fault : this lane, or the other, has a fault, or has seen one of the other;
+        these and the next ones only if the program shares its check
+    other_busy : the other lane is not idle
+    reduced, other_reduced, proved, other_proved : of the lanes' `Proof`
     draws, drawn : a random digit is asked for before an ADD_IF_DRAWN, and there; these and the next
         two only if there is such a step
     drawn_bit : which of the digit's bits decides
@@ -125,11 +129,13 @@ class Sequencer(wiring.Component):
         self.lengths_allowed = LengthCheck(program, capabilities)
         self.scanner = ExponentScanner(program, capabilities, target)
         # Optional hardware: each is there or not.
-        self.current = CurrentContext(self.memory.layout, numbers) if program.alternates else None
+        self.current: CurrentContext | None = None
+        if program.alternates:
+            self.current = CurrentContext(program.primes, self.memory.layout, numbers)
         self.windows = Window(program, capabilities) if program.window_bits else None
         self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
         self.blinding = BlindingBits() if program.blinds_exponents else None
-        self.proof = Proof() if program.checks else None
+        self.proof = Proof(program.primes, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         self.window = None if self.windows is None else self.windows.value
         self.places = None if self.rotation is None else self.rotation.places
@@ -185,6 +191,15 @@ class Sequencer(wiring.Component):
             | ({"differs": In(1), "fault": In(1)} if program.checks else {})
             | (
                 {
+                    **dict.fromkeys(("at_fault", "reduced", "proved"), Out(1)),
+                    **dict.fromkeys(("other_at_fault", "other_busy"), In(1)),
+                    **dict.fromkeys(("other_reduced", "other_proved"), In(1)),
+                }
+                if program.shares_check
+                else {}
+            )
+            | (
+                {
                     "draws": Out(1),
                     "drawn": In(1),
                     "drawn_bit": Out(range(BlindingBits.DRAWN_BITS)),
@@ -233,6 +248,9 @@ class Sequencer(wiring.Component):
                 if self.program.checks:
                     with m.Elif(self.differs & (self.code == Error.NONE)):
                         self.end(m, Error.FAULT)
+                if self.program.shares_check:
+                    with m.Elif(self.other_at_fault):
+                        self.end(m, Error.FAULT)
             with m.State("FETCH"):
                 m.d.sync += self.step.eq(resolved)
                 if self.overlaps:
@@ -245,8 +263,7 @@ class Sequencer(wiring.Component):
                 kinds.states(m, self)
             if self.proof is not None:
                 with m.State("FAULT"):
-                    m.d.comb += self.clear.eq(1)
-                    m.next = "WIPE"
+                    self._wipe_after_fault(m)
             with m.State("WIPE"):
                 m.d.comb += self.clearing.eq(1)
                 with m.If(self.linear_done):
@@ -260,6 +277,17 @@ class Sequencer(wiring.Component):
                         m.d.comb += self.done.eq(0)
                         self.end(m, Error.FAULT)
         return m
+
+    def _wipe_after_fault(self, m: Module) -> None:
+        """Wipe the memory; of two lanes, when the other one is here, too, and both."""
+        if not self.program.shares_check:
+            m.d.comb += self.clear.eq(1)
+            m.next = "WIPE"
+            return
+        m.d.comb += self.at_fault.eq(1)
+        with m.If(self.other_at_fault):
+            m.d.comb += self.clear.eq(1)
+            m.next = "WIPE"
 
     def _show_step(self, m: Module) -> None:
         """The step under way, and the sizes of its operands."""
@@ -339,6 +367,12 @@ class Sequencer(wiring.Component):
                 proof.voids.eq(self.fault | (self.clearing & private)),
                 proof.modulus.eq(step.modulus),
             ]
+            if self.program.shares_check:
+                m.d.comb += [
+                    self.reduced.eq(proof.reduced),
+                    self.proved.eq(proof.proved),
+                    *same_named(proof, self, "other_reduced", "other_proved"),
+                ]
         if self.counter is not None:
             m.submodules.counter = counter = self.counter
             m.d.comb += [

@@ -1,6 +1,6 @@
 """The current context: one list of steps for both primes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from amaranth.hdl import Cat, Module, Mux, Signal
@@ -24,19 +24,26 @@ class CurrentContext(wiring.Component):
 
     Parameters
     ----------
+    primes : what CURRENT means in a private operation, one after the other; HALF with two only
     layout : of a step
     numbers : mapping of Reference to int
         ValueError unless Q's operands have P's numbers with a lowest bit of 1.
 
     Members
     -------
-    begins, private : the context is Q in a private operation, else WHOLE
+    begins, private : the context is the first prime in a private operation, else WHOLE
     swap : on to the other prime, if it is one
     is_q : it is Q
     fetched, resolved : the step without and with what depends on the context
     """
 
-    def __init__(self, layout: data.StructLayout, numbers: Mapping[Reference, int]):
+    def __init__(
+        self,
+        primes: Sequence[Context],
+        layout: data.StructLayout,
+        numbers: Mapping[Reference, int],
+    ):
+        self.primes = primes
         self.numbers = numbers
         if any(numbers[p] | 1 != numbers[q] for p, q in _OF_Q.items()):
             raise ValueError("numbers of Q's operands must be those of P's with a lowest bit of 1")
@@ -61,25 +68,27 @@ class CurrentContext(wiring.Component):
         for named, operand in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
             with m.If(has_current & self.is_q & named.matches(*(numbers[p] for p in _OF_Q))):
                 m.d.comb += operand[0].eq(1)
-        with m.If(fetched.destination == numbers[Mode.HALF]):
-            half = Mux(self.is_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
-            m.d.comb += resolved.destination.eq(half)
+        if len(self.primes) > 1:
+            with m.If(fetched.destination == numbers[Mode.HALF]):
+                half = Mux(self.is_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
+                m.d.comb += resolved.destination.eq(half)
         with m.If(has_current):
             m.d.comb += resolved.modulus.eq(current)
         with m.If(fetched.outer == Context.CURRENT):
             m.d.comb += resolved.outer.eq(current)
         with m.If(self.begins):
-            m.d.sync += current.eq(Mux(self.private, Context.Q, Context.WHOLE))
-        with m.If(self.swap):
-            m.d.sync += current.eq(Cat(current[1], current[0]))  # P <-> Q
+            m.d.sync += current.eq(Mux(self.private, self.primes[0], Context.WHOLE))
+        if len(self.primes) > 1:
+            with m.If(self.swap):
+                m.d.sync += current.eq(Cat(current[1], current[0]))  # P <-> Q
         return m
 
 
 class CurrentContextModel:
     """The same on steps."""
 
-    def __init__(self, command: Command):
-        self.current = Context.Q if command is Command.RSA_PRIVATE else Context.WHOLE
+    def __init__(self, primes: Sequence[Context], command: Command):
+        self.current = primes[0] if command is Command.RSA_PRIVATE else Context.WHOLE
 
     @property
     def is_q(self) -> int:

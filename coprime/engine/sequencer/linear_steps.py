@@ -10,7 +10,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.program.assembler import Program
-from coprime.program.operands import Context
 from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
 
 from ..contract import Capabilities, Error
@@ -208,9 +207,10 @@ class LinearSteps:
         x, y = lane.value(step.x), lane.value(step.y)
         value = _LINEAR_STEPS[kind].value
         if value is not None:
-            lane.values[lane.written(step)] = value(
+            lane.written_last = value(
                 Numbers(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
             )
+            lane.values[lane.written(step)] = lane.written_last
         if kind is StepKind.SUBTRACT:
             lane.borrow = x < y
         flags = {
@@ -223,6 +223,6 @@ class LinearSteps:
             if flags[flag] == bad:
                 lane.end(error)
                 return
-        if kind is StepKind.CHECK_ZERO and step.modulus is Context.P:
+        if kind is StepKind.CHECK_ZERO and step.modulus is self.program.primes[-1]:
             lane.unchecked = False
         lane.proceed(step)

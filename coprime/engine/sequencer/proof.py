@@ -1,6 +1,6 @@
 """Which checks the result of a private operation has passed."""
 
-import enum
+from collections.abc import Sequence
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -10,24 +10,27 @@ from coprime.program.operands import Context
 
 __all__ = ["Proof"]
 
-
-class Passed(enum.IntEnum):
-    """The checks that have been passed, which follow each other."""
-
-    NONE = 0
-    REDUCED = 1
-    """S < M; S is what the other two look at."""
-    MODULO_Q = 2
-    """S^E = X modulo Q, after that."""
-    COMPLETE = 3
-    """And modulo P, after that; or there is nothing to be checked."""
+_NONE, _REDUCED = 0, 1
+"""Checks that have been passed, which follow each other: none; S < M, which is what the others look
+at. Then comes S^E = X modulo each prime, after that; the last one, or that there is nothing to be
+checked, is the proof."""
 
 
 class Proof(wiring.Component):
-    """Nothing but the three checks, one after the other, leads to a result that may be read.
+    """Nothing but the checks, one after the other, leads to a result that may be read.
 
     A fault that makes the program go elsewhere may skip steps or repeat them: whichever it is, from
     CHECK_REDUCED on every step of the check has been executed, or the proof is not complete.
+
+    Each of two lanes proves its part. Both begin with it in the same cycle, or neither does, so
+    that it is of one S; complete is what both have proved.
+
+    Parameters
+    ----------
+    primes : sequence of Context
+        Modulo which it is checked, in this order.
+    shared : bool
+        The other lane checks it, too, modulo another prime.
 
     Members
     -------
@@ -36,29 +39,41 @@ class Proof(wiring.Component):
     reduced, zero : CHECK_REDUCED, CHECK_ZERO was passed
     modulus : the context of that CHECK_ZERO
     complete : the result may be read
+    proved : this lane's part of it; this and the next ones only where it is shared
+    other_reduced, other_proved : the other lane's
     """
 
-    def __init__(self) -> None:
+    def __init__(self, primes: Sequence[Context], shared: bool = False):
+        self.primes = primes
+        self.shared = shared
         flags = ("begins", "private", "voids", "reduced", "zero")
         super().__init__(
             {**dict.fromkeys(flags, In(1)), "modulus": In(Context), "complete": Out(1)}
+            | ({"proved": Out(1)} if shared else {})
+            | (dict.fromkeys(("other_reduced", "other_proved"), In(1)) if shared else {})
         )
 
     def elaborate(self, platform: object) -> Module:
         """One register."""
         m = Module()
-        passed = Signal(Passed, init=Passed.COMPLETE)
-        m.d.comb += self.complete.eq(passed == Passed.COMPLETE)
+        last = _REDUCED + len(self.primes)
+        passed = Signal(range(last + 1), init=last)
+        m.d.comb += self.complete.eq(passed == last)
+        if self.shared:
+            m.d.comb += self.proved.eq(passed == last)
+            m.d.comb += self.complete.eq(self.proved & self.other_proved)
         with m.If(self.reduced):
-            m.d.sync += passed.eq(Passed.REDUCED)
+            m.d.sync += passed.eq(_REDUCED)
+        if self.shared:
+            with m.If(self.reduced ^ self.other_reduced):
+                m.d.sync += passed.eq(_NONE)
         with m.If(self.zero):
-            m.d.sync += passed.eq(Passed.NONE)
-            with m.If((self.modulus == Context.Q) & (passed == Passed.REDUCED)):
-                m.d.sync += passed.eq(Passed.MODULO_Q)
-            with m.If((self.modulus == Context.P) & (passed == Passed.MODULO_Q)):
-                m.d.sync += passed.eq(Passed.COMPLETE)
+            m.d.sync += passed.eq(_NONE)
+            for before, prime in enumerate(self.primes, _REDUCED):
+                with m.If((self.modulus == prime) & (passed == before)):
+                    m.d.sync += passed.eq(before + 1)
         with m.If(self.begins):
-            m.d.sync += passed.eq(Mux(self.private, Passed.NONE, Passed.COMPLETE))
+            m.d.sync += passed.eq(Mux(self.private, _NONE, last))
         with m.If(self.voids):
-            m.d.sync += passed.eq(Passed.NONE)
+            m.d.sync += passed.eq(_NONE)
         return m
