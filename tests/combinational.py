@@ -132,7 +132,7 @@ def _build(verilog, bench):
         model = simulation._verilate(folder, "model", "coprime_bench", False)
         sources = "".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp")))
         (folder / "all.cpp").write_text(sources + _LOOP, encoding="utf-8")
-        objects = simulation._objects(tools, trace=False)
+        objects = simulation._objects(simulation._runtime(tools))
         # Builds take longer than runs: -O0.
         command = [
             *flags,

@@ -55,7 +55,7 @@ def first_difference(
     `inputs` and `outputs` give each port's width. The inputs change at random in every cycle; the
     first cycles, in which the pipelines fill, are not compared.
     """
-    bits = sum(inputs.values())
+    generators = -(-sum(inputs.values()) // 64)  # of 64 bits each
     offsets = {name: sum(list(inputs.values())[:k]) for k, name in enumerate(inputs)}
     stimulus = [f".{name}(random[{offsets[name]} +: {width}])" for name, width in inputs.items()]
 
@@ -78,22 +78,24 @@ module coprime_compare (
   output s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_arready, s_axi_rvalid,
   output [1:0] s_axi_bresp, s_axi_rresp, output [31:0] s_axi_rdata, output reg irq
 );
-  reg [{bits + 63}:0] random;
+  reg [{64 * generators - 1}:0] random;
   reg [5:0] filled;
 {chr(10).join(wires)}
 {instance("gold")}
 {instance("gate")}
   integer k;
-  reg [{bits + 63}:0] next;
+  reg [63:0] next;
   always @(posedge s_axi_aclk) begin
-    next = random;
-    for (k = 0; k < {bits}; k = k + 1)  // x^64 + x^63 + x^61 + x^60 + 1, a bit at a time
-      next = {{next[{bits + 62}:0], next[63] ^ next[62] ^ next[60] ^ next[59]}};
-    random <= next;
+    for (k = 0; k < {generators}; k = k + 1) begin  // xorshift64, each with a seed of its own
+      next = random[64 * k +: 64];
+      next = next ^ (next << 13);
+      next = next ^ (next >> 7);
+      next = next ^ (next << 17);
+      random[64 * k +: 64] <= s_axi_aresetn ? next : 64'h9e3779b97f4a7c15 * (k + 1);
+    end
     filled <= &filled ? filled : filled + 1;
     irq <= irq | (&filled && ({differ}));
     if (!s_axi_aresetn) begin
-      random <= {{{bits + 64}{{1'b1}}}} ^ 64'h9e3779b97f4a7c15;
       filled <= 0;
       irq <= 0;
     end

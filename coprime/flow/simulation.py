@@ -13,8 +13,8 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from .cache import cached
@@ -45,6 +45,10 @@ _VERILATOR_FLAGS = (
 _HEADER = "runtime.h"
 _HEADERS = ("algorithm", "deque", "iterator", "memory", "random", "string", "vector", "verilated.h")
 """What every simulation includes; compiled in advance it takes a second less for each."""
+_SOURCES = ("verilated", "verilated_threads")
+"""Verilator's own sources that every simulation needs."""
+_TRACER = "verilated_fst_c"
+"""The one that waveforms need."""
 _LARGE = 460_000
 """Bytes of Verilog from which on Verilator makes many short functions: the compiler's time grows
 faster than a function, and much of these designs is one expression after the other. A compressor
@@ -177,9 +181,8 @@ def build_library(
     def build(folder: Path) -> None:
         if trace:
             _check_lz4()
-        runtime = cached(
-            "verilated", (*tools, *_HEADERS, str(trace)), lambda fresh: _header(fresh, trace)
-        )
+        runtime = _runtime(tools)
+        objects = [*_objects(runtime), *([_tracer(tools)] if trace else [])]
         (folder / "design.v").write_text(verilog, encoding="utf-8")
         models = [
             _verilate(folder, name, module, trace)
@@ -200,14 +203,9 @@ def build_library(
         command = [
             *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
             *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *defined),
-            *("-include", str(runtime / _HEADER)),
-            *(
-                "-shared",
-                *(unit.name for unit in units),
-                *map(str, _objects(tools, trace)),
-                "-o",
-                _LIBRARY,
-            ),
+            # Compiled without waveforms, so not for what has them.
+            *(() if trace else ("-include", str(runtime / _HEADER))),
+            *("-shared", *(unit.name for unit in units), *map(str, objects), "-o", _LIBRARY),
             *(("-llz4", "-lz") if trace else ()),
         ]
         run_tool("the C++ compiler", command, folder=folder)
@@ -327,30 +325,42 @@ def _one_clock(model: Path, clock: str, macro: str) -> list[str]:
     return []
 
 
-def _header(folder: Path, trace: bool) -> None:
-    """Compile the header that every design includes."""
-    compiler = find_compiler()
-    root = verilator_root()
+def _runtime(tools: Sequence[str]) -> Path:
+    """The folder with what all simulations have in common: a header, and Verilator's sources."""
+    return cached("verilated", (*tools, *_HEADERS, *_SOURCES), _compile_runtime)
+
+
+def _objects(runtime: Path) -> list[Path]:
+    """Verilator's own sources, compiled, in the folder of `_runtime`."""
+    return [runtime / f"{name}.o" for name in _SOURCES]
+
+
+def _compile_runtime(folder: Path) -> None:
+    """Compile the header that every design includes, and Verilator's own sources, at once."""
     (folder / _HEADER).write_text("".join(f"#include <{name}>\n" for name in _HEADERS), "utf-8")
-    command = [*compiler.command, *_CXX_FLAGS, *_includes(root), f"-DVM_TRACE={int(trace)}"]
-    command += ["-x", "c++-header", _HEADER, "-o", f"{_HEADER}.gch"]
-    run_tool("the C++ compiler", command, folder=folder)
+    header = ["-DVM_TRACE=0", "-x", "c++-header", _HEADER, "-o", f"{_HEADER}.gch"]
+    with ThreadPoolExecutor() as pool:
+        done = [pool.submit(_compile, folder, header)]
+        done += [pool.submit(_compile, folder, _source(name)) for name in _SOURCES]
+    for one in done:
+        one.result()
 
 
-def _objects(tools: Sequence[str], trace: bool) -> list[Path]:
-    """Verilator's own sources, compiled: with waveforms there is one more of them."""
-    names = ("verilated", "verilated_threads", *(("verilated_fst_c",) if trace else ()))
-    return [
-        cached("verilated", (*tools, name), partial(_compiled, name)) / f"{name}.o"
-        for name in names
-    ]
+def _tracer(tools: Sequence[str]) -> Path:
+    """What of Verilator's own sources writes waveforms, compiled."""
+    return (
+        cached("verilated", (*tools, _TRACER), lambda folder: _compile(folder, _source(_TRACER)))
+        / f"{_TRACER}.o"
+    )
 
 
-def _compiled(name: str, folder: Path) -> None:
-    """Compile one of Verilator's own sources."""
-    root = verilator_root()
-    command = [*find_compiler().command, *_CXX_FLAGS, *_includes(root), "-c"]
-    command += [str(root / "include" / f"{name}.cpp"), "-o", f"{name}.o"]
+def _source(name: str) -> list[str]:
+    """Options that compile one of Verilator's own sources."""
+    return ["-c", str(verilator_root() / "include" / f"{name}.cpp"), "-o", f"{name}.o"]
+
+
+def _compile(folder: Path, options: Sequence[str]) -> None:
+    command = [*find_compiler().command, *_CXX_FLAGS, *_includes(verilator_root()), *options]
     run_tool("the C++ compiler", command, folder=folder)
 
 

@@ -57,9 +57,15 @@ async def prepare(ctx, bench, length, y=0):
     await bench.load(ctx, Operand.Y, y, length)
 
 
-@pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize(
-    "width", [17, 32, *(pytest.param(width, marks=pytest.mark.slow) for width in (1, 64))]
+    ("width", "aligned"),
+    [
+        *((17, False), (32, True)),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in ((17, True), (32, False), (1, False), (1, True), (64, False), (64, True))
+        ),
+    ],
 )
 def test_whole_commands(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))

@@ -129,7 +129,8 @@ def clocked(name, text, inner):
     )
 
 
-@pytest.mark.parametrize("registers", MAPPED)
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", REGISTERS)
 def test_xc7_netlist_agrees_with_twin(registers):
     gold = clocked("gold", to_verilog(make(registers), "coprime_twin"), "coprime_twin")
     mapped = map_xc7(make(registers, Target.XC7), "coprime_mapped")

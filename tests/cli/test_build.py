@@ -104,7 +104,7 @@ def test_a_clock_must_be_one(capsys, tmp_path, clock):
 
 def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
-    chosen = ("direct", "-p", "modulus=61", "--target", "xc7")
+    chosen = ("fdfm", "-p", "max_bits=64", "--target", "xc7")
     status, _, err = run(capsys, "build", *chosen, "--measure", "-o", tmp_path)
     assert status == 0
     assert "coprime: mapping the accelerator\n" in err

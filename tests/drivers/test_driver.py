@@ -27,9 +27,9 @@ UNSET = int.from_bytes(b"\x5a" * 16, "big")  # what the harness puts into a resu
 FAST = {
     "fdfm": ("fdfm", {}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
-    "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
+    "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
-    "ring": ("ring", {"max_bits": 257}),
+    "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
 }
 SLOW = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),

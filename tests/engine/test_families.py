@@ -16,7 +16,7 @@ from tests.benches import grouped, open_bench
 
 CONFIGURATIONS = {
     "fdfm": ("fdfm", {}),
-    "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
+    "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 129}),
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
@@ -29,6 +29,7 @@ CONFIGURATIONS = {
 }
 LONG_CONFIGURATIONS = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
+    "interleaved-csa, 257 bits, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),
     "montgomery-2csa, 2 multipliers": ("montgomery-2csa", {"max_bits": 257}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),

@@ -206,7 +206,9 @@ def test_operands_fit_the_memory():
         assert own.max_prime_length >= math.ceil(bits / 2)
 
 
-@pytest.mark.parametrize("bits", [64, 65, 127, 128, 1024])
+@pytest.mark.parametrize(
+    "bits", [65, 1024, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (64, 127, 128))]
+)
 def test_longest_modulus_of_a_smaller_engine(bits):
     """At exactly `max_bits`, where every buffer and counter is full."""
     bench = open_bench("fdfm", max_bits=bits)

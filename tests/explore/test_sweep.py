@@ -93,7 +93,7 @@ def test_sweep_and_its_repetition(tmp_path):
 def test_interrupted_and_resumed(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     with pytest.raises(KeyboardInterrupt):
-        sweep(planned, results, workers=2, progress=Interrupter(6))
+        sweep(planned, results, workers=1, progress=Interrupter(6))
     partial = read_points(results)
     assert len(partial) < 12
     kept = sum(
@@ -101,7 +101,7 @@ def test_interrupted_and_resumed(tmp_path):
         for task in {task for point in planned for task in (point.area, point.run)}
     )
     assert kept >= 6
-    resumed = sweep(planned, results, workers=2)
+    resumed = sweep(planned, results, workers=1)
     assert (resumed.measured, resumed.kept) == (MEASUREMENTS - kept, kept)
     assert len(resumed.points) == 12
     assert [point for point in resumed.points if point in partial] == partial

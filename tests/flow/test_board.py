@@ -31,7 +31,10 @@ def idcode(bitstream):
     return int.from_bytes(data[at + 4 : at + 8])
 
 
-@pytest.mark.parametrize("name", IDCODES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name != "ulx3s" else []) for name in IDCODES],
+)
 def test_bitstream(tmp_path, name):
     result = write_bitstream(LIGHT, "coprime_light", BOARDS[name], tmp_path / "new")
     assert [path.name for path in result.files] == [

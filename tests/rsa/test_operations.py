@@ -29,8 +29,13 @@ from coprime.rsa.padding import (
 SHA256 = hashes.SHA256()
 OAEP = theirs.OAEP(theirs.MGF1(SHA256), SHA256, None)
 PSS = theirs.PSS(theirs.MGF1(SHA256), 32)
+EXPONENTS = (3, 17, 65537)
 SIZES = [
-    *((bits, e, None) for bits in range(1023, 1032) for e in (3, 17, 65537)),
+    *(
+        pytest.param((bits, e, None), marks=[pytest.mark.slow] if bits % 3 != j else [])
+        for bits in range(1023, 1032)
+        for j, e in enumerate(EXPONENTS)
+    ),
     (1536, 65537, None),
     (2047, 17, None),
     (1024, 65537, 400),

@@ -57,7 +57,9 @@ class Comparison:
         return first_difference(gold, gate, self.inputs, {"sum": self.bits}, cycles=cycles)
 
 
-@pytest.mark.parametrize(("name", "target"), cases(slow={"adk2x16", "rect48", "bal50", "kara95"}))
+@pytest.mark.parametrize(
+    ("name", "target"), cases(slow={"rect24", "adk2x16", "rect48", "bal50", "kara95"})
+)
 def test_netlist_agrees_with_twin(name, target):
     map_target, library = MAP[target]
     mapped = map_target(TILES[name](PRODUCTS, target), "coprime_mapped")
@@ -65,7 +67,7 @@ def test_netlist_agrees_with_twin(name, target):
     assert Comparison(TILES[name]).difference(mapped.netlist + library(), "coprime_mapped") is None
 
 
-@pytest.mark.parametrize(("name", "target"), cases(slow={"kara95"}))
+@pytest.mark.parametrize(("name", "target"), cases(slow={"adk2x16", "kara95"}))
 def test_our_models_of_cells_agree_with_twin(name, target):
     """What a package simulates with: the vendor's cell instantiated, and our model of it."""
     text = to_verilog(TILES[name](PRODUCTS, target), "coprime_placed") + our_cells(target)
