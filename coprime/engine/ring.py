@@ -62,6 +62,6 @@ def ring(max_bits: int = 1024, tile: str = "bal50", multipliers: int = 1) -> Eng
     def make(target: Target) -> RingMultiplier:
         # A column has D - 1 pairs, and two diagonal products.
         products = multiplication.words(whole) + 1
-        return RingMultiplier(cell(products, target), whole, capabilities.count_bits, target)
+        return RingMultiplier([cell(products, target)], whole, capabilities.count_bits, target)
 
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

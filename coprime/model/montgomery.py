@@ -48,16 +48,24 @@ def reduced(value: int, modulus: int, bits: int) -> int:
 
 
 def scaled_product(
-    x: int, y: int, modulus: int, width: int, rounds: int, *, descale: bool = False
+    x: int,
+    y: int,
+    modulus: int,
+    width: int,
+    rounds: int,
+    *,
+    descale: bool = False,
+    ahead: int = 1,
 ) -> int:
-    """x * y * 2^-(width * rounds) modulo c * modulus with c = -modulus^-1 mod 2^width.
+    """x * y * 2^-(width * rounds) modulo c * modulus with c = -modulus^-1 mod 2^(width * ahead).
 
     It is not fully reduced: below x * y / 2^(width * rounds) + c * modulus. With `descale` the last
-    round is modulo the modulus. Ranges: x, y >= 0; modulus odd, above 0.
+    `ahead` rounds are modulo the modulus. Ranges: x, y >= 0; modulus odd, above 0; ahead >= 1.
     """
-    whole = inverse(modulus, width) * modulus
-    s = reduced(x * y, whole, width * (rounds - descale))
-    return reduced(s, modulus, width) if descale else s
+    scaling = width * ahead
+    whole = inverse(modulus, scaling) * modulus
+    s = reduced(x * y, whole, width * rounds - (scaling if descale else 0))
+    return reduced(s, modulus, scaling) if descale else s
 
 
 def modulus_power(modulus: int, exponent: int) -> int:

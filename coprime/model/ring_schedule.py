@@ -17,7 +17,8 @@ tail x_s * y_s, then with m = s - 1 - d q_m * M'_m and the pair (0, m) of q and 
 
 With one tile, pairs of X and Y are before those of q and M' in both parts of the body. With two
 tiles, one does X * Y and the other q * M'; with four, two do each. They begin and end a step
-together, each idle where it has fewer slots. Only the tail needs the newest word of q.
+together, each idle where it has fewer slots. The tail of X * Y is (0, s), its last pair, and then
+x_s * y_s; that of q * M' is (0, m), and then q_m * M'_m. Only the tail needs the newest word of q.
 """
 
 from collections.abc import Iterator
@@ -113,10 +114,12 @@ class Ring:
         old_xy, new_xy = self.pairs(old, quotient=False), self.pairs(new, quotient=False)[::-1]
         old_qm, new_qm = self.pairs(old, quotient=True), self.pairs(new, quotient=True)[::-1]
         tail_xy, tail_qm = self.diagonal(new, quotient=False), self.diagonal(new, quotient=True)
-        if new_qm and new_qm[-1].i == 0:
-            tail_qm.append(new_qm.pop())
         if self.tiles == 1:
+            if new_qm and new_qm[-1].i == 0:
+                tail_qm.append(new_qm.pop())
             return [_rows(old_xy + old_qm + new_xy + new_qm, tail_xy + tail_qm, 1)]
+        tail_xy, tail_qm = new_xy[-1:] + tail_xy, new_qm[-1:] + tail_qm
+        del new_xy[-1:], new_qm[-1:]
         width = self.tiles // 2
         return [_rows(old_xy + new_xy, tail_xy, width), _rows(old_qm + new_qm, tail_qm, width)]
 

@@ -26,7 +26,7 @@ class OverlapModel:
         self.multiplication = lane.multiplication
         self.idle = 0
         self._closes = -1
-        """The last cycle of the last product's D + 1 steps."""
+        """The last cycle of the last product's steps."""
         self._taken: tuple[Reference, Context, int] | None = None
         """Destination, modulus and rounds of the product that another one may follow."""
 
@@ -40,9 +40,9 @@ class OverlapModel:
         """A product, asked for in the cycle before: up to when the next one can be."""
         own, count = self.multiplication, self.multiplication.words(inner, rounds)
         asked = self.lane.cycles - 1
-        joins = self._closes - own.step(count, count) + 1  # the first cycle of step D
+        joins = self._closes - own.closing(count) + 1  # the first cycle of step D
         chained = self._taken == (step.x, step.modulus, rounds) and asked + 2 <= joins
-        shift = count - rounds + step.descale
+        shift = own.shift(rounds, count, step.descale)
         takes = self._closes if chained else self._loads(count, shift)
         self._closes = takes + own.period(count)
         drained = self._closes + own.draining(count)

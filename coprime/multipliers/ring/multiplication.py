@@ -14,45 +14,96 @@ __all__ = ["RingMultiplication"]
 class RingMultiplication(Multiplication):
     """X * Y * 2^(-w*rounds) mod c * M, not fully reduced; with `descale`, mod M.
 
-    D is the greater of the words of c * M and of the rounds, and `LEAST` at least.
+    c = -M^-1 mod 2^(w(1+d)). D is the greater of the words of c * M and of the rounds, and `least`
+    at least.
 
     Parameters
     ----------
     digit_width : w, bits of a word
     latency : cycles from a tile's words to the sum of their products, at least 1
+    tiles : 1, or 2: one for X * Y, one for q * M'
+    delay : d, words by which q is delayed: 0, or with two tiles 1
     """
 
     digit_width: int
     latency: int
+    tiles: int = 1
+    delay: int = 0
 
-    LEAST = 5
-    """D at the least: with fewer words a step's sums would meet those of the step before."""
     canonical = False
     prepares = True
     scaled = True
     banked = True
     overlaps = True
 
+    def __post_init__(self) -> None:
+        if self.tiles not in (1, 2):
+            raise ValueError(f"tiles must be 1 or 2, not {self.tiles}")
+        if not 0 <= self.delay < self.tiles:
+            raise ValueError(f"delay must be 0 to {self.tiles - 1}, not {self.delay}")
+
+    @property
+    def ahead(self) -> int:
+        """1 + d: the lowest words of c * M that are -1, and rounds from c * M to M."""
+        return 1 + self.delay
+
     @property
     def headroom(self) -> int:
-        """2^(w*D) > 4cM with c < 2^w."""
-        return 2 + self.digit_width
+        """2^(w*D) > 4cM with c < 2^(w(1+d))."""
+        return 2 + self.digit_width * self.ahead
+
+    @property
+    def least(self) -> int:
+        """D at the least: with fewer words a step's sums would meet those of the step before."""
+        return 6 if self.delay else 5
+
+    @property
+    def summing(self) -> int:
+        """Cycles from words that enter the tiles to the sum of what all of them have added up.
+
+        With two tiles, there is a register after each: one may wait for the other there.
+        """
+        return self.latency + self.tiles - 1
 
     @property
     def loop(self) -> int:
         """Cycles from a column's last slot to the first one that can use its word.
 
         The word's factors are read in the slot, enter the tile in the next cycle, are in its sum
-        `latency` cycles later, in the column's sum a cycle later, and in the ring after another.
+        `summing` cycles later, in the column's sum a cycle later, and in the ring after another.
         """
-        return self.latency + 3
+        return self.summing + 3
+
+    @property
+    def least_step(self) -> int:
+        """Cycles of a step, at least, with two tiles.
+
+        Two steps with d = 1, else one, take more than `loop`; and in fewer than 6, a step's word of
+        Y could not be read, nor its e_k join the running sum.
+        """
+        return max(6, -(-(self.loop + 1) // self.ahead))
+
+    def places(self, count: int) -> int:
+        """P, steps of a product of D = `count` words: places of the ring."""
+        return count + self.ahead
 
     def words(self, *counts: int) -> int:
         """D, of operands of so many words."""
-        return max(*counts, self.LEAST)
+        return max(*counts, self.least)
+
+    def sum_products(self, count: int) -> int:
+        """Products in a tile's sum, at most, for D = `count` words: D - 1 pairs and 2 diagonals.
+
+        A tile that has only those of X and Y has D / 2 pairs and one diagonal, q and M' fewer.
+        """
+        return count + 1 if self.tiles == 1 else count // 2 + 1
 
     def step(self, s: int, count: int) -> int:
-        """Cycles of step s, 0 to D, of a product of D = `count` words.
+        """Cycles of step s, 0 to P - 1, of a product of D = `count` words."""
+        return self._step_of_one(s, count) if self.tiles == 1 else self._step_of_two(s, count)
+
+    def _step_of_one(self, s: int, count: int) -> int:
+        """With one tile.
 
         The old product's column has D - 2 - s pairs, or one slot if it has none. The new one's has
         s - 1 pairs that do not need the newest word of q; then come two diagonals and the pair that
@@ -64,18 +115,47 @@ class RingMultiplication(Multiplication):
         early = s if s < 2 else s - 1
         return max(old + early, self.loop - 1) + min(s + 1, 3)
 
+    def _step_of_two(self, s: int, count: int) -> int:
+        """With two tiles: the longer of both, and at least `least_step`.
+
+        With u = s or s - 1 - d, a tile has (u + 1) / 2 new pairs, of which the last has the newest
+        word. From step D on there are no diagonal products, and fewer pairs.
+        """
+        early = []
+        for tile, u in enumerate((s, s - self.ahead)):
+            pairs = u + 1 >> 1 if u < count else 2 * count - u - 1 >> 1
+            early.append(self.old_slots(s, count)[tile] + max(0, pairs - 1))
+        if 0 < s < count:
+            return max(*early, self.least_step - 2) + 2
+        return max(*early, self.least_step - 1) + 1
+
+    def old_slots(self, s: int, count: int) -> tuple[int, int]:
+        """Slots of the old product's column in step s, in each of two tiles.
+
+        That of q and M' has at least one, even if it has no pair: the old column ends with it.
+        """
+        left = count - 1 - self.ahead - s  # columns of the old product after that one
+        return max(0, left >> 1), max(1, left + self.ahead >> 1) if left >= 0 else 0
+
     @cache  # noqa: B019
     def period(self, count: int) -> int:
-        """Cycles from one product to the next that follows it without a break: D^2 + D.
+        """Cycles from one product to the next that follows it without a break.
 
-        For D = `count` words, `loop` + 2 or more.
+        With one tile, D^2 + D for D = `count` words, `loop` + 2 or more. With two, about half.
         """
-        return sum(self.step(s, count) for s in range(count + 1))
+        return sum(self.step(s, count) for s in range(self.places(count)))
 
-    @staticmethod
-    def loading(count: int, shift: int = 0) -> int:
+    def closing(self, count: int) -> int:
+        """Cycles of the steps from D on, before which a product must ask that is to follow."""
+        return sum(self.step(s, count) for s in range(count, self.places(count)))
+
+    def loading(self, count: int, shift: int = 0) -> int:
         """Cycles of reading D = `count` words into a ring, with a 0 behind and `shift` before."""
         return shift + count + 1
+
+    def shift(self, rounds: int, count: int, descale: bool) -> int:
+        """Places by which Y is higher than its words: the first words of q are 0 then."""
+        return count - rounds + (self.ahead if descale else 0)
 
     @property
     def settling(self) -> int:
@@ -84,17 +164,22 @@ class RingMultiplication(Multiplication):
 
     @cache  # noqa: B019
     def draining(self, count: int) -> int:
-        """Cycles from the end of a product's D + 1 steps until its result is in the memory.
+        """Cycles from the end of a product's P steps until its result is in the memory.
 
-        Each of the D - 1 columns that are left has the old product's slots and one more.
+        Each of the columns that are left has the old product's slots and one more.
         """
-        return sum(max(count - 2 - s, 1) + 1 for s in range(count - 1)) + self.settling
+        columns = range(count - self.ahead)
+        if self.tiles == 1:
+            slots = sum(max(count - 2 - s, 1) + 1 for s in columns)
+        else:
+            slots = sum(max(self.old_slots(s, count)) + 1 for s in columns)
+        return slots + self.settling
 
     def rounds_after(self, last: int, count: int) -> int:
-        """The last cycle of SETTLE and of a round modulo M, after the cycle `last`."""
+        """The last cycle of SETTLE and of 1 + d rounds modulo M, after the cycle `last`."""
         read_c, quotient = READ_LATENCY + 2, 1
-        columns = self.loading(count) + self.settling + 2 * (count + 1)
-        return last + self.settling + read_c + quotient + columns + self.settling
+        a_round = quotient + self.settling + 2 * (count + 1) + self.settling
+        return last + self.settling + read_c + self.loading(count) + self.ahead * a_round
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of making M' of a modulus of `inner` words, the longest one."""
@@ -104,15 +189,19 @@ class RingMultiplication(Multiplication):
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication by itself, which no other one follows without a break."""
         count = self.words(inner, rounds)
-        closes = 2 + self.loading(count, count - rounds + descale) + self.period(count)
+        closes = 2 + self.loading(count, self.shift(rounds, count, descale)) + self.period(count)
         if descale:
             return self.rounds_after(closes + self.draining(count) - self.settling, count)
         return closes + self.draining(count)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
-        """Products of words that the algorithm needs, each once: D^2 + D - 1; none of a round."""
+        """Products of words that the algorithm needs, each once; none of a round.
+
+        One tile has D^2 + D - 1. Of two, the one of X * Y has (D^2 + D) / 2, and the other fewer,
+        in the same cycles or in others: only the former are counted.
+        """
         count = self.words(inner, rounds)
-        return count * count + count - 1
+        return count * count + count - 1 if self.tiles == 1 else count * (count + 1) // 2
 
     def product(
         self,
@@ -125,7 +214,9 @@ class RingMultiplication(Multiplication):
     ) -> int:
         """(X * Y + q * c * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
 
-        With `descale`, the last round is modulo M.
+        With `descale`, the last 1 + d rounds are modulo M.
         """
-        width = self.digit_width
-        return scaled_product(multiplicand, multiplier, modulus, width, rounds, descale=descale)
+        width, ahead = self.digit_width, self.ahead
+        return scaled_product(
+            multiplicand, multiplier, modulus, width, rounds, descale=descale, ahead=ahead
+        )

@@ -6,7 +6,9 @@ one, which begins with its lowest word while the other words are still made: eac
 number of products, and none waits for the last product's end.
 """
 
-from amaranth.hdl import Module, Mux, Signal, Value, ValueLike
+from collections.abc import Callable, Sequence
+
+from amaranth.hdl import Module, Mux, Signal, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
 from amaranth.utils import bits_for
@@ -17,22 +19,25 @@ from coprime.cells.wires import same_named
 
 from ..contract import ModularMultiplier, OverlappingMultiplierSignature
 from ..delays import history
+from .aligned_sums import AlignedSums
 from .multiplication import RingMultiplication
 from .operands import Operands
 from .phases import Phases
 from .schedule import RingSchedule
 from .sums import ColumnSums
+from .twin_schedule import TwinSchedule
 from .word_places import WordPlaces
 
 __all__ = ["RingMultiplier"]
 
 
 class RingMultiplier(ModularMultiplier):
-    """X * Y * 2^(-w*rounds) modulo c * M, not fully reduced; c = -M^-1 mod 2^w.
+    """X * Y * 2^(-w*rounds) modulo c * M, not fully reduced; c = -M^-1 mod 2^w, or 2^(w(1+d)).
 
     X and c * M have `inner` words, Y has `rounds`; D is the greater of both. The result is below
     X*Y / 2^(w*rounds) + c*M, so below 2cM where X and Y are and 2^(w*rounds) > 4cM; it must fit in
-    `inner` words. M is odd. Where `descale` is 1, the last round is modulo M itself.
+    `inner` words. M is odd. Where `descale` is 1, the last round is modulo M itself. The inverse
+    that is read is that modulo 2^w.
 
     A product has 2D columns. Step s of a ring works on column s of the new product, and on column
     s + D + 1 of the old one, whose words from place s + 2 on have not been replaced yet. In step D
@@ -60,6 +65,9 @@ class RingMultiplier(ModularMultiplier):
 
     Of these D^2 + D - 1 are products that the algorithm needs; the last one is OLD_CARRY.
 
+    With two tiles, the slots are those of `TwinSchedule`, and q may be delayed: c has 1 + d words,
+    so that q_c is first used in column c + 1 + d, and the ring has D + 1 + d places.
+
     A product that follows another one without a break is `chained`: X is the result under way, with
     the same modulus and lengths. It must have been started when step D begins; then it is taken
     (`done`) as step D ends. If there is none, the old product's last columns are made with nothing
@@ -70,61 +78,70 @@ class RingMultiplier(ModularMultiplier):
     first words of q are then 0. So all products have the same columns.
 
     A round modulo M, S' = (S + q*M) / 2^w with q = S_0 * c, is columns of the new product, of two
-    slots: q * M_k and S_k * 1, after the slot S_0 * c. M and 1 are read into Y's ring for that. A
-    preparation is a round with S = 1, and its result is M', in the ring of M'.
+    slots: q * M_k and S_k * 1, after the slot S_0 * c. M, 1 and c are read into Y's ring for that,
+    S is in X's, and q goes there, too. The last 1 + d rounds are modulo M. A preparation is as many
+    rounds from S = 1, and its result is M', in the ring of M'.
 
     Parameters
     ----------
-    tile : Tile
+    tiles : sequence of Tile
+        One, or two of the same kind: for X * Y, and for q * M'.
     max_words : int
         Words of the longest modulus, scaled.
     count_bits : int
         Bits of a count of words.
     target : Target
+    delay : int
+        d: 0, or 1 with two tiles.
     """
 
     multiplication: RingMultiplication
 
     def __init__(
-        self, tile: Tile, max_words: int, count_bits: int, target: Target = Target.GENERIC
+        self,
+        tiles: Sequence[Tile],
+        max_words: int,
+        count_bits: int,
+        target: Target = Target.GENERIC,
+        delay: int = 0,
     ):
-        self.tile = tile
-        self.max_words = max(max_words, RingMultiplication.LEAST)
+        self.tiles = tuple(tiles)
+        tile = self.tiles[0]
+        self.multiplication = RingMultiplication(tile.WORD, tile.LATENCY, len(self.tiles), delay)
+        self.max_words = max(max_words, self.multiplication.least)
         self.count_bits = count_bits
         self.target = Target(target)
-        self.multiplication = RingMultiplication(tile.WORD, tile.LATENCY)
-        # A place that stays empty, and one for the 1 of a round.
+        # D words; a place for the 1 of a round, and the last one for its q and c.
         self.places = 1 << bits_for(self.max_words + 1)
         super().__init__(OverlappingMultiplierSignature(tile.WORD, count_bits))
 
     def elaborate(self, platform: object) -> Module:
-        """Connect schedule, rings, tile and sums."""
+        """Connect schedule, rings, tiles and sums."""
         m = Module()
-        width, bits = self.multiplication.digit_width, bits_for(self.places - 1)
-        m.submodules.phases = phases = Phases(bits, self.count_bits, self.multiplication)
-        m.submodules.schedule = schedule = RingSchedule(bits, self.multiplication.loop)
-        m.submodules.operands = operands = Operands(width, self.places)
-        m.submodules.tile = tile = self.tile
-        m.submodules.sums = sums = ColumnSums(width, self.max_words, tile.sum_bits, self.target)
-        slot, product = schedule.slot, operands.product
+        computes, bits = self.multiplication, bits_for(self.places - 1)
+        width, tiles = computes.digit_width, computes.tiles
+        m.submodules.phases = phases = Phases(bits, self.count_bits, computes)
+        schedule = RingSchedule(bits, computes.loop) if tiles == 1 else TwinSchedule(bits, computes)
+        m.submodules.schedule = schedule
+        m.submodules.operands = operands = Operands(width, self.places, tiles)
+        sum_bits = self.tiles[0].sum_bits
+        m.submodules.sums = sums = ColumnSums(width, self.max_words, sum_bits, tiles, self.target)
+        slot = schedule.slot
         connect(m, schedule.slot, phases.slot)
         for sink, source, names in (
             (phases, self, ("start", "prepare", "wipe", "descale", "chained", "squares")),
             (phases, self, ("inner_digits", "rounds", "longest_digits", "multiplier_is_one")),
             (schedule, phases, ("start_steps", "stop", "count")),
             (phases, schedule, ("stops",)),
-            (tile, operands, ("x_0", "x_1", "y_0", "y_1", "first")),
-            (sums, tile, ("sum",)),
             (sums, phases, ("clear",)),
             (self, phases, ("done", "busy", "takes", "turns", "a_role", "a_index", "b_role")),
         ):
-            m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
-
-        exists = self._make_products(m, slot, phases, product)
+            m.d.comb += same_named(sink, source, *names)
+        self._make_products(m, schedule, phases, operands)
         m.d.comb += self.fault.eq(schedule.fault | phases.fault)
 
-        # --- The slot's column, as its product is in the tile's sum ------------------------------
-        age = 1 + tile.LATENCY
+        # --- The slot's column, as its product is in the tiles' sums -----------------------------
+        age = 1 + computes.summing
 
         def summed(name: str, value: ValueLike) -> list[Signal]:
             return history(m, name, value, age + 1, reset=True)
@@ -132,21 +149,25 @@ class RingMultiplier(ModularMultiplier):
         is_old = summed("of_old", slot.of_old)
         ends_old = summed("ends_old", slot.ends_old)
         ends_new = summed("ends_new", slot.ends_new | phases.ends)
-        turns = summed("turns", slot.ends_new & slot.is_last)
+        turns = summed("turns", slot.turns)
         last_old = summed("last_old", slot.last_old)
-        results = summed("gives_result", slot.ends_old & exists | phases.gives_result)
-        quotients = summed("gives_quotient", slot.ends_new | phases.gives_quotient)
+        results = summed(
+            "gives_result",
+            slot.ends_old & phases.old_exists | phases.gives_result | phases.gives_quotient,
+        )
         for name, value in (
             ("ends_old", ends_old[age]),
             ("ends_new", ends_new[age]),
             ("turns", turns[age]),
             ("last_old", last_old[age]),
             ("next_of_old", is_old[age - 1]),
-            ("before", summed("before", slot.before)[age]),
-            ("nothing_before", summed("nothing_before", slot.nothing_before)[age]),
-            ("makes_diagonal", summed("makes_diagonal", slot.makes_diagonal)[age]),
+            *(
+                (name, summed(name, getattr(slot, name))[age])
+                for name in ("before", "nothing_before", "makes_diagonal")
+            ),
         ):
             m.d.comb += getattr(sums.slot, name).eq(value)
+        self._add_up(m, slot, operands, sums, summed)
 
         # --- Words to their rings and to the memory ----------------------------------------------
         m.submodules.places = places = WordPlaces(bits)
@@ -157,19 +178,18 @@ class RingMultiplier(ModularMultiplier):
             places.quotient_turns.eq(turns[age + 1]),
         ]
         place_result, next_result = places.result, places.next_result
-        of_modulus = phases.preparing & phases.in_columns
         # Not the first column of a round, whose word is 0.
         written = results[age - 1] & phases.writes & (next_result < phases.inner)
-        gives = results[age + 1] & ~place_result.all()
+        gives = results[age + 1] & ~(phases.in_columns & place_result.all())
         m.d.comb += [
             operands.word.eq(sums.word),
-            operands.write_x.eq(phases.loads_x | gives & ~of_modulus),
+            operands.write_x.eq(phases.loads_x | gives),
             operands.place_x.eq(Mux(phases.loads_x, phases.place, place_result)),
             operands.word_x.eq(
                 Mux(phases.loads_x, Mux(phases.zero, phases.one, self.a_data), sums.word)
             ),
-            operands.write_m.eq(gives & of_modulus | phases.wipes),
-            operands.write_q.eq(quotients[age + 1] | phases.wipes),
+            operands.write_m.eq(gives & phases.preparing & phases.in_columns | phases.wipes),
+            operands.write_q.eq(summed("to_q", slot.ends_new)[age + 1] | phases.wipes),
             operands.place_q.eq(Mux(phases.wipes, phases.place, places.quotient)),
             sums.wipe.eq(phases.wipes),
             operands.write_y.eq(phases.loads_y | results[age + 1] & phases.squaring),
@@ -193,25 +213,44 @@ class RingMultiplier(ModularMultiplier):
     def _make_products(
         self,
         m: Module,
-        slot: wiring.PureInterface,
+        schedule: RingSchedule | TwinSchedule,
         phases: Phases,
-        product: wiring.PureInterface,
-    ) -> Value:
-        """The product of a slot, of a step or of a round; and whether a step's is needed."""
-        of_q = slot.old_qm | slot.new_qm | slot.diagonal_qm | slot.newest
-        pairs = slot.old_xy | slot.old_qm | slot.new_xy | slot.new_qm | slot.newest
-        in_round = phases.crossed
-        of_old = slot.of_old & ~slot.closing
-        exists = Mux(of_old, phases.old_exists, phases.new_exists)
+        operands: Operands,
+    ) -> None:
+        """The products of a slot, those of a step or, on the first tile, that of a round."""
+        in_round, first = phases.in_round, operands.products[0]
+        for product, of_step in zip(operands.products, schedule.products, strict=True):
+            m.d.comb += same_named(product, of_step, "i", "j", "of_q", "pair", "diagonal")
+            m.d.comb += product.first.eq(of_step.first | in_round)
+        with m.If(in_round):
+            m.d.comb += [
+                *same_named(first, phases, "i", "j", "first", "crossed"),
+            ]
+        needed = Mux(schedule.products[0].of_old, phases.old_exists, phases.new_exists)
+        m.d.comb += self.multiplying.eq((first.pair | first.diagonal) & needed)
+
+    def _add_up(
+        self,
+        m: Module,
+        slot: wiring.PureInterface,
+        operands: Operands,
+        sums: ColumnSums,
+        summed: Callable[[str, ValueLike], list[Signal]],
+    ) -> None:
+        """The tiles, and the sums of both, of which one may wait for the other."""
+        for k, (tile, factors) in enumerate(zip(self.tiles, operands.factors, strict=True)):
+            m.submodules[f"tile_{k}"] = tile
+            m.d.comb += same_named(tile, factors, "x_0", "x_1", "y_0", "y_1", "first")
+        if len(self.tiles) == 1:
+            m.d.comb += sums.sums[0].eq(self.tiles[0].sum)
+            return
+        m.submodules.aligned = aligned = AlignedSums(self.tiles[0].sum_bits)
+        in_tile = 1 + self.multiplication.latency
         m.d.comb += [
-            product.i.eq(Mux(in_round, phases.i, slot.i)),
-            product.j.eq(Mux(in_round, phases.j, slot.j)),
-            product.of_q.eq(Mux(in_round, phases.of_q, of_q)),
-            product.of_m.eq(of_q),
-            product.pair.eq(pairs),
-            product.diagonal.eq(slot.diagonal_xy | slot.diagonal_qm),
-            product.crossed.eq(in_round),
-            product.first.eq(Mux(in_round, phases.first, slot.first)),
-            self.multiplying.eq((pairs | product.diagonal) & exists),
+            *(getattr(aligned, f"tile_{k}").eq(tile.sum) for k, tile in enumerate(self.tiles)),
+            *(sums.sums[k].eq(getattr(aligned, f"sum_{k}")) for k in range(2)),
+            *(
+                getattr(aligned, name).eq(summed(name, getattr(slot, name))[in_tile])
+                for name in ("waits", "is_missing")
+            ),
         ]
-        return exists

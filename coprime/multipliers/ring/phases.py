@@ -1,6 +1,6 @@
 """The phases of `ring`: what is read, when products begin, and the rounds modulo M."""
 
-from amaranth.hdl import Module, Mux, Signal, Value, ValueLike, signed
+from amaranth.hdl import Const, Module, Mux, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,7 +13,7 @@ from .age import Age
 from .multiplication import RingMultiplication
 from .products import Products
 from .request import Request
-from .schedule import SlotSignature
+from .slots import SlotSignature
 
 __all__ = ["Phases"]
 
@@ -22,6 +22,9 @@ PHASES = (
     *("load_c", "quotient", "load_m", "columns", "finish", "wipe_all"),
 )
 """In their order; the rows of the table in `Phases`."""
+
+LAST = -1
+"""The last place of a ring, which no word of an operand has: in a round, of q and c."""
 
 
 class Phases(wiring.Component):
@@ -33,11 +36,12 @@ class Phases(wiring.Component):
     LOAD_X     X into its ring, also into Y's for a square; for a preparation 1, then zeros
     STEPS      the schedule has the slots; Y is read, a word a step
     SETTLE     the last words go to their rings; then the end, or a round
-    LOAD_C     c into Y's ring
-    QUOTIENT   the slot q = S_0 * c
-    LOAD_M     M into Y's ring, and behind its place D a 1; q is made
+    LOAD_C     c into Y's ring, into the last place
+    QUOTIENT   the slot q = S_0 * c; q goes to the last place of X's ring
+    LOAD_M     M into Y's ring, and behind it a 1; q is made
     COLUMNS    two slots a column: q * M_k, S_k * 1
-    FINISH     the last words go to their rings
+    FINISH     the last words go to their rings; then the end, or with d = 1 a second round, from
+               QUOTIENT on, with M and c where they are
     WIPE_ALL   zeros into all places of all rings
     ========== ==================================================================================
 
@@ -59,7 +63,7 @@ class Phases(wiring.Component):
     squaring : the new product is a square
     preparing : M' is made
     in_columns : COLUMNS, and FINISH
-    crossed, first, of_q, i, j : the product of a round's slot
+    in_round, crossed, first, i, j : it is a round's slot; its product
     ends, gives_quotient, gives_result : it ends a column, whose word is q, or one of the result
     clear : the sums begin anew
     wipes : zeros go to place `place` of all rings
@@ -80,9 +84,9 @@ class Phases(wiring.Component):
             *("takes", "turns", "done", "busy", "b_of_next", "start_steps", "stop"),
             *("old_exists", "new_exists", "writes", "squaring", "preparing", "in_columns"),
             *(
+                "in_round",
                 "crossed",
                 "first",
-                "of_q",
                 "ends",
                 "gives_quotient",
                 "gives_result",
@@ -96,7 +100,7 @@ class Phases(wiring.Component):
             {
                 **dict.fromkeys((*inputs, "stops", "port_b_taken", "inverse_is_odd"), In(1)),
                 **dict.fromkeys(counts, In(count_bits)),
-                "slot": In(SlotSignature(place_bits)),
+                "slot": In(SlotSignature()),
                 **dict.fromkeys(flags, Out(1)),
                 **dict.fromkeys(places, Out(place_bits)),
                 "a_role": Out(Role),
@@ -112,34 +116,36 @@ class Phases(wiring.Component):
         phase = OneHot(PHASES, "idle")
         now = phase.now
         slot, bits = self.slot, self.place_bits
-        loop, least = self.multiplication.loop, self.multiplication.LEAST
+        computes = self.multiplication
 
         # --- The product that is wanted, and those under way -------------------------------------
-        m.submodules.request = request = Request(bits, len(self.rounds), least)
+        m.submodules.request = request = Request(bits, len(self.rounds), computes)
         m.submodules.products = products = Products(bits, len(self.rounds))
-        joins, joining = Signal(), Signal()
-        begins_d = slot.begins & slot.closing
+        joining = Signal()
         k = Signal(bits)
         below = Signal()  # k is still below 0, where a square's Y is 0
         leaves_load = now["load_x"] & (k == self.count) & ~below
         m.d.comb += [
             joining.eq(
-                begins_d & request.asked & self.chained & self.new_exists & ~products.descales
+                slot.begins
+                & slot.is_turn
+                & request.asked
+                & self.chained
+                & self.new_exists
+                & ~products.descales
             ),
             self.start_steps.eq(leaves_load & ~self.preparing),
-            self.takes.eq(leaves_load | slot.closes & joins),
-            self.turns.eq(slot.closes),
+            self.takes.eq(leaves_load | slot.closes & products.joins),
+            self.turns.eq(slot.turns),
             self.stop.eq(~self.new_exists),
             self.busy.eq(~now["idle"] | request.waits),
         ]
-        with m.If(begins_d):
-            m.d.sync += joins.eq(joining)
         # After a fault the sequencer may wipe while a product is under way.
         must_wipe, wiped_soon = Signal(), Signal()
         m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
         m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
         begins = now["idle"] & request.asked & ~must_wipe
-        self._connect_products(m, request, products, begins, joins)
+        self._connect_products(m, request, products, begins, joining)
 
         # --- The phases --------------------------------------------------------------------------
         loaded = Signal()
@@ -148,10 +154,15 @@ class Phases(wiring.Component):
         m.d.sync += words_of_m.eq(self.count + 1)
         m.d.comb += loaded.eq(k == words_of_m)
         waits = now["settle"] | now["finish"] | now["load_m"] & loaded
-        m.submodules.age = age = Age(loop)
+        m.submodules.age = age = Age(computes.loop)
         m.d.comb += age.restart.eq(~waits)
         settled = age.reached
         got_c = history(m, "got_c", now["load_c"], READ_LATENCY + 1, reset=True)
+        is_last_round: Value = Const(1, 1)
+        if computes.ahead == 2:
+            is_last_round = Signal()
+            with m.If(now["load_c"] | now["finish"] & settled):
+                m.d.sync += is_last_round.eq(now["finish"])
         second = Signal()
         last_column = second & (k == self.count)
         ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
@@ -167,7 +178,8 @@ class Phases(wiring.Component):
         phase.change("quotient", "load_m")
         phase.change("load_m", "columns", ends_load_m)
         phase.change("columns", "finish", last_column)
-        phase.change("finish", "idle", settled)
+        phase.change("finish", "idle", settled & is_last_round)
+        phase.change("finish", "quotient", settled & ~is_last_round)
         phase.build(m)
         m.d.sync += second.eq(now["columns"] & ~second)
         counts = now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second
@@ -180,10 +192,13 @@ class Phases(wiring.Component):
         with m.If(begins & ~request.prepares):
             m.d.sync += [k.eq(-request.shift), below.eq(request.shift != 0)]
         m.d.comb += [
-            self.done.eq(self.takes & ~request.prepares & ~self.descale | now["finish"] & settled),
+            self.done.eq(
+                self.takes & ~request.prepares & ~self.descale
+                | now["finish"] & settled & is_last_round
+            ),
             self.in_columns.eq(now["columns"] | now["finish"]),
             self.wipes.eq(now["wipe_all"]),
-            self.clear.eq(now["load_x"] | now["load_c"] | ends_load_m),
+            self.clear.eq(now["load_x"] | now["quotient"] | ends_load_m),
             self.writes.eq(Mux(self.in_columns, ~self.preparing, ~products.old_descales)),
         ]
         self._request(
@@ -205,7 +220,7 @@ class Phases(wiring.Component):
         return m
 
     def _connect_products(
-        self, m: Module, request: Request, products: Products, begins: Value, joins: Signal
+        self, m: Module, request: Request, products: Products, begins: Value, joining: Signal
     ) -> None:
         """What is asked for, and what becomes of it."""
         m.d.comb += [
@@ -215,8 +230,8 @@ class Phases(wiring.Component):
         ]
         m.d.comb += [
             products.begins.eq(begins),
-            products.closes.eq(self.slot.closes),
-            products.joins.eq(joins),
+            products.joining.eq(joining),
+            *same_named(products, self.slot, "turns", "closes"),
             products.asked_count.eq(request.count),
             products.asked_shift.eq(request.shift),
             products.asked_inner.eq(self.inner_digits),
@@ -230,11 +245,12 @@ class Phases(wiring.Component):
         """The slots of a round: S_0 * c; then q * M_k and S_k * 1."""
         columns, quotient = now["columns"], now["quotient"]
         m.d.comb += [
-            self.crossed.eq(quotient | columns),
+            self.in_round.eq(quotient | columns),
+            # No q * M_D: there is the 1.
+            self.crossed.eq(quotient | second | columns & (k != self.count)),
             self.first.eq(~second),
-            self.of_q.eq(columns & ~second),
-            self.i.eq(Mux(second, k, 0)),
-            self.j.eq(Mux(second, self.count + 1, k)),
+            self.i.eq(Mux(second, k, Mux(quotient, 0, LAST))),
+            self.j.eq(Mux(second, self.count, Mux(quotient, LAST, k))),
             self.ends.eq(quotient | columns & second),
             self.gives_quotient.eq(quotient),
             self.gives_result.eq(columns & second),
@@ -310,7 +326,7 @@ class Phases(wiring.Component):
                 Mux(
                     came_y,
                     came_place,
-                    Mux(came_c, 0, Mux(puts_one, self.count + 1, shifted)),
+                    Mux(came_c, LAST, Mux(puts_one, self.count, shifted)),
                 )
             ),
             self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),

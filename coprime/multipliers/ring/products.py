@@ -15,7 +15,9 @@ class Products(wiring.Component):
     Members
     -------
     begins : what is asked for begins, while nothing is under way
-    closes, joins : the new product becomes the old one; and what is asked for the new one
+    turns : the new product becomes the old one, too
+    joining, closes : what is asked for will follow the new product; it is the new one, if so
+    joins : it follows
     asked_count, asked_shift, asked_inner, prepares, squares, descale, multiplier_is_one
         Of what is asked for.
     count, inner, preparing : D, words of the result; a preparation is under way
@@ -29,11 +31,11 @@ class Products(wiring.Component):
         flags = ("preparing", "squaring", "is_one", "descales", "old_descales")
         super().__init__(
             {
-                **dict.fromkeys(("begins", "closes", "joins", *asked), In(1)),
+                **dict.fromkeys(("begins", "turns", "joining", "closes", *asked), In(1)),
                 **dict.fromkeys(("asked_count", "asked_shift"), In(place_bits)),
                 "asked_inner": In(count_bits),
                 **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
-                **dict.fromkeys((*flags, "new_exists", "old_exists"), Out(1)),
+                **dict.fromkeys((*flags, "joins", "new_exists", "old_exists"), Out(1)),
             }
         )
 
@@ -47,16 +49,19 @@ class Products(wiring.Component):
                 self.preparing.eq(self.prepares),
                 self.old_exists.eq(0),
                 self.new_exists.eq(~self.prepares),
+                self.joins.eq(0),
             ]
+        with m.If(self.turns):
+            m.d.sync += [self.old_exists.eq(self.new_exists), self.old_descales.eq(self.descales)]
         with m.If(self.closes):
-            m.d.sync += [
-                self.old_exists.eq(self.new_exists),
-                self.new_exists.eq(self.joins),
-                self.old_descales.eq(self.descales),
-            ]
+            m.d.sync += [self.new_exists.eq(self.joins), self.joins.eq(0)]
+        with m.If(self.joining):
+            m.d.sync += self.joins.eq(1)
+        # The next square's words go to Y's ring from the next column on.
+        with m.If(self.begins | self.joining):
+            m.d.sync += self.squaring.eq(self.squares)
         with m.If(self.begins | self.closes & self.joins):
             m.d.sync += [
-                self.squaring.eq(self.squares),
                 self.descales.eq(self.descale & ~self.prepares),
                 self.is_one.eq(self.multiplier_is_one),
                 self.shift.eq(Mux(self.prepares, 0, self.asked_shift)),

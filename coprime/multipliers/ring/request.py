@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..delays import history
+from .multiplication import RingMultiplication
 
 __all__ = ["Request"]
 
@@ -15,7 +16,7 @@ class Request(wiring.Component):
     Parameters
     ----------
     place_bits, count_bits : bits of a place in a ring, of a count of words
-    least : D at the least
+    multiplication : RingMultiplication
 
     Members
     -------
@@ -29,8 +30,8 @@ class Request(wiring.Component):
     shift : places by which Y is higher than its words
     """
 
-    def __init__(self, place_bits: int, count_bits: int, least: int):
-        self.least = least
+    def __init__(self, place_bits: int, count_bits: int, multiplication: RingMultiplication):
+        self.multiplication = multiplication
         flags = ("start", "prepare", "takes", "drops", "descale")
         super().__init__(
             {
@@ -45,6 +46,7 @@ class Request(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """The flag, and the greatest of the counts."""
         m = Module()
+        least, ahead = self.multiplication.least, self.multiplication.ahead
         with m.If(self.start | self.prepare):
             m.d.sync += [self.waits.eq(1), self.prepares.eq(self.prepare)]
         with m.Elif(self.takes | self.drops):
@@ -55,11 +57,11 @@ class Request(wiring.Component):
         m.d.comb += [
             greater.eq(Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)),
             wanted.eq(Mux(self.prepares, self.longest_digits, greater)),
-            count.eq(Mux(wanted < self.least, self.least, wanted)),
+            count.eq(Mux(wanted < least, least, wanted)),
             self.asked.eq(history(m, "waited", self.waits, 1, reset=True)[-1] & self.waits),
         ]
         m.d.sync += [
             self.count.eq(count),
-            self.shift.eq(count - self.rounds + self.descale),
+            self.shift.eq(count - self.rounds + Mux(self.descale, ahead, 0)),
         ]
         return m

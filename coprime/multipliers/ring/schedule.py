@@ -7,10 +7,14 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.wires import same_named
+
 from ..one_hot import OneHot
 from .age import Age
+from .slots import ProductSignature, SlotSignature
+from .steps import Steps
 
-__all__ = ["SLOTS", "RingSchedule", "SlotSignature"]
+__all__ = ["SLOTS", "RingSchedule"]
 
 OLD = ("old_xy", "old_qm", "old_carry")
 NEW = ("new_xy", "new_qm", "pad", "diagonal_xy", "diagonal_qm", "newest")
@@ -18,48 +22,15 @@ SLOTS = (*OLD, *NEW)
 """Of a step, in their order; the rows of the table in `RingMultiplier`."""
 
 
-class SlotSignature(wiring.Signature):
-    """The slot of a cycle, and the step that it is in, seen from the schedule.
-
-    Members
-    -------
-    old_xy, old_qm, old_carry, new_xy, new_qm, pad, diagonal_xy, diagonal_qm, newest, idle
-        Exactly one is 1: the slot, or none is under way.
-    i, j : the pair's places; of a diagonal product i alone
-    begins : the first slot of a step
-    first : the first slot of a column's sum
-    of_old : the slot belongs to the old product's column
-    ends_old, ends_new : the last slot of the old product's column, of the new one's
-    before, nothing_before : the next slot is the first diagonal one; it is the first of its sum
-    makes_diagonal : the last diagonal one
-    is_last, closing : the step is D - 1, D
-    opening : the step is 0
-    last_old : the old product's last column, 2D - 1
-    closes : the last slot of step D; the new product becomes the old one
-    """
-
-    def __init__(self, count_bits: int):
-        flags = ("begins", "first", "of_old", "ends_old", "ends_new", "before", "nothing_before")
-        steps = ("makes_diagonal", "is_last", "closing", "opening", "last_old", "closes")
-        super().__init__(
-            {
-                "idle": Out(1, init=1),
-                **{name: Out(1) for name in (*SLOTS, *flags, *steps)},
-                "i": Out(count_bits),
-                "j": Out(count_bits),
-            }
-        )
-
-
 class RingSchedule(wiring.Component):
-    """Counts steps 0 to D, and goes through the slots of each, a cycle each.
+    """Counts steps 0 to D, and goes through the slots of each, a cycle each, for one tile.
 
     Step s has column s + D + 1 of the old product and column s of the new one. In step D, whose
     place in the rings is empty, the new product's column D is there alone, and its first old one.
 
     Parameters
     ----------
-    count_bits : bits of D, which is 5 or more
+    place_bits : bits of D, which is 5 or more
     loop : cycles from a column's last slot to the first one that may use its word
 
     Members
@@ -69,19 +40,21 @@ class RingSchedule(wiring.Component):
         two cycles apart, and the last column is the end
     count : D, constant while not idle
     slot : SlotSignature, out
+    products : ProductSignature for each tile, out
     stops : the last slot before it is idle
     fault : more than one slot is under way, or none
     """
 
-    def __init__(self, count_bits: int, loop: int):
-        self.count_bits = count_bits
+    def __init__(self, place_bits: int, loop: int):
+        self.place_bits = place_bits
         self.loop = loop
         super().__init__(
             {
                 "start_steps": In(1),
                 "stop": In(1),
-                "count": In(count_bits),
-                "slot": Out(SlotSignature(count_bits)),
+                "count": In(place_bits),
+                "slot": Out(SlotSignature()),
+                "products": Out(ProductSignature(place_bits)).array(1),
                 "stops": Out(1),
                 "fault": Out(1),
             }
@@ -90,53 +63,31 @@ class RingSchedule(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the state machine, a flip-flop for each slot, and the counters."""
         m = Module()
-        slot, count, i = self.slot, self.count, self.slot.i
+        slot, i = self.slot, self.products[0].i
         state = OneHot(("idle", *SLOTS), "idle")
         now = state.now
-        for name, flag in now.items():
-            m.d.comb += getattr(slot, name).eq(flag)
-
-        # --- The step: s, and D - 2 - s pairs of the old product ---------------------------------
-        s, left = Signal(self.count_bits), Signal(self.count_bits)
-        is_1, has_new_qm = Signal(), Signal()
-        ends, restarts = Signal(), Signal()  # a step; of a product, with step 0
-        # What s and `left` are in the next step, a cycle later than it is known: no step has one.
-        next_s, next_left = Signal.like(s), Signal.like(left)
-        starts_over = now["idle"] | slot.closing
-        m.d.sync += [
-            next_s.eq(Mux(starts_over, 0, s + 1)),
-            next_left.eq(Mux(starts_over, count - 2, left - 1)),
-        ]
+        m.submodules.steps = steps = Steps(self.place_bits, 1, 4)
+        next_left, goes_on, closing = steps.next_left, steps.goes_on, steps.closing
+        opening, has_new_qm = ~steps.reached[0], steps.reached[3]
+        is_1 = steps.reached[0] & ~steps.reached[1]
+        ends = Signal()
         m.d.comb += [
+            steps.count.eq(self.count),
+            steps.idle.eq(now["idle"]),
+            steps.ends.eq(ends),
             ends.eq(
                 now["newest"]
-                | now["diagonal_xy"] & slot.opening
+                | now["diagonal_xy"] & opening
                 | now["diagonal_qm"] & is_1
                 | now["pad"] & self.stop
             ),
-            slot.closes.eq(ends & slot.closing),
-            restarts.eq(now["idle"] | slot.closes),
-            self.stops.eq(ends & slot.last_old & self.stop),
+            self.stops.eq(ends & steps.last_old & self.stop),
         ]
-        has_old = Signal()
-        goes_on = restarts | has_old & (left != 0)  # the next step has a column of the old product
-        with m.If(restarts | ends):
-            m.d.sync += [
-                s.eq(next_s),
-                left.eq(next_left),
-                has_old.eq(goes_on),
-                slot.opening.eq(restarts),
-                is_1.eq(slot.opening & ~restarts),
-                has_new_qm.eq(next_s[2:].any()),
-                slot.last_old.eq(goes_on & (next_left == 0)),
-                slot.is_last.eq(next_s + 1 == count),
-                slot.closing.eq(next_s == count),
-            ]
         m.d.sync += slot.begins.eq(now["idle"] & self.start_steps | ends & ~self.stops)
 
         # --- From `loop` - 1 on the step may use the word of the last slot before it -------------
         m.submodules.age = age = Age(self.loop - 2)
-        m.d.comb += age.restart.eq(restarts | ends)
+        m.d.comb += age.restart.eq(now["idle"] | ends)
         waited = age.reached
 
         # --- From slot to slot -------------------------------------------------------------------
@@ -145,8 +96,8 @@ class RingSchedule(wiring.Component):
         m.d.comb += [
             old_ends.eq(now["old_qm"] & crosses | now["old_carry"]),
             early_ends.eq(
-                old_ends & (slot.opening | self.stop)
-                | now["new_xy"] & (i == slot.closing) & ~has_new_qm
+                old_ends & (opening | self.stop)
+                | now["new_xy"] & (i == closing) & ~has_new_qm
                 | now["new_qm"] & (i == 1)
                 | now["pad"]
             ),
@@ -155,15 +106,15 @@ class RingSchedule(wiring.Component):
         state.change("idle", "old_xy", self.start_steps)
         state.change("old_xy", "old_qm", crosses)
         for name in ("old_qm", "old_carry"):
-            state.change(name, "new_xy", old_ends & ~slot.opening & ~self.stop)
-        state.change("new_xy", "new_qm", (i == slot.closing) & has_new_qm)
+            state.change(name, "new_xy", old_ends & ~opening & ~self.stop)
+        state.change("new_xy", "new_qm", (i == closing) & has_new_qm)
         for name in ("old_qm", "old_carry", "new_xy", "new_qm", "pad"):
             goes_on_new = early_ends & waited & ~self.stop
             if name != "pad":
                 state.change(name, "pad", early_ends & (self.stop | ~waited))
-            state.change(name, "diagonal_xy", goes_on_new & ~slot.closing)
-            state.change(name, "newest", goes_on_new & slot.closing)
-        state.change("diagonal_xy", "diagonal_qm", ~slot.opening)
+            state.change(name, "diagonal_xy", goes_on_new & ~closing)
+            state.change(name, "newest", goes_on_new & closing)
+        state.change("diagonal_xy", "diagonal_qm", ~opening)
         state.change("diagonal_qm", "newest", ~is_1)
         for name in ("diagonal_xy", "diagonal_qm", "newest", "pad"):
             state.change(name, "old_xy", begins & goes_on & next_left[1:].any())
@@ -172,16 +123,27 @@ class RingSchedule(wiring.Component):
             state.change(name, "new_xy", begins & ~goes_on)
             state.change(name, "idle", self.stops)
         state.build(m)
-        self._count_pairs(m, state, s, next_s, restarts | ends, crosses)
-        is_old = slot.old_xy | slot.old_qm | slot.old_carry
-        m.d.sync += slot.first.eq(restarts | ends | old_ends)
+        self._count_pairs(m, state, steps, crosses)
+        is_old = now["old_xy"] | now["old_qm"] | now["old_carry"]
+        product = self.products[0]
+        of_q = now["old_qm"] | now["new_qm"] | now["diagonal_qm"] | now["newest"]
+        m.d.sync += product.first.eq(now["idle"] | ends | old_ends)
         m.d.comb += [
-            slot.of_old.eq(is_old | slot.closing),
+            product.of_q.eq(of_q),
+            product.pair.eq(
+                now["old_xy"] | now["old_qm"] | now["new_xy"] | now["new_qm"] | now["newest"]
+            ),
+            product.diagonal.eq(now["diagonal_xy"] | now["diagonal_qm"]),
+            product.of_old.eq(slot.of_old),
+            *same_named(slot, steps, "is_last", "is_turn", "closing", "last_old"),
+            slot.of_old.eq(is_old | closing),
             slot.ends_old.eq(old_ends | slot.closes),
-            slot.ends_new.eq(ends & ~slot.closing & ~self.stop),
-            slot.before.eq(state.next["diagonal_xy"] & ~is_old),
-            slot.nothing_before.eq(state.next["diagonal_xy"] & is_old),
-            slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & slot.opening),
+            slot.ends_new.eq(ends & ~closing & ~self.stop),
+            slot.turns.eq(ends & steps.is_last),
+            slot.closes.eq(ends & closing),
+            slot.before.eq(state.next["diagonal_xy"]),
+            slot.nothing_before.eq(opening),
+            slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & opening),
             self.fault.eq(~state.valid),
         ]
         return m
@@ -190,19 +152,19 @@ class RingSchedule(wiring.Component):
         self,
         m: Module,
         state: OneHot,
-        s: Value,
-        next_s: Value,
-        next_step: Value,
+        steps: Steps,
         crosses: Signal,
     ) -> None:
-        """The places of the next slot, in step `s` or, with `next_step`, the first one of `next_s`.
+        """The places of the next slot, in the step or the first one of the next step.
 
         Pairs of the old product go inwards from D - 1, those of the new one outwards: the one with
         the newest word is the last.
         """
-        i, j, now, then = self.slot.i, self.slot.j, state.now, state.next
+        product, now, then = self.products[0], state.now, state.next
+        i, j, s, next_s = product.i, product.j, steps.s, steps.next_s
+        next_step = steps.idle | steps.ends
         last = self.count - 1
-        less, next_less = (Signal(self.count_bits, name=name) for name in ("less", "next_less"))
+        less, next_less = (Signal(self.place_bits, name=name) for name in ("less", "next_less"))
         m.d.comb += [less.eq(s - 1), next_less.eq(next_s - 1)]
         starts: dict[str, tuple[Value | int, Value | int]] = {
             "old_xy": (next_s + 2, last),

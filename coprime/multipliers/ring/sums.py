@@ -1,10 +1,10 @@
-"""The sums of `ring`: a column's words out of what the tile has added up."""
+"""The sums of `ring`: a column's words out of what the tiles have added up."""
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.adders import add_selected
+from coprime.cells.adders import add_selected, add_three, add_two
 from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
@@ -15,7 +15,7 @@ __all__ = ["ColumnSums", "SumSignature"]
 
 
 class SumSignature(wiring.Signature):
-    """What a slot is for the sums, in the cycle in which its product is in the tile's sum.
+    """What a slot is for the sums, in the cycle in which its product is in the tiles' sums.
 
     Members
     -------
@@ -23,8 +23,9 @@ class SumSignature(wiring.Signature):
     turns : with `ends_new`, the new product's column D - 1; all its other columns are old ones
     last_old : with `ends_old`, the old product's column 2D - 1
     next_of_old : the next slot belongs to a column of the old product
-    before, nothing_before : the next product is the first diagonal one; it is the first of its sum
-    makes_diagonal : the tile has added the last diagonal product
+    before : the next product is the first diagonal one
+    nothing_before : the column is column 0, which has no other product
+    makes_diagonal : the last diagonal product has been added
     """
 
     def __init__(self) -> None:
@@ -35,30 +36,38 @@ class SumSignature(wiring.Signature):
 
 
 class ColumnSums(wiring.Component):
-    """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tile's sum.
+    """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
-    e_k = x_k y_k + q_(k-1) M'_(k-1) is a difference of two sums of the tile, in which it is already
-    in column k; so it joins RS behind that column. It leaves RS at column k + D.
+    e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, in which it is already in column
+    k; so it joins RS behind that column. It leaves RS at column k + D.
 
-    A slot whose product is in `sum` in cycle t ends a column: `word` has its word in t + 1, and the
-    next column may end in t + 1, if of the other product, or else in t + 2.
+    A slot whose product is in `sums` in cycle t ends a column: `word` has its word in t + 1, and
+    the next column may end in t + 1, if of the other product, or else in t + 2.
 
     Parameters
     ----------
     width, max_words : bits of a word; D at the most
-    tile_bits : bits of the tile's sum
+    tile_bits : bits of a tile's sum
+    tiles : 1 or 2
     target : Target
 
     Members
     -------
     slot : SumSignature, in
-    sum : in, the tile's
+    sums : in, those of the tiles
     clear : there is no carry into the next column of the new product, nor an RS
     wipe : everything becomes 0, an e_k in each cycle
     word : out, the word of the column that ended in the cycle before
     """
 
-    def __init__(self, width: int, max_words: int, tile_bits: int, target: Target = Target.GENERIC):
+    def __init__(
+        self,
+        width: int,
+        max_words: int,
+        tile_bits: int,
+        tiles: int = 1,
+        target: Target = Target.GENERIC,
+    ):
         self.width = width
         self.target = Target(target)
         self.max_words = max_words
@@ -66,7 +75,7 @@ class ColumnSums(wiring.Component):
         super().__init__(
             {
                 "slot": In(SumSignature()),
-                "sum": In(signed(tile_bits)),
+                "sums": In(signed(tile_bits)).array(tiles),
                 "clear": In(1),
                 "wipe": In(1),
                 "word": Out(width),
@@ -79,14 +88,15 @@ class ColumnSums(wiring.Component):
         slot, bits = self.slot, self.bits
         carry_old, carry_new = Signal(bits.carry), Signal(bits.carry)
         running_old, running_new = Signal(bits.running), Signal(bits.running)
-        # What the tile's sum is added to: no path has two additions.
+        # What the tiles' sums are added to: no path has two additions.
         base = Signal(max(bits.running, bits.carry) + 1, reset_less=True)
         new, old = (carry_new, running_new), (carry_old, running_old)
         m.d.sync += base.eq(add_selected(m, slot.next_of_old, new, old, len(base), self.target))
         total, carry = Signal(bits.total), Signal(bits.carry)
-        m.d.comb += [total.eq(base + self.sum), carry.eq(total[self.width :])]
-        with m.If(slot.ends_old | slot.ends_new):
-            m.d.sync += self.word.eq(total)
+        m.d.comb += [total.eq(self._add(m, base)), carry.eq(total[self.width :])]
+        latest = Signal.like(total, reset_less=True)
+        m.d.sync += latest.eq(total)
+        m.d.comb += self.word.eq(latest)
         with m.If(slot.ends_old | slot.turns):
             m.d.sync += carry_old.eq(carry)
         with m.If(slot.ends_new):
@@ -96,35 +106,49 @@ class ColumnSums(wiring.Component):
         before, diagonal = (
             Signal(bits.running + 1, name=name, reset_less=True) for name in ("before", "diagonal")
         )
-        with m.If(slot.before):
-            m.d.sync += before.eq(self.sum)
-        with m.If(slot.nothing_before | self.wipe):
+        nothing_before = history(m, "nothing_before", slot.nothing_before, 1)[-1]
+        with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
+            m.d.sync += before.eq(latest)
+        with m.If(nothing_before | self.wipe):
             m.d.sync += before.eq(0)
-        m.d.sync += diagonal.eq(self.sum - before)
-        made = history(m, "made", slot.makes_diagonal, 1, reset=True)[-1]
-        turned = history(m, "turned", slot.turns, 2, reset=True)
+        made = history(m, "made", slot.makes_diagonal, 2, reset=True)
+        m.d.sync += diagonal.eq(latest - before)
+        with m.If(~made[1]):
+            m.d.sync += diagonal.eq(0)
+        turned = history(m, "turned", slot.turns, 4, reset=True)
         m.submodules.diagonals = diagonals = WordRing(2 * self.width + 1, self.max_words + 1)
         joins, leaves = Signal.like(diagonals.place), Signal.like(diagonals.place)
         leaving = Signal(2 * self.width + 1, reset_less=True)
         m.d.comb += [
-            diagonals.write.eq(made | self.wipe),
+            diagonals.write.eq(made[2] | self.wipe),
             diagonals.place.eq(joins),
             diagonals.word.eq(diagonal),
             diagonals.i.eq(leaves),
         ]
         m.d.sync += leaving.eq(diagonals.at_i)
-        with m.If(made):
+        with m.If(made[2]):
             m.d.sync += [running_new.eq(running_new + diagonal), joins.eq(joins + 1)]
         old, new = (running_old, leaving), (running_new, leaving)
-        without = add_selected(m, turned[1], old, new, bits.running, self.target, subtract=True)
-        with m.If(turned[1] | slot.ends_old):
+        without = add_selected(m, turned[3], old, new, bits.running, self.target, subtract=True)
+        with m.If(turned[3] | slot.ends_old):
             m.d.sync += running_old.eq(without)
             m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
-        with m.If(turned[2] | self.clear):
+        with m.If(turned[4] | self.clear):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
         with m.If(slot.turns | self.clear):
             m.d.sync += carry_new.eq(0)
         with m.If(self.wipe):
             m.d.sync += [one.eq(0) for one in (carry_old, carry_new, running_old, running_new)]
-            m.d.sync += [self.word.eq(0), joins.eq(joins + 1), leaves.eq(leaves + 1)]
+            m.d.sync += [latest.eq(0), joins.eq(joins + 1), leaves.eq(leaves + 1)]
         return m
+
+    def _add(self, m: Module, base: Signal) -> Value:
+        """S: the tiles' sums and what is there without them."""
+        width = self.bits.total
+        if len(self.sums) == 1:
+            return base + self.sums[0]
+        if self.target is Target.ECP5:
+            first = add_two(m, self.sums[0], self.sums[1], width, self.target)
+            return add_two(m, base, first, width, self.target)
+        rows = ((base, 0), (self.sums[0], 0), (self.sums[1], 0))
+        return add_three(m, rows, width, self.target)

@@ -12,6 +12,7 @@ from coprime.cells.tiles.tile import Tile
 from coprime.model.montgomery import inverse
 from coprime.model.ring import to_words
 from coprime.multipliers.contract import Role
+from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 
 COUNT_BITS = 7
@@ -23,6 +24,13 @@ JUNK = int("5A" * 16, 16)
 """In the memory where an operand has no words."""
 ONE = -1
 """A multiplier that is not in the memory."""
+
+
+def tiny_tiles(word, latency, D, tiles=1):
+    """Tiles that multiply words of any width, for operands of D words."""
+    tile = tiny_tile(word, latency)
+    products = RingMultiplication(word, latency, tiles).sum_products(D)
+    return [tile(products) for _ in range(tiles)]
 
 
 def tiny_tile(word, latency):
@@ -57,9 +65,9 @@ def chained(*products):
 class Bench(wiring.Component):
     """The multiplier and a memory of SLOTS operands, which the test reads and writes at once."""
 
-    def __init__(self, tile, max_words):
-        self.multiplier = RingMultiplier(tile, max_words, COUNT_BITS)
-        self.memory = BlockRam(tile.WORD, SLOTS * SLOT)
+    def __init__(self, tiles, max_words, delay):
+        self.multiplier = RingMultiplier(tiles, max_words, COUNT_BITS, delay=delay)
+        self.memory = BlockRam(tiles[0].WORD, SLOTS * SLOT)
         place = dict.fromkeys(("x", "y", "to"), In(range(SLOTS)))
         flags = ("start", "prepare", "chained", "descale", "squares", "is_one")
         counts = ("inner", "rounds", "longest")
@@ -132,21 +140,20 @@ class Outcome:
     operands: dict
 
 
-def run(tile, modulus, operands, products, *, inner, longest=None, watch=False):
+def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, watch=False):
     """Prepare and multiply; the operands are a dictionary by place.
 
     A place that is only a multiplier has as many words as its product has rounds, others `inner`.
-    With `watch`, the range of the tile's sum is asserted in every cycle.
+    With `watch`, the range of each tile's sum is asserted in every cycle.
     """
-    word = tile.WORD
+    word = tiles[0].WORD
     rounds = [product.rounds or inner for product in products]
-    dut = Bench(tile, max(inner, *rounds, longest or 0))
+    dut = Bench(tiles, max(inner, *rounds, longest or 0), delay)
     outcome = Outcome([], [], 0, 0, {})
-    cycle = total = 0
+    cycle, totals = 0, [0] * len(tiles)
 
     async def bench(context):
-        def add_up():
-            nonlocal total
+        def add_up(tile, total):
             x_0, x_1, y_0, y_1 = (
                 context.get(getattr(tile, name)) for name in ("x_0", "x_1", "y_0", "y_1")
             )
@@ -154,11 +161,12 @@ def run(tile, modulus, operands, products, *, inner, longest=None, watch=False):
             total = 0 if context.get(tile.first) else total
             total += -difference if context.get(tile.subtract) else difference
             assert -1 << tile.sum_bits - 1 <= total < 1 << tile.sum_bits - 1, "range of the sum"
+            return total
 
         async def step():
-            nonlocal cycle
+            nonlocal cycle, totals
             if watch:
-                add_up()
+                totals = [add_up(*each) for each in zip(tiles, totals, strict=True)]
             outcome.multiplying += context.get(dut.multiplying)
             assert not context.get(dut.fault), "fault"
             await context.tick()

@@ -3,14 +3,14 @@
 import pytest
 
 from coprime.model.ring import products
-from coprime.model.ring_schedule import Ring, Timing
+from coprime.model.ring_schedule import Ring, Timing, least_step
 from coprime.multipliers.ring.multiplication import RingMultiplication
 
 
 @pytest.mark.parametrize("latency", [1, 4, 6, 12])
 def test_no_word_is_read_too_early_or_overwritten(latency):
     multiplication = RingMultiplication(17, latency)
-    for D in (*range(multiplication.LEAST, 40), 62, 90):
+    for D in (*range(multiplication.least, 40), 62, 90):
         lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
         timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop)
         assert not list(timing.conflicts())
@@ -24,6 +24,35 @@ def test_period_is_a_cycle_more_than_products(latency):
     for D in range(multiplication.loop + 2, 90):
         assert multiplication.period(D) == D * D + D == products(D, 0) + 1
         assert multiplication.products(D, D) == products(D, 0)
+
+
+@pytest.mark.parametrize("latency", [1, 4, 5, 6, 7, 12])
+@pytest.mark.parametrize("delay", [0, 1])
+def test_two_tiles_read_no_word_too_early(latency, delay):
+    """The period is that of the shortest steps, and a few cycles more."""
+    multiplication = RingMultiplication(17, latency, 2, delay)
+    for D in (*range(multiplication.least, 40), 62, 90):
+        ring = Ring(D, delay, 2, multiplication.places(D))
+        lengths = tuple(multiplication.step(s, D) for s in range(ring.places))
+        timing = Timing(ring, lengths, multiplication.loop)
+        assert not list(timing.conflicts())
+        assert timing.period == multiplication.period(D)
+        if min(lengths) > multiplication.least_step:
+            shortest = Timing.at_least(ring, least_step(ring, timing.latency), timing.latency)
+            assert 0 < timing.period - shortest.period <= 2 + delay
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4, 0), "tiles must be 1 or 2, not 4"),
+        ((1, 1), "delay must be 0 to 0, not 1"),
+        ((2, 2), "delay must be 0 to 1, not 2"),
+    ],
+)
+def test_wrong_tiles_and_delays(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RingMultiplication(17, 6, *arguments)
 
 
 def test_a_step_less_is_a_conflict():

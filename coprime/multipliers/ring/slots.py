@@ -1,0 +1,52 @@
+"""What the schedules of `ring` say about a cycle: its products, and which columns they end."""
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+
+__all__ = ["ProductSignature", "SlotSignature"]
+
+
+class ProductSignature(wiring.Signature):
+    """The product of a slot on a tile: which words enter it in the next cycle.
+
+    Members
+    -------
+    i, j : places
+    of_q : of q and M', where one tile has both these and X and Y
+    pair : (x_i - x_j) * (y_i - y_j), subtracted: the tile adds (x_j - x_i) * (y_i - y_j)
+    diagonal : x_i * y_j with i = j, added
+    crossed : x_i * y_j, added; if none of the three is 1, there is no product
+    first : the sum begins with it
+    of_old : it belongs to the old product
+    """
+
+    def __init__(self, place_bits: int):
+        flags = ("of_q", "pair", "diagonal", "crossed", "first", "of_old")
+        super().__init__(
+            {"i": Out(place_bits), "j": Out(place_bits), **dict.fromkeys(flags, Out(1))}
+        )
+
+
+class SlotSignature(wiring.Signature):
+    """The slot of a cycle, and the step that it is in, seen from the schedule.
+
+    Members
+    -------
+    begins : the first slot of a step
+    of_old : the slot belongs to the old product's column, for the tile that ends it
+    ends_old, ends_new : the last slot of the old product's column, of the new one's
+    before, nothing_before : the next slot is the first diagonal one; it is the first of its sum
+    makes_diagonal : the last diagonal one
+    waits, is_missing : with `ends_old`, of two tiles: the first had its last slot of that column in
+        the cycle before; it had none
+    is_last, is_turn, closing : the step is D - 1; D; D or a later one
+    last_old : the old product's last column, 2D - 1
+    turns : the last slot of step D - 1; the new product becomes the old one
+    closes : the last slot of the last step
+    """
+
+    def __init__(self) -> None:
+        slot = ("begins", "of_old", "ends_old", "ends_new", "before", "nothing_before")
+        old = ("makes_diagonal", "waits", "is_missing")
+        step = ("is_last", "is_turn", "closing", "last_old", "turns", "closes")
+        super().__init__(dict.fromkeys((*slot, *old, *step), Out(1)))
