@@ -344,6 +344,7 @@ FAMILIES: Mapping[str, Family] = {
             parameters=(
                 Parameter("max_bits", 64, 8192, 1024, "longest modulus in bits"),
                 ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
+                Parameter("tiles", 1, 2, 1, "tiles; of two, one makes X * Y and one q * M'"),
                 _multipliers(1),
             ),
             design=ring,

@@ -1,4 +1,4 @@
-"""The `ring` engine: products of differences of wide words on a tile of DSP slices."""
+"""The `ring` engine: products of differences of wide words on one or two tiles of DSP slices."""
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
@@ -26,23 +26,30 @@ RING_TILES = tuple(
 """The tiles whose words can be summed up in a residue."""
 
 
-def ring(max_bits: int = 1024, tile: str = "bal50", multipliers: int = 1) -> EngineDesign:
-    """Design an engine for moduli of up to `max_bits` bits on one tile, 8192 at the most.
+def ring(
+    max_bits: int = 1024, tile: str = "bal50", tiles: int = 1, multipliers: int = 1
+) -> EngineDesign:
+    """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
+
+    With two tiles, q is delayed by a word where that makes products shorter modulo a prime of half
+    of `max_bits`: steps of a short prime are shorter than the loop from a column to its word.
 
     A modulus or a prime has 16 bits or more. Windows are those of `compact`: 4 bits of an exponent
-    modulo a prime, 2 bits modulo the whole modulus. With two `multipliers` each has its tile and
-    its memory, and RSA_PRIVATE works modulo both primes side by side.
+    modulo a prime, 2 bits modulo the whole modulus. With two `multipliers` each has its tiles
+    and its memory, and RSA_PRIVATE works modulo both primes side by side.
 
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
     """
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
+    check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
-    multiplication = RingMultiplication(cell.WORD, cell.LATENCY)
-    width, headroom = multiplication.digit_width, multiplication.headroom
-    most = min(8192, (cell.most_products() - 1) * width - headroom)
+    possible = [RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay) for delay in range(tiles)]
+    most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
+    multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
+    width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
     layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = lane_capabilities(
@@ -60,8 +67,9 @@ def ring(max_bits: int = 1024, tile: str = "bal50", multipliers: int = 1) -> Eng
     exponentiation = Exponentiation("fixed-window", WINDOW, WHOLE_WINDOW)
 
     def make(target: Target) -> RingMultiplier:
-        # A column has D - 1 pairs, and two diagonal products.
-        products = multiplication.words(whole) + 1
-        return RingMultiplier([cell(products, target)], whole, capabilities.count_bits, target)
+        products = multiplication.sum_products(multiplication.words(whole))
+        cells = [cell(products, target) for _ in range(tiles)]
+        delay = multiplication.delay
+        return RingMultiplier(cells, whole, capabilities.count_bits, target, delay)
 
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)

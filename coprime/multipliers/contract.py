@@ -204,9 +204,9 @@ class Multiplication(ABC):
     aligned : bool
         The highest bit of the modulus must be the highest bit of its digits.
     scaled : bool
-        Works modulo c * M with c = -M^-1 mod 2^W, so factors and results are below 2 * c * M; but
-        with `descale`, the result is below 2M if the multiplier is 1, and below 5/2 M if it is
-        below 1/2 R / 2^W, with a multiplicand below M * (1 + c).
+        Works modulo c * M with c = -M^-1 modulo C = 2^W, or a power of that, so factors and
+        results are below 2 * c * M; but with `descale`, the result is below 2M if the multiplier is
+        1, and below 5/2 M if it is below 1/2 R / C, with a multiplicand below M * (1 + c).
     interleaved : bool
         Serves two lanes, which start it in the same cycle with the same lengths, or the first lane
         alone. The second lane's ports are the interface `other`.

@@ -266,7 +266,7 @@ def test_no_way_past_the_sequencer(settings):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 
 
-@pytest.mark.parametrize("settings", [{}, {"tile": "one17"}])
+@pytest.mark.parametrize("settings", [{}, {"tile": "one17"}, {"tile": "one17", "tiles": "2"}])
 def test_no_way_past_the_sequencer_of_ring(settings):
     assert leaks("ring", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 

@@ -21,6 +21,7 @@ CONFIGURATIONS = {
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
     "ring, 2 multipliers": ("ring", {"max_bits": 257, "tile": "adk2x16", "multipliers": 2}),
+    "ring, 2 tiles": ("ring", {"max_bits": 257, "tile": "one17", "tiles": 2}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -46,6 +47,20 @@ LONG_CONFIGURATIONS = {
             {"max_bits": bits, "tile": tile, "multipliers": 2},
         )
         for tile, bits in (("kara95", 2048), ("bal50", 1031), ("one17", 515))
+    },
+    **{
+        f"ring, 2 tiles of {tile}": ("ring", {"max_bits": bits, "tile": tile, "tiles": 2})
+        for tile, bits in (
+            *(("kara95", 1024), ("bal50", 1031), ("rect48", 2048)),
+            *(("adk2x16", 515), ("rect24", 2176)),
+        )
+    },
+    **{
+        f"ring, 2 multipliers of 2 tiles, {bits} bits": (
+            "ring",
+            {"max_bits": bits, "tiles": 2, "multipliers": 2},
+        )
+        for bits in (1024, 2048)
     },
     "compact, 2176 bits": ("compact", {"max_bits": 2176}),
     "karatsuba": ("karatsuba", {"max_bits": 129, "word": 64, "multipliers": 1}),

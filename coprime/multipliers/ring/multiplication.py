@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from coprime.model.montgomery import scaled_product
+from coprime.model.montgomery import digits, scaled_product
 
 from ..contract import READ_LATENCY, Multiplication
 
@@ -98,6 +98,11 @@ class RingMultiplication(Multiplication):
         """
         return count + 1 if self.tiles == 1 else count // 2 + 1
 
+    def most_bits(self, products: int) -> int:
+        """Bits of the longest modulus for which no sum of a tile has more products than that."""
+        count = products - 1 if self.tiles == 1 else 2 * products - 1
+        return count * self.digit_width - self.headroom
+
     def step(self, s: int, count: int) -> int:
         """Cycles of step s, 0 to P - 1, of a product of D = `count` words."""
         return self._step_of_one(s, count) if self.tiles == 1 else self._step_of_two(s, count)
@@ -144,6 +149,10 @@ class RingMultiplication(Multiplication):
         With one tile, D^2 + D for D = `count` words, `loop` + 2 or more. With two, about half.
         """
         return sum(self.step(s, count) for s in range(self.places(count)))
+
+    def period_of(self, bits: int) -> int:
+        """`period` of products modulo a modulus of so many bits."""
+        return self.period(self.words(digits(bits, self.digit_width, self.headroom)))
 
     def closing(self, count: int) -> int:
         """Cycles of the steps from D on, before which a product must ask that is to follow."""

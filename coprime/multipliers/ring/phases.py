@@ -145,7 +145,7 @@ class Phases(wiring.Component):
         m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
         m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
         begins = now["idle"] & request.asked & ~must_wipe
-        self._connect_products(m, request, products, begins, joining)
+        self._connect_products(m, request, products, begins, joining, now["load_c"])
 
         # --- The phases --------------------------------------------------------------------------
         loaded = Signal()
@@ -220,7 +220,13 @@ class Phases(wiring.Component):
         return m
 
     def _connect_products(
-        self, m: Module, request: Request, products: Products, begins: Value, joining: Signal
+        self,
+        m: Module,
+        request: Request,
+        products: Products,
+        begins: Value,
+        joining: Signal,
+        leaves: Signal,
     ) -> None:
         """What is asked for, and what becomes of it."""
         m.d.comb += [
@@ -232,6 +238,7 @@ class Phases(wiring.Component):
             products.begins.eq(begins),
             products.joining.eq(joining),
             *same_named(products, self.slot, "turns", "closes"),
+            products.leaves.eq(leaves),
             products.asked_count.eq(request.count),
             products.asked_shift.eq(request.shift),
             products.asked_inner.eq(self.inner_digits),

@@ -18,6 +18,7 @@ class Products(wiring.Component):
     turns : the new product becomes the old one, too
     joining, closes : what is asked for will follow the new product; it is the new one, if so
     joins : it follows
+    leaves : the new product's rounds modulo M are next
     asked_count, asked_shift, asked_inner, prepares, squares, descale, multiplier_is_one
         Of what is asked for.
     count, inner, preparing : D, words of the result; a preparation is under way
@@ -31,7 +32,7 @@ class Products(wiring.Component):
         flags = ("preparing", "squaring", "is_one", "descales", "old_descales")
         super().__init__(
             {
-                **dict.fromkeys(("begins", "turns", "joining", "closes", *asked), In(1)),
+                **dict.fromkeys(("begins", "turns", "joining", "closes", "leaves", *asked), In(1)),
                 **dict.fromkeys(("asked_count", "asked_shift"), In(place_bits)),
                 "asked_inner": In(count_bits),
                 **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
@@ -60,6 +61,8 @@ class Products(wiring.Component):
         # The next square's words go to Y's ring from the next column on.
         with m.If(self.begins | self.joining):
             m.d.sync += self.squaring.eq(self.squares)
+        with m.If(self.leaves):  # M and c stay in Y's ring
+            m.d.sync += self.squaring.eq(0)
         with m.If(self.begins | self.closes & self.joins):
             m.d.sync += [
                 self.descales.eq(self.descale & ~self.prepares),

@@ -196,8 +196,13 @@ def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, wat
         context.set(dut.inner, inner)
         context.set(dut.longest, longest or inner)
         context.set(dut.rounds, rounds[0])
+        flags = dut.chained, dut.descale, dut.squares, dut.is_one
+        for flag in flags:  # of no meaning to a preparation
+            context.set(flag, 1)
         await ask(dut.prepare)
         await finish()
+        for flag in flags:
+            context.set(flag, 0)
         await step()
         outcome.multiplying = 0
         for product in products:

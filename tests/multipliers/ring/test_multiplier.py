@@ -107,7 +107,7 @@ def test_power(word, D, latency, tiles, delay):
     modulus = modulus_of(D, word, generator, delay)
     x, y = generator.randrange(modulus), generator.randrange(modulus)
     again = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, ONE, 7))
-    products = [*POWER, *again, Product(3, 2, 5, wait=None)]
+    products = [*POWER, *again, Product(6, 6, 3, descale=True, wait=None), Product(3, 2, 5)]
     some = tiny_tiles(word, latency, D, tiles)
     left = check(some, modulus, {2: x, 3: y}, products, inner=D, delay=delay)[6]
     R = pow(2, word * D, modulus)
