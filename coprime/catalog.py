@@ -346,6 +346,13 @@ FAMILIES: Mapping[str, Family] = {
                 ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
                 Parameter("tiles", 1, 2, 1, "tiles; of two, one makes X * Y and one q * M'"),
                 _multipliers(1),
+                Parameter(
+                    "window",
+                    0,
+                    5,
+                    0,
+                    "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
+                ),
             ),
             design=ring,
         ),

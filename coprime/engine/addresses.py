@@ -88,8 +88,8 @@ class BlockAddress(wiring.Component):
             {
                 "block": In(layout.BLOCK_BITS),
                 "index": In(index_bits),
-                "window": In(layout.BLOCK_BITS),
-                "entry": In(layout.BLOCK_BITS),
+                "window": In(layout.entry_bits),
+                "entry": In(layout.entry_bits),
                 "address": Out(bits_for(layout.depth - 1)),
                 **({"idle": In(1)} if holds else {}),
             }
@@ -104,7 +104,7 @@ class BlockAddress(wiring.Component):
                 m.d.sync += [asked.eq(self.block), index.eq(self.index)]
         else:
             asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
-        block = Signal.like(self.block)
+        block = Signal.like(self.window)
         m.d.comb += block.eq(asked)
         entries = {Mode.WINDOW: self.window, Mode.ENTRY: self.entry}
         for mode in self.modes:

@@ -282,10 +282,13 @@ class BankedLane(Lane):
         write_left, write_right = Signal(), Signal()
         self._writes = write_left, write_right
         quotient = self.number(Scratch.QUOTIENT)
+        writes_left, left_given = self.left_of_both(
+            writes & (~of_right | sequencer.clearing), given
+        )
         m.d.comb += [
-            left.eq(Mux(reads_pair, a_left, given)),
+            left.eq(Mux(reads_pair, a_left, left_given)),
             right.eq(Mux(reads_pair, a_right, Mux(write_quotient, quotient, given))),
-            write_left.eq(writes & (~of_right | sequencer.clearing)),
+            write_left.eq(writes_left),
             write_right.eq((writes & (of_right | sequencer.clearing)) | write_quotient),
         ]
         may_left, may_right = self._may_write(m)
@@ -315,6 +318,10 @@ class BankedLane(Lane):
             of_right.eq(is_right(destination)),
             write_quotient.eq(self.multiplies & multiplier.b_write & multiplier.b_quotient),
         ]
+
+    def left_of_both(self, writes: Value, given: Signal) -> tuple[Value, Value]:
+        """Whether the left bank is written through port B, and the block that it is asked for."""
+        return writes, given
 
     def idle_ports(self) -> Mapping[str, Value]:
         """When a port has nothing to do, by its name; for a lane that blinds, and no other.
@@ -351,7 +358,7 @@ class BankedLane(Lane):
         """
         left, right = (bank.b_address for bank in self.memories)
         locked = history(m, "locked", self.busy & ~self.sequencer.clearing, 2)[-1]
-        index_bits = len(left) - self.layout.BLOCK_BITS
+        index_bits = len(left) - self.layout.entry_bits
         written = sorted(self._written_left())
         # An inverse is the last word of an odd block: all of those that are asked for are 1.
         is_inverse = right[: index_bits + 1].all()

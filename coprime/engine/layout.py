@@ -139,7 +139,11 @@ _LEFT: Mapping[Reference, int] = {
 bit."""
 _RIGHT: Mapping[Reference, int] = {
     Scratch.QUOTIENT: 0,
-    Scratch.T_0: 0,  # of a multiplier that has its own place for the quotient
+    # Of a multiplier that has its own place for the quotient; modulo the whole modulus T_1 is twice
+    # there, in BASE, too.
+    Scratch.T_0: 0,
+    Scratch.T_1: 1,
+    Scratch.BASE: 14,
     # Used up by the table of a private operation, but for E, which is kept.
     Operand.M_POWER: 8,
     Operand.Y: 10,
@@ -164,6 +168,7 @@ _RIGHT: Mapping[Reference, int] = {
 }
 """Blocks of the right bank. The table has entry k in block k, or in block 2k and the one after."""
 _BLOCKS = 16
+"""Those that have numbers. With windows of 5 bits a bank has twice as many, for the table."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,8 @@ class BankedLayout(Layout):
     """Addresses in two banks of `depth` digits each, so that a product's factors lie apart.
 
     Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
-    and the table. A bank has 16 blocks. A number as long as a prime takes one, less a digit at the
+    and the table. A bank has 16 blocks, or 32, of which the upper half is for entries of the table
+    only. A number as long as a prime takes one, less a digit at the
     least, and one as long as the whole modulus takes two, the first of them even, less a digit: an
     address is a location's block beside an index, and no sum. Where two locations share a place,
     they are not needed at the same time.
@@ -179,12 +185,18 @@ class BankedLayout(Layout):
     A reference's number has the bank in bit 4, 1 for right, and the block in bits 3 to 0.
     """
 
+    entry_bits: int = 4
+    """Width of the block of a table's entry."""
+
     NUMBER_BITS = 5
     BLOCK_BITS = 4
 
     @classmethod
-    def of(cls, whole: int, prime: int) -> "BankedLayout":
-        """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime."""
+    def of(cls, whole: int, prime: int, entry_bits: int = 4) -> "BankedLayout":
+        """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime.
+
+        With `entry_bits` of 5 they are twice as deep.
+        """
         block = 1 << max(prime.bit_length(), whole.bit_length() - 1)
         right = {location: _BLOCKS + number for location, number in _RIGHT.items()}
         numbers: dict[Reference, int] = {**_LEFT, **right}
@@ -195,7 +207,7 @@ class BankedLayout(Layout):
         }
         for location in _SINGLE:
             bases[location] += block - 1
-        return cls(bases, _BLOCKS * block, numbers)
+        return cls(bases, block << entry_bits, numbers, entry_bits)
 
     @property
     def banks(self) -> int:
@@ -205,7 +217,7 @@ class BankedLayout(Layout):
     @property
     def block(self) -> int:
         """Digits of a block."""
-        return self.depth // _BLOCKS
+        return self.depth >> self.entry_bits
 
     @property
     def longest_prime_digits(self) -> int:

@@ -7,7 +7,7 @@ from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 
-from .compact import WHOLE_WINDOW, WINDOW, banked_operands
+from .compact import WHOLE_WINDOW, banked_operands
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 from .residue import residue_width
@@ -16,6 +16,9 @@ __all__ = ["RING_TILES", "ring"]
 
 _LEAST_RESIDUE = 12
 """Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
+
+_SMALLEST_RAM = 1024
+"""Words of a block RAM with two ports that has no fewer of them for a bank's width."""
 
 _LEAST_LENGTH = 16
 """Bits of a modulus: shorter ones take the time of five words all the same."""
@@ -27,16 +30,21 @@ RING_TILES = tuple(
 
 
 def ring(
-    max_bits: int = 1024, tile: str = "bal50", tiles: int = 1, multipliers: int = 1
+    max_bits: int = 1024,
+    tile: str = "bal50",
+    tiles: int = 1,
+    multipliers: int = 1,
+    window: int = 0,
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
     With two tiles, q is delayed by a word where that makes products shorter modulo a prime of half
     of `max_bits`: steps of a short prime are shorter than the loop from a column to its word.
 
-    A modulus or a prime has 16 bits or more. Windows are those of `compact`: 4 bits of an exponent
-    modulo a prime, 2 bits modulo the whole modulus. With two `multipliers` each has its tiles
-    and its memory, and RSA_PRIVATE works modulo both primes side by side.
+    A modulus or a prime has 16 bits or more. `window` is how many bits of an exponent modulo a
+    prime are one window: 4, 5, or with 0 as many as need the least block RAM, and rather 5. Modulo
+    the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
+    RSA_PRIVATE works modulo both primes side by side.
 
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
@@ -48,10 +56,15 @@ def ring(
     possible = [RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay) for delay in range(tiles)]
     most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
+    if window not in (0, 4, 5):
+        raise ValueError(f"window must be 0, 4 or 5, not {window}")
     multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
     width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
-    layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
+    prime = digits((max_bits + 1) // 2, width, headroom)
+    layout = BankedLayout.of(whole, prime, entry_bits=5)
+    if window == 4 or (window == 0 and layout.depth > _SMALLEST_RAM):
+        layout = BankedLayout.of(whole, prime)
     capabilities = lane_capabilities(
         multiplication,
         max_bits,
@@ -64,7 +77,7 @@ def ring(
         constant_time=True,
         checked=True,
     )
-    exponentiation = Exponentiation("fixed-window", WINDOW, WHOLE_WINDOW)
+    exponentiation = Exponentiation("fixed-window", layout.entry_bits, WHOLE_WINDOW)
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))

@@ -5,6 +5,7 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
 from coprime.multipliers.contract import Role
+from coprime.program.operands import Mode, Scratch
 from coprime.program.steps import StepKind
 
 from .banked_lane import INVERSES, MODULUS_OPERANDS, BankedLane, is_right
@@ -22,7 +23,7 @@ class ProductPlaces:
     """
 
     def __init__(self, lane: "RingLane", name: str):
-        numbers, entries = lane.layout.number_bits, lane.layout.BLOCK_BITS
+        numbers, entries = lane.layout.number_bits, lane.layout.entry_bits
         self.multiplier = Signal(numbers, name=f"{name}_multiplier")
         self.destination = Signal(numbers, name=f"{name}_destination")
         self.window = Signal(entries, name=f"{name}_window")
@@ -41,7 +42,9 @@ class RingLane(BankedLane):
     scan of an exponent, wait until no product is under way.
 
     The multiplicand lies left, and is not read if it is the result under way. The multiplier lies
-    right, a word a step through port B; both inverse and modulus are read while nothing else is.
+    right, a word a step through port B; both inverse and modulus are read while nothing else is. An
+    entry of the table is written left as well, to ACCUMULATOR: so each is the next one's
+    multiplicand, and they follow each other without a break.
     Parameters and members as of `Lane`.
     """
 
@@ -73,6 +76,8 @@ class RingLane(BankedLane):
         sequencer, multiplier = self.sequencer, self.multiplier
         self.asked, self.new, self.old = (ProductPlaces(self, n) for n in ("asked", "new", "old"))
         modulus, rounds = Signal.like(sequencer.modulus), Signal.like(sequencer.rounds)
+        takes_power = sequencer.x == self.number(Scratch.ACCUMULATOR)
+        makes_power = takes_power & (self.new.destination == self.number(Mode.ENTRY))
         m.d.comb += [
             self.asked.multiplier.eq(sequencer.y),
             self.asked.destination.eq(sequencer.destination),
@@ -81,7 +86,7 @@ class RingLane(BankedLane):
             multiplier.longest_digits.eq(self.counts.modulus),
             multiplier.chained.eq(
                 (sequencer.operation == StepKind.MULTIPLY)
-                & (sequencer.x == self.new.destination)
+                & ((sequencer.x == self.new.destination) | makes_power)
                 & (sequencer.modulus == modulus)
                 & (sequencer.rounds == rounds)
             ),
@@ -116,6 +121,13 @@ class RingLane(BankedLane):
             writes.eq(Mux(self.multiplies, multiplier.b_write, sums)),
             of_right.eq(is_right(destination)),
         ]
+
+    def left_of_both(self, writes: Value, given: Signal) -> tuple[Value, Value]:
+        """An entry of the table goes to ACCUMULATOR, too."""
+        power = self.multiplies & (self.old.destination == self.number(Mode.ENTRY))
+        accumulator = self.layout.block_of(Scratch.ACCUMULATOR)
+        also = power & self.multiplier.b_write & self.busy
+        return writes | also, Mux(also, accumulator, given)
 
     def entries(self) -> tuple[Value, Value]:
         """Of the sequencer's step, or of the product whose multiplier or result port B is asked."""

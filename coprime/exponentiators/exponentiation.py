@@ -39,7 +39,7 @@ class Exponentiation:
     """An algorithm by its name, and the bits of its windows, which have no meaning without them.
 
     Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0. Then
-    windows may have 3 bits, too. What `blinding` hides is a private operation's.
+    windows may have 3 or 5 bits, too. What `blinding` hides is a private operation's.
 
     Raises ValueError for another name or number of bits.
     """
@@ -53,7 +53,7 @@ class Exponentiation:
         if self.name not in EXPONENTIATORS:
             names = ", ".join(EXPONENTIATORS)
             raise ValueError(f"exponentiator must be one of {names}, not {self.name!r}")
-        if self.window not in WINDOWS and not (self.whole_window and self.window == 3):
+        if self.window not in WINDOWS and not (self.whole_window and self.window in (3, 5)):
             raise ValueError(f"window must be 1, 2 or 4, not {self.window!r}")
 
     @property

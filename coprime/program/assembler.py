@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .operands import Command, Context, Mode
+from .operands import Command, Context, Mode, Scratch
 from .steps import Next, Step, StepKind
 
 __all__ = ["Program"]
@@ -90,10 +90,11 @@ class Program:
         return self.whole_window_bits if context is Context.WHOLE else self.window_bits
 
     def last_entry_of(self, context: Context) -> int:
-        """The last table entry that EACH_ENTRY makes; T_15 modulo a prime is made apart."""
+        """The last table entry that EACH_ENTRY makes; T_15 may be made apart."""
         if context is Context.WHOLE:
             return (1 << self.whole_window_bits) - 1
-        return min((1 << self.window_bits) - 1, 14)
+        apart = any(step.destination is Scratch.T_15 for step in self.steps)
+        return (1 << self.window_bits) - (2 if apart and self.window_bits == 4 else 1)
 
     @classmethod
     def assemble(

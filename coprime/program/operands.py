@@ -1,11 +1,11 @@
 """What a step works on: the host's operands, scratch locations and addressing modes.
 
-A reference to an operand has six bits, of which the upper two are its class:
+A reference to an operand has seven bits, of which the upper ones are its class:
 
-    00xxxx  Operand   what the host writes; these numbers are published
-    01xxxx  Scratch   intermediate values in the operand memory
-    10xxxx  Scratch   the table of powers, T_0 to T_15
-    11xxxx  Mode      a rule that gives a location as the step is executed
+    000xxxx  Operand   what the host writes; these numbers are published
+    001xxxx  Scratch   intermediate values in the operand memory
+    01xxxxx  Scratch   the table of powers, T_0 to T_31
+    100xxxx  Mode      a rule that gives a location as the step is executed
 
 A program memory has fewer bits for them where not all occur: a layout (`engine/layout.py`) numbers
 those that a lane has.
@@ -148,7 +148,7 @@ class Scratch(enum.IntEnum):
     MULTIPLE = 31
     """P - 1 times a power of two."""
     T_0 = 32
-    """T_0 to T_15: powers of the base, for an exponentiation with windows."""
+    """T_0 to T_31: powers of the base, for an exponentiation with windows."""
     T_1 = 33
     T_2 = 34
     T_3 = 35
@@ -164,35 +164,52 @@ class Scratch(enum.IntEnum):
     T_13 = 45
     T_14 = 46
     T_15 = 47
+    T_16 = 48
+    T_17 = 49
+    T_18 = 50
+    T_19 = 51
+    T_20 = 52
+    T_21 = 53
+    T_22 = 54
+    T_23 = 55
+    T_24 = 56
+    T_25 = 57
+    T_26 = 58
+    T_27 = 59
+    T_28 = 60
+    T_29 = 61
+    T_30 = 62
+    T_31 = 63
 
     @staticmethod
     def table(entry: int) -> "Scratch":
-        """The base to the power `entry`, 0 to 15."""
+        """The base to the power `entry`, 0 to 31."""
         return Scratch(Scratch.T_0 + entry)
 
 
 class Mode(enum.IntEnum):
     """Addressing modes: each names a location, or a constant, as the step is executed."""
 
-    NEXT = 48
+    NEXT = 64
     """As a destination: SPARE, which changes places with ACCUMULATOR after the step. So a product
     never overwrites its own factor, and nothing is copied."""
-    NEXT_BASE = 49
+    NEXT_BASE = 65
     """As a destination: SPARE, which changes places with BASE after the step."""
-    HALF = 50
+    HALF = 66
     """As a destination: PART where the current context is Q, else ACCUMULATOR."""
-    WINDOW = 51
+    WINDOW = 67
     """The table entry that the exponent's window selects. As the y of a multiplication, where the
     table has no T_0: the product of a window of 0 is not written, in the same cycles."""
-    ENTRY = 52
-    """As a destination: the table entry after the one that the window selects."""
-    ONE = 53
+    ENTRY = 68
+    """As a destination: the table entry after the one that the window selects; where products
+    overlap, ACCUMULATOR, too."""
+    ONE = 69
     """As the y of a multiplication: the number 1, which is not in memory."""
-    OTHER_ACCUMULATOR = 54
+    OTHER_ACCUMULATOR = 70
     """As a multiplicand: what the other lane has as its multiplicand in the same cycles."""
-    OTHER_PART = 55
+    OTHER_PART = 71
     """The other lane's PART, once that lane has ended."""
-    OTHER = 56
+    OTHER = 72
     """As the x of a MOVE: what the other lane's linear step writes in the same cycles."""
 
 

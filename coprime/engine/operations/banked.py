@@ -134,10 +134,12 @@ def _without_operands(step: Step) -> Step:
 def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """A prime's half: ACCUMULATOR = X ^ D_p modulo p, below 2p. From SCAN on, MODEXP modulo M, too.
 
-    What enters has a quotient as long as M, in two blocks, the second one T_1's. So 1 enters before
-    there is a T_1, and waits in T_15's place until the base is not needed any more.
+    What enters may have a quotient as long as M, in two blocks, the second one T_1's. So 1 enters
+    before there is a T_1, and waits in the place of T_15, or is T_0, until the base is not needed
+    any more.
     """
-    one = Scratch.T_15
+    overlaps = multiplication.overlaps
+    one = Scratch.T_0 if overlaps else Scratch.T_15
     windows_of_exponent, square, product, last = windows(_CURRENT, _ACC)
     base = Blinding.BASE in blinding
     steps = [
@@ -149,8 +151,8 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
         _move(one, _ACC, _CURRENT),
         *(_blind_base() if base else [enter(_CURRENT, _ACC, Scratch.FACTOR)]),
         _move(Mode.WINDOW, _ACC, _CURRENT),
-        _table(_CURRENT),
-        *(_start(multiplication, one) if blinding else _last_entry(multiplication, one)),
+        _table(_CURRENT, Scratch.T_1 if overlaps else None),
+        *([_move(_ACC, one, _CURRENT)] if blinding or overlaps else _last_entry(one)),
         replace(windows_of_exponent, label=_SCAN),
         replace(square, even_exponent=base),
         product,
@@ -160,21 +162,15 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
     return [replace(steps[0], label=_HALF), *steps[1:]]
 
 
-def _last_entry(multiplication: Multiplication, one: Scratch) -> list[Step]:
+def _last_entry(one: Scratch) -> list[Step]:
     """T_15, in whose place there is the 1 to begin with."""
-    kept = Scratch.T_0 if multiplication.overlaps else Scratch.QUOTIENT
+    kept = Scratch.QUOTIENT
     return [
         multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
         _move(kept, one, _CURRENT),
         _move(Scratch.T_15, _ACC, _CURRENT),
         _move(_ACC, kept, _CURRENT),
     ]
-
-
-def _start(multiplication: Multiplication, one: Scratch) -> list[Step]:
-    """1, and T_0 = 1 where a product with a window of 0 is not just left out."""
-    kept = [_move(Scratch.T_0, one, _CURRENT)] if multiplication.overlaps else []
-    return [*kept, _move(_ACC, one, _CURRENT)]
 
 
 def _blind_exponent() -> list[Step]:
@@ -240,11 +236,14 @@ def _unblind() -> list[Step]:
     ]
 
 
-def _table(context: Context) -> Step:
-    """T_2 and so on, from T_1 and the base in ACCUMULATOR: one step for all."""
-    return multiply(
-        Mode.ENTRY, _ACC, Mode.WINDOW, context, "T_(k+1) = B * T_k", next=Next.EACH_ENTRY
-    )
+def _table(context: Context, base: Scratch | None) -> Step:
+    """T_2 and so on, from T_1 and the base in ACCUMULATOR: one step for all.
+
+    Where products overlap ACCUMULATOR becomes each power in turn, and B lies in `base`.
+    """
+    factor = base or Mode.WINDOW
+    note = "T_(k+1) = T_k * B" if base else "T_(k+1) = B * T_k"
+    return multiply(Mode.ENTRY, _ACC, factor, context, note, next=Next.EACH_ENTRY)
 
 
 def _recombine(multiplication: Multiplication, restores_e: bool = True) -> list[Step]:
@@ -333,12 +332,14 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         target=_MODMUL,
     )
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "C = 1")
+    base = Scratch.BASE if multiplication.overlaps else None
     product = multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M, below 3M")
     return [
         *[replace(step, label=_NOT_PRIVATE) for step in _prepare(multiplication, _WHOLE)],
         enters,
         _move(Mode.WINDOW, _ACC, _WHOLE),
-        _table(_WHOLE),
+        *([_move(base, _ACC, _WHOLE)] if base else []),
+        _table(_WHOLE, base),
         _move(_ACC, Operand.M_POWER, _WHOLE),
         *_scan_from(one, multiplication),
         replace(check_below_modulus(Operand.Y), label=_MODMUL),

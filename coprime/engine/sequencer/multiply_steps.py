@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from amaranth.hdl import Module
 
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Mode
+from coprime.program.operands import Context, Mode, Scratch
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities
@@ -61,7 +61,9 @@ class MultiplySteps:
         rounds = self.capabilities.rounds(lane.length(step.outer))
         descale = {"descale": True} if step.descale else {}
         if lane.timeline:
-            lane.timeline.multiply(lane.written(step), step, digits, rounds)
+            power = step.destination is Mode.ENTRY
+            written = Scratch.ACCUMULATOR if power else lane.written(step)
+            lane.timeline.multiply(written, step, digits, rounds)
         else:
             lane.cycles += multiplication.cycles(digits, rounds, **together, **descale)
         if not step.conditional or lane.scanner.bit(step):
@@ -76,4 +78,6 @@ class MultiplySteps:
                 x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))
                 product = multiplication.product(x, y, modulus, rounds, **descale)
                 lane.values[lane.written(step)] = product
+                if step.destination is Mode.ENTRY and multiplication.overlaps:
+                    lane.values[Scratch.ACCUMULATOR] = product
         lane.proceed(step)
