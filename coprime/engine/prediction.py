@@ -186,7 +186,7 @@ class LaneModel:
         window = self.window
         if effect is Effect.ENTER_BIT:
             window.value = window.entered(self.scanner.bit(step), step.modulus)
-        elif effect is Effect.FINISH_WINDOW and step.y is Mode.WINDOW:
+        elif effect is Effect.FINISH_WINDOW and Mode.WINDOW in (step.x, step.y):
             window.multiplied()
         elif effect is Effect.NEXT_ENTRY:
             window.value += 1

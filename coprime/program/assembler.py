@@ -66,6 +66,12 @@ class Program:
         return self.checks and StepKind.BARRIER in self.kinds
 
     @cached_property
+    def scans_by_moves(self) -> bool:
+        """Whether a MOVE, too, goes on to another bit of the exponent."""
+        bits = {Next.IF_WINDOW, Next.NEXT_BIT}
+        return any(step.kind is StepKind.MOVE and step.next in bits for step in self.steps)
+
+    @cached_property
     def descales(self) -> bool:
         """Whether any product descales."""
         return any(step.descale for step in self.steps)

@@ -147,19 +147,40 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
         _move(Scratch.FACTOR, Operand.X, _WHOLE),
         *_prepare(multiplication, _CURRENT),
         *(_draw_random() if base else []),
-        enter(_CURRENT, _ACC, Mode.ONE),
-        _move(one, _ACC, _CURRENT),
+        *_enter_one(one),
         *(_blind_base() if base else [enter(_CURRENT, _ACC, Scratch.FACTOR)]),
         _move(Mode.WINDOW, _ACC, _CURRENT),
         _table(_CURRENT, Scratch.T_1 if overlaps else None),
-        *([_move(_ACC, one, _CURRENT)] if blinding or overlaps else _last_entry(one)),
+        *([] if overlaps else [_move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)),
         replace(windows_of_exponent, label=_SCAN),
+        *(_first_window(square.label) if overlaps else []),
         replace(square, even_exponent=base),
         product,
         *(_unblind() if base else []),
         replace(descale(multiplication, last), label=_LAST),
     ]
     return [replace(steps[0], label=_HALF), *steps[1:]]
+
+
+def _enter_one(place: Scratch) -> list[Step]:
+    """1 in Montgomery form: T_0 at once, but into a place of compact's quotient by a MOVE."""
+    if place is Scratch.T_0:
+        return [enter(_CURRENT, place, Mode.ONE)]
+    return [enter(_CURRENT, _ACC, Mode.ONE), _move(place, _ACC, _CURRENT)]
+
+
+def _first_window(square: str) -> list[Step]:
+    """C = T_window for the highest window, in place of as many squares of 1, and a product.
+
+    It ends the scan if there is no other window.
+    """
+    one = replace(_move(_ACC, Scratch.T_0, _CURRENT), note="C = 1, once for each bit of the window")
+    power = replace(_move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
+    return [
+        replace(one, next=Next.IF_WINDOW),
+        replace(power, next=Next.NEXT_BIT, target=square),
+        jump(_move(_ACC, _ACC, _CURRENT), _LAST),
+    ]
 
 
 def _last_entry(one: Scratch) -> list[Step]:
@@ -302,12 +323,14 @@ def _check(multiplication: Multiplication) -> list[Step]:
     Square and multiply: E is public. Both sides are made canonical before they are compared.
     """
     square, done, part = "check_square", "check_done", Scratch.PART
+    overlaps = multiplication.overlaps
     power = times(Mode.ONE, _CURRENT, "C = S ^ E", into=_ACC)
     return [
         *[replace(step, label=_CHECK) for step in _prepare(multiplication, _CURRENT)],
         enter(_CURRENT, Scratch.TERM, Scratch.SUM),
-        enter(_CURRENT, _ACC, Mode.ONE),
+        *([] if overlaps else [enter(_CURRENT, _ACC, Mode.ONE)]),
         _scan_public(done),
+        *(_from_the_highest_one(square, done) if overlaps else []),
         times(_ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square),
         times(Scratch.TERM, _CURRENT, "C = C * S", into=_ACC, next=Next.NEXT_BIT, target=square),
         replace(descale(multiplication, power), label=done),
@@ -317,6 +340,15 @@ def _check(multiplication: Multiplication) -> list[Step]:
         *reduced(Scratch.PART, Scratch.PART, _CURRENT),
         linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.PART, _CURRENT, "S ^ E - X"),
         _zero(_ACC, _CURRENT),
+    ]
+
+
+def _from_the_highest_one(square: str, done: str) -> list[Step]:
+    """C = S for the highest 1, in place of a square of 1 and a product. E has more bits, or not."""
+    highest = replace(_move(_ACC, Scratch.TERM, _CURRENT), note="C = S")
+    return [
+        replace(highest, next=Next.NEXT_BIT, target=square),
+        jump(_move(_ACC, _ACC, _CURRENT), done),
     ]
 
 
@@ -350,7 +382,7 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
 def _scan_from(one: Step, multiplication: Multiplication) -> list[Step]:
     """1 in ACCUMULATOR, and as T_0 where it is needed, then the exponent."""
     if multiplication.overlaps:
-        return [one, jump(_move(Scratch.T_0, _ACC, _WHOLE), _SCAN)]
+        return [jump(replace(one, destination=Scratch.T_0), _SCAN)]
     return [jump(one, _SCAN)]
 
 

@@ -342,13 +342,18 @@ class Sequencer(wiring.Component):
         if self.windows is not None:
             m.submodules.windows = windows = self.windows
             selects = step.y == self.numbers[Mode.WINDOW]
+            if self.program.scans_by_moves:
+                moves = (step.kind == StepKind.MOVE) & (step.x == self.numbers[Mode.WINDOW])
+                used = selects | moves
+            else:
+                used = selects
             scans = step.kind == StepKind.SCAN_WINDOWS
             m.d.comb += [
                 windows.busy.eq(self.busy),
                 windows.prepare.eq(self.prepare),
                 windows.enter.eq(effects[Effect.ENTER_BIT]),
                 windows.next_entry.eq(effects[Effect.NEXT_ENTRY]),
-                windows.multiplied.eq(effects[Effect.FINISH_WINDOW] & selects),
+                windows.multiplied.eq(effects[Effect.FINISH_WINDOW] & used),
                 windows.load.eq(scanner.take & scans),
                 windows.length.eq(scanner.length),
                 windows.scans.eq(scans),

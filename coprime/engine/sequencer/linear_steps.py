@@ -16,7 +16,7 @@ from ..contract import Capabilities, Error
 from ..linear import LinearOperation, LinearUnit
 from ..random_digit import RandomDigit
 from .length_check import length_error
-from .next_rules import AFTER_ANY_STEP
+from .next_rules import AFTER_ANY_STEP, RULES
 
 if TYPE_CHECKING:
     from ..prediction import LaneModel
@@ -174,7 +174,12 @@ class LinearSteps:
             m.next = "JUDGE"
         with m.State("JUDGE"):
             m.next = "FETCH"
-            control.proceed(m, AFTER_ANY_STEP)
+            if self.program.scans_by_moves:
+                control.proceed(m, RULES)
+                with m.If(control.next_bit & control.scanner.edge_bit):
+                    m.next = "NEXT_DIGIT"
+            else:
+                control.proceed(m, AFTER_ANY_STEP)
             branch = m.If
             for kind in (kind for kind in _LINEAR_STEPS if kind in self.kinds):
                 for flag, bad, error in self._errors(kind):

@@ -98,7 +98,7 @@ class Window(wiring.Component):
         """Whether the bit is the last one of its window, by its position, which counts down."""
         bits, whole_bits = self.program.window_bits, self.program.whole_window_bits
         position = self.bit_index[: (bits - 1).bit_length()]
-        if not self.evenly:
+        if not self.evenly or from_the_top(self.program):
             position = Signal((bits - 1).bit_length())
             with m.If(self.next_bit):
                 m.d.sync += position.eq(position - 1)
