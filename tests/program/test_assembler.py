@@ -51,7 +51,20 @@ def test_windows_only_where_a_step_names_one():
     assert (program.window_bits, program.whole_window_bits) == (4, 4)
     program = of_steps(times(Mode.WINDOW, Context.P, "C * T"), window_bits=4, whole_window_bits=3)
     assert [*map(program.window_bits_of, (Context.WHOLE, Context.P))] == [3, 4]
-    assert [*map(program.last_entry_of, (Context.WHOLE, Context.P))] == [7, 14]
+    assert [*map(program.last_entry_of, (Context.WHOLE, Context.P))] == [7, 15]
+
+
+def test_a_last_entry_that_is_made_apart():
+    product = times(Mode.WINDOW, Context.P, "C * T")
+    apart = times(Scratch.BASE, Context.P, "T_15", into=Scratch.T_15)
+    program = of_steps(product, apart, window_bits=4, whole_window_bits=2)
+    assert [*map(program.last_entry_of, (Context.WHOLE, Context.P))] == [3, 14]
+
+
+def test_bits_that_a_move_goes_on_to():
+    scans = move(rule=Next.IF_WINDOW)
+    assert of_steps(scans).scans_by_moves
+    assert not of_steps(move()).scans_by_moves
 
 
 def test_hardware_that_steps_need():

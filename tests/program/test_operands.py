@@ -1,4 +1,4 @@
-"""References: one number space, in which the upper two bits are the class."""
+"""References: one number space, in which the upper bits are the class."""
 
 import pytest
 
@@ -15,9 +15,9 @@ def test_no_two_references_share_a_number():
 
 def test_the_upper_bits_are_the_class():
     assert {operand >> 4 for operand in Operand} == {0}
-    assert {scratch >> 4 for scratch in Scratch} == {1, 2}
-    assert {Scratch.table(entry) >> 4 for entry in range(16)} == {2}
-    assert {mode >> 4 for mode in Mode} == {3}
+    assert {scratch >> 4 for scratch in Scratch} == {1, 2, 3}
+    assert {Scratch.table(entry) >> 5 for entry in range(32)} == {1}
+    assert {mode >> 4 for mode in Mode} == {4}
 
 
 def test_operands_are_the_contract_s():
