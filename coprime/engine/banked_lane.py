@@ -135,11 +135,9 @@ class BankedLane(Lane):
         if StepKind.MAKE_EVEN in self.program.kinds:
             evens = (sequencer.operation == StepKind.MAKE_EVEN) & (linear.index == 0)
             m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
-        # The units' digits are there as they are written; the host's come with their index.
-        late = history(m, "late", self.multiplies & self.busy, 2)[-1]
-        busy, digit = delays(m, self.busy, 2)[-1], delays(m, self.digit, 2)[-1]
-        given = Mux(late, multiplier.b_write_data, Mux(busy, self._sums(m), digit))
+        given = self._write_data(m)
         m.d.comb += [bank.b_write_data.eq(given) for bank in self.memories]
+        m.d.comb += self.to_other.data.eq(linear.b_write_data)
         if self.program.checks:
             m.d.comb += sequencer.fault.eq(multiplier.fault)
             if self.leads:
@@ -148,14 +146,22 @@ class BankedLane(Lane):
         if self.program.shares_check:
             self._link_sequencers(m)
 
-    def _sums(self, m: Module) -> Value:
-        """What a linear step writes; of x = OTHER what the other lane's does."""
-        sequencer, linear = self.sequencer, self.linear
-        m.d.comb += self.to_other.data.eq(linear.b_write_data)
-        if not any(step.x is Mode.OTHER for step in self.program.steps):
-            return linear.b_write_data
-        takes = history(m, "takes_other", sequencer.x == self.number(Mode.OTHER), 2)[-1]
-        return Mux(takes, self.from_other.data, linear.b_write_data)
+    def _write_data(self, m: Module) -> Value:
+        """What ports B write, two cycles after they are asked to.
+
+        The units' digits are there as they are written; the host's come with their index. Which of
+        four sources it is takes two bits, and so one LUT for each bit of a digit.
+        """
+        sequencer, linear, product = self.sequencer, self.linear, self.multiplier.b_write_data
+        takes: Value = Const(0)
+        if any(step.x is Mode.OTHER for step in self.program.steps):
+            takes = self.busy & ~sequencer.clearing & (sequencer.x == self.number(Mode.OTHER))
+        late = history(m, "late", (self.multiplies & self.busy) | takes, 2)[-1]
+        busy = history(m, "own", self.busy & ~takes, 2)[-1]
+        digit = delays(m, self.digit, 2)[-1]
+        if not isinstance(takes, Const):
+            product = Mux(busy, product, self.from_other.data)
+        return Mux(late, product, Mux(busy, linear.b_write_data, digit))
 
     def _link_sequencers(self, m: Module) -> None:
         """Show the lanes' faults and proofs to each other."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Command, Context, Length, Mode, Operand, Reference, Scratch
-from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
+from coprime.program.steps import EXPONENT_BLINDING_BITS, Next, Step, StepKind
 
 from .contract import Capabilities, Error
 from .layout import Layout
@@ -153,6 +153,7 @@ class LaneModel:
 
     def proceed(self, step: Step) -> None:
         """What comes after a step that is done."""
+        self.at_barrier = step.next is Next.BARRIER
         way = RULES[step.next](self._conditions(step))
         if way.effect is not None:
             self._apply(way.effect, step)

@@ -119,6 +119,8 @@ class Next(enum.IntEnum):
     """The target if the command is MODMUL, else the following step."""
     EACH_BLINDING_BIT = 12
     """The target, EXPONENT_BLINDING_BITS - 1 times, and then the following step."""
+    BARRIER = 13
+    """After a linear step: the following one, once the other lane is at a barrier, too."""
 
 
 @dataclass(frozen=True, kw_only=True)

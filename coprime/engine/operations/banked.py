@@ -85,24 +85,23 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
 def leading_lane(multiplication: Multiplication) -> list[Step]:
     """The same for the first of two lanes, which has P in a private operation."""
     *half, last = _half(multiplication)
+    *check, compared = _check(multiplication)
     return [
         check_modulus(_WHOLE),
         _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
         check_modulus(Context.Q),
-        check_modulus(Context.P),
-        BARRIER,
+        _meet(check_modulus(Context.P)),
         _keep_e(),
         *half,
         _unless_private(last, REDUCE),
-        _clear(Scratch.FACTOR),
-        BARRIER,
+        _meet(_clear(Scratch.FACTOR)),
         _move(Scratch.FACTOR, Mode.OTHER, Context.Q),
         *_recombine(multiplication),
         *_canonical(),
         BARRIER,
         *_claim(_ACC, Operand.X),
-        *_check(multiplication),
-        BARRIER,
+        *check,
+        _meet(compared),
         _give_result(),
         *_not_private(multiplication),
     ]
@@ -114,10 +113,8 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
         BARRIER,
         _keep_e(),
         *_half(multiplication),
-        BARRIER,
-        replace(_move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
-        _restore_e(),
-        BARRIER,
+        _meet(_restore_e()),
+        replace(_meet(_move(_ACC, _ACC, Context.Q)), note="S_q, for the other lane"),
         *_claim(Mode.OTHER, Mode.OTHER),
         *_check(multiplication),
         jump(BARRIER, ""),
@@ -404,6 +401,10 @@ def _give_result() -> Step:
 
 def _for_each_prime(step: Step, target: str) -> Step:
     return replace(step, next=Next.OTHER_PRIME, target=target)
+
+
+def _meet(step: Step) -> Step:
+    return replace(step, next=Next.BARRIER)
 
 
 def _unless_private(step: Step, target: str) -> Step:

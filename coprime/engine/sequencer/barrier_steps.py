@@ -16,7 +16,7 @@ __all__ = ["BarrierSteps"]
 
 
 class BarrierSteps:
-    """The state in which a lane waits, and the step on integers.
+    """The state in which a lane waits, at a step or after one, and the same on integers.
 
     It takes one cycle from where the later lane arrives. A lane that does not lead goes idle at an
     end, and where the other lane ends while it waits. Where both check the result, a fault in the
@@ -54,4 +54,4 @@ class BarrierSteps:
         cycles = max(lane.cycles for lane in lanes) + 1
         for lane in lanes:
             lane.at_barrier, lane.cycles = False, cycles
-            lane.proceed(lane.pc.step)
+            lane.pc.move(jump=int(lane.pc.step.next is Next.JUMP), forward=1)

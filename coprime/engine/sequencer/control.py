@@ -449,7 +449,9 @@ class Sequencer(wiring.Component):
                     ]
                     if way.effect is not None:
                         m.d.comb += self.effects[way.effect].eq(1)
-                    if rule in AFTER_ANY_STEP and rule is not Next.FOLLOWING:
+                    if rule is Next.BARRIER:
+                        m.next = "BARRIER"
+                    elif rule in AFTER_ANY_STEP and rule is not Next.FOLLOWING:
                         with m.If(Value.cast(way.jump) & (self.step.target == 0)):
                             m.next = "END"
 

@@ -78,6 +78,7 @@ AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
     Next.OTHER_PRIME: lambda c: _plain(c.context_is_q, Effect.SWAP_PRIMES),
     Next.JUMP_UNLESS_PRIVATE: lambda c: _plain(~c.private),
     Next.JUMP_IF_MODMUL: lambda c: _plain(c.modmul),
+    Next.BARRIER: lambda c: Way(),
     Next.EACH_BLINDING_BIT: lambda c: _plain(~c.last_blinding_bit, Effect.NEXT_BLINDING_BIT),
 }
 """Of steps without a part in a scan: a jump to address 0 ends the operation."""
