@@ -1,15 +1,17 @@
 """What the cycles of a private operation on `ring` are spent on: the list in docs/ring.md.
 
 `python -m bench.ring_cycles --bits 2048 -p tile=bal50` counts in the engine's prediction, which
-every simulation is compared with.
+every simulation is compared with. Of two lanes (`-p multipliers=2`) each has its columns.
 """
 
 import argparse
-from collections import Counter
+from collections import Counter, defaultdict
 from unittest.mock import patch
 
 from coprime.catalog import family_named
 from coprime.engine.contract import Command
+from coprime.engine.prediction import LaneModel
+from coprime.engine.sequencer.barrier_steps import BarrierSteps
 from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.explore.operands import random_operands
 from coprime.explore.runs import predict_operation
@@ -18,13 +20,27 @@ from coprime.program.steps import Step
 
 from .page import table, thousands
 
-SPENT, TIMES = Counter[str](), Counter[str]()
-"""Cycles, and how many times, by what they are spent on."""
+SPENT, TIMES = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
+"""Cycles, and how many times, by lane, and by what they are spent on."""
+REST = "linear steps, comparisons, scans of exponents, fetching steps"
+pass_barrier = BarrierSteps.pass_barrier
 
 
-def spend(name: str, cycles: int) -> None:
-    SPENT[name] += cycles
-    TIMES[name] += 1
+def name_of(lane: LaneModel) -> str:
+    return "modulo " + " and ".join(prime.name for prime in lane.program.primes)
+
+
+def spend(lane: LaneModel, name: str, cycles: int) -> None:
+    SPENT[name_of(lane)][name] += cycles
+    TIMES[name_of(lane)][name] += 1
+
+
+def wait(lanes: list[LaneModel]) -> None:
+    """Counts what the lanes wait for each other."""
+    before = [lane.cycles for lane in lanes]
+    pass_barrier(lanes)
+    for lane, cycles in zip(lanes, before, strict=True):
+        spend(lane, "waiting for the other lane", lane.cycles - cycles - 1)
 
 
 class CountingModel(OverlapModel):
@@ -34,27 +50,31 @@ class CountingModel(OverlapModel):
 
     def prepare(self, longest: int) -> None:
         self._drain()
-        spend("preparations of M'", self.multiplication.prepare_cycles(longest))
+        spend(self.lane, "preparations of M'", self.multiplication.prepare_cycles(longest))
         super().prepare(longest)
 
     def multiply(self, destination: Reference, step: Step, inner: int, rounds: int) -> None:
         own, before = self.multiplication, self._closes
         count, products = own.words(inner, rounds), own.products(inner, rounds)
         super().multiply(destination, step, inner, rounds)
-        spend("products of words", products)
-        spend("cycles of a multiplication's steps without one", own.period(count) - products)
+        spend(self.lane, "products of words", products)
+        spend(
+            self.lane,
+            "cycles of a multiplication's steps without one",
+            own.period(count) - products,
+        )
         if self._closes - own.period(count) != before:
             self._drain()
-            spend("words of X read before a multiplication", own.loading(count))
+            spend(self.lane, "words of X read before a multiplication", own.loading(count))
         self._draining = own.draining(count)
         if step.descale:
             self._draining -= own.settling
             self._drain()
-            spend("rounds modulo M", own.rounds_after(0, count))
+            spend(self.lane, "rounds modulo M", own.rounds_after(0, count))
 
     def _drain(self) -> None:
         if self._draining:
-            spend("last columns, which nothing fills", self._draining)
+            spend(self.lane, "last columns, which nothing fills", self._draining)
         self._draining = 0
 
 
@@ -66,13 +86,21 @@ def main() -> None:
     settings = {"max_bits": str(options.bits)}
     settings |= dict(setting.split("=") for setting in options.settings)
     operands = random_operands(Command.RSA_PRIVATE, options.bits, 1, checked=True)
-    with patch("coprime.engine.prediction.OverlapModel", CountingModel):
+    with (
+        patch("coprime.engine.prediction.OverlapModel", CountingModel),
+        patch.object(BarrierSteps, "pass_barrier", wait),
+    ):
         design = family_named("ring").choose(settings).design
         total = predict_operation(design, Command.RSA_PRIVATE, operands).cycles
-    rest = total - SPENT.total()
-    rows = [(name, thousands(TIMES[name]), thousands(SPENT[name])) for name in SPENT]
-    rows.append(("linear steps, comparisons, scans of exponents, fetching steps", "", rest))
-    print(table(["", "times", "cycles"], [*rows, ("**all**", "", thousands(total))]))
+    names = list(dict.fromkeys(name for spent in SPENT.values() for name in spent))
+    rows = [
+        [name, *(thousands(each[lane][name]) for lane in SPENT for each in (TIMES, SPENT))]
+        for name in names
+    ]
+    rest = [thousands(total - spent.total()) for spent in SPENT.values()]
+    rows.append([REST, *(cell for cycles in rest for cell in ("", cycles))])
+    rows.append(["**all**", *["", thousands(total)] * len(SPENT)])
+    print(table(["", *(cell for lane in SPENT for cell in ("times", f"cycles {lane}"))], rows))
 
 
 if __name__ == "__main__":
