@@ -37,12 +37,12 @@ class BankedLinkSignature(wiring.Signature):
     -------
     at_barrier, ends, busy : it waits at a BARRIER; it ends the operation; it is not idle
     at_fault : it has a fault, and waits for the other lane, so that both are wiped
-    reduced, proved : of its `Proof`
+    began, proved : of its `Proof`
     data : what its linear unit writes
     """
 
     def __init__(self, digit_width: int):
-        flags = ("at_barrier", "ends", "busy", "at_fault", "reduced", "proved")
+        flags = ("at_barrier", "ends", "busy", "at_fault", "began", "proved")
         super().__init__({**dict.fromkeys(flags, Out(1)), "data": Out(digit_width)})
 
 
@@ -166,7 +166,7 @@ class BankedLane(Lane):
     def _link_sequencers(self, m: Module) -> None:
         """Show the lanes' faults and proofs to each other."""
         sequencer = self.sequencer
-        for name in ("busy", "at_fault", "reduced", "proved"):
+        for name in ("busy", "at_fault", "began", "proved"):
             m.d.comb += [
                 getattr(self.to_other, name).eq(getattr(sequencer, name)),
                 getattr(sequencer, f"other_{name}").eq(getattr(self.from_other, name)),

@@ -101,7 +101,7 @@ class Sequencer(wiring.Component):
     at_fault, other_at_fault : this lane, or the other, has a fault, or has seen one of the other;
         these and the next ones only if the program shares its check
     other_busy : the other lane is not idle
-    reduced, other_reduced, proved, other_proved : of the lanes' `Proof`
+    began, other_began, proved, other_proved : of the lanes' `Proof`
     draws, drawn : a random digit is asked for before an ADD_IF_DRAWN, and there; these and the next
         two only if there is such a step
     drawn_bit : which of the digit's bits decides
@@ -191,9 +191,9 @@ class Sequencer(wiring.Component):
             | ({"differs": In(1), "fault": In(1)} if program.checks else {})
             | (
                 {
-                    **dict.fromkeys(("at_fault", "reduced", "proved"), Out(1)),
+                    **dict.fromkeys(("at_fault", "began", "proved"), Out(1)),
                     **dict.fromkeys(("other_at_fault", "other_busy"), In(1)),
-                    **dict.fromkeys(("other_reduced", "other_proved"), In(1)),
+                    **dict.fromkeys(("other_began", "other_proved"), In(1)),
                 }
                 if program.shares_check
                 else {}
@@ -374,9 +374,8 @@ class Sequencer(wiring.Component):
             ]
             if self.program.shares_check:
                 m.d.comb += [
-                    self.reduced.eq(proof.reduced),
-                    self.proved.eq(proof.proved),
-                    *same_named(proof, self, "other_reduced", "other_proved"),
+                    *same_named(self, proof, "began", "proved"),
+                    *same_named(proof, self, "other_began", "other_proved"),
                 ]
         if self.counter is not None:
             m.submodules.counter = counter = self.counter

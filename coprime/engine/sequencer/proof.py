@@ -39,8 +39,9 @@ class Proof(wiring.Component):
     reduced, zero : CHECK_REDUCED, CHECK_ZERO was passed
     modulus : the context of that CHECK_ZERO
     complete : the result may be read
-    proved : this lane's part of it; this and the next ones only where it is shared
-    other_reduced, other_proved : the other lane's
+    began, proved : CHECK_REDUCED was passed a cycle ago; this lane's part is complete; these and
+        the next ones only where it is shared
+    other_began, other_proved : the other lane's
     """
 
     def __init__(self, primes: Sequence[Context], shared: bool = False):
@@ -49,8 +50,8 @@ class Proof(wiring.Component):
         flags = ("begins", "private", "voids", "reduced", "zero")
         super().__init__(
             {**dict.fromkeys(flags, In(1)), "modulus": In(Context), "complete": Out(1)}
-            | ({"proved": Out(1)} if shared else {})
-            | (dict.fromkeys(("other_reduced", "other_proved"), In(1)) if shared else {})
+            | (dict.fromkeys(("began", "proved"), Out(1)) if shared else {})
+            | (dict.fromkeys(("other_began", "other_proved"), In(1)) if shared else {})
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -62,10 +63,11 @@ class Proof(wiring.Component):
         if self.shared:
             m.d.comb += self.proved.eq(passed == last)
             m.d.comb += self.complete.eq(self.proved & self.other_proved)
+            m.d.sync += self.began.eq(self.reduced)
         with m.If(self.reduced):
             m.d.sync += passed.eq(_REDUCED)
         if self.shared:
-            with m.If(self.reduced ^ self.other_reduced):
+            with m.If(self.began ^ self.other_began):
                 m.d.sync += passed.eq(_NONE)
         with m.If(self.zero):
             m.d.sync += passed.eq(_NONE)
