@@ -19,8 +19,8 @@ needed, and nothing of r is kept. As E and D_p are odd, one less is a lowest bit
 With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
 
 Of two lanes, the first one has P and the second one Q, for the powers and for the check. They meet
-where one takes what the other one has: S_q, then S, and X beside it, as it is the leading lane's
-that software has the residue of.
+where one takes what the other one has: S_q, and E, which the second lane keeps; then S, and X
+beside it, as it is the leading lane's that software has the residue of.
 
 All of it is one list, in which the commands share what they can, and both primes everything: with
 at most 63 steps a bit of the program memory is a LUT.
@@ -71,7 +71,8 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         # S_q, below 2Q, as long as M.
         _unless_private(_clear(Scratch.FACTOR), REDUCE),
         _move(Scratch.FACTOR, Scratch.PART, Context.Q),
-        *_recombine(multiplication, restores_e=not blinding),
+        *([] if blinding else [_restore_e()]),
+        *_recombine(multiplication),
         *_canonical(),
         *_claim(_ACC, Operand.X),
         *check,
@@ -91,11 +92,11 @@ def leading_lane(multiplication: Multiplication) -> list[Step]:
         _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
         check_modulus(Context.Q),
         _meet(check_modulus(Context.P)),
-        _keep_e(),
         *half,
         _unless_private(last, REDUCE),
         _meet(_clear(Scratch.FACTOR)),
         _move(Scratch.FACTOR, Mode.OTHER, Context.Q),
+        _move(Operand.E, Mode.OTHER, _WHOLE),
         *_recombine(multiplication),
         *_canonical(),
         BARRIER,
@@ -113,8 +114,9 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
         BARRIER,
         _keep_e(),
         *_half(multiplication),
+        BARRIER,
+        replace(_move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
         _meet(_restore_e()),
-        replace(_meet(_move(_ACC, _ACC, Context.Q)), note="S_q, for the other lane"),
         *_claim(Mode.OTHER, Mode.OTHER),
         *_check(multiplication),
         jump(BARRIER, ""),
@@ -264,7 +266,7 @@ def _table(context: Context, base: Scratch | None) -> Step:
     return multiply(Mode.ENTRY, _ACC, factor, context, note, next=Next.EACH_ENTRY)
 
 
-def _recombine(multiplication: Multiplication, restores_e: bool = True) -> list[Step]:
+def _recombine(multiplication: Multiplication) -> list[Step]:
     """S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula with the weight Z_p of S_p.
 
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
@@ -287,7 +289,6 @@ def _recombine(multiplication: Multiplication, restores_e: bool = True) -> list[
         plus_p,
         plus_p,
         linear(StepKind.SUBTRACT, Scratch.TERM, _ACC, Scratch.PART, _P, "S_p - S_q + 2P, below 4P"),
-        *([_restore_e()] if restores_e else []),
         *_prepare(multiplication, _WHOLE),
         descale(multiplication, weighed),
         linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, _WHOLE, "... + S_q"),
