@@ -133,6 +133,9 @@ class Choice:
     family: Family
     values: Mapping[str, int | str]
 
+    def __hash__(self) -> int:
+        return hash((self.family.name, frozenset(self.values.items())))
+
     @property
     def design(self) -> Design:
         """The engine's design."""

@@ -1,6 +1,7 @@
 """Verilog of designs and of their parts: what is built, simulated and measured."""
 
 from collections.abc import Collection
+from functools import lru_cache
 
 from coprime import __version__
 from coprime.bus.accelerator import Accelerator, Bus
@@ -50,6 +51,13 @@ def accelerator_verilog(
     paddings: Collection[Padding] = (),
 ) -> str:
     """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
+    return _accelerator_verilog(choice, target, bus, tuple(paddings))
+
+
+@lru_cache(maxsize=8)  # who has opened a design once often opens it again
+def _accelerator_verilog(
+    choice: Choice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
+) -> str:
     hardware = Accelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
@@ -80,6 +88,7 @@ def multiplier_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
     return to_verilog(hardware, f"{choice.module_name}_multiplier", header=_header(choice, target))
 
 
+@lru_cache(maxsize=8)
 def cluster_verilog(
     choice: ClusterChoice, target: Target = Target.GENERIC, bus: Bus = Bus.AXI4_LITE
 ) -> str:

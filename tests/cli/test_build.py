@@ -10,6 +10,7 @@ import pytest
 
 from coprime import __version__
 from coprime.explore import openssl
+from coprime.flow import parts
 from tests.cli.command import files_in, run, run_json
 
 _AREA = ("lut", "ff", "carry", "dsp", "bram")
@@ -18,6 +19,7 @@ _AREA = ("lut", "ff", "carry", "dsp", "bram")
 def test_build_is_reproducible(capsys, tmp_path):
     texts = []
     for folder in ("one", "two"):
+        parts._accelerator_verilog.cache_clear()
         status, out, _ = run(capsys, "build", "fdfm", "-p", "max_bits=512", "-o", tmp_path / folder)
         assert status == 0
         verilog, *_ = printed = out.splitlines()

@@ -7,6 +7,7 @@ import time
 import pytest
 from amaranth.back import rtlil
 
+from coprime.flow import parts
 from tests.cli.wrong_inputs import PAGE, WRONG, answer, page, prepare
 
 COMMANDS = [command for commands in WRONG.values() for command in commands]
@@ -31,6 +32,7 @@ def test_one_sentence_before_any_work(folder, monkeypatch, command):
         raise AssertionError("work was begun")
 
     monkeypatch.setattr(rtlil, "convert", work)
+    monkeypatch.setattr(parts, "_accelerator_verilog", work)  # which keeps some
     monkeypatch.setattr(subprocess, "run", work)
     before, start = contents(folder), time.process_time()
     status, out, err = answer(command, folder)

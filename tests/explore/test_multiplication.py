@@ -31,7 +31,14 @@ def test_a_multiplier_of_two_memories_is_not_simulated_by_itself(family):
 
 
 @pytest.mark.parametrize("family", LANES)
-@pytest.mark.parametrize(("longest", "bits"), [(64, 64), (96, 64), (100, 100), (130, 129)])
+@pytest.mark.parametrize(
+    ("longest", "bits"),
+    [
+        (96, 64),
+        (130, 129),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((64, 64), (100, 100))),
+    ],
+)
 def test_cycles_are_the_predicted_ones(family, longest, bits):
     own = design(family, longest)
     for seed in (1, 2, 3):

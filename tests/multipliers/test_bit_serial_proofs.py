@@ -205,7 +205,7 @@ def test_moduli_of_five_bits_in_a_register_of_seven():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("difference", [-1, 1])
+@pytest.mark.parametrize("difference", [-1, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_proof_finds_another_count_of_cycles(family, difference):
     multiplier = make(family, (1, 3))
     assert not prove(multiplier, bench_cycles(multiplier) + difference)

@@ -47,6 +47,10 @@ def all_cases(length, width):
             yield case_of(x, y, m, width)
 
 
+def slow(*arguments):
+    return pytest.param(*arguments, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(("length", "words"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 5)])
 def test_every_operand(length, words):
     width = digits(length + HEADROOM, words)
@@ -60,7 +64,7 @@ def test_every_operand_of_four_and_five_bits(length, words):
     check(make(MontgomeryRadix2, words, width), list(all_cases(length, width)))
 
 
-@pytest.mark.parametrize(("length", "width"), [(29, 8), (30, 8), (31, 8), (62, 32)])
+@pytest.mark.parametrize(("length", "width"), [(29, 8), (30, 8), slow(31, 8), slow(62, 32)])
 def test_edges(length, width):
     """Moduli of all ones and with two; a register that they fill, and one that they do not."""
     cases = []
@@ -70,7 +74,10 @@ def test_edges(length, width):
     check(make(MontgomeryRadix2, digits(length + HEADROOM, width), width), cases)
 
 
-@pytest.mark.parametrize(("words", "width"), [(8, 8), (4, 16), (4, 32), (1, 64), (7, 3), (9, 1)])
+@pytest.mark.parametrize(
+    ("words", "width"),
+    [(1, 64), (7, 3), *(slow(*one) for one in ((8, 8), (4, 16), (4, 32), (9, 1)))],
+)
 def test_random_lengths(words, width):
     """Any length up to the longest; factors longer and shorter than the modulus; 1 as a factor."""
     generator = random.Random(words * 100 + width)
@@ -86,7 +93,7 @@ def test_random_lengths(words, width):
     check(make(MontgomeryRadix2, words, width), cases)
 
 
-@pytest.mark.parametrize("length", [256, 512, 1031, pytest.param(2048, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [256, slow(512), slow(1031), slow(2048)])
 def test_long_operands(length):
     generator = random.Random(length)
     m = generator.getrandbits(length) | 1 << (length - 1) | 1
