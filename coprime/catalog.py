@@ -15,16 +15,23 @@ from coprime.engine.bit_serial import (
     montgomery_2csa,
     montgomery_r2,
 )
+from coprime.engine.budget import Budget, Candidate
 from coprime.engine.compact import compact
 from coprime.engine.design import Design
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.lengths import Lengths
-from coprime.engine.ring import RING_TILES, ring
+from coprime.engine.ring import RING_BUDGET, RING_TILES, ring
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.fixed_modulus.design import compression, direct
-from coprime.parameters import AnyParameter, ChoiceParameter, ModulusParameter, Parameter
+from coprime.parameters import (
+    AnyParameter,
+    BudgetParameter,
+    ChoiceParameter,
+    ModulusParameter,
+    Parameter,
+)
 
 __all__ = [
     "CLUSTER",
@@ -60,6 +67,7 @@ class Family:
     summary : one line
     parameters : what `design` takes, each with its default
     design : makes the engine's design
+    budget : of DSP slices, by which some of the parameters can be picked
     """
 
     name: str
@@ -67,6 +75,12 @@ class Family:
     summary: str
     parameters: tuple[AnyParameter, ...]
     design: Callable[..., Design]
+    budget: Budget | None = None
+
+    @property
+    def settings(self) -> tuple[AnyParameter | BudgetParameter, ...]:
+        """What can be set: the parameters, and the budget."""
+        return (*self.parameters, *([self.budget.parameter] if self.budget else []))
 
     def choose(
         self, settings: Mapping[str, str], lengths: Lengths | None = None, *, option: str = "-p "
@@ -75,27 +89,35 @@ class Family:
 
         With `lengths` the design is one that holds such numbers. Then max_bits, if it is not in
         `settings`, is the default if that is enough, else the next multiple of 1024 that is, or the
-        maximum. A family for one modulus has no max_bits, and ignores the lengths.
+        maximum. A family for one modulus has no max_bits, and ignores the lengths. With a budget,
+        the parameters that it stands for are those of the fastest design within it; of these, what
+        `settings` has stays as it is.
 
-        Raises ValueError for an unknown name, a value out of range, or a design that is too short
-        for `lengths`; that error names the max_bits that is not, set with `option` before it.
+        Raises ValueError for an unknown name, a value out of range, a budget that no design keeps,
+        or a design that is too short for `lengths`; that error names the max_bits that is not, set
+        with `option` before it.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
+        known = {one.name: one for one in self.settings}
         for name in settings:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
                 raise ValueError(f"{self.name} has no parameter {name!r}; {hint}")
         values = {
-            name: parameter.parse(settings[name]) if name in settings else parameter.default
-            for name, parameter in known.items()
+            one.name: one.parse(settings[one.name]) if one.name in settings else one.default
+            for one in self.parameters
         }
-        choice = Choice(self, values)
+
+        def of_size(bits: int | str) -> Choice:
+            return Choice(self, self._picked({**values, MAX_BITS: bits}, settings))
+
         if lengths is None or not self.sizes:
-            return choice
-        fitting = self._fitting(choice, lengths)
-        if MAX_BITS not in settings:
-            choice = fitting or choice.of_size(self.sizes[-1])
+            return Choice(self, self._picked(values, settings))
+        fitting = self._fitting(of_size, lengths)
+        if MAX_BITS in settings:
+            choice = of_size(values[MAX_BITS])
+        else:
+            choice = fitting or of_size(self.sizes[-1])
         excess = lengths.excess(choice.design.capabilities)
         if not excess:
             return choice
@@ -118,11 +140,37 @@ class Family:
 
     def holds(self, lengths: Lengths) -> bool:
         """Whether a design of the family for any modulus holds numbers of these lengths."""
-        return self._fitting(self.choose({}), lengths) is not None
+        return self._fitting(self.choose({}).of_size, lengths) is not None
 
-    def _fitting(self, choice: "Choice", lengths: Lengths) -> "Choice | None":
-        """The same with the first of `sizes` that is enough; None if none is."""
-        candidates = (choice.of_size(bits) for bits in self.sizes)
+    def within_budget(
+        self, settings: Mapping[str, str], lengths: Lengths | None = None
+    ) -> "list[Candidate]":
+        """What the budget in `settings` picks from, the one that `choose` gives first.
+
+        The size is that of this design. Raises ValueError as `choose`, or if there is no budget.
+        """
+        choice = self.choose(settings, lengths)
+        if self.budget is None or self.budget.parameter.name not in settings:
+            raise ValueError(f"{self.name} is given no budget of DSP slices")
+        return self._candidates(self.budget, choice.values, settings)
+
+    def _picked(
+        self, values: Mapping[str, int | str], settings: Mapping[str, str]
+    ) -> Mapping[str, int | str]:
+        """The values with those that the budget, if there is one, stands for."""
+        if self.budget is None or self.budget.parameter.name not in settings:
+            return values
+        return self._candidates(self.budget, values, settings)[0].values
+
+    def _candidates(
+        self, budget: Budget, values: Mapping[str, int | str], settings: Mapping[str, str]
+    ) -> "list[Candidate]":
+        limit = budget.parameter.parse(settings[budget.parameter.name])
+        return budget.candidates(self.design, values, settings, limit)
+
+    def _fitting(self, of_size: "Callable[[int], Choice]", lengths: Lengths) -> "Choice | None":
+        """The design of the first of `sizes` that is enough; None if none is."""
+        candidates = map(of_size, self.sizes)
         return next((one for one in candidates if lengths.fit(one.design.capabilities)), None)
 
 
@@ -358,6 +406,7 @@ FAMILIES: Mapping[str, Family] = {
                 ),
             ),
             design=ring,
+            budget=RING_BUDGET,
         ),
     )
 }

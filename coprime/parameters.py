@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from coprime.model.moduli import MODULI, modulus_of
 
-__all__ = ["AnyParameter", "ChoiceParameter", "ModulusParameter", "Parameter"]
+__all__ = ["AnyParameter", "BudgetParameter", "ChoiceParameter", "ModulusParameter", "Parameter"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,37 @@ class ModulusParameter:
     def record(self) -> Mapping[str, object]:
         """Type and the names, as in `coprime list --json`."""
         return {"type": "modulus", "names": list(MODULI)}
+
+
+@dataclass(frozen=True)
+class BudgetParameter:
+    """A limit that a family picks other parameters by; the design itself does not take it.
+
+    Parameters
+    ----------
+    picks : names of the parameters that it stands for
+    """
+
+    name: str
+    minimum: int
+    maximum: int
+    picks: tuple[str, ...]
+    summary: str
+
+    @property
+    def default(self) -> None:
+        """Without it, the parameters are as given, or have their defaults."""
+        return
+
+    def parse(self, text: str) -> int:
+        """Read a value; ValueError with the allowed range if it is none."""
+        return Parameter(self.name, self.minimum, self.maximum, 0, "").parse(text)
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type, range, and what it picks, as in `coprime list --json`."""
+        limits = {"minimum": self.minimum, "maximum": self.maximum}
+        return {"type": "budget", **limits, "picks": list(self.picks)}
 
 
 AnyParameter = Parameter | ChoiceParameter | ModulusParameter

@@ -84,7 +84,7 @@ def _words(name: str, words: Iterable[str], *, files: bool = False) -> Completio
 def _parameters() -> Completion:
     """The parameters of the family that the command line names, each with its equals sign."""
     cores = ["engine", *(parameter.name for parameter in CLUSTER_PARAMETERS)]
-    names = {family.name: [one.name for one in family.parameters] for family in FAMILIES.values()}
+    names = {family.name: [one.name for one in family.settings] for family in FAMILIES.values()}
     names[CLUSTER] = [*cores, *dict.fromkeys(name for one in names.values() for name in one)]
     cases = {name: " ".join(f"{one}=" for one in own) for name, own in names.items()}
     function = "_coprime_parameters"

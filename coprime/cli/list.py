@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
-from coprime.parameters import AnyParameter
+from coprime.parameters import AnyParameter, BudgetParameter
 
 from .options import add_json
 from .output import print_json
@@ -31,8 +31,8 @@ def run(options: argparse.Namespace) -> None:
     for record in records:
         print(f"{record['name']}  ({record['paper'] or 'our own'}): {record['summary']}")
         for parameter in record["parameters"]:
-            summary, value = parameter["summary"], parameter["default"]
-            print(f"    -p {parameter['name']}=  {summary} ({_span(parameter)}, default {value})")
+            summary, span = parameter["summary"], _span(parameter)
+            print(f"    -p {parameter['name']}=  {summary} ({span}, {_default(parameter)})")
         print(f"    {', '.join(record['operations'])}")
 
 
@@ -43,7 +43,7 @@ def _records() -> list[dict[str, Any]]:
             "name": family.name,
             "paper": family.paper,
             "summary": family.summary,
-            "parameters": [_parameter(parameter) for parameter in family.parameters],
+            "parameters": [_parameter(parameter) for parameter in family.settings],
             "operations": [command.name for command in sorted(capabilities.required)],
             "constant_time": capabilities.constant_time,
             "max_length": capabilities.max_length,
@@ -73,7 +73,7 @@ def _records() -> list[dict[str, Any]]:
     return [*records, cluster]
 
 
-def _parameter(parameter: AnyParameter) -> dict[str, object]:
+def _parameter(parameter: AnyParameter | BudgetParameter) -> dict[str, object]:
     return {
         "name": parameter.name,
         **parameter.record,
@@ -84,8 +84,15 @@ def _parameter(parameter: AnyParameter) -> dict[str, object]:
 
 def _span(parameter: dict[str, Any]) -> str:
     """The values that a parameter can have."""
-    if parameter["type"] == "int":
+    if parameter["type"] in ("int", "budget"):
         return f"{parameter['minimum']}..{parameter['maximum']}"
     if parameter["type"] == "modulus":
         return "p-256, curve25519, ..."
     return ", ".join(parameter["choices"])
+
+
+def _default(parameter: dict[str, Any]) -> str:
+    """What is taken if the parameter is not set."""
+    if parameter["type"] == "budget":
+        return f"in place of {', '.join(parameter['picks'])}"
+    return f"default {parameter['default']}"

@@ -5,7 +5,8 @@ import sys
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
-from coprime.explore.explain import explain
+from coprime.engine.lengths import Lengths
+from coprime.explore.explain import explain, explain_budget
 from coprime.explore.operands import Operands, random_lengths, random_operands
 from coprime.explore.runs import Run, run_cluster, run_operation
 
@@ -28,7 +29,7 @@ __all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
-_EXPLAINS = "--explain is for compression, which is made for one modulus"
+_EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"
 _RAW = {"x": "first factor, base or message", "y": "second factor", "e": "exponent", "m": "modulus"}
 """Options that give an operand, with its meaning."""
 _NEEDED = {
@@ -63,8 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="for a fixed modulus: which multiple products are reduced by, and why; with --m alone,"
-        " nothing is simulated",
+        help="for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
+        " the designs within the budget; without operands, or with --m alone, nothing is simulated",
     )
     add_paddings(parser)
     parser.add_argument("--trace", type=location, metavar="FST", help="file to write waveforms to")
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         check_file("--trace", options.trace)
     many = isinstance(choice, ClusterChoice)
     fixed = not many and MODULUS in choice.values
-    if options.explain and not fixed:
+    if options.explain and not fixed and not _has_budget(options, choice):
         raise ValueError(_EXPLAINS)
     if options.requests is not None and not many:
         raise ValueError("--requests is for a cluster")
@@ -86,11 +87,16 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("a cluster has no padding in hardware")
     if isinstance(choice, Choice) and fixed:
         return _run_fixed(options, choice, command)
+    if options.explain and _nothing_given(options):
+        _explain_budget(options, choice)
+        return 0
     given = _operands(options, command, options.seed) if options.bits is None else None
     lengths = random_lengths(command, options.bits) if given is None else given.lengths
     choice = chosen_design(options, lengths)
     if isinstance(choice, ClusterChoice):
         return _run_cluster(options, choice, command, given)
+    if options.explain:
+        _explain_budget(options, choice, lengths)
     return _run_one(options, choice, command, given or _operands(options, command, options.seed))
 
 
@@ -107,8 +113,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
                 f" {options.m:x}: leave one of them out"
             )
         options.m = fixed if options.m is None and options.bits is None else options.m
-    given = (options.x, options.y, options.e, options.key, options.input, options.bits)
-    if options.explain and all(one is None for one in given):
+    if options.explain and _nothing_given(options):
         if options.m is None:
             raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
         explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))
@@ -125,6 +130,32 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
         print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
     announce(choice)
     return _run_one(options, choice, command, operands)
+
+
+def _nothing_given(options: argparse.Namespace) -> bool:
+    """Whether there are no operands, but maybe a modulus."""
+    given = (options.x, options.y, options.e, options.key, options.input, options.bits)
+    return all(one is None for one in given)
+
+
+def _has_budget(options: argparse.Namespace, choice: Choice | ClusterChoice) -> bool:
+    """Whether a design is picked by -p dsp=."""
+    budget = None if isinstance(choice, ClusterChoice) else choice.family.budget
+    return budget is not None and budget.parameter.name in chosen_settings(options)
+
+
+def _explain_budget(
+    options: argparse.Namespace, choice: Choice | ClusterChoice, lengths: Lengths | None = None
+) -> None:
+    """Print the designs within the budget; beside a result as JSON, on stderr."""
+    assert isinstance(choice, Choice)
+    explained = explain_budget(choice.family, chosen_settings(options), lengths)
+    if not options.json:
+        print(explained.text)
+    elif lengths is None:
+        print_json(explained.record())
+    else:
+        print(explained.text, file=sys.stderr)
 
 
 def _run_one(

@@ -6,13 +6,15 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
+from coprime.parameters import BudgetParameter
 
+from .budget import Budget
 from .compact import WHOLE_WINDOW, banked_operands
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 from .residue import residue_width
 
-__all__ = ["RING_TILES", "ring"]
+__all__ = ["RING_BUDGET", "RING_TILES", "ring"]
 
 _LEAST_RESIDUE = 12
 """Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
@@ -86,3 +88,27 @@ def ring(
         return RingMultiplier(cells, whole, capabilities.count_bits, target, delay)
 
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
+
+
+def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
+    return TILES[tile].SLICES * tiles * multipliers
+
+
+_BUDGET_CHOICES: dict[str, tuple[int | str, ...]] = {
+    # Those that are the same number of slices on each target.
+    "tile": tuple(name for name in RING_TILES if set(TILES[name].TARGETS) == set(Target)),
+    "tiles": (1, 2),
+    "multipliers": (1, 2),
+}
+RING_BUDGET = Budget(
+    BudgetParameter(
+        "dsp",
+        1,
+        max(TILES[name].SLICES for name in RING_TILES) * 2 * 2,
+        tuple(_BUDGET_CHOICES),
+        "most DSP slices; the fastest design with so many",
+    ),
+    _BUDGET_CHOICES,
+    _slices,
+)
+"""DSP slices in place of a tile, of how many there are of it, and of how many multipliers."""

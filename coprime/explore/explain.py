@@ -1,18 +1,32 @@
-"""Why a design for one modulus works modulo what it does: the multiples, and the tree."""
+"""Why a design is what it is.
 
+For one modulus: the multiples that it may work modulo, and the tree. For a budget of DSP slices:
+the designs within it.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coprime.catalog import Choice
+from coprime.catalog import Choice, Family
 from coprime.cells.compression import product_plan
 from coprime.cells.compressor_tree import Plan
+from coprime.engine.budget import Candidate
+from coprime.engine.lengths import Lengths
 from coprime.fixed_modulus.arithmetic import FixedModulus, Method
 from coprime.fixed_modulus.design import FixedModulusDesign
 from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
 
-__all__ = ["PLANNED_BITS", "Explanation", "explain", "tree_gates"]
+__all__ = [
+    "PLANNED_BITS",
+    "BudgetExplanation",
+    "Explanation",
+    "explain",
+    "explain_budget",
+    "tree_gates",
+]
 
 PLANNED_BITS = 128
 """Modulus up to which the tree is planned, too: in about two seconds."""
@@ -110,6 +124,56 @@ class Explanation:
                 "delay": plan.delay,
             },
         }
+
+
+@dataclass(frozen=True)
+class BudgetExplanation:
+    """The designs within a budget of DSP slices.
+
+    Parameters
+    ----------
+    family : Family
+    picks : names of the parameters that the budget stands for
+    candidates : the designs, the fastest first, which is the one that is picked
+    """
+
+    family: Family
+    picks: Sequence[str]
+    candidates: Sequence[Candidate]
+
+    @property
+    def text(self) -> str:
+        """A line for each design."""
+        first = self.candidates[0]
+        others = ", ".join(f"{k}={v}" for k, v in first.values.items() if k not in self.picks)
+        lines = [
+            f"{self.family.name} with {others}: the first is picked; cycles are those of"
+            " RSA_PRIVATE, as predicted",
+            f"{'cycles':>15}  {'DSP slices':>10}  parameters",
+        ]
+        for one in self.candidates:
+            chosen = " ".join(f"{name}={one.values[name]}" for name in self.picks)
+            lines.append(f"{one.cycles:>15,}  {one.slices:>10}  {chosen}")
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, object]:
+        """The same as JSON has it."""
+        return {
+            "family": self.family.name,
+            "candidates": [
+                {"parameters": dict(one.values), "dsp": one.slices, "predicted_cycles": one.cycles}
+                for one in self.candidates
+            ],
+        }
+
+
+def explain_budget(
+    family: Family, settings: Mapping[str, str], lengths: Lengths | None = None
+) -> BudgetExplanation:
+    """The designs that a budget in `settings` picks from. Raises ValueError as `Family.choose`."""
+    candidates = family.within_budget(settings, lengths)
+    assert family.budget is not None
+    return BudgetExplanation(family, family.budget.parameter.picks, candidates)
 
 
 def tree_gates(choice: Choice) -> int:

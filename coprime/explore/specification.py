@@ -30,6 +30,7 @@ from coprime.catalog import (
     CLUSTER_PARAMETERS,
     FAMILIES,
     AnyParameter,
+    BudgetParameter,
     Choice,
     ChoiceParameter,
     ClusterChoice,
@@ -421,7 +422,7 @@ def _settings(
     families: Sequence[Family], parameters: Mapping[str, Sequence[object]]
 ) -> Mapping[str, Sequence[int | str]]:
     """Values of each parameter, which at least one of the families has."""
-    known = {parameter.name: parameter for family in families for parameter in family.parameters}
+    known = {parameter.name: parameter for family in families for parameter in family.settings}
     _check_keys("parameters", parameters, list(known))
     return {
         name: [setting for value in values for setting in _values(known[name], value)]
@@ -429,7 +430,7 @@ def _settings(
     }
 
 
-def _values(parameter: AnyParameter, value: object) -> Sequence[int | str]:
+def _values(parameter: AnyParameter | BudgetParameter, value: object) -> Sequence[int | str]:
     if value == SIZE:
         return [SIZE]
     if isinstance(parameter, ModulusParameter):
@@ -446,7 +447,7 @@ def _choices(
     family: Family, size: int, settings: Mapping[str, Sequence[int | str]], *, skip: bool
 ) -> Iterator[Choice]:
     """The family with every combination of values; `skip` those out of range that are the size."""
-    names = [parameter.name for parameter in family.parameters if parameter.name in settings]
+    names = [parameter.name for parameter in family.settings if parameter.name in settings]
     for values in itertools.product(*(settings[name] for name in names)):
         chosen = {
             name: str(size if value == SIZE else value).replace(_BITS, str(size))

@@ -104,6 +104,8 @@ WRONG = {
         "run compact MODMUL --bits 64 --requests 2",
         "run cluster MODMUL --bits 64 --requests 0",
         "run compact MODMUL --bits 64 --explain",
+        "run ring MODMUL --bits 64 -p dsp=0",
+        "run ring MODMUL --bits 64 -p dsp=5 -p tile=bal50",
         "run compression MODMUL --m kyber",
         "run compression MODMUL -p modulus=kyber --m 5 --explain",
     ],

@@ -1,0 +1,126 @@
+"""Choosing the fastest design that so many DSP slices are enough for."""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+from coprime.parameters import BudgetParameter
+from coprime.program.operands import Command, Operand
+
+from .contract import Error
+from .design import Design
+from .precomputation import private_operation
+
+__all__ = ["Budget", "Candidate"]
+
+Values = Mapping[str, int | str]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A design within a budget.
+
+    Parameters
+    ----------
+    values : each of its parameters
+    slices : its DSP slices
+    cycles : those of RSA_PRIVATE with a modulus of max_bits, and two primes of half that length
+    """
+
+    values: Values
+    slices: int
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most DSP slices of a design, in place of some of its parameters.
+
+    Parameters
+    ----------
+    parameter : its name, its range, and which parameters it stands for
+    choices : values of each of these that are looked at
+    slices : DSP slices of a design, from the values of all its parameters
+    """
+
+    parameter: BudgetParameter
+    choices: Mapping[str, tuple[int | str, ...]]
+    slices: Callable[..., int]
+
+    def candidates(
+        self, design: Callable[..., Design], values: Values, given: Collection[str], limit: int
+    ) -> list[Candidate]:
+        """Designs of at most `limit` DSP slices, the fastest first; of equal ones, the smallest.
+
+        Parameters
+        ----------
+        design : makes the engine's design
+        values : each parameter of it
+        given : those that the user has set: they stay
+        limit : the most DSP slices, at least 1
+
+        Raises ValueError if none has so few.
+        """
+        designs = list(self._designs(design, values, given))
+        within = [one for one in designs if self.slices(**one) <= limit]
+        if not within:
+            least = min((self.slices(**one) for one in designs), default=None)
+            hint = "it takes other values" if least is None else f"the smallest has {least}"
+            raise ValueError(f"no such design has {limit} DSP slices or less; {hint}")
+        found = [
+            Candidate(one, self.slices(**one), _private_cycles(design, tuple(one.items())))
+            for one in within
+        ]
+        return sorted(found, key=lambda one: (one.cycles, one.slices))
+
+    def _designs(
+        self, design: Callable[..., Design], values: Values, given: Collection[str]
+    ) -> Iterator[Values]:
+        """Every combination of choices that there is a design with."""
+        names = [name for name in self.choices if name not in given]
+        for chosen in itertools.product(*(self.choices[name] for name in names)):
+            combined = {**values, **dict(zip(names, chosen, strict=True))}
+            with contextlib.suppress(ValueError):  # a tile may be too small for so long a modulus
+                design(**combined)
+                yield combined
+
+
+@lru_cache(maxsize=256)
+def _private_cycles(
+    design: Callable[..., Design], values: tuple[tuple[str, int | str], ...]
+) -> int:
+    """Cycles of RSA_PRIVATE with a modulus of the longest length, as the design predicts them.
+
+    Any numbers will do for a design in constant time. 1 to any power is 1, so that the primes need
+    not be prime, and the result passes its check with any exponents.
+    """
+    own = design(**dict(values))
+    bits = own.capabilities.max_length
+    operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))
+    predicted = own.predict(Command.RSA_PRIVATE, {**operands, Operand.X: 1}, lengths)
+    assert predicted.error is Error.NONE
+    return predicted.cycles
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Two coprime odd numbers in place of primes, and all-ones exponents."""
+
+    n: int
+    d: int
+    p: int
+    q: int
+    dp: int
+    dq: int
+    e: int = 65537
+
+    @classmethod
+    def of_length(cls, bits: int) -> Self:
+        """For a modulus of `bits` bits."""
+        long, short = (bits + 1) // 2, bits // 2
+        dp, dq = (1 << long) - 1, (1 << short) - 1
+        p, q = dp, dq - 2 * (long == short)  # 2^k - 1 and 2^(k-1) - 1 are coprime
+        return cls(p * q, (1 << bits) - 1, p, q, dp, dq)
