@@ -404,6 +404,12 @@ FAMILIES: Mapping[str, Family] = {
                     0,
                     "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
                 ),
+                ChoiceParameter(
+                    "blinding",
+                    BLINDINGS,
+                    "none",
+                    "what random numbers blind in a private operation",
+                ),
             ),
             design=ring,
             budget=RING_BUDGET,

@@ -18,13 +18,15 @@ from .design import EngineDesign, check_ranges, lane_capabilities, required_oper
 from .layout import BankedLayout
 
 __all__ = [
+    "BLINDED_WINDOW",
     "WHOLE_WINDOW",
     "WINDOW",
     "banked_operands",
+    "blinding_named",
     "compact",
 ]
 
-WINDOW, _BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
+WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
 _LEAST_BLINDED = 128
@@ -44,9 +46,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
 
     Raises ValueError where a parameter is out of its range.
     """
-    if blinding not in BLINDINGS:
-        raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {blinding!r}")
-    chosen = Blinding[blinding.upper()]
+    chosen = blinding_named(blinding)
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication()
@@ -66,10 +66,17 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         checked=True,
         draws=bool(chosen),
     )
-    window = _BLINDED_WINDOW if chosen else WINDOW
+    window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
+
+
+def blinding_named(name: str) -> Blinding:
+    """None, base, exponent or both; ValueError for another name."""
+    if name not in BLINDINGS:
+        raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {name!r}")
+    return Blinding[name.upper()]
 
 
 def banked_operands() -> Mapping[Command, frozenset[Operand]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Command, Context, Length, Mode, Operand, Reference, Scratch
-from coprime.program.steps import EXPONENT_BLINDING_BITS, Next, Step, StepKind
+from coprime.program.steps import Next, Step, StepKind, exponent_blinding_bits
 
 from .contract import Capabilities, Error
 from .layout import Layout
@@ -120,6 +120,7 @@ class LaneModel:
         """By a linear step."""
         self.count = 0
         """In the counter."""
+        self._blinding_bits = exponent_blinding_bits(capabilities.digit_width)
         self.blinding_bit = 0
         self.pc = ProgramCounter(program, command)
         self.current = CurrentContextModel(program.primes, command)
@@ -164,7 +165,7 @@ class LaneModel:
     def _conditions(self, step: Step) -> Conditions:
         always = {
             "last_count": int(self.count == 1),
-            "last_blinding_bit": int(self.blinding_bit == EXPONENT_BLINDING_BITS - 1),
+            "last_blinding_bit": int(self.blinding_bit == self._blinding_bits - 1),
             "context_is_q": self.current.is_q,
             "private": int(self.private),
             "modmul": int(self.command is Command.MODMUL),
@@ -196,7 +197,7 @@ class LaneModel:
         elif effect is Effect.SWAP_PRIMES:
             self.current.swap()
         elif effect is Effect.NEXT_BLINDING_BIT:
-            self.blinding_bit = (self.blinding_bit + 1) % EXPONENT_BLINDING_BITS
+            self.blinding_bit = (self.blinding_bit + 1) % self._blinding_bits
 
     def end(self, error: Error) -> None:
         """End the operation with an error."""

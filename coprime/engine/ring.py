@@ -9,7 +9,7 @@ from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter
 
 from .budget import Budget
-from .compact import WHOLE_WINDOW, banked_operands
+from .compact import BLINDED_WINDOW, WHOLE_WINDOW, banked_operands, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 from .residue import residue_width
@@ -37,6 +37,7 @@ def ring(
     tiles: int = 1,
     multipliers: int = 1,
     window: int = 0,
+    blinding: str = "none",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
@@ -47,6 +48,10 @@ def ring(
     prime are one window: 4, 5, or with 0 as many as need the least block RAM, and rather 5. Modulo
     the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
     RSA_PRIVATE works modulo both primes side by side.
+
+    `blinding` is none, base, exponent or both, and needs one multiplier. With any, windows modulo a
+    prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents need primes that are
+    shorter than the modulus by 64 bits in whole words.
 
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
@@ -60,12 +65,15 @@ def ring(
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
+    chosen = blinding_named(blinding)
+    if chosen and (multipliers == 2 or window):
+        raise ValueError("with blinding there are one multiplier, and windows of 3 bits")
     multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
     width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
     prime = digits((max_bits + 1) // 2, width, headroom)
     layout = BankedLayout.of(whole, prime, entry_bits=5)
-    if window == 4 or (window == 0 and layout.depth > _SMALLEST_RAM):
+    if chosen or window == 4 or (window == 0 and layout.depth > _SMALLEST_RAM):
         layout = BankedLayout.of(whole, prime)
     capabilities = lane_capabilities(
         multiplication,
@@ -78,8 +86,10 @@ def ring(
         required=banked_operands(),
         constant_time=True,
         checked=True,
+        draws=bool(chosen),
     )
-    exponentiation = Exponentiation("fixed-window", layout.entry_bits, WHOLE_WINDOW)
+    window = BLINDED_WINDOW if chosen else layout.entry_bits
+    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))

@@ -5,7 +5,7 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
 from coprime.multipliers.contract import Role
-from coprime.program.operands import Mode, Scratch
+from coprime.program.operands import Context, Mode, Scratch
 from coprime.program.steps import StepKind
 
 from .banked_lane import INVERSES, MODULUS_OPERANDS, BankedLane, is_right
@@ -139,5 +139,22 @@ class RingLane(BankedLane):
         return window, Mux(self.multiplies, old.entry, asked.entry)
 
     def idle_ports(self) -> dict[str, Value]:
-        """None: ports that have nothing to do read what is there."""
-        return {}
+        """When a port has nothing to do, by its name; for a lane that blinds, and no other.
+
+        Port A of the right bank has no part in a product, and port B of the left one writes only.
+        """
+        if not self.program.draws:
+            return {}
+        sequencer, product = self.sequencer, self.multiplies
+        scans = sequencer.exponent_read
+        of_right: Value = Const(1)
+        if not self.program.blinds_exponents:
+            of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
+        x_right = Mux(scans, of_right, is_right(sequencer.x))
+        writes_left, writes_right = self._writes
+        return {
+            "a_left": self.busy & x_right & (scans | ~product),
+            "a_right": self.busy & ~(x_right & (scans | ~product)),
+            "b_left": self.busy & ~writes_left & (writes_right | scans | product),
+            "b_right": self.busy & ~writes_right & (writes_left | ~product),
+        }

@@ -144,7 +144,7 @@ class Scratch(enum.IntEnum):
     UNBLINDING = 29
     """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
     BLINDED = 30
-    """The exponent D_p + k (P - 1), EXPONENT_BLINDING_BITS bits longer than P."""
+    """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
     MULTIPLE = 31
     """P - 1 times a power of two."""
     T_0 = 32

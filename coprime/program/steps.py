@@ -14,10 +14,10 @@ from .operands import Context, Mode, Operand, Reference, Scratch
 __all__ = [
     "BARRIER",
     "COUNTER_BITS",
-    "EXPONENT_BLINDING_BITS",
     "Next",
     "Step",
     "StepKind",
+    "exponent_blinding_bits",
     "linear",
     "multiply",
     "scan",
@@ -27,8 +27,10 @@ __all__ = [
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
 
-EXPONENT_BLINDING_BITS = 68
-"""Bits of the random k of D_p + k (P - 1): four digits of 17 bits."""
+
+def exponent_blinding_bits(digit_width: int) -> int:
+    """Bits of the random k of D_p + k (P - 1): as many whole digits as have 64 or more."""
+    return -(-64 // digit_width) * digit_width
 
 
 class StepKind(enum.IntEnum):
@@ -118,7 +120,7 @@ class Next(enum.IntEnum):
     JUMP_IF_MODMUL = 11
     """The target if the command is MODMUL, else the following step."""
     EACH_BLINDING_BIT = 12
-    """The target, EXPONENT_BLINDING_BITS - 1 times, and then the following step."""
+    """The target, one time less than a blinding has bits, and then the following step."""
     BARRIER = 13
     """After a linear step: the following one, once the other lane is at a barrier, too."""
 

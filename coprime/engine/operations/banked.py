@@ -52,6 +52,7 @@ _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
 
 _PRIMES, _HALF, _SCAN, _LAST, _CHECK = "primes", "half", "scan", "last", "check"
+_UNBLIND = "unblind"
 _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
 """Labels."""
 
@@ -147,12 +148,13 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
         *_prepare(multiplication, _CURRENT),
         *(_draw_random() if base else []),
         *_enter_one(one),
+        *([_move(_ACC, one, _CURRENT)] if base and overlaps else []),
         *(_blind_base() if base else [enter(_CURRENT, _ACC, Scratch.FACTOR)]),
         _move(Mode.WINDOW, _ACC, _CURRENT),
         _table(_CURRENT, Scratch.T_1 if overlaps else None),
         *([] if overlaps else [_move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)),
         replace(windows_of_exponent, label=_SCAN),
-        *(_first_window(square.label) if overlaps else []),
+        *(_first_window(square.label, base) if overlaps else []),
         replace(square, even_exponent=base),
         product,
         *(_unblind() if base else []),
@@ -168,17 +170,18 @@ def _enter_one(place: Scratch) -> list[Step]:
     return [enter(_CURRENT, _ACC, Mode.ONE), _move(place, _ACC, _CURRENT)]
 
 
-def _first_window(square: str) -> list[Step]:
+def _first_window(square: str, base: bool) -> list[Step]:
     """C = T_window for the highest window, in place of as many squares of 1, and a product.
 
     It ends the scan if there is no other window.
     """
+    end = _UNBLIND if base else _LAST
     one = replace(_move(_ACC, Scratch.T_0, _CURRENT), note="C = 1, once for each bit of the window")
     power = replace(_move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
     return [
-        replace(one, next=Next.IF_WINDOW),
+        replace(one, next=Next.IF_WINDOW, even_exponent=base),
         replace(power, next=Next.NEXT_BIT, target=square),
-        jump(_move(_ACC, _ACC, _CURRENT), _LAST),
+        jump(_move(_ACC, _ACC, _CURRENT), end),
     ]
 
 
@@ -250,8 +253,9 @@ def _blind_base() -> list[Step]:
 
 def _unblind() -> list[Step]:
     """The power of r^E * X becomes that of X, in a private operation."""
+    kept = replace(_move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT), label=_UNBLIND)
     return [
-        _unless_private(_move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT), _LAST),
+        _unless_private(kept, _LAST),
         multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "C * r^(E - 1) * X"),
     ]
 

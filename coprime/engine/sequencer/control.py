@@ -123,7 +123,7 @@ class Sequencer(wiring.Component):
         self.capabilities = capabilities
         self.numbers = numbers
         self.leads = leads
-        kinds = program.kinds
+        kinds, width = program.kinds, capabilities.digit_width
         self.step_kinds = step_kinds(program, capabilities)
         self.memory = ProgramMemory(program, numbers, target)
         self.lengths_allowed = LengthCheck(program, capabilities)
@@ -134,7 +134,7 @@ class Sequencer(wiring.Component):
             self.current = CurrentContext(program.primes, self.memory.layout, numbers)
         self.windows = Window(program, capabilities) if program.window_bits else None
         self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
-        self.blinding = BlindingBits() if program.blinds_exponents else None
+        self.blinding = BlindingBits(width) if program.blinds_exponents else None
         self.proof = Proof(program.primes, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         self.window = None if self.windows is None else self.windows.value
@@ -202,7 +202,7 @@ class Sequencer(wiring.Component):
                 {
                     "draws": Out(1),
                     "drawn": In(1),
-                    "drawn_bit": Out(range(BlindingBits.DRAWN_BITS)),
+                    "drawn_bit": Out(range(BlindingBits.drawn_bits(width))),
                     "spends": Out(1),
                 }
                 if program.blinds_exponents

@@ -16,7 +16,7 @@ from coprime.exponentiators.exponentiation import WINDOWS
 from coprime.multipliers.contract import READ_LATENCY
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Reference, Scratch
-from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
+from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 
 from ..contract import Capabilities
 
@@ -163,17 +163,18 @@ class ExponentScanner(wiring.Component):
         before_first = Signal.like(self.exponent_index)  # of a scan
         m.d.comb += [self.exponent_index.eq(~index_inverted), before_first.eq(exponent_digits)]
         steps = Mux(upwards, Const(-1), Const(1))  # down
+        longer = exponent_blinding_bits(self.width) // self.width
         if self.program.blinds_exponents:
             with m.If(~scans_e):
-                longer = EXPONENT_BLINDING_BITS // self.width
                 m.d.comb += before_first.eq(exponent_digits + longer)
         if start is not None:
             m.submodules.window_start = start
             m.d.comb += [start.length.eq(self.length), start.digits.eq(exponent_digits)]
             finds_window = self.operation == StepKind.SCAN_WINDOWS
             if start.evenly:
+                blinded: Value = ~scans_e if self.program.blinds_exponents else Const(0)
                 with m.If(finds_window):
-                    m.d.comb += before_first.eq(start.before_first)
+                    m.d.comb += before_first.eq(start.before_first + Mux(blinded, longer, 0))
             else:
                 steps = Mux(finds_window, start.steps, steps)
         if StepKind.SCAN_UPWARDS in kinds:
@@ -278,7 +279,8 @@ class ScannerModel:
         """Cycles of a scan's begin, up to its first bit."""
         self.public = step.kind is StepKind.SCAN_PUBLIC
         width, length = self.capabilities.digit_width, self.length(step)
-        longer = EXPONENT_BLINDING_BITS if self.exponent(step) is Scratch.BLINDED else 0
+        blinded = self.exponent(step) is Scratch.BLINDED
+        longer = exponent_blinding_bits(width) if blinded else 0
         if step.kind is StepKind.SCAN_UPWARDS:
             self.place, self.last = 0, length - 1
         elif step.kind is StepKind.SCAN_WINDOWS:

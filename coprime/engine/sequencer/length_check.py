@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.program.assembler import Program
 from coprime.program.operands import Command, Context, Length
-from coprime.program.steps import EXPONENT_BLINDING_BITS
+from coprime.program.steps import exponent_blinding_bits
 
 from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
 
@@ -49,7 +49,7 @@ class LengthRules:
             Error.LENGTH_OVER,
         )
         if self.program.blinds_exponents:  # a blinded exponent is no longer than the modulus
-            longest = digits + EXPONENT_BLINDING_BITS // own.digit_width
+            longest = digits + exponent_blinding_bits(own.digit_width) // own.digit_width
             yield (whole == 0) & (longest > counts.modulus), Error.LENGTH_OVER
         power = (command == Command.MODEXP) | (command == Command.RSA_PUBLIC)
         yield power & (counts.exponent == 0), Error.EXPONENT_LENGTH

@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.program.assembler import Program
-from coprime.program.steps import EXPONENT_BLINDING_BITS, Step, StepKind
+from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 
 from ..contract import Capabilities, Error
 from ..linear import LinearOperation, LinearUnit
@@ -98,6 +98,10 @@ LINEAR_OPERATIONS = {kind: step.operation for kind, step in _LINEAR_STEPS.items(
 class BlindingBits(wiring.Component):
     """Counts the bits of an exponent's blinding; a digit that is drawn has some of them.
 
+    Parameters
+    ----------
+    digit_width : int
+
     Members
     -------
     advance : on to the next bit, from the last one to the first
@@ -106,21 +110,25 @@ class BlindingBits(wiring.Component):
     spends : with this bit the digit is used up
     """
 
-    DRAWN_BITS = 16
-    """Bits of a digit that are used."""
-
-    def __init__(self) -> None:
+    def __init__(self, digit_width: int) -> None:
+        self.bits = exponent_blinding_bits(digit_width)
+        drawn = self.drawn_bits(digit_width)
         super().__init__(
-            {"advance": In(1), "bit": Out(range(self.DRAWN_BITS)), "last": Out(1), "spends": Out(1)}
+            {"advance": In(1), "bit": Out(range(drawn)), "last": Out(1), "spends": Out(1)}
         )
+
+    @staticmethod
+    def drawn_bits(digit_width: int) -> int:
+        """Bits of a digit that are used: a power of two."""
+        return 1 << (digit_width.bit_length() - 1)
 
     def elaborate(self, platform: object) -> Module:
         """One counter."""
         m = Module()
-        count = Signal(range(EXPONENT_BLINDING_BITS))
+        count = Signal(range(self.bits))
         m.d.comb += [
             self.bit.eq(count),
-            self.last.eq(count == EXPONENT_BLINDING_BITS - 1),
+            self.last.eq(count == self.bits - 1),
             self.spends.eq(self.advance & (self.bit.all() | self.last)),
         ]
         with m.If(self.advance):
@@ -207,7 +215,8 @@ class LinearSteps:
         lane.cycles += 2 + LinearUnit.cycles(digits)
         if kind is StepKind.DRAW:
             lane.cycles += RandomDigit.bytes_of(own.digit_width) * digits
-        elif kind is StepKind.ADD_IF_DRAWN and lane.blinding_bit % BlindingBits.DRAWN_BITS == 0:
+        drawn_bits = BlindingBits.drawn_bits(own.digit_width)
+        if kind is StepKind.ADD_IF_DRAWN and lane.blinding_bit % drawn_bits == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
         value = _LINEAR_STEPS[kind].value

@@ -1,7 +1,9 @@
-"""Blinding of compact's private operation: the same results, from other numbers each time."""
+"""Blinding of a private operation: the same results, from other numbers each time."""
 
 import itertools
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 from amaranth.sim import Simulator
@@ -23,23 +25,68 @@ from coprime.flow.board import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.package.description import describe
 from coprime.program.operands import Scratch
-from coprime.program.steps import EXPONENT_BLINDING_BITS, StepKind
+from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.riscv import system_verilog
 from coprime.soc.self_test import build_board
 from tests.benches import open_bench
 
 BLINDINGS = ("base", "exponent", "both")
-ALONE = [pytest.param(one, marks=pytest.mark.slow) for one in ("base", "exponent")]
 BITS = 128
 WIDTH = 17
 
 
-@pytest.fixture(scope="module", params=[*ALONE, "both"])
+@dataclass(frozen=True)
+class Subject:
+    """An engine that blinds: its family, its settings but for `blinding`, its random numbers."""
+
+    family: str
+    bits: int = BITS
+    settings: Mapping[str, str] = field(default_factory=dict)
+    width: int = WIDTH
+    blinding_bits: int = 68
+    drawn_bits: int = 16
+
+    def choose(self, blinding):
+        return choose(
+            self.family, {"max_bits": str(self.bits), "blinding": blinding, **self.settings}
+        )
+
+    def bench(self, blinding):
+        return open_bench(self.family, max_bits=self.bits, blinding=blinding, **self.settings)
+
+
+COMPACT = Subject("compact")
+ONE17 = Subject("ring", settings={"tile": "one17"})
+BAL50 = Subject("ring", bits=256, width=50, blinding_bits=100, drawn_bits=32)
+SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50}
+
+
+def of(name, blinding, *, slow=False):
+    marks = pytest.mark.slow if slow else ()
+    return pytest.param((SUBJECTS[name], blinding), id=f"{name}, {blinding}", marks=marks)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        *(of("compact", one, slow=one != "both") for one in BLINDINGS),
+        *(
+            of(tile, one, slow=(tile, one) != ("bal50", "both"))
+            for tile in ("one17", "bal50")
+            for one in BLINDINGS
+        ),
+    ],
+)
 def bench(request):
-    bench = open_bench("compact", max_bits=BITS, blinding=request.param)
+    subject, blinding = request.param
+    bench = subject.bench(blinding)
     yield bench
     bench.device.close()
+
+
+def bits_of(bench):
+    return bench.design.capabilities.max_length
 
 
 def messages(key, seed):
@@ -48,7 +95,8 @@ def messages(key, seed):
 
 def test_results(bench):
     """As without blinding, for every kind of key, and a second time from the same loaded key."""
-    for bits, p_bits in ((BITS, 64), (BITS, 66), (BITS - 1, 63)):
+    most = bits_of(bench)
+    for bits, p_bits in ((most, most // 2), (most, most // 2 + 2), (most - 1, most // 2 - 1)):
         key = generate(bits, p_bits=p_bits, seed=bits + p_bits)
         bench.accelerator.load_private(key)
         for x in messages(key, bits):
@@ -59,7 +107,7 @@ def test_results(bench):
 def test_long_public_exponents(bench):
     for e in (3, 5, 0x1_0000_0001, (1 << 63) + 29, (1 << 64) - 1):
         for seed in itertools.count():
-            key = generate(BITS, seed=seed)
+            key = generate(bits_of(bench), seed=seed)
             try:
                 key = RsaPrivateKey.from_primes(key.p, key.q, e)
             except ValueError:  # not prime to p - 1 or q - 1
@@ -72,7 +120,7 @@ def test_long_public_exponents(bench):
 
 def test_other_commands(bench):
     """They draw nothing, and their exponents keep their lowest bit."""
-    m = (1 << BITS) - 159
+    m = (1 << bits_of(bench)) - 189
     for e in (1, 2, 3, 65537, m - 1, m - 2):
         assert bench.accelerator.modexp(m - 2, e, m).value == pow(m - 2, e, m)
     assert bench.accelerator.modmul(m - 2, m - 3, m).value == 6
@@ -80,7 +128,7 @@ def test_other_commands(bench):
 
 def test_cycles_tell_only_the_lengths(bench):
     """Nothing of the key, the message, or what is drawn."""
-    keys = [generate(BITS, seed=seed) for seed in range(3)]
+    keys = [generate(bits_of(bench), seed=seed) for seed in range(3)]
     cycles = set()
     for key in keys:
         bench.accelerator.load_private(key)
@@ -118,26 +166,29 @@ def test_sizes(blinding, max_bits):
 # --- What is drawn ------------------------------------------------------------------------------
 
 
-def drawn_digits(source, count):
-    """Each from three bytes, the first one highest, of which it keeps the lowest bits."""
-    return [int.from_bytes(source[3 * k : 3 * k + 3]) % (1 << WIDTH) for k in range(count)]
+def drawn_digits(source, count, width=WIDTH):
+    """Each from some bytes, the first one highest, of which it keeps the lowest bits."""
+    size = RandomDigit.bytes_of(width)
+    parts = (source[size * k : size * (k + 1)] for k in range(count))
+    return [int.from_bytes(part) % (1 << width) for part in parts]
 
 
 class Half:
     """The first half of a private operation, Q's, with known random bytes, up to its exponent."""
 
-    def __init__(self, blinding):
-        choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
+    def __init__(self, subject, blinding):
+        self.subject = subject
+        choice, bits = subject.choose(blinding), subject.bits
         self.design = choice.design
-        self.key = key = generate(BITS, seed=4)
+        self.key = key = generate(bits, seed=4)
         self.x = random.Random(4).randrange(key.n)
-        self.source = random.Random(blinding).randbytes(200)
+        self.source = random.Random(blinding).randbytes(400)
         self.device = device = FaultyDevice(accelerator_verilog(choice), choice.module_name)
         accelerator = Accelerator(device)
         accelerator.load_private(key)
         assert accelerator.private(1).value == 1
-        write_block(device, registers.INPUT_WINDOW.address, words_of(self.x, BITS))
-        device.write32(registers.INPUT_LENGTH.address, BITS // 8)
+        write_block(device, registers.INPUT_WINDOW.address, words_of(self.x, bits))
+        device.write32(registers.INPUT_LENGTH.address, bits // 8)
         device.give_random(self.source)
         device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
         kinds = [step.kind for step in self.design.programs[0].steps]
@@ -158,44 +209,57 @@ class Half:
         """What a bank holds from a word on."""
         memory = self.device.registers[f"engine.lane.{side}.memory"]
         words = [self.device.peek(memory, base + k) for k in range(digits)]
-        return sum(word << (WIDTH * k) for k, word in enumerate(words))
+        return sum(word << (self.subject.width * k) for k, word in enumerate(words))
 
     def finish(self):
         """The result."""
         self.device.wait_interrupt()
         assert self.device.read32(registers.ERROR.address) == 0
-        words = read_block(self.device, registers.OUTPUT_WINDOW.address, BITS // 32)
+        words = read_block(self.device, registers.OUTPUT_WINDOW.address, self.subject.bits // 32)
         assert value_of(words) == pow(self.x, self.key.d, self.key.n)
 
 
-@pytest.mark.parametrize("blinding", [ALONE[1], pytest.param("both", marks=pytest.mark.slow)])
-def test_the_exponent(blinding):
-    half = Half(blinding)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        *(of("compact", one, slow=True) for one in ("exponent", "both")),
+        *(of("bal50", one, slow=True) for one in ("exponent", "both")),
+    ],
+)
+def test_the_exponent(subject):
+    subject, blinding = subject
+    half = Half(subject, blinding)
     own, q = half.design.capabilities, half.key.q
-    source = half.source
     with half.device:
-        # A digit for 16 bits of k, from the lowest on.
-        count = -(-EXPONENT_BLINDING_BITS // 16)
-        k = sum(
-            (digit & 0xFFFF) << (16 * place)
-            for place, digit in enumerate(drawn_digits(source, count))
-        ) % (1 << EXPONENT_BLINDING_BITS)
-        assert k.bit_length() > EXPONENT_BLINDING_BITS - 8
-        assert half.value(Scratch.BLINDED, own.digits(BITS)) == half.key.dq + k * (q - 1)
+        # A digit for some bits of k, from the lowest on.
+        bits, drawn = subject.blinding_bits, subject.drawn_bits
+        digits = drawn_digits(half.source, -(-bits // drawn), subject.width)
+        k = sum((digit % (1 << drawn)) << (drawn * place) for place, digit in enumerate(digits))
+        k %= 1 << bits
+        assert k.bit_length() > bits - 8
+        assert half.value(Scratch.BLINDED, own.digits(subject.bits)) == half.key.dq + k * (q - 1)
         half.finish()
 
 
-@pytest.mark.parametrize("blinding", [ALONE[0], "both"])
-def test_the_base(blinding):
-    half = Half(blinding)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        *(of("compact", one, slow=one == "base") for one in ("base", "both")),
+        *(of("bal50", one, slow=one == "base") for one in ("base", "both")),
+    ],
+)
+def test_the_base(subject):
+    subject, blinding = subject
+    half = Half(subject, blinding)
     key, q, own = half.key, half.key.q, half.design.capabilities
-    digits = own.digits(64)
-    used = 3 * -(-EXPONENT_BLINDING_BITS // 16) if blinding == "both" else 0
+    width, digits = subject.width, own.digits(subject.bits // 2)
+    drawn = -(-subject.blinding_bits // subject.drawn_bits) * RandomDigit.bytes_of(width)
+    used = drawn if blinding == "both" else 0
     with half.device:
-        drawn = drawn_digits(half.source[used:], digits)
+        drawn = drawn_digits(half.source[used:], digits, width)
         # As it is drawn it is multiplied by R * R_q / R_q.
-        radix, radix_q = 1 << (WIDTH * own.digits(BITS)), 1 << (WIDTH * digits)
-        mont_r = sum(digit << (WIDTH * k) for k, digit in enumerate(drawn)) * radix
+        radix, radix_q = 1 << (width * own.digits(subject.bits)), 1 << (width * digits)
+        mont_r = sum(digit << (width * k) for k, digit in enumerate(drawn)) * radix
         r = mont_r * pow(radix_q, -1, q)
         # The table has T_1 in the right bank's block 1.
         table = half.words("right", half.design.layout.block, digits)
@@ -296,6 +360,8 @@ def test_parameters_out_of_range():
         choose("compact", {"blinding": "all"})
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
         compact(blinding="all")
+    with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
+        _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 
 
 def test_primes_that_leave_no_room():
