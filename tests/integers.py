@@ -7,10 +7,18 @@ from typing import Any
 @dataclass(frozen=True)
 class IntegerResult:
     value: int
+    cycles: int = 1
 
 
 class IntegerAccelerator:
     """Python's pow, and RFC 8017's Chinese Remainder Theorem."""
+
+    def modexp(
+        self, x: int, e: int, m: int, *, exponent_length: int | None = None
+    ) -> IntegerResult:
+        assert 0 <= x < m
+        assert exponent_length is None or e.bit_length() <= exponent_length
+        return IntegerResult(pow(x, e, m))
 
     def load_public(self, n: int, e: int) -> None:
         self._n, self._e = n, e

@@ -20,6 +20,7 @@ from coprime.flow.long_work import reporting
 from coprime.flow.tools import ToolError, is_optional, not_installed
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
+from coprime.rsa.primes import RandomSourceError
 
 from . import assess, build, cache, choose, completion, demo, report, rsa, run, soc, sweep, synth
 from . import list as list_families
@@ -50,7 +51,7 @@ _BAD_FILE = (
 _BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
 _FAILED = (
     *(ToolError, DeviceError, DecryptionError, OSError),
-    *(operations.InvalidSignatureError, operations.FaultError),
+    *(operations.InvalidSignatureError, operations.FaultError, RandomSourceError),
 )
 
 

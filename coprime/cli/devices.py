@@ -18,7 +18,7 @@ from coprime.device.cluster import Cluster
 from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.device.uio import UioDevice
-from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
+from coprime.engine.lengths import Lengths
 
 from .options import parse_settings
 from .output import announce, progress
@@ -29,7 +29,19 @@ DEFAULT = "sim:compact"
 """The device if none is named."""
 _FORMS = "sim:FAMILY[,NAME=VALUE...] or uio:PATH"
 
-Key = RsaPrivateKey | RsaPublicKey
+
+class Key(Protocol):
+    """A key, or one that is still to be made."""
+
+    @property
+    def n(self) -> int | None:
+        """The modulus; None if it is still to be made."""
+        ...
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in its operations."""
+        ...
 
 
 class NamedDevice(Protocol):
@@ -102,16 +114,16 @@ class Uio:
 KINDS: Mapping[str, type[NamedDevice]] = {"sim": Simulated, "uio": Uio}
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
-    """Add --device."""
+def add_device(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Add --device; optional: without it there is no device, and not the default one."""
+    default = "none" if optional else f"{DEFAULT}, which is constant-time and checks its results"
     parser.add_argument(
         "--device",
         type=_device,
-        default=DEFAULT,
+        default=None if optional else DEFAULT,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
-        f" key; uio:/dev/uioN is hardware under Linux ({DEFAULT}, which is constant-time and"
-        " checks its private results)",
+        f" key; uio:/dev/uioN is hardware under Linux ({default})",
     )
 
 

@@ -2,13 +2,18 @@
 
 import argparse
 import re
+import secrets
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
+from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file, write_file
 from coprime.rsa import keys, operations
+from coprime.rsa.generation import Generation
 from coprime.rsa.hashes import HASHES
 from coprime.rsa.padding import (
     EncryptionPadding,
@@ -22,7 +27,7 @@ from coprime.rsa.padding import (
 from .devices import add_device
 from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
 from .options import add_verb, hexadecimal_bytes, location
-from .output import check_file
+from .output import check_file, report_work
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
@@ -76,6 +81,7 @@ def _add_keygen_options(parser: argparse.ArgumentParser) -> None:
         "--encrypt", action="store_true", help="encrypt the key; asks for a passphrase"
     )
     add_passphrase(parser)
+    add_device(parser, optional=True)
 
 
 def _add_padding(parser: argparse.ArgumentParser, default: str) -> None:
@@ -173,11 +179,59 @@ def _keygen(options: argparse.Namespace) -> None:
             check_file(option, path)
             if path.exists():
                 raise ValueError(f"{path} exists, and a key is never overwritten")
+    if options.device is not None:
+        if options.p_bits is not None:
+            raise ValueError("--p-bits is for keys that are made without --device")
+        Generation.check(options.bits, options.exponent)
     secret = new_passphrase(options)
-    key = keys.generate(options.bits, options.exponent, p_bits=options.p_bits, seed=options.seed)
+    key = _generate(options)
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)
+
+
+@dataclass(frozen=True)
+class _NewPrime:
+    """What a device is to take: numbers as long as one of a new key's primes.
+
+    Parameters
+    ----------
+    bits : of the prime
+    """
+
+    bits: int
+    n: None = None
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the exponentiations."""
+        return Lengths(self.bits, exponent=self.bits)
+
+
+def _generate(options: argparse.Namespace) -> keys.RsaPrivateKey:
+    """Make the key: its primes are tested by the device, if there is one."""
+    bits, e, seed = options.bits, options.exponent, options.seed
+    if options.device is None:
+        return keys.generate(bits, e, p_bits=options.p_bits, seed=seed)
+    bits_of = secrets.randbits if seed is None else Random(seed).getrandbits
+    with options.device.open(_NewPrime(bits // 2)) as accelerator:
+        generation = Generation(accelerator, bits, e, bits_of=bits_of)
+        cycles = generation.measure()
+        report_work(
+            f"about {generation.expected:.0f} exponentiations of {bits // 2} bits, with {cycles:,}"
+            f" cycles each: {generation.expected * cycles:,.0f} cycles"
+        )
+        key = generation.key(lambda: _report_primes(1, generation))
+    _report_primes(2, generation)
+    return key
+
+
+def _report_primes(count: int, generation: Generation) -> None:
+    print(
+        f"coprime: {count} of 2 primes after {generation.exponentiations} exponentiations,"
+        f" {generation.cycles:,} cycles",
+        file=sys.stderr,
+    )
 
 
 def _transform(

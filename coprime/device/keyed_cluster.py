@@ -1,4 +1,4 @@
-"""A cluster in an accelerator's place, for one RSA operation after the other."""
+"""A cluster in an accelerator's place, for one operation after the other."""
 
 from coprime.device.cluster import Cluster
 from coprime.device.jobs import PrivateNumbers
@@ -51,6 +51,12 @@ class KeyedCluster:
         if self._private is None:
             raise ValueError("no private key is loaded")
         return self._finished(self._scheduler.private(self._private, x))
+
+    def modexp(
+        self, x: int, e: int, m: int, *, exponent_length: int | None = None
+    ) -> RequestResult:
+        """x ** e mod m, as `Scheduler.modexp`. Raises as that, and as `Request.result`."""
+        return self._finished(self._scheduler.modexp(x, e, m, exponent_length=exponent_length))
 
     def _finished(self, request: Request) -> RequestResult:
         for _ in self._scheduler.completed():

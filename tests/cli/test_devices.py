@@ -142,6 +142,7 @@ def test_a_cluster_in_an_accelerators_place():
         for load in (cluster.public, cluster.private):
             with pytest.raises(ValueError, match=f"no {load.__name__} key is loaded"):
                 load(1)
+        assert cluster.modexp(5, 12345, key.n, exponent_length=20).value == pow(5, 12345, key.n)
         cluster.load_public(key.n, key.e)
         cluster.load_private(key)
         for x in (0, 1, 12345, key.n - 1):

@@ -1,6 +1,7 @@
 """`coprime rsa`: what it writes, beside `cryptography`."""
 
 import hashlib
+import re
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
@@ -11,6 +12,43 @@ from coprime.engine.contract import Error
 from coprime.rsa import keys
 from tests.cli.command import run
 from tests.integers import IntegerAccelerator, IntegerResult
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_key_made_on_a_device(capsys, tmp_path, monkeypatch):
+    """It reports how long it will take, how long it took, and writes what keygen writes."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("hush\n")
+    words = "rsa keygen --bits 1024 --device sim:ring -o key.pem --passphrase-file secret"
+    status, out, err = run(capsys, *words.split())
+    assert (status, out) == (0, "")
+    first, second, third = err.splitlines()
+    assert (
+        first == "coprime: about 69 exponentiations of 512 bits, with 1 cycles each: 69 cycles ..."
+    )
+    assert re.fullmatch(r"coprime: 1 of 2 primes after \d+ exponentiations, \d+ cycles", second)
+    assert re.fullmatch(r"coprime: 2 of 2 primes after \d+ exponentiations, \d+ cycles", third)
+    assert (tmp_path / "key.pem").stat().st_mode & 0o777 == 0o600
+    assert keys.load_private(tmp_path / "key.pem", "hush").p % 4 == 3
+
+
+def test_a_device_that_is_wrong_makes_no_key(capsys, tmp_path, monkeypatch, on):
+    monkeypatch.chdir(tmp_path)
+    wrong = IntegerAccelerator()
+    wrong.modexp = lambda *_, **__: IntegerResult(1)
+    on(wrong)
+    status, out, err = run(capsys, *"rsa keygen --bits 1024 --device sim:ring -o key.pem".split())
+    assert (status, out, err) == (1, "", "coprime: the accelerator has computed a wrong result\n")
+    assert not (tmp_path / "key.pem").exists()
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_seeded_key_on_a_device(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        words = f"rsa keygen --bits 1024 --seed 7 --device sim:ring -o {name}"
+        assert run(capsys, *words.split())[0] == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 @pytest.mark.usefixtures("integers")

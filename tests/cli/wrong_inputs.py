@@ -141,6 +141,10 @@ WRONG = {
         "rsa keygen --bits 63 -o new.pem",
         "rsa keygen --exponent 4 -o new.pem",
         "rsa keygen --bits 512 --p-bits 600 -o new.pem",
+        "rsa keygen --bits 512 --device sim:ring -o new.pem",
+        "rsa keygen --exponent 3 --device sim:ring -o new.pem",
+        "rsa keygen --p-bits 600 --device sim:ring -o new.pem",
+        "rsa keygen --bits 4096 --device sim:ring,max_bits=1024 -o new.pem",
     ],
     "Messages and devices": [
         "rsa encrypt --key key.pem --in none",

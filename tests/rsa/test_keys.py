@@ -20,7 +20,6 @@ from coprime.rsa.keys import (
     private_pem,
     public_pem,
 )
-from coprime.rsa.primes import is_prime
 from tests.openssl import openssl
 
 VECTORS = Path(cryptography_vectors.__file__).parent / "asymmetric"
@@ -99,15 +98,6 @@ def test_without_a_seed_every_key_is_another(bits, e):
 def test_generate_refuses(parameters, error, text):
     with pytest.raises(error, match=text):
         generate(**parameters)
-
-
-def test_primes_of_the_test_are_the_primes():
-    sieve = {n for n in range(2, 3000) if all(n % k for k in range(2, math.isqrt(n) + 1))}
-    assert {n for n in range(3, 3000, 2) if is_prime(n, 40)} == sieve - {2}
-    for carmichael in (561, 41041, 825265, 321197185, 9746347772161, 1590231231043178376951698401):
-        assert not is_prime(carmichael, 40)
-    assert is_prime((1 << 521) - 1, 40)
-    assert not is_prime(((1 << 89) - 1) * ((1 << 107) - 1), 40)
 
 
 @pytest.mark.parametrize("key", [KEY, generate(64, 3, seed=1), generate(512, p_bits=300, seed=1)])
