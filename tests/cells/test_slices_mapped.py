@@ -71,6 +71,11 @@ def case(request):
     return CASES[request.param]
 
 
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param("product", marks=pytest.mark.slow), "product of differences"],
+    indirect=True,
+)
 def test_xc7_netlist_agrees_with_twin(case):
     mapped = map_xc7(case.slice_class(case.width, Target.XC7), "coprime_mapped")
     assert mapped.dsp == 1

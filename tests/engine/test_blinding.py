@@ -322,7 +322,7 @@ def test_random_digit():
 # --- Designs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [1024, 2048])
+@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.slow)])
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by half."""
     plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))

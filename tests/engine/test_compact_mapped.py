@@ -18,6 +18,7 @@ def test_xc7_cells_of_the_engine(choice):
     assert (area.dsp, area.bram) == (1, 1)
 
 
+@pytest.mark.slow
 def test_ecp5_cells_of_the_engine(choice):
     area = measure_area(choice, Target.ECP5)
     assert (area.dsp, area.bram) == (1, 2)

@@ -21,6 +21,7 @@ def test_xc7_area_of_the_engine(choice):
     assert area.lut <= 4 * paper.ONE_CORE["slices"]
 
 
+@pytest.mark.slow
 def test_ecp5_cells_of_the_engine(choice):
     area = measure_area(choice, Target.ECP5)
     assert (area.dsp, area.bram) == (1, 2)

@@ -381,6 +381,7 @@ def test_report_without_results(browser, tmp_path):
     assert "33,067,148" in browser.evaluate("document.body.textContent")
 
 
+@pytest.mark.slow
 def test_writes_without_network(folder, tmp_path):
     """In a network of its own, which has no way out."""
     script = (

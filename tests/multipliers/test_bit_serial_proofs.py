@@ -183,7 +183,10 @@ def turned_the_other_way(register, word):
     ("family", "name", "wrong"),
     [
         *((family, "carry_save", forgetful_row) for family in CARRY_SAVE),
-        *((family, "word_sum", forgetful_sum) for family in CARRY_SAVE),
+        *(
+            pytest.param(family, "word_sum", forgetful_sum, marks=pytest.mark.slow)
+            for family in CARRY_SAVE
+        ),
         (MontgomeryRadix2, "turned", turned_the_other_way),
     ],
 )

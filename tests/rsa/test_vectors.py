@@ -99,15 +99,17 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
     ("name", "check", "padding_of"),
     [
         ("pkcs1v15sign-vectors.txt", check_signatures, lambda _: Pkcs1Signature("sha1")),
-        (
+        pytest.param(
             "pkcs-1v2-1d2-vec/pss-vect.txt",
             check_signatures,
             lambda example: Pss("sha1", random=lambda _: example.random),
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             "pkcs1v15crypt-vectors.txt",
             check_encryptions,
             lambda example: Pkcs1Encryption(random=lambda _: example.random),
+            marks=pytest.mark.slow,
         ),
         (
             "pkcs-1v2-1d2-vec/oaep-vect.txt",
