@@ -41,7 +41,7 @@ class OverlapModel:
         own, count = self.multiplication, self.multiplication.words(inner, rounds)
         asked = self.lane.cycles - 1
         joins = self._closes - own.closing(count) + 1  # the first cycle of step D
-        chained = self._taken == (step.x, step.modulus, rounds) and asked + 2 <= joins
+        chained = self._taken == (step.x, step.modulus, rounds) and asked + own.ASKING <= joins
         shift = own.shift(rounds, count, step.descale)
         takes = self._closes if chained else self._loads(count, shift)
         self._closes = takes + own.period(count)
@@ -55,7 +55,8 @@ class OverlapModel:
 
     def _loads(self, count: int, shift: int = 0) -> int:
         """The last cycle of reading X, of a product or a preparation that follows no other."""
-        return max(self.idle, self.lane.cycles + 1) + self.multiplication.loading(count, shift)
+        own = self.multiplication
+        return max(self.idle, self.lane.cycles - 1 + own.ASKING) + own.loading(count, shift)
 
     def _finish(self, last: int) -> None:
         self._taken = None

@@ -30,6 +30,8 @@ class RingMultiplication(Multiplication):
     tiles: int = 1
     delay: int = 0
 
+    ASKING = 3
+    """Cycles from `start` until a product may begin, or be taken at step D."""
     canonical = False
     prepares = True
     scaled = True
@@ -58,6 +60,14 @@ class RingMultiplication(Multiplication):
         return 6 if self.delay else 5
 
     @property
+    def reading(self) -> int:
+        """Cycles from a slot to its words at a tile.
+
+        One tile has two rings in one memory, which may be block RAM, and a register after it.
+        """
+        return 2 if self.tiles == 1 else 1
+
+    @property
     def summing(self) -> int:
         """Cycles from words that enter the tiles to the sum of what all of them have added up.
 
@@ -69,10 +79,10 @@ class RingMultiplication(Multiplication):
     def loop(self) -> int:
         """Cycles from a column's last slot to the first one that can use its word.
 
-        The word's factors are read in the slot, enter the tile in the next cycle, are in its sum
-        `summing` cycles later, in the column's sum a cycle later, and in the ring after another.
+        The word's factors are read in the slot, enter the tile `reading` cycles later, are in its
+        sum `summing` cycles later, in the column's sum a cycle later, and in the ring after that.
         """
-        return self.summing + 3
+        return self.reading + self.summing + 2
 
     @property
     def least_step(self) -> int:
@@ -112,13 +122,14 @@ class RingMultiplication(Multiplication):
 
         The old product's column has D - 2 - s pairs, or one slot if it has none. The new one's has
         s - 1 pairs that do not need the newest word of q; then come two diagonals and the pair that
-        does, as far as there are such, of which the first may need the word of the step before.
+        does, as far as there are such. The second one, too, needs the last word of the step before,
+        and in steps 0 and 1 the first one may.
         """
         old = max(count - 2 - s, 1) if s <= count - 2 else 0
         if s == count:
             return max(count - 2, self.loop - 1) + 1
         early = s if s < 2 else s - 1
-        return max(old + early, self.loop - 1) + min(s + 1, 3)
+        return max(old + early, self.loop - (1 if s < 2 else 2)) + min(s + 1, 3)
 
     def _step_of_two(self, s: int, count: int) -> int:
         """With two tiles: the longer of both, and at least `least_step`.
@@ -146,7 +157,7 @@ class RingMultiplication(Multiplication):
     def period(self, count: int) -> int:
         """Cycles from one product to the next that follows it without a break.
 
-        With one tile, D^2 + D for D = `count` words, `loop` + 2 or more. With two, about half.
+        With one tile, D^2 + D for D = `count` words, `loop` + 1 or more. With two, about half.
         """
         return sum(self.step(s, count) for s in range(self.places(count)))
 
@@ -193,12 +204,13 @@ class RingMultiplication(Multiplication):
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of making M' of a modulus of `inner` words, the longest one."""
         count = self.words(inner)
-        return self.rounds_after(2 + self.loading(count), count)
+        return self.rounds_after(self.ASKING + self.loading(count), count)
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication by itself, which no other one follows without a break."""
         count = self.words(inner, rounds)
-        closes = 2 + self.loading(count, self.shift(rounds, count, descale)) + self.period(count)
+        loaded = self.ASKING + self.loading(count, self.shift(rounds, count, descale))
+        closes = loaded + self.period(count)
         if descale:
             return self.rounds_after(closes + self.draining(count) - self.settling, count)
         return closes + self.draining(count)

@@ -57,11 +57,11 @@ class RingMultiplier(ModularMultiplier):
     NEWEST       s > 1: 1      (0, s - 1) of q and M'
     ============ ============= ====================================================================
 
-    (halves without a remainder). Read in cycle t, words enter the tile in t + 1; their product is
-    in its sum in t + 1 + latency, the column's word is in `sums.word` a cycle later, and can be
+    (halves without a remainder). Read in cycle t, words enter the tile in t + 2; their product is
+    in its sum in t + 2 + latency, the column's word is in `sums.word` a cycle later, and can be
     read in its ring after another: `RingMultiplication.loop` cycles after the column's last slot.
     The only word that is urgent is q_(s-1), the last one of step s - 1. It is used by the last two
-    slots of step s, so that a product takes D^2 + D cycles where D is at least `loop` + 2.
+    slots of step s, so that a product takes D^2 + D cycles where D is at least `loop` + 1.
 
     Of these D^2 + D - 1 are products that the algorithm needs; the last one is OLD_CARRY.
 
@@ -123,7 +123,7 @@ class RingMultiplier(ModularMultiplier):
         m.submodules.phases = phases = Phases(bits, self.count_bits, computes)
         schedule = RingSchedule(bits, computes.loop) if tiles == 1 else TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
-        m.submodules.operands = operands = Operands(width, self.places, tiles)
+        m.submodules.operands = operands = Operands(computes, self.places, self.target)
         sum_bits = self.tiles[0].sum_bits
         m.submodules.sums = sums = ColumnSums(width, self.max_words, sum_bits, tiles, self.target)
         slot = schedule.slot
@@ -141,7 +141,7 @@ class RingMultiplier(ModularMultiplier):
         m.d.comb += self.fault.eq(schedule.fault | phases.fault)
 
         # --- The slot's column, as its product is in the tiles' sums -----------------------------
-        age = 1 + computes.summing
+        age = computes.reading + computes.summing
 
         def summed(name: str, value: ValueLike) -> list[Signal]:
             return history(m, name, value, age + 1, reset=True)
@@ -181,26 +181,37 @@ class RingMultiplier(ModularMultiplier):
         # Not the first column of a round, whose word is 0.
         written = results[age - 1] & phases.writes & (next_result < phases.inner)
         gives = results[age + 1] & ~(phases.in_columns & place_result.all())
+        loads = {
+            "x": (phases.loads_x, phases.place, phases.zero, phases.one, self.a_data),
+            "y": (
+                *(phases.loads_y, phases.place_y, phases.zero_y, phases.one_y),
+                Mux(phases.y_of_a, self.a_data, self.b_data),
+            ),
+        }
+        squared = results[age + 1] & phases.squaring & ~phases.preparing
+        results_to = {
+            "x": (gives, place_result),
+            "y": (squared, place_result + phases.shift),
+        }
+        # What is read comes late in its cycle, and is written in the next one.
+        for name, (loads_it, place, zero, one, data) in loads.items():
+            loading = history(m, f"loads_{name}", loads_it, 1, reset=True)[-1]
+            loaded = Signal(width, name=f"loaded_{name}", reset_less=True)
+            loaded_place = history(m, f"loaded_place_{name}", place, 1)[-1]
+            m.d.sync += loaded.eq(Mux(zero, one, data))
+            gives_it, result_place = results_to[name]
+            m.d.comb += [
+                getattr(operands, f"write_{name}").eq(loading | gives_it),
+                getattr(operands, f"place_{name}").eq(Mux(loading, loaded_place, result_place)),
+                getattr(operands, f"word_{name}").eq(Mux(loading, loaded, sums.word)),
+            ]
+        wipes = history(m, "wipes", phases.wipes, 1, reset=True)[-1]
         m.d.comb += [
             operands.word.eq(sums.word),
-            operands.write_x.eq(phases.loads_x | gives),
-            operands.place_x.eq(Mux(phases.loads_x, phases.place, place_result)),
-            operands.word_x.eq(
-                Mux(phases.loads_x, Mux(phases.zero, phases.one, self.a_data), sums.word)
-            ),
-            operands.write_m.eq(gives & phases.preparing & phases.in_columns | phases.wipes),
-            operands.write_q.eq(summed("to_q", slot.ends_new)[age + 1] | phases.wipes),
-            operands.place_q.eq(Mux(phases.wipes, phases.place, places.quotient)),
+            operands.write_m.eq(gives & phases.preparing & phases.in_columns | wipes),
+            operands.write_q.eq(summed("to_q", slot.ends_new)[age + 1] | wipes),
+            operands.place_q.eq(Mux(wipes, operands.place_x, places.quotient)),
             sums.wipe.eq(phases.wipes),
-            operands.write_y.eq(phases.loads_y | results[age + 1] & phases.squaring),
-            operands.place_y.eq(Mux(phases.loads_y, phases.place_y, place_result + phases.shift)),
-            operands.word_y.eq(
-                Mux(
-                    phases.loads_y,
-                    Mux(phases.zero_y, phases.one_y, Mux(phases.y_of_a, self.a_data, self.b_data)),
-                    sums.word,
-                )
-            ),
             phases.port_b_taken.eq(self.b_write),
             phases.inverse_is_odd.eq(self.b_data[0]),
             self.b_write.eq(written),

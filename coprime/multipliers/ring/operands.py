@@ -1,11 +1,15 @@
 """The operands of `ring`: four rings of words, and what of them enters the tiles."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from .memory import WordRing
+from coprime.cells.target import Target
+
+from ..delays import history
+from .memory import Rings
+from .multiplication import RingMultiplication
 from .slots import ProductSignature
 
 __all__ = ["FactorSignature", "Operands"]
@@ -25,8 +29,9 @@ class Operands(wiring.Component):
 
     Parameters
     ----------
-    width, places : bits of a word; places of a ring
-    tiles : 1, of all products; or 2, of those of X and Y, and of q and M'
+    multiplication : RingMultiplication
+    places : of a ring
+    target : Target
 
     Members
     -------
@@ -34,14 +39,18 @@ class Operands(wiring.Component):
     write_x, write_y, write_q, write_m : a word goes to that ring
     place_x, place_y, place_q : where; `place_x` for M', too
     word_x, word_y, word : the words; `word` for q and M'
-    factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, a cycle after the slot
+        With one tile, where both X and q, or both Y and M', are written, they are for two cycles.
+    factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, `reading` cycles after
+        the slot
     """
 
-    def __init__(self, width: int, places: int, tiles: int):
-        self.width = width
+    def __init__(
+        self, multiplication: RingMultiplication, places: int, target: Target = Target.GENERIC
+    ):
+        self.multiplication = multiplication
         self.places = places
-        self.tiles = tiles
-        place = bits_for(places - 1)
+        self.target = Target(target)
+        place, width, tiles = bits_for(places - 1), multiplication.digit_width, multiplication.tiles
         super().__init__(
             {
                 "products": In(ProductSignature(place)).array(tiles),
@@ -53,37 +62,35 @@ class Operands(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Place the rings, and the registers after them."""
+        """Place the rings; their registers are those before the tiles."""
         m = Module()
-        rings = {name: WordRing(self.width, self.places) for name in "xyqm"}
-        for name, ring in rings.items():
-            product = self.products[name in "qm" and self.tiles > 1]
-            m.submodules[name] = ring
-            m.d.comb += [
-                ring.i.eq(product.i),
-                ring.j.eq(product.j),
-                ring.write.eq(getattr(self, f"write_{name}")),
-                ring.place.eq(getattr(self, f"place_{name}" if name != "m" else "place_x")),
-                ring.word.eq(getattr(self, f"word_{name}" if name in "xy" else "word")),
-            ]
-        x, y, q, modulus = rings.values()
-        pairs = ((x, y), (q, modulus))
-        for tile, (left, right) in enumerate(pairs[: self.tiles]):
+        tiles, reading = self.multiplication.tiles, self.multiplication.reading
+        for tile, names in enumerate((("xq", "ym"),) if tiles == 1 else (("x", "y"), ("q", "m"))):
             product, factors = self.products[tile], self.factors[tile]
             any_product = product.pair | product.diagonal | product.crossed
             # (x_j - x_i) * (y_i - y_j), or (0 - x_i) * (0 - y_j): a diagonal product has i = j.
-            for name, ring, other, place, enters in (
-                ("x_0", left, q, "at_j", product.pair),
-                ("x_1", left, q, "at_i", any_product),
-                ("y_0", right, modulus, "at_i", product.pair),
-                ("y_1", right, modulus, "at_j", any_product),
+            for name, (enters_i, enters_j), (at_i, at_j) in zip(
+                names,
+                ((any_product, product.pair), (product.pair, any_product)),
+                ((factors.x_1, factors.x_0), (factors.y_0, factors.y_1)),
+                strict=True,
             ):
-                word = getattr(ring, place)
-                if self.tiles == 1:
-                    word = Mux(product.of_q, getattr(other, place), word)
-                register = getattr(factors, name)
-                m.d.sync += register.eq(word)
-                with m.If(~enters):
-                    m.d.sync += register.eq(0)
-            m.d.sync += factors.first.eq(product.first)
+                m.submodules[name] = rings = Rings(len(at_i), self.places, len(name), self.target)
+                m.d.comb += [
+                    rings.i.eq(product.i),
+                    rings.j.eq(product.j),
+                    rings.ring.eq(product.of_q),
+                    rings.enters_i.eq(enters_i),
+                    rings.enters_j.eq(enters_j),
+                    at_i.eq(rings.at_i),
+                    at_j.eq(rings.at_j),
+                ]
+                for write, ring in zip(rings.writes, name, strict=True):
+                    place = f"place_{ring}" if ring != "m" else "place_x"
+                    m.d.comb += [
+                        write.enable.eq(getattr(self, f"write_{ring}")),
+                        write.place.eq(getattr(self, place)),
+                        write.word.eq(getattr(self, f"word_{ring}" if ring in "xy" else "word")),
+                    ]
+            m.d.comb += factors.first.eq(history(m, "first", product.first, reading)[-1])
         return m

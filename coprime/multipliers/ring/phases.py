@@ -42,7 +42,7 @@ class Phases(wiring.Component):
     COLUMNS    two slots a column: q * M_k, S_k * 1
     FINISH     the last words go to their rings; then the end, or with d = 1 a second round, from
                QUOTIENT on, with M and c where they are
-    WIPE_ALL   zeros into all places of all rings
+    WIPE_ALL   zeros into all places of all rings, each for two cycles
     ========== ==================================================================================
 
     Parameters
@@ -163,12 +163,12 @@ class Phases(wiring.Component):
             is_last_round = Signal()
             with m.If(now["load_c"] | now["finish"] & settled):
                 m.d.sync += is_last_round.eq(now["finish"])
-        second = Signal()
+        second = Signal()  # the second cycle of a column, or of a place that is wiped
         last_column = second & (k == self.count)
         ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
         phase.change("idle", "load_x", begins)
         phase.change("idle", "wipe_all", must_wipe)
-        phase.change("wipe_all", "idle", k.all())
+        phase.change("wipe_all", "idle", k.all() & second)
         phase.change("load_x", "steps", leaves_load & ~self.preparing)
         phase.change("load_x", "settle", leaves_load & self.preparing)
         phase.change("steps", "settle", self.stops)
@@ -181,9 +181,9 @@ class Phases(wiring.Component):
         phase.change("finish", "idle", settled & is_last_round)
         phase.change("finish", "quotient", settled & ~is_last_round)
         phase.build(m)
-        m.d.sync += second.eq(now["columns"] & ~second)
-        counts = now["load_x"] | now["load_m"] & ~loaded | now["columns"] & second
-        with m.If(counts | now["wipe_all"]):
+        m.d.sync += second.eq((now["columns"] | now["wipe_all"]) & ~second)
+        counts = now["load_x"] | now["load_m"] & ~loaded
+        with m.If(counts | (now["columns"] | now["wipe_all"]) & second):
             m.d.sync += k.eq(k + 1)
         with m.If(begins | must_wipe | now["load_c"] | ends_load_m):
             m.d.sync += [k.eq(0), below.eq(0)]

@@ -1,6 +1,6 @@
 """The product that is asked for in `ring`, until it is taken."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -24,7 +24,7 @@ class Request(wiring.Component):
         As in `OverlappingMultiplierSignature`.
     drops : what is asked for is not wanted any more
     waits : something is asked for, from the cycle after `start` on
-    asked : the same, with `count` and `shift` of it: a cycle later
+    asked : the same, with `count` and `shift` of it: `ASKING` cycles after `start`
     prepares : it is a preparation
     count : D
     shift : places by which Y is higher than its words
@@ -51,14 +51,22 @@ class Request(wiring.Component):
             m.d.sync += [self.waits.eq(1), self.prepares.eq(self.prepare)]
         with m.Elif(self.takes | self.drops):
             m.d.sync += self.waits.eq(0)
-        greater, wanted, count = (
-            Signal.like(self.count, name=name) for name in ("greater", "wanted", "least")
+        greater, count = Signal.like(self.inner_digits), Signal.like(self.count)
+        # What is compared comes late in its cycle, and is compared with `least` in the next one.
+        m.d.sync += greater.eq(
+            Mux(
+                self.prepares,
+                self.longest_digits,
+                Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits),
+            )
         )
         m.d.comb += [
-            greater.eq(Mux(self.rounds > self.inner_digits, self.rounds, self.inner_digits)),
-            wanted.eq(Mux(self.prepares, self.longest_digits, greater)),
-            count.eq(Mux(wanted < least, least, wanted)),
-            self.asked.eq(history(m, "waited", self.waits, 1, reset=True)[-1] & self.waits),
+            count.eq(Mux(greater < least, least, greater)),
+            self.asked.eq(
+                Cat(
+                    history(m, "waited", self.waits, self.multiplication.ASKING - 1, reset=True)
+                ).all()
+            ),
         ]
         m.d.sync += [
             self.count.eq(count),

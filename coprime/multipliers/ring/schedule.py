@@ -85,10 +85,13 @@ class RingSchedule(wiring.Component):
         ]
         m.d.sync += slot.begins.eq(now["idle"] & self.start_steps | ends & ~self.stops)
 
-        # --- From `loop` - 1 on the step may use the word of the last slot before it -------------
-        m.submodules.age = age = Age(self.loop - 2)
+        # --- From cycle `loop` - 1 on the step may use the word of the last slot before it -------
+        m.submodules.age = age = Age(self.loop - 3)
         m.d.comb += age.restart.eq(now["idle"] | ends)
-        waited = age.reached
+        waited_longer = Signal()
+        m.d.sync += waited_longer.eq(age.reached & ~age.restart)
+        # The first diagonal product does not need it, but in steps 0 and 1.
+        waited = Mux(opening | is_1 | slot.closing, waited_longer, age.reached)
 
         # --- From slot to slot -------------------------------------------------------------------
         crosses = Signal()  # pairs of the old product: the next one inside would be none

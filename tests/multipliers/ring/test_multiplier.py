@@ -56,8 +56,12 @@ def times(multiplication, products, inner, longest):
         shift = multiplication.shift(rounds, count, product.descale)
         start = idle if product.wait is None else dones[-1] + 1 + product.wait
         start = max(start, dones[-1] + 1)
-        follows = product.chained and start + 2 <= joins
-        takes = closes if follows else max(idle, start + 2) + multiplication.loading(count, shift)
+        follows = product.chained and start + multiplication.ASKING <= joins
+        takes = (
+            closes
+            if follows
+            else max(idle, start + multiplication.ASKING) + multiplication.loading(count, shift)
+        )
         closes = takes + multiplication.period(count)
         joins = closes + 1 - multiplication.closing(count)
         drained = closes + multiplication.draining(count)
@@ -241,7 +245,7 @@ def test_last_cycle_in_which_a_product_can_follow(tiles, delay):
     generator = random.Random(1)
     modulus = modulus_of(D, 8, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
-    last = multiplication.period(D) - multiplication.closing(D) - 2
+    last = multiplication.period(D) - multiplication.closing(D) - multiplication.ASKING
     waits = []
     for wait in (last, last + 1):
         products = [Product(2, 3, 4), Product(4, 3, 5, chained=True, wait=wait)]
