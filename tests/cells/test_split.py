@@ -47,6 +47,7 @@ def test_split_and_join(n):
     assert found == list(joined.values())
 
 
+@pytest.mark.slow
 def test_a_power_on_residues():
     """Split once, multiply on residues, join once: 3^k for all k up to the order of 3 and on."""
     n, h = 10, 5

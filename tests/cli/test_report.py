@@ -7,6 +7,8 @@ from coprime.explore.shipped import shipped_points
 from tests.cli.command import run
 from tests.explore.samples import point
 
+pytestmark = pytest.mark.xdist_group("reports")
+
 
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path, monkeypatch):

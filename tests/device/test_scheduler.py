@@ -104,7 +104,7 @@ def failure(request):
 # --- Ten thousand -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["completed", "ordered"])
+@pytest.mark.parametrize("order", ["completed", pytest.param("ordered", marks=pytest.mark.slow)])
 def test_ten_thousand_requests(order):
     """Half of 16 cores fail, some requests are cancelled: none is lost, none answered twice."""
     faults = {

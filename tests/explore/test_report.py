@@ -14,6 +14,9 @@ from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
 from tests.explore.samples import HOSTILE, SIZES, point, sample_points
 
+# The first report of a process takes seconds longer: it plans what the papers' trees would be.
+pytestmark = pytest.mark.xdist_group("reports")
+
 READY = "document.body.dataset.ready === 'yes'"
 
 

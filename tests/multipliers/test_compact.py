@@ -230,6 +230,7 @@ def test_edges(digits):
     check(cases)
 
 
+@pytest.mark.slow
 def test_random_sizes():
     generator = random.Random(11)
     cases = []

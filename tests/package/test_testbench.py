@@ -28,7 +28,7 @@ DIAGONAL = {
     name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
     for k, name in enumerate(FAMILIES)
 }
-IN_CI = ("fdfm", "montgomery-1csa", "compact", "compression")
+IN_CI = ("fdfm", "compact", "compression")
 """The others with the long sweeps."""
 CORES = ("fdfm", "compact", "compression")
 

@@ -18,7 +18,10 @@ def check(accelerator, tests):
     assert count
 
 
-@pytest.mark.parametrize("file", RSA_FILES)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, marks=[pytest.mark.slow] * ("_4096_" in file)) for file in RSA_FILES],
+)
 def test_some_of_each_file(file):
     tests = list(vectors(file, acceptable=True))
     check(IntegerAccelerator(), tests[:: len(tests) // 4])

@@ -90,7 +90,7 @@ def all_cycles(design, answer):
         pytest.param(interleaved_csa(66, word=16, multipliers=2), marks=pytest.mark.slow),
         pytest.param(montgomery_r2(64, word=16), marks=pytest.mark.slow),
         karatsuba(64, word=16),
-        compact(64),
+        pytest.param(compact(64), marks=pytest.mark.slow),
     ],
     ids=lambda design: design.capabilities.family,
 )
