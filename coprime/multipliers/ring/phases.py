@@ -198,7 +198,7 @@ class Phases(wiring.Component):
             ),
             self.in_columns.eq(now["columns"] | now["finish"]),
             self.wipes.eq(now["wipe_all"]),
-            self.clear.eq(now["load_x"] | now["quotient"] | ends_load_m),
+            self.clear.eq(now["idle"] | now["load_x"] | now["quotient"] | ends_load_m),
             self.writes.eq(Mux(self.in_columns, ~self.preparing, ~products.old_descales)),
         ]
         self._request(

@@ -39,7 +39,8 @@ class ColumnSums(wiring.Component):
     """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
     e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, in which it is already in column
-    k; so it joins RS behind that column. It leaves RS at column k + D.
+    k; so it joins RS behind that column. It leaves RS at column k + D: with R_k = e_0 + ... + e_k,
+    RS of column D + k is R_(D-1) - R_k, and all R_k are kept until then.
 
     A slot whose product is in `sums` in cycle t ends a column: `word` has its word in t + 1, and
     the next column may end in t + 1, if of the other product, or else in t + 2.
@@ -56,7 +57,7 @@ class ColumnSums(wiring.Component):
     slot : SumSignature, in
     sums : in, those of the tiles
     clear : there is no carry into the next column of the new product, nor an RS
-    wipe : everything becomes 0, an e_k in each cycle
+    wipe : everything becomes 0, an R_k in each cycle
     word : out, the word of the column that ended in the cycle before
     """
 
@@ -93,7 +94,11 @@ class ColumnSums(wiring.Component):
         new, old = (carry_new, running_new), (carry_old, running_old)
         m.d.sync += base.eq(add_selected(m, slot.next_of_old, new, old, len(base), self.target))
         total, carry = Signal(bits.total), Signal(bits.carry)
-        m.d.comb += [total.eq(self._add(m, base)), carry.eq(total[self.width :])]
+        m.d.comb += carry.eq(total[self.width :])
+        if len(self.sums) == 1:
+            m.d.comb += total.eq(base + self.sums[0])
+        else:
+            m.d.comb += total.eq(self._add(m, base, self.sums[0], self.sums[1], bits.total))
         latest = Signal.like(total, reset_less=True)
         m.d.sync += latest.eq(total)
         m.d.comb += self.word.eq(latest)
@@ -102,53 +107,52 @@ class ColumnSums(wiring.Component):
         with m.If(slot.ends_new):
             m.d.sync += carry_new.eq(carry)
 
-        # --- e_k: made, added to RS, and D columns later taken from it ---------------------------
-        before, diagonal = (
-            Signal(bits.running + 1, name=name, reset_less=True) for name in ("before", "diagonal")
-        )
-        nothing_before = history(m, "nothing_before", slot.nothing_before, 1)[-1]
+        # --- R_k: made, and D columns later taken from the last one ------------------------------
+        before = Signal.like(running_new, reset_less=True)
         with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
             m.d.sync += before.eq(latest)
-        with m.If(nothing_before | self.wipe):
+        with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
-        m.d.sync += diagonal.eq(latest - before)
-        with m.If(~made[1]):
-            m.d.sync += diagonal.eq(0)
         turned = history(m, "turned", slot.turns, 4, reset=True)
-        m.submodules.diagonals = diagonals = WordRing(2 * self.width + 1, self.max_words + 1)
-        joins, leaves = Signal.like(diagonals.place), Signal.like(diagonals.place)
-        leaving = Signal(2 * self.width + 1, reset_less=True)
+        m.submodules.kept = kept = WordRing(bits.running, self.max_words + 1)
+        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
+        last, leaving = (
+            Signal.like(running_old, name=name, reset_less=True) for name in ("last", "leaving")
+        )
         m.d.comb += [
-            diagonals.write.eq(made[2] | self.wipe),
-            diagonals.place.eq(joins),
-            diagonals.word.eq(diagonal),
-            diagonals.i.eq(leaves),
+            kept.write.eq(made[2] | self.wipe),
+            kept.place.eq(joins),
+            kept.word.eq(running_new),
+            kept.i.eq(leaves),
         ]
-        m.d.sync += leaving.eq(diagonals.at_i)
+        m.d.sync += leaving.eq(kept.at_i)
+        increased = self._add(m, running_new, latest, before, bits.running, subtract_last=True)
+        with m.If(made[1]):
+            m.d.sync += running_new.eq(increased)
         with m.If(made[2]):
-            m.d.sync += [running_new.eq(running_new + diagonal), joins.eq(joins + 1)]
-        old, new = (running_old, leaving), (running_new, leaving)
-        without = add_selected(m, turned[3], old, new, bits.running, self.target, subtract=True)
-        with m.If(turned[3] | slot.ends_old):
-            m.d.sync += running_old.eq(without)
+            m.d.sync += joins.eq(joins + 1)
+        with m.If(turned[3]):
+            m.d.sync += last.eq(running_new)
+        with m.If(turned[4] | slot.ends_old):
+            m.d.sync += running_old.eq(last - leaving)
             m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
         with m.If(turned[4] | self.clear):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
         with m.If(slot.turns | self.clear):
             m.d.sync += carry_new.eq(0)
         with m.If(self.wipe):
-            m.d.sync += [one.eq(0) for one in (carry_old, carry_new, running_old, running_new)]
-            m.d.sync += [latest.eq(0), joins.eq(joins + 1), leaves.eq(leaves + 1)]
+            sums = (carry_old, carry_new, running_old, running_new, last, latest)
+            m.d.sync += [one.eq(0) for one in sums]
+            m.d.sync += [joins.eq(joins + 1), leaves.eq(leaves + 1)]
         return m
 
-    def _add(self, m: Module, base: Signal) -> Value:
-        """S: the tiles' sums and what is there without them."""
-        width = self.bits.total
-        if len(self.sums) == 1:
-            return base + self.sums[0]
-        if self.target is Target.ECP5:
-            first = add_two(m, self.sums[0], self.sums[1], width, self.target)
-            return add_two(m, base, first, width, self.target)
-        rows = ((base, 0), (self.sums[0], 0), (self.sums[1], 0))
-        return add_three(m, rows, width, self.target)
+    def _add(
+        self, m: Module, a: Value, b: Value, c: Value, width: int, *, subtract_last: bool = False
+    ) -> Value:
+        """a + b + c, or a + b - c; modulo 2^width."""
+        if self.target is not Target.ECP5:
+            rows = ((a, 0), (b, 0), (c, 0))
+            return add_three(m, rows, width, self.target, subtract_last=subtract_last)
+        first = add_two(m, b, c, width, self.target, subtract=subtract_last)
+        return add_two(m, a, first, width, self.target)
