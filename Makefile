@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench docs docs-serve lint format compiler registers errors lock clean
+.PHONY: help setup demo test test-all bench token docs docs-serve lint format compiler registers errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
 	@echo "make test       lint, types and tests (about 14 minutes)"
 	@echo "make test-all   the long sweeps too"
 	@echo "make bench      measure the figures in docs/results.md"
+	@echo "make token      the PKCS #11 module for OpenSSL, OpenSSH and others, in build/token"
 	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
@@ -41,6 +42,9 @@ test-all: $(READY) lint
 
 bench: $(READY)
 	@$(BIN)/python -m bench
+
+token: $(READY)
+	@$(BIN)/coprime token build -o build/token
 
 SPHINX := PYTHONWARNINGS=ignore $(BIN)/python -m sphinx -q -W --keep-going
 

@@ -14,6 +14,7 @@ LAYERS = [
     "explore",
     "papers",
     "soc",
+    "token",
     "package",
     "rsa",
     "device",

@@ -22,7 +22,21 @@ from coprime.rsa import keys, operations
 from coprime.rsa.padding import DecryptionError
 from coprime.rsa.primes import RandomSourceError
 
-from . import assess, build, cache, choose, completion, demo, report, rsa, run, soc, sweep, synth
+from . import (
+    assess,
+    build,
+    cache,
+    choose,
+    completion,
+    demo,
+    report,
+    rsa,
+    run,
+    soc,
+    sweep,
+    synth,
+    token,
+)
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
 from .output import report_work
@@ -40,6 +54,7 @@ COMMANDS = {
     "rsa": rsa,
     "assess": assess,
     "soc": soc,
+    "token": token,
     "cache": cache,
     "completion": completion,
     "demo": demo,

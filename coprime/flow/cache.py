@@ -54,6 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "routing": Kind("designs placed and routed", "placing and routing the design with nextpnr"),
     "bitstream": Kind("bitstreams", "placing and routing the bitstream with nextpnr"),
     "unit_gate": Kind("areas in unit gates", "mapping the design to unit gates with Yosys"),
+    "token": Kind("the PKCS #11 module", "compiling the PKCS #11 module"),
     "firmware": Kind("firmware for RISC-V", "compiling the firmware"),
     "run": Kind("simulated operations of sweeps", "simulating"),
     "faults": Kind("runs with faults", "keeping runs with faults"),

@@ -10,6 +10,8 @@
 // With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
 //
+// With WIPED, memory is overwritten before it is returned: a simulated engine may hold a key.
+//
 // With REGISTERS, all state of Vmodel is variables that Verilator lists: registers and memories,
 // which can be read and changed between two cycles, and whose changes can be counted in each.
 
@@ -38,6 +40,27 @@
 #endif
 #ifdef REGISTERS
 #include "verilated_syms.h"
+#endif
+#ifdef WIPED
+#include <malloc.h>
+#include <string.h>
+
+#include <cstdlib>
+#include <new>
+#endif
+
+#ifdef WIPED
+static void wipe_and_free(void* memory) {
+    if (memory) {
+        explicit_bzero(memory, malloc_usable_size(memory));
+        std::free(memory);
+    }
+}
+
+void operator delete(void* memory) noexcept { wipe_and_free(memory); }
+void operator delete[](void* memory) noexcept { wipe_and_free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { wipe_and_free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { wipe_and_free(memory); }
 #endif
 
 void Vmodel___024root___eval(Vmodel___024root*);

@@ -57,6 +57,8 @@ _SPLIT = ("--output-split", "2000", "--output-split-cfuncs", "200")
 _WHOLE = ("--flatten",)
 """All modules as one, which saves the copies of ports: a third faster. Not for what is split."""
 _SHOWN = "/*verilator public_flat_rd*/"
+_WIPED = ("-DWIPED", "-Wl,-Bsymbolic")
+"""The linker binds operator delete within the library, so that the process keeps its own."""
 AT_CYCLE = ctypes.CFUNCTYPE(ctypes.c_uint64)
 """A function that a simulation with registers calls in a cycle; it gives the next one, 0: never."""
 _REGISTER = re.compile(
@@ -98,14 +100,17 @@ class Chain:
             raise ValueError(f"length must be in 1..2**64 - 1, not {self.length}")
 
 
-def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> Path:
+def build_simulation(
+    verilog: str, top: str | Chain, *, trace: bool = False, wiped: bool = False
+) -> Path:
     """Give the shared library that simulates `top` of `verilog`, building it if need be.
 
     `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five channels
     of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq;
     and, if it has the AXI4-Stream s_axis_random_*, that gets random bytes of the operating system.
     Or it is a Chain, whose length does not matter here: one library simulates all lengths. With
-    `trace` it can also write waveforms, which makes it slower. If `verilog` is what
+    `trace` it can also write waveforms, which makes it slower. With `wiped` it overwrites memory
+    before it returns it, for simulated devices with keys to hide. If `verilog` is what
     `show_registers` gave, the library can read and change the registers. Raises ToolError without a
     C++ compiler, or for Verilog with errors; ValueError for a chain whose packets differ in width.
     """
@@ -114,6 +119,7 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
         return build_library(
             *(verilog, [(top, "s_axi_aclk")], _WRAPPER),
             macros=lambda models: [*_bus_macros(models), *shown],
+            options=_WIPED if wiped else (),
             trace=trace,
         )
 
@@ -122,7 +128,8 @@ def build_simulation(verilog: str, top: str | Chain, *, trace: bool = False) -> 
         return [*_bus_macros(models), f"-DNUMBER_WIDTH={_check_chain(front_end, node)}"]
 
     modules = [(top.front_end, "s_axi_aclk"), (top.node, "clk")]
-    return build_library(verilog, modules, _WRAPPER, macros=macros, trace=trace)
+    options = _WIPED if wiped else ()
+    return build_library(verilog, modules, _WRAPPER, macros=macros, options=options, trace=trace)
 
 
 def show_registers(verilog: str, top: str) -> str:
@@ -152,6 +159,7 @@ def build_library(
     wrapper: Path,
     *,
     macros: Callable[[Sequence[Path]], list[str]] = lambda models: [],
+    options: Sequence[str] = (),
     trace: bool = False,
 ) -> Path:
     """Give the shared library that simulates modules of `verilog`, building it if need be.
@@ -169,6 +177,8 @@ def build_library(
     macros : function
         What else to define, as options for the compiler: from the folders of the C++ models. It
         must follow from `verilog` and `modules`.
+    options : sequence of str
+        More options for the compiler.
     trace : bool
         Whether the library can write waveforms, which makes it slower.
 
@@ -202,7 +212,12 @@ def build_library(
             )
         command = [
             *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
-            *(*(f"-I{model.name}" for model in models), f"-DVM_TRACE={int(trace)}", *defined),
+            *(
+                *(f"-I{model.name}" for model in models),
+                f"-DVM_TRACE={int(trace)}",
+                *defined,
+                *options,
+            ),
             # Compiled without waveforms, so not for what has them.
             *(() if trace else ("-include", str(runtime / _HEADER))),
             *("-shared", *(unit.name for unit in units), *map(str, objects), "-o", _LIBRARY),
@@ -215,7 +230,7 @@ def build_library(
 
     recipe = [path.read_text("utf-8") for path in (Path(__file__), wrapper)]
     named = [name for module in modules for name in module]
-    key = (*tools, *recipe, str(trace), *named, verilog)
+    key = (*tools, *recipe, str(trace), *options, *named, verilog)
     return cached("simulation", key, build) / _LIBRARY
 
 

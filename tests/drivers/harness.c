@@ -273,6 +273,9 @@ static void compute(const char *name)
         error = coprime_modexp(&driver, x, y, exponent_bits, result);
     } else if (strcmp(name, "public") == 0) {
         error = coprime_public(&driver, x, result);
+    } else if (strcmp(name, "private_in_place") == 0) {
+        memcpy(result, x, 4 * count);
+        error = coprime_private(&driver, result, result);
     } else {
         error = coprime_private(&driver, x, result);
     }

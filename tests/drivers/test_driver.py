@@ -169,6 +169,7 @@ def test_public_and_private(opened, polled):
             y = pow(x, 65537, key.n)
             assert opened("public", octets(x))[:2] == (0, y)
             assert opened("private", octets(y))[:2] == (0, x)
+            assert opened("private_in_place", octets(y))[:2] == (0, x)
             if checked:
                 assert opened("public", octets(x))[0] == Error.OPERAND_MISSING
                 assert opened("modmul", octets(1), octets(1))[0] == Error.OPERAND_MISSING

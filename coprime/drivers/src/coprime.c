@@ -376,13 +376,13 @@ static uint32_t residue_of(const struct coprime *driver, const uint32_t *number,
     return found;
 }
 
-/* Whether the result of RSA_PRIVATE, as it was read, belongs to x, as it was sent: no bit has
-   changed on the way. */
-static bool belongs(const struct coprime *driver, const uint32_t *x, const uint32_t *result)
+/* Whether the result of RSA_PRIVATE, as it was read, belongs to the x with this residue, as it was
+   sent: no bit has changed on the way. */
+static bool belongs(const struct coprime *driver, uint32_t x_residue, const uint32_t *result)
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t zero = ((uint32_t)1 << driver->residue_width) - 1;
-    const uint32_t sum = residue(driver, residue_of(driver, x, count) + 1);
+    const uint32_t sum = residue(driver, x_residue + 1);
     const uint32_t once = residue_of(driver, result, count);
     const uint32_t expected = residue(driver, residue(driver, sum + once) + residue(driver, 2 * once));
     const uint32_t checked = residue(driver, read(driver, COPRIME_RESIDUE));
@@ -398,6 +398,8 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t bytes = (driver->modulus_bits + 7) / 8;
+    const bool checks = command == COPRIME_COMMAND_RSA_PRIVATE && driver->checked;
+    uint32_t x_residue;
     int error;
 
     if (!fits(x, driver->modulus_bits)) {
@@ -407,6 +409,7 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
         put_word(driver, i, i < count ? x[i] : 0);
     }
     write(driver, COPRIME_INPUT_LENGTH, bytes ? bytes : 1);
+    x_residue = checks ? residue_of(driver, x, count) : 0; /* before the result takes its place */
     error = execute(driver, COPRIME_COMMAND, (uint32_t)command);
     if (error) {
         return error;
@@ -414,7 +417,7 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     for (uint32_t i = 0; i < count; ++i) {
         result[i] = get_word(driver, i);
     }
-    if (command == COPRIME_COMMAND_RSA_PRIVATE && driver->checked && !belongs(driver, x, result)) {
+    if (checks && !belongs(driver, x_residue, result)) {
         set(result, 0, count);
         return COPRIME_ERROR_FAULT;
     }

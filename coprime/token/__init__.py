@@ -1,0 +1,1 @@
+"""The PKCS #11 token: a module in C, and what builds it."""

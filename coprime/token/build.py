@@ -1,0 +1,110 @@
+"""Build the PKCS #11 module, and the simulated engine that it takes if no other device is named."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import coprime
+from coprime.catalog import family_named
+from coprime.flow.cache import cached
+from coprime.flow.files import write_file
+from coprime.flow.parts import accelerator_verilog
+from coprime.flow.simulation import build_simulation
+from coprime.flow.tools import ToolError, run_tool
+
+__all__ = ["ENGINE", "MODULE", "SIMULATION", "build_module", "build_token"]
+
+MODULE = "libcoprime-pkcs11.so"
+"""The module's file."""
+SIMULATION = "libcoprime-simulated.so"
+"""The simulated engine's file, which the module expects beside it."""
+ENGINE = ("ring", {"tile": "kara95", "max_bits": "4096"})
+"""The simulated engine, with its parameters. Measured: of all families and tiles it simulates a
+private operation of RSA-2048 in the shortest time."""
+
+_ROOT = Path(coprime.__file__).parent
+_SOURCES = _ROOT / "token" / "src"
+_INCLUDES = (_SOURCES, _ROOT / "drivers" / "include", _ROOT / "bus")
+_HEADERS = ("/usr/include/nss", "/usr/include/nspr")
+_FLAGS = (
+    *("-std=c11", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-fstack-protector-strong"),
+    *("-D_FORTIFY_SOURCE=2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"),
+)
+_PROBE = "#include <pkcs11.h>\n#include <openssl/evp.h>\nint main(void) { return 0; }\n"
+_LINK = ("-shared", "-Wl,-Bsymbolic,-z,nodelete,-z,defs,-z,relro,-z,now")
+"""Calls stay within the module whatever else the process loads, and the code stays where it is
+while a thread is in it."""
+
+
+def build_token(folder: Path) -> list[Path]:
+    """Build the module and the simulated engine into a folder; return their paths.
+
+    Raises ToolError, which names the packages of Debian, if a compiler or headers are missing.
+    """
+    family, settings = ENGINE
+    module = build_module()
+    choice = family_named(family).choose(settings)
+    simulation = build_simulation(accelerator_verilog(choice), choice.module_name, wiped=True)
+    made = [folder / MODULE, folder / SIMULATION]
+    for source, target in zip((module, simulation), made, strict=True):
+        write_file(target, source.read_bytes())
+    return made
+
+
+def build_module(options: Sequence[str] = ()) -> Path:
+    """Build the module alone, with more options for the compiler; raises as `build_token`."""
+    compiler = _compiler()
+    headers = _headers()
+    sources = [*sorted(_SOURCES.glob("*.c")), *sorted((_ROOT / "drivers" / "src").glob("*.c"))]
+    exports = _SOURCES / "exports.map"
+    read = [*sources, *(path for folder in _INCLUDES for path in sorted(folder.glob("*.h")))]
+    command = [
+        *(compiler, *_FLAGS, *options, *headers, *(f"-I{folder}" for folder in _INCLUDES)),
+        *(*_LINK, f"-Wl,--version-script={exports}", *map(str, sources)),
+        *("-o", MODULE, "-lcrypto", "-lpthread", "-ldl"),
+    ]
+
+    def build(folder: Path) -> None:
+        _check_headers(compiler, headers, folder)
+        run_tool("the C compiler", command, folder=folder)
+
+    version = run_tool("the C compiler", [compiler, "--version"])
+    texts = [path.read_text("utf-8") for path in (*read, exports)]
+    return cached("token", (version, *command, *texts), build) / MODULE
+
+
+def _compiler() -> str:
+    """The C compiler: CC if it is set, else cc, gcc or clang."""
+    chosen = os.environ.get("CC")
+    for name in [chosen] if chosen else ["cc", "gcc", "clang"]:
+        if found := shutil.which(name):
+            return found
+    raise ToolError("the token needs a C compiler (on Debian: apt-get install gcc)")
+
+
+def _headers() -> list[str]:
+    """Options with which the compiler finds the headers of PKCS #11."""
+    if shutil.which("pkg-config"):
+        try:
+            options = shlex.split(run_tool("pkg-config", ["pkg-config", "--cflags", "nss"]))
+            return [option.replace("-I", "-isystem", 1) for option in options]
+        except ToolError:
+            pass  # the package may be there all the same
+    return [f"-isystem{folder}" for folder in _HEADERS]
+
+
+def _check_headers(compiler: str, headers: Sequence[str], folder: Path) -> None:
+    (folder / "probe.c").write_text(_PROBE, "utf-8")
+    command = [compiler, *headers, "probe.c", "-o", "probe", "-lcrypto"]
+    try:
+        run_tool("the C compiler", command, folder=folder)
+    except ToolError as error:
+        raise ToolError(
+            "the token needs the headers of PKCS #11 3.0 and of OpenSSL 3"
+            " (on Debian: apt-get install libnss3-dev libssl-dev)"
+        ) from error
+    finally:
+        for name in ("probe.c", "probe"):
+            (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,137 @@
+"""A PKCS #11 module from Python, as far as making a token ready and showing it need it.
+
+The functions are the standard's, called through ctypes: `module.call("C_Login", session, ...)`.
+"""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Module", "TokenError", "TokenState"]
+
+OFFICER, USER = 0, 1
+"""Who logs in: CKU_SO and CKU_USER."""
+_SERIAL, _WRITES = 4, 2
+_INITIALIZED, _USER_PIN = 0x400, 0x8
+_LABEL_BYTES = 32
+
+_SENTENCES = {
+    0x03: "there is no such slot",
+    0x05: "the module cannot start: see its configuration in docs/token.md",
+    0x30: "the device, or the token's folder, cannot be used",
+    0xA0: "the PIN is wrong",
+    0xA2: "a PIN has 4 to 255 bytes",
+    0xA4: "the PIN was wrong too often, and is locked",
+    0xE1: "the slot has no token yet, or its file is damaged",
+    0xE2: "the token's folder cannot be written",
+}
+
+
+class TokenError(Exception):
+    """A function of the module returned an error.
+
+    Attributes
+    ----------
+    code : int
+        The standard's number, CKR_...
+    """
+
+    def __init__(self, function: str, code: int):
+        super().__init__(_SENTENCES.get(code, f"{function} returned error {code:#x}"))
+        self.code = code
+
+
+class _TokenInfo(Structure):
+    _fields_ = [
+        *(("label", c_char * 32), ("manufacturer", c_char * 32), ("model", c_char * 16)),
+        *(("serial", c_char * 16), ("flags", c_ulong), ("numbers", c_ulong * 10)),
+        *(("versions", c_ubyte * 4), ("time", c_char * 16)),
+    ]
+
+
+@dataclass(frozen=True)
+class TokenState:
+    """What a slot's token says of itself.
+
+    Parameters
+    ----------
+    slot : its number
+    label, serial : without the blanks at the end
+    initialized : whether it is ready for a user's PIN
+    user_pin : whether it has one
+    """
+
+    slot: int
+    label: str
+    serial: str
+    initialized: bool
+    user_pin: bool
+
+
+class Module:
+    """A module that is loaded. Raises OSError if the file is none."""
+
+    def __init__(self, path: Path):
+        self._library = ctypes.CDLL(str(path.resolve()))
+
+    def call(self, name: str, *arguments: object) -> None:
+        """Call a function of the standard. Raises TokenError unless it returns CKR_OK."""
+        function = getattr(self._library, name)
+        function.restype = c_ulong
+        code = function(*arguments)
+        if code:
+            raise TokenError(name, code)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Initialize the module, and finalize it."""
+        self.call("C_Initialize", None)
+        try:
+            yield
+        finally:
+            self.call("C_Finalize", None)
+
+    def slots(self) -> Sequence[int]:
+        """The numbers of all slots."""
+        count = c_ulong()
+        self.call("C_GetSlotList", c_ubyte(1), None, byref(count))
+        slots = (c_ulong * count.value)()
+        self.call("C_GetSlotList", c_ubyte(1), slots, byref(count))
+        return list(slots)
+
+    def state(self, slot: int) -> TokenState:
+        """The token of a slot."""
+        info = _TokenInfo()
+        self.call("C_GetTokenInfo", c_ulong(slot), byref(info))
+        label, serial = (
+            bytes(text).decode("utf-8", "replace").rstrip() for text in (info.label, info.serial)
+        )
+        flags = info.flags
+        return TokenState(slot, label, serial, bool(flags & _INITIALIZED), bool(flags & _USER_PIN))
+
+    def initialize(self, slot: int, label: str, officer_pin: bytes, user_pin: bytes) -> None:
+        """Make a token anew, with both PINs: all that was in it is gone.
+
+        ValueError: the label has more than 32 bytes. Raises TokenError.
+        """
+        padded = label.encode().ljust(_LABEL_BYTES)
+        if len(padded) > _LABEL_BYTES:
+            raise ValueError(f"a label has at most {_LABEL_BYTES} bytes, not {len(padded)}")
+        length = c_ulong(len(officer_pin))
+        self.call("C_InitToken", c_ulong(slot), officer_pin, length, padded)
+        with self._session(slot) as session:
+            self.call("C_Login", session, c_ulong(OFFICER), officer_pin, length)
+            self.call("C_InitPIN", session, user_pin, c_ulong(len(user_pin)))
+
+    @contextmanager
+    def _session(self, slot: int) -> Iterator[c_ulong]:
+        session = c_ulong()
+        flags = c_ulong(_SERIAL | _WRITES)
+        self.call("C_OpenSession", c_ulong(slot), flags, None, None, byref(session))
+        try:
+            yield session
+        finally:
+            self.call("C_CloseSession", session)

@@ -1,0 +1,275 @@
+/* Digests, signatures and encryption: every kind of operation has the same calls. */
+#include <string.h>
+
+#include "module.h"
+#include "objects.h"
+#include "operation.h"
+
+/* What an operation needs its key to be, and to allow. */
+static const struct {
+    CK_OBJECT_CLASS class;
+    CK_ATTRIBUTE_TYPE allowed;
+} needs[OPERATIONS] = {
+    [SIGN] = {CKO_PRIVATE_KEY, CKA_SIGN},
+    [VERIFY] = {CKO_PUBLIC_KEY, CKA_VERIFY},
+    [ENCRYPT] = {CKO_PUBLIC_KEY, CKA_ENCRYPT},
+    [DECRYPT] = {CKO_PRIVATE_KEY, CKA_DECRYPT},
+};
+
+static struct context context_of(const struct session *session)
+{
+    return (struct context){session->token->crypto, session->token->device};
+}
+
+/* Whether the key's list of mechanisms has this one, or there is no list. */
+static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE type)
+{
+    const struct value list = attributes_get(attributes, CKA_ALLOWED_MECHANISMS);
+
+    if (list.bytes == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < list.size; i += sizeof type) {
+        CK_MECHANISM_TYPE allowed;
+
+        memcpy(&allowed, list.bytes + i, sizeof allowed);
+        if (allowed == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Find the key of an operation; it is shared. */
+static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJECT_HANDLE handle,
+                      CK_MECHANISM_TYPE mechanism, struct rsa_key **key, bool *needs_login)
+{
+    struct object *const object = objects_find(session, handle);
+    const struct attributes *attributes;
+
+    if (object == NULL) {
+        return CKR_KEY_HANDLE_INVALID;
+    }
+    attributes = &object->attributes;
+    if (attributes_ulong(attributes, CKA_CLASS, CKO_DATA) != needs[kind].class) {
+        return CKR_KEY_TYPE_INCONSISTENT;
+    }
+    if (!attributes_bool(attributes, needs[kind].allowed, false)) {
+        return CKR_KEY_FUNCTION_NOT_PERMITTED;
+    }
+    if (!is_allowed(attributes, mechanism)) {
+        return CKR_MECHANISM_INVALID;
+    }
+    *needs_login = attributes_bool(attributes, CKA_ALWAYS_AUTHENTICATE, false);
+    *key = object_key(session->token->crypto, object);
+    return *key ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
+}
+
+static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
+                  const CK_MECHANISM *mechanism, CK_OBJECT_HANDLE object)
+{
+    struct operation *operation;
+    struct session *session;
+    struct context context;
+    struct rsa_key *key = NULL;
+    bool needs_login = false;
+    CK_RV rv = session_begin(handle, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    operation = &session->operations[kind];
+    context = context_of(session);
+    if (mechanism == NULL) { /* of version 3.0: ends what is under way */
+        operation_end(operation);
+    } else if (operation->mechanism) {
+        rv = CKR_OPERATION_ACTIVE;
+    } else {
+        if (kind != DIGEST) {
+            module_lock();
+            rv = find_key(session, kind, object, mechanism->mechanism, &key, &needs_login);
+            module_unlock();
+        }
+        if (rv == CKR_OK) {
+            rv = operation_begin(&context, operation, kind, mechanism, key);
+        }
+        if (rv == CKR_OK) {
+            operation->needs_login = needs_login;
+        }
+    }
+    session_end(session);
+    return rv;
+}
+
+static CK_RV update(CK_SESSION_HANDLE handle, enum operation_kind kind, const CK_BYTE *input,
+                    CK_ULONG size, CK_ULONG *output_size)
+{
+    struct operation *operation;
+    struct session *session;
+    struct context context;
+    CK_RV rv = session_begin(handle, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    operation = &session->operations[kind];
+    context = context_of(session);
+    if (operation->mechanism == NULL) {
+        rv = CKR_OPERATION_NOT_INITIALIZED;
+    } else if (input == NULL && size) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        rv = operation_update(&context, operation, kind, input, size);
+    }
+    if (output_size) {
+        *output_size = 0; /* everything comes at the end */
+    }
+    if (rv != CKR_OK && rv != CKR_OPERATION_NOT_INITIALIZED) {
+        operation_end(operation);
+    }
+    session_end(session);
+    return rv;
+}
+
+/* C_Sign and the like, or C_SignFinal and the like. */
+static CK_RV finish(CK_SESSION_HANDLE handle, enum operation_kind kind, bool in_one,
+                    const CK_BYTE *input, CK_ULONG size, CK_BYTE *output, CK_ULONG *output_size)
+{
+    struct operation *operation;
+    struct session *session;
+    struct context context;
+    bool goes_on = false;
+    CK_RV rv = session_begin(handle, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    operation = &session->operations[kind];
+    context = context_of(session);
+    if (operation->mechanism == NULL) {
+        session_end(session);
+        return CKR_OPERATION_NOT_INITIALIZED;
+    }
+    if ((input == NULL && size) || output_size == NULL || (kind == VERIFY && output == NULL)) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        rv = operation_finish(&context, operation, kind, in_one, input, size, output, output_size);
+        goes_on = rv == CKR_BUFFER_TOO_SMALL || (rv == CKR_OK && output == NULL);
+    }
+    if (!goes_on) {
+        operation_end(operation);
+    }
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_DigestInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism)
+{
+    return init(hSession, DIGEST, pMechanism, CK_INVALID_HANDLE);
+}
+
+CK_RV C_Digest(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen,
+               CK_BYTE_PTR pDigest, CK_ULONG_PTR pulDigestLen)
+{
+    return finish(hSession, DIGEST, true, pData, ulDataLen, pDigest, pulDigestLen);
+}
+
+CK_RV C_DigestUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
+{
+    return update(hSession, DIGEST, pPart, ulPartLen, NULL);
+}
+
+CK_RV C_DigestFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pDigest, CK_ULONG_PTR pulDigestLen)
+{
+    return finish(hSession, DIGEST, false, NULL, 0, pDigest, pulDigestLen);
+}
+
+CK_RV C_SignInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism, CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, SIGN, pMechanism, hKey);
+}
+
+CK_RV C_Sign(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen,
+             CK_BYTE_PTR pSignature, CK_ULONG_PTR pulSignatureLen)
+{
+    return finish(hSession, SIGN, true, pData, ulDataLen, pSignature, pulSignatureLen);
+}
+
+CK_RV C_SignUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
+{
+    return update(hSession, SIGN, pPart, ulPartLen, NULL);
+}
+
+CK_RV C_SignFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pSignature, CK_ULONG_PTR pulSignatureLen)
+{
+    return finish(hSession, SIGN, false, NULL, 0, pSignature, pulSignatureLen);
+}
+
+CK_RV C_VerifyInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism, CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, VERIFY, pMechanism, hKey);
+}
+
+CK_RV C_Verify(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen,
+               CK_BYTE_PTR pSignature, CK_ULONG ulSignatureLen)
+{
+    return finish(hSession, VERIFY, true, pData, ulDataLen, pSignature, &ulSignatureLen);
+}
+
+CK_RV C_VerifyUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
+{
+    return update(hSession, VERIFY, pPart, ulPartLen, NULL);
+}
+
+CK_RV C_VerifyFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pSignature, CK_ULONG ulSignatureLen)
+{
+    return finish(hSession, VERIFY, false, NULL, 0, pSignature, &ulSignatureLen);
+}
+
+CK_RV C_EncryptInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism, CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, ENCRYPT, pMechanism, hKey);
+}
+
+CK_RV C_Encrypt(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen,
+                CK_BYTE_PTR pEncryptedData, CK_ULONG_PTR pulEncryptedDataLen)
+{
+    return finish(hSession, ENCRYPT, true, pData, ulDataLen, pEncryptedData, pulEncryptedDataLen);
+}
+
+CK_RV C_EncryptUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen,
+                      CK_BYTE_PTR pEncryptedPart, CK_ULONG_PTR pulEncryptedPartLen)
+{
+    (void)pEncryptedPart;
+    return update(hSession, ENCRYPT, pPart, ulPartLen, pulEncryptedPartLen);
+}
+
+CK_RV C_EncryptFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pLastEncryptedPart,
+                     CK_ULONG_PTR pulLastEncryptedPartLen)
+{
+    return finish(hSession, ENCRYPT, false, NULL, 0, pLastEncryptedPart, pulLastEncryptedPartLen);
+}
+
+CK_RV C_DecryptInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism, CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, DECRYPT, pMechanism, hKey);
+}
+
+CK_RV C_Decrypt(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pEncryptedData, CK_ULONG ulEncryptedDataLen,
+                CK_BYTE_PTR pData, CK_ULONG_PTR pulDataLen)
+{
+    return finish(hSession, DECRYPT, true, pEncryptedData, ulEncryptedDataLen, pData, pulDataLen);
+}
+
+CK_RV C_DecryptUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pEncryptedPart,
+                      CK_ULONG ulEncryptedPartLen, CK_BYTE_PTR pPart, CK_ULONG_PTR pulPartLen)
+{
+    (void)pPart;
+    return update(hSession, DECRYPT, pEncryptedPart, ulEncryptedPartLen, pulPartLen);
+}
+
+CK_RV C_DecryptFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pLastPart,
+                     CK_ULONG_PTR pulLastPartLen)
+{
+    return finish(hSession, DECRYPT, false, NULL, 0, pLastPart, pulLastPartLen);
+}

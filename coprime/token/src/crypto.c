@@ -1,0 +1,197 @@
+#include "crypto.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <openssl/core_names.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+/* RFC 8017, 9.2, note 1. */
+static const struct digest digests[DIGESTS] = {
+    {CKM_SHA_1, CKG_MGF1_SHA1, "SHA1", 20, 15,
+     {0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14}},
+    {CKM_SHA224, CKG_MGF1_SHA224, "SHA224", 28, 19,
+     {0x30, 0x2d, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x04,
+      0x05, 0x00, 0x04, 0x1c}},
+    {CKM_SHA256, CKG_MGF1_SHA256, "SHA256", 32, 19,
+     {0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01,
+      0x05, 0x00, 0x04, 0x20}},
+    {CKM_SHA384, CKG_MGF1_SHA384, "SHA384", 48, 19,
+     {0x30, 0x41, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02,
+      0x05, 0x00, 0x04, 0x30}},
+    {CKM_SHA512, CKG_MGF1_SHA512, "SHA512", 64, 19,
+     {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03,
+      0x05, 0x00, 0x04, 0x40}},
+};
+
+bool crypto_open(struct crypto *crypto)
+{
+    bool found = true;
+
+    memset(crypto, 0, sizeof *crypto);
+    crypto->context = OSSL_LIB_CTX_new();
+    if (crypto->context == NULL) {
+        return false;
+    }
+    for (int i = 0; i < DIGESTS; ++i) {
+        crypto->md[i] = EVP_MD_fetch(crypto->context, digests[i].name, NULL);
+        found = found && crypto->md[i];
+    }
+    crypto->gcm = EVP_CIPHER_fetch(crypto->context, "AES-256-GCM", NULL);
+    if (!found || crypto->gcm == NULL) {
+        crypto_close(crypto);
+        return false;
+    }
+    return true;
+}
+
+void crypto_close(struct crypto *crypto)
+{
+    for (int i = 0; i < DIGESTS; ++i) {
+        EVP_MD_free(crypto->md[i]);
+    }
+    EVP_CIPHER_free(crypto->gcm);
+    OSSL_LIB_CTX_free(crypto->context);
+    memset(crypto, 0, sizeof *crypto);
+}
+
+const struct digest *digest_of(CK_MECHANISM_TYPE mechanism)
+{
+    for (int i = 0; i < DIGESTS; ++i) {
+        if (digests[i].mechanism == mechanism) {
+            return &digests[i];
+        }
+    }
+    return NULL;
+}
+
+const struct digest *digest_of_mgf(CK_RSA_PKCS_MGF_TYPE mgf)
+{
+    for (int i = 0; i < DIGESTS; ++i) {
+        if (digests[i].mgf == mgf) {
+            return &digests[i];
+        }
+    }
+    return NULL;
+}
+
+const EVP_MD *digest_md(const struct crypto *crypto, const struct digest *digest)
+{
+    return crypto->md[digest - digests];
+}
+
+bool crypto_digest(const struct crypto *crypto, const struct digest *digest, const uint8_t *bytes,
+                   size_t size, uint8_t *result)
+{
+    return EVP_Digest(size ? bytes : (const uint8_t *)"", size, result, NULL,
+                      digest_md(crypto, digest), NULL) == 1;
+}
+
+bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t key_size,
+                        const uint8_t *bytes, size_t size, uint8_t result[32])
+{
+    size_t written = 0;
+
+    return EVP_Q_mac(crypto->context, "HMAC", NULL, "SHA256", NULL, key, key_size, bytes, size,
+                     result, 32, &written) != NULL &&
+           written == 32;
+}
+
+bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size)
+{
+    return size == 0 || RAND_bytes_ex(crypto->context, bytes, size, 256) == 1;
+}
+
+bool crypto_add_seed(const struct crypto *crypto, const uint8_t *bytes, size_t size)
+{
+    EVP_RAND_CTX *const primary = RAND_get0_primary(crypto->context);
+
+    return primary && EVP_RAND_reseed(primary, 0, NULL, 0, bytes, size) == 1;
+}
+
+bool crypto_derive(const struct crypto *crypto, const struct derivation *derivation,
+                   const uint8_t *pin, size_t size, uint8_t key[SEAL_KEY])
+{
+    uint64_t n, maximum;
+    EVP_KDF *kdf;
+    EVP_KDF_CTX *context;
+    bool done = false;
+
+    if (derivation->log_n < 1 || derivation->log_n > 24 || derivation->r < 1 ||
+        derivation->r > 64 || derivation->p < 1 || derivation->p > 16) {
+        return false; /* not a store of ours: it would take the machine's memory */
+    }
+    n = (uint64_t)1 << derivation->log_n;
+    maximum = 128 * n * derivation->r + (1u << 20);
+    kdf = EVP_KDF_fetch(crypto->context, "SCRYPT", NULL);
+    context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    if (context) {
+        uint32_t r = derivation->r, p = derivation->p;
+        const OSSL_PARAM parameters[] = {
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_PASSWORD, (void *)pin, size),
+            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)derivation->salt, SALT),
+            OSSL_PARAM_construct_uint64(OSSL_KDF_PARAM_SCRYPT_N, &n),
+            OSSL_PARAM_construct_uint32(OSSL_KDF_PARAM_SCRYPT_R, &r),
+            OSSL_PARAM_construct_uint32(OSSL_KDF_PARAM_SCRYPT_P, &p),
+            OSSL_PARAM_construct_uint64(OSSL_KDF_PARAM_SCRYPT_MAXMEM, &maximum),
+            OSSL_PARAM_construct_end(),
+        };
+
+        done = EVP_KDF_derive(context, key, SEAL_KEY, parameters) == 1;
+    }
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return done;
+}
+
+bool crypto_seal(const struct crypto *crypto, const uint8_t key[SEAL_KEY], const uint8_t *bound,
+                 size_t bound_size, const uint8_t *plain, size_t size, uint8_t *sealed)
+{
+    uint8_t *const text = sealed + SEAL_NONCE;
+    EVP_CIPHER_CTX *context;
+    int written = 0;
+    bool done;
+
+    if (size > INT_MAX || bound_size > INT_MAX || !crypto_random(crypto, sealed, SEAL_NONCE)) {
+        return false;
+    }
+    context = EVP_CIPHER_CTX_new();
+    done = context && EVP_EncryptInit_ex2(context, crypto->gcm, key, sealed, NULL) == 1 &&
+           EVP_EncryptUpdate(context, NULL, &written, bound, (int)bound_size) == 1 &&
+           EVP_EncryptUpdate(context, text, &written, plain, (int)size) == 1 &&
+           written == (int)size && EVP_EncryptFinal_ex(context, text + size, &written) == 1 &&
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, SEAL_TAG, text + size) == 1;
+    EVP_CIPHER_CTX_free(context);
+    return done;
+}
+
+bool crypto_unseal(const struct crypto *crypto, const uint8_t key[SEAL_KEY], const uint8_t *bound,
+                   size_t bound_size, const uint8_t *sealed, size_t sealed_size, uint8_t *plain)
+{
+    const uint8_t *const text = sealed + SEAL_NONCE;
+    EVP_CIPHER_CTX *context;
+    uint8_t tag[SEAL_TAG];
+    int written = 0;
+    size_t size;
+    bool done;
+
+    if (sealed_size < SEALED(0) || sealed_size > INT_MAX || bound_size > INT_MAX) {
+        return false;
+    }
+    size = sealed_size - SEALED(0);
+    memcpy(tag, text + size, SEAL_TAG);
+    context = EVP_CIPHER_CTX_new();
+    done = context && EVP_DecryptInit_ex2(context, crypto->gcm, key, sealed, NULL) == 1 &&
+           EVP_DecryptUpdate(context, NULL, &written, bound, (int)bound_size) == 1 &&
+           EVP_DecryptUpdate(context, plain, &written, text, (int)size) == 1 &&
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, SEAL_TAG, tag) == 1 &&
+           EVP_DecryptFinal_ex(context, plain + size, &written) == 1;
+    EVP_CIPHER_CTX_free(context);
+    if (!done) {
+        OPENSSL_cleanse(plain, size);
+    }
+    return done;
+}

@@ -1,0 +1,275 @@
+#define _DEFAULT_SOURCE
+
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+#include "engine.h"
+
+/* An engine of the device. While it is `taken`, its other members are the taker's. */
+struct engine {
+    const struct engine_kind *kind;
+    char *place; /* what follows the colon; null if there is none */
+    bool taken;
+    void *handle; /* null while it is closed */
+    struct coprime driver;
+    uint64_t loaded; /* number of the key that it holds; 0: none */
+};
+
+struct device {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    unsigned count;
+    struct engine engines[];
+};
+
+static const struct engine_kind *const kinds[] = {&simulated_engine, &uio_engine};
+
+/* Read one engine's name, of `length` characters. */
+static bool parse_engine(struct engine *engine, const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        const size_t kind_length = strlen(kinds[i]->name);
+
+        if (length >= kind_length && strncmp(name, kinds[i]->name, kind_length) == 0 &&
+            (length == kind_length || name[kind_length] == ':')) {
+            engine->kind = kinds[i];
+            if (length > kind_length) {
+                engine->place = strndup(name + kind_length + 1, length - kind_length - 1);
+                return engine->place != NULL;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+struct device *device_new(const char *names)
+{
+    struct device *device;
+    unsigned count = 1;
+    bool parsed = true;
+
+    for (const char *place = names; *place; ++place) {
+        count += *place == ',';
+    }
+    device = calloc(1, sizeof *device + count * sizeof *device->engines);
+    if (device == NULL) {
+        return NULL;
+    }
+    (void)pthread_mutex_init(&device->lock, NULL);
+    (void)pthread_cond_init(&device->freed, NULL);
+    for (; device->count < count && parsed; ++device->count) {
+        const size_t length = strcspn(names, ",");
+
+        parsed = parse_engine(&device->engines[device->count], names, length);
+        names += length + 1;
+    }
+    if (!parsed) {
+        device_free(device);
+        return NULL;
+    }
+    return device;
+}
+
+static void close_engine(struct engine *engine)
+{
+    if (engine->handle) {
+        engine->kind->close(engine->handle);
+    }
+    engine->handle = NULL;
+    engine->loaded = 0;
+}
+
+void device_free(struct device *device)
+{
+    if (device == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < device->count; ++i) {
+        close_engine(&device->engines[i]);
+        free(device->engines[i].place);
+    }
+    (void)pthread_cond_destroy(&device->freed);
+    (void)pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+/* A free engine, the best one first: one that holds the key, one that holds none, any. */
+static struct engine *choose(struct device *device, uint64_t key)
+{
+    struct engine *found = NULL;
+
+    for (unsigned i = 0; i < device->count; ++i) {
+        struct engine *const engine = &device->engines[i];
+
+        if (engine->taken) {
+            continue;
+        }
+        if (engine->loaded == key) {
+            return engine;
+        }
+        if (found == NULL || engine->loaded == 0) {
+            found = engine;
+        }
+    }
+    return found;
+}
+
+static struct engine *take_engine(struct device *device, uint64_t key)
+{
+    struct engine *engine;
+
+    (void)pthread_mutex_lock(&device->lock);
+    while ((engine = choose(device, key)) == NULL) {
+        (void)pthread_cond_wait(&device->freed, &device->lock);
+    }
+    engine->taken = true;
+    (void)pthread_mutex_unlock(&device->lock);
+    return engine;
+}
+
+static void free_engine(struct device *device, struct engine *engine)
+{
+    (void)pthread_mutex_lock(&device->lock);
+    engine->taken = false;
+    (void)pthread_cond_broadcast(&device->freed);
+    (void)pthread_mutex_unlock(&device->lock);
+}
+
+static int open_engine(struct engine *engine)
+{
+    if (engine->handle == NULL) {
+        engine->handle = engine->kind->open(engine->place, &engine->driver);
+        engine->loaded = 0;
+    }
+    return engine->handle ? 0 : COPRIME_ERROR_IDENTIFICATION;
+}
+
+/* Compute the constants of a key, which all engines of a device have in common, and load it. */
+static int load_key(struct engine *engine, struct rsa_key *key)
+{
+    struct rsa_private *const secret = key->secret;
+    struct coprime_memory memory = secret->memory;
+    int error = 0;
+
+    if (engine->loaded == key->number) {
+        return 0;
+    }
+    engine->loaded = 0;
+    (void)pthread_mutex_lock(&key->lock);
+    if (!secret->prepared) {
+        error = coprime_private_constants(&engine->driver, &secret->key, &memory);
+        secret->prepared = error == 0;
+    }
+    (void)pthread_mutex_unlock(&key->lock);
+    if (!error) {
+        error = coprime_load_private(&engine->driver, &secret->key);
+    }
+    if (!error) {
+        engine->loaded = key->number;
+    }
+    return error;
+}
+
+/* Whether the result is right: an engine that is disturbed may answer anything. */
+static bool is_right(const struct rsa_key *key, const uint8_t *input, const uint8_t *result)
+{
+    uint8_t back[MAX_RSA_BYTES];
+    const bool right = rsa_public(key, result, back) &&
+                       CRYPTO_memcmp(back, input, key->bytes) == 0;
+
+    OPENSSL_cleanse(back, sizeof back);
+    return right;
+}
+
+static int compute(struct engine *engine, struct rsa_key *key, const uint8_t *input,
+                   uint8_t *result)
+{
+    uint32_t x[COPRIME_WORDS(MAX_RSA_BITS)];
+    const uint32_t count = COPRIME_WORDS(key->bits);
+    int error = load_key(engine, key);
+
+    if (!error) {
+        error = coprime_from_bytes(x, count, input, key->bytes);
+    }
+    if (!error) {
+        error = coprime_private(&engine->driver, x, x);
+    }
+    if (!error) {
+        error = coprime_to_bytes(result, key->bytes, x, count);
+    }
+    coprime_clear(x, COPRIME_WORDS(MAX_RSA_BITS));
+    if (!error && !is_right(key, input, result)) {
+        error = COPRIME_ERROR_FAULT;
+    }
+    return error;
+}
+
+/* A shared engine is opened anew each time: another process may have used it meanwhile. */
+static int use(struct engine *engine, struct rsa_key *key, const uint8_t *input, uint8_t *result)
+{
+    const bool shared = engine->kind->lock != NULL;
+    const bool fresh = engine->handle == NULL || shared;
+    int error = open_engine(engine);
+
+    if (error) {
+        return error;
+    }
+    if (shared && !engine->kind->lock(engine->handle)) {
+        return COPRIME_ERROR_BUSY;
+    }
+    if (fresh) {
+        engine->loaded = 0;
+        error = coprime_open(&engine->driver);
+    }
+    if (!error) {
+        error = compute(engine, key, input, result);
+    }
+    if (shared) {
+        (void)coprime_wipe(&engine->driver);
+        engine->loaded = 0;
+        engine->kind->unlock(engine->handle);
+    }
+    return error;
+}
+
+static bool is_of_the_key(int error)
+{
+    return error == COPRIME_ERROR_LENGTH_OVER || error == COPRIME_ERROR_LENGTH_ZERO ||
+           error == COPRIME_ERROR_EXPONENT_LENGTH;
+}
+
+CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
+                     uint8_t *result)
+{
+    struct engine *const engine = take_engine(device, key->number);
+    const int error = use(engine, key, input, result);
+
+    if (error) {
+        OPENSSL_cleanse(result, key->bytes);
+        close_engine(engine);
+    }
+    free_engine(device, engine);
+    if (error) {
+        return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
+    }
+    return CKR_OK;
+}
+
+void device_forget(struct device *device)
+{
+    (void)pthread_mutex_lock(&device->lock);
+    for (unsigned i = 0; i < device->count; ++i) {
+        struct engine *const engine = &device->engines[i];
+
+        while (engine->taken) {
+            (void)pthread_cond_wait(&device->freed, &device->lock);
+        }
+        close_engine(engine);
+    }
+    (void)pthread_mutex_unlock(&device->lock);
+}

@@ -1,0 +1,34 @@
+/* The engines of a slot: they do the private operations of its keys. */
+#ifndef COPRIME_TOKEN_DEVICE_H
+#define COPRIME_TOKEN_DEVICE_H
+
+#include <stdint.h>
+
+#include "cryptoki.h"
+#include "rsa_key.h"
+
+struct device;
+
+/* A device of the engines that `names` lists, with commas between them:
+
+     sim           the simulation that was built with the module
+     sim:LIBRARY   another one
+     uio:PATH      hardware under Linux, which other processes may use, too
+
+   Nothing is opened before it is used. Null without memory, or if this names no device. */
+struct device *device_new(const char *names);
+void device_free(struct device *device); /* null is allowed */
+
+/* result = input^d mod n, both as long as the modulus; the input is below the modulus. Waits until
+   an engine is free. The result was checked with the public exponent, in software.
+
+   CKR_DEVICE_ERROR if no engine can be opened, an engine ends with an error, or its result is wrong:
+   the result is then cleared, and the engine is opened anew when it is used next. CKR_KEY_SIZE_RANGE
+   for a key that the engine does not take. */
+CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
+                     uint8_t *result);
+
+/* Make the engines forget all keys. Waits until none works. */
+void device_forget(struct device *device);
+
+#endif

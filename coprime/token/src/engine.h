@@ -1,0 +1,24 @@
+/* One engine, and the kinds of access to it. */
+#ifndef COPRIME_TOKEN_ENGINE_H
+#define COPRIME_TOKEN_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coprime.h"
+
+/* How an engine is reached. */
+struct engine_kind {
+    const char *name;
+    /* Set the caller's members of `driver`, and give what the other functions take; null if that
+       fails. `place` is what follows the colon of the engine's name, or null. */
+    void *(*open)(const char *place, struct coprime *driver);
+    void (*close)(void *handle);
+    /* Keep other processes from the engine, and let them at it again; null where there are none. */
+    bool (*lock)(void *handle);
+    void (*unlock)(void *handle);
+};
+
+extern const struct engine_kind simulated_engine, uio_engine;
+
+#endif

@@ -1,0 +1,204 @@
+/* C_Initialize, C_Finalize and what is asked without a slot. */
+#define _DEFAULT_SOURCE
+
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "text.h"
+
+struct module module = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .changed = PTHREAD_COND_INITIALIZER,
+};
+
+void module_lock(void)
+{
+    (void)pthread_mutex_lock(&module.lock);
+}
+
+void module_unlock(void)
+{
+    (void)pthread_mutex_unlock(&module.lock);
+}
+
+CK_RV module_enter(void)
+{
+    bool open;
+
+    if (atomic_load(&module.owner) != getpid()) {
+        return CKR_CRYPTOKI_NOT_INITIALIZED;
+    }
+    module_lock();
+    open = atomic_load(&module.owner) == getpid() && !module.ending;
+    module.calls += open;
+    module_unlock();
+    return open ? CKR_OK : CKR_CRYPTOKI_NOT_INITIALIZED;
+}
+
+void module_leave(void)
+{
+    module_lock();
+    --module.calls;
+    (void)pthread_cond_broadcast(&module.changed);
+    module_unlock();
+}
+
+struct token *module_token(CK_SLOT_ID slot)
+{
+    return slot < module.count ? &module.tokens[slot] : NULL;
+}
+
+static bool add_slot(void *context, const char *folder, const char *device)
+{
+    struct token *const more = realloc(module.tokens, (module.count + 1) * sizeof *more);
+    struct token *token;
+
+    (void)context;
+    if (more == NULL) {
+        return false;
+    }
+    module.tokens = more;
+    token = &more[module.count];
+    memset(token, 0, sizeof *token);
+    token->slot = module.count;
+    token->crypto = &module.crypto;
+    if (!store_open(&token->store, folder)) {
+        return false;
+    }
+    ++module.count;
+    token->device = device_new(device);
+    return token->device != NULL;
+}
+
+static void close_slots(void)
+{
+    for (unsigned i = 0; i < module.count; ++i) {
+        token_close(&module.tokens[i]);
+    }
+    free(module.tokens);
+    module.tokens = NULL;
+    module.count = 0;
+}
+
+/* Forget the parent's state in a child. Its secret memory is empty here, and its locks may be held
+   by threads that are not there: only the engines are closed, as a simulation holds keys. */
+static void forget_parent(void)
+{
+    for (unsigned i = 0; i < module.count; ++i) {
+        device_free(module.tokens[i].device);
+    }
+    module.tokens = NULL;
+    module.count = 0;
+    module.sessions = NULL;
+    module.calls = 0;
+    module.ending = false;
+    (void)pthread_mutex_init(&module.lock, NULL);
+    (void)pthread_cond_init(&module.changed, NULL);
+}
+
+/* libcrypto's part is kept until the process ends: C_Finalize may be called when libcrypto has
+   ended already. */
+static CK_RV open_all(void)
+{
+    if (module.crypto.context == NULL && !crypto_open(&module.crypto)) {
+        return CKR_FUNCTION_FAILED;
+    }
+    if (!config_read(add_slot, NULL)) {
+        close_slots();
+        return CKR_FUNCTION_FAILED;
+    }
+    return CKR_OK;
+}
+
+static CK_RV check_arguments(const CK_C_INITIALIZE_ARGS *arguments)
+{
+    int functions = 0;
+
+    if (arguments == NULL) {
+        return CKR_OK;
+    }
+    functions += arguments->CreateMutex != NULL;
+    functions += arguments->DestroyMutex != NULL;
+    functions += arguments->LockMutex != NULL;
+    functions += arguments->UnlockMutex != NULL;
+    if (arguments->LibraryParameters && arguments->pReserved == NULL) {
+        return CKR_OK;
+    }
+    if (arguments->pReserved || (functions != 0 && functions != 4)) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    /* Locks are always those of the system: with the caller's own alone no thread would be safe. */
+    return functions && !(arguments->flags & CKF_OS_LOCKING_OK) ? CKR_CANT_LOCK : CKR_OK;
+}
+
+CK_RV C_Initialize(CK_VOID_PTR pInitArgs)
+{
+    const int self = getpid();
+    int owner = atomic_load(&module.owner);
+    CK_RV rv = check_arguments(pInitArgs);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (owner == self || owner == -self || !atomic_compare_exchange_strong(&module.owner, &owner,
+                                                                           -self)) {
+        return CKR_CRYPTOKI_ALREADY_INITIALIZED;
+    }
+    if (owner != 0) {
+        forget_parent();
+    }
+    rv = open_all();
+    atomic_store(&module.owner, rv == CKR_OK ? self : 0);
+    return rv;
+}
+
+CK_RV C_Finalize(CK_VOID_PTR pReserved)
+{
+    if (pReserved) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    if (atomic_load(&module.owner) != getpid()) {
+        return CKR_CRYPTOKI_NOT_INITIALIZED;
+    }
+    module_lock();
+    if (module.ending || atomic_load(&module.owner) != getpid()) {
+        module_unlock();
+        return CKR_CRYPTOKI_NOT_INITIALIZED;
+    }
+    module.ending = true;
+    (void)pthread_cond_broadcast(&module.changed);
+    while (module.calls) {
+        (void)pthread_cond_wait(&module.changed, &module.lock);
+    }
+    while (module.sessions) {
+        (void)session_close(module.sessions);
+    }
+    close_slots();
+    module.ending = false;
+    atomic_store(&module.owner, 0);
+    module_unlock();
+    return CKR_OK;
+}
+
+CK_RV C_GetInfo(CK_INFO_PTR pInfo)
+{
+    const CK_RV rv = module_enter();
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (pInfo) {
+        memset(pInfo, 0, sizeof *pInfo);
+        pInfo->cryptokiVersion = (CK_VERSION){3, 0};
+        text_pad(pInfo->manufacturerID, sizeof pInfo->manufacturerID, "Coprime");
+        text_pad(pInfo->libraryDescription, sizeof pInfo->libraryDescription,
+                 "Keys on Coprime's accelerators");
+        pInfo->libraryVersion = (CK_VERSION){1, 0};
+    }
+    module_leave();
+    return pInfo ? CKR_OK : CKR_ARGUMENTS_BAD;
+}

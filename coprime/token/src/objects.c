@@ -1,0 +1,453 @@
+/* Objects: creating, copying, changing, destroying, showing and finding them. */
+#include "objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "module.h"
+#include "rules.h"
+
+CK_RV objects_check_access(const struct session *session, const struct attributes *attributes)
+{
+    const struct token *const token = session->token;
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+    const bool private = attributes_bool(attributes, CKA_PRIVATE, true);
+    const bool of_token = attributes_bool(attributes, CKA_TOKEN, false);
+
+    if (of_token && !session_writes(session)) {
+        return CKR_SESSION_READ_ONLY;
+    }
+    if (private && token->login != USER) {
+        return CKR_USER_NOT_LOGGED_IN;
+    }
+    if (of_token && !private && (class == CKO_PRIVATE_KEY || class == CKO_SECRET_KEY)) {
+        return CKR_TEMPLATE_INCONSISTENT; /* it would be readable on the disk */
+    }
+    return CKR_OK;
+}
+
+CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *template,
+                            CK_ULONG count)
+{
+    const CK_ATTRIBUTE *const trusted = template_find(template, count, CKA_TRUSTED);
+
+    if (trusted && trusted->pValue && trusted->ulValueLen == sizeof(CK_BBOOL) &&
+        *(const CK_BBOOL *)trusted->pValue && session->token->login != OFFICER) {
+        return CKR_ATTRIBUTE_READ_ONLY; /* the officer's to say */
+    }
+    return CKR_OK;
+}
+
+static bool set_history(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+    bool set = true;
+
+    if (class == CKO_DATA || class == CKO_CERTIFICATE) {
+        return true;
+    }
+    if (class != CKO_PUBLIC_KEY) {
+        const bool sensitive = attributes_bool(attributes, CKA_SENSITIVE, true);
+        const bool extractable = attributes_bool(attributes, CKA_EXTRACTABLE, false);
+
+        set = attributes_set_bool(attributes, CKA_ALWAYS_SENSITIVE, local && sensitive) &&
+              attributes_set_bool(attributes, CKA_NEVER_EXTRACTABLE, local && !extractable);
+    }
+    return set && attributes_set_bool(attributes, CKA_LOCAL, local) &&
+           attributes_set_ulong(attributes, CKA_KEY_GEN_MECHANISM, mechanism);
+}
+
+CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+
+    if (!rules_set_defaults(attributes, class) || !set_history(attributes, local, mechanism)) {
+        return CKR_HOST_MEMORY;
+    }
+    return CKR_OK;
+}
+
+/* What a template of C_CreateObject lacks, or has too much. */
+static CK_RV complete_created(const struct crypto *crypto, struct attributes *attributes,
+                              CK_OBJECT_CLASS class)
+{
+    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    CK_RV rv = CKR_OK;
+
+    switch (class) {
+    case CKO_DATA:
+        return CKR_OK;
+    case CKO_CERTIFICATE:
+        if (attributes_get(attributes, CKA_CERTIFICATE_TYPE).bytes == NULL) {
+            return CKR_TEMPLATE_INCOMPLETE;
+        }
+        return attributes_ulong(attributes, CKA_CERTIFICATE_TYPE, 0) == CKC_X_509 ?
+                   CKR_OK :
+                   CKR_ATTRIBUTE_VALUE_INVALID;
+    case CKO_SECRET_KEY:
+        if (type == UNAVAILABLE || attributes_get(attributes, CKA_VALUE).bytes == NULL) {
+            return CKR_TEMPLATE_INCOMPLETE;
+        }
+        return attributes_set_ulong(attributes, CKA_VALUE_LEN,
+                                    attributes_get(attributes, CKA_VALUE).size) ?
+                   CKR_OK :
+                   CKR_HOST_MEMORY;
+    default:
+        break;
+    }
+    if (type != CKK_RSA) {
+        return type == UNAVAILABLE ? CKR_TEMPLATE_INCOMPLETE : CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    if (class == CKO_PRIVATE_KEY) {
+        return rsa_complete_private(crypto, attributes);
+    }
+    rv = rsa_check_public(attributes);
+    if (rv == CKR_OK) {
+        const struct value n = attributes_get(attributes, CKA_MODULUS);
+        CK_ULONG bits = 8 * n.size;
+
+        for (uint8_t top = n.bytes[0]; top < 0x80; top = (uint8_t)(2 * top)) {
+            --bits;
+        }
+        rv = attributes_set_ulong(attributes, CKA_MODULUS_BITS, bits) ? CKR_OK : CKR_HOST_MEMORY;
+    }
+    return rv;
+}
+
+CK_RV C_CreateObject(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount,
+                     CK_OBJECT_HANDLE_PTR phObject)
+{
+    struct attributes made = {.secret = true};
+    const CK_ATTRIBUTE *class_of;
+    CK_OBJECT_CLASS class;
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if ((pTemplate == NULL && ulCount) || phObject == NULL) {
+        session_end(session);
+        return CKR_ARGUMENTS_BAD;
+    }
+    class_of = template_find(pTemplate, ulCount, CKA_CLASS);
+    if (class_of == NULL) {
+        rv = CKR_TEMPLATE_INCOMPLETE;
+    } else if (class_of->pValue == NULL || class_of->ulValueLen != sizeof class) {
+        rv = CKR_ATTRIBUTE_VALUE_INVALID;
+    } else {
+        memcpy(&class, class_of->pValue, sizeof class);
+        rv = rules_has_class(class) ? CKR_OK : CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    if (rv == CKR_OK) {
+        rv = rules_apply(&made, class, CREATED, pTemplate, ulCount);
+    }
+    if (rv == CKR_OK) {
+        rv = complete_created(session->token->crypto, &made, class);
+    }
+    if (rv == CKR_OK) {
+        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
+    }
+    rv = objects_add(session, rv, pTemplate, ulCount, &made, 1, phObject);
+    session_end(session);
+    return rv;
+}
+
+CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *template, CK_ULONG count,
+                  struct attributes *lists, unsigned lists_count, CK_OBJECT_HANDLE *handles)
+{
+    module_lock();
+    if (rv == CKR_OK) {
+        rv = objects_check_trusted(session, template, count);
+    }
+    for (unsigned i = 0; rv == CKR_OK && i < lists_count; ++i) {
+        rv = objects_check_access(session, &lists[i]);
+    }
+    if (rv == CKR_OK) {
+        rv = token_add_objects(session->token, session->handle, lists, lists_count, handles);
+    } else {
+        for (unsigned i = 0; i < lists_count; ++i) {
+            attributes_free(&lists[i]);
+        }
+    }
+    module_unlock();
+    return rv;
+}
+
+/* An object as another process may have changed it; null if it is not there, or cannot be seen. */
+struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle)
+{
+    (void)token_refresh(session->token);
+    return token_find_object(session->token, handle);
+}
+
+/* A changed copy of an object's attributes. */
+static CK_RV change(const struct session *session, const struct object *object, enum origin origin,
+                    const CK_ATTRIBUTE *template, CK_ULONG count, struct attributes *changed)
+{
+    const struct attributes *const old = &object->attributes;
+    const CK_OBJECT_CLASS class = attributes_ulong(old, CKA_CLASS, CKO_DATA);
+    CK_RV rv;
+
+    if (!attributes_copy(changed, old, true)) {
+        return CKR_HOST_MEMORY;
+    }
+    rv = rules_apply(changed, class, origin, template, count);
+    if (rv == CKR_OK) {
+        rv = objects_check_trusted(session, template, count);
+    }
+    if (rv == CKR_OK) {
+        rv = objects_check_access(session, changed);
+    }
+    if (rv != CKR_OK) {
+        attributes_free(changed);
+    }
+    return rv;
+}
+
+CK_RV C_CopyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_ATTRIBUTE_PTR pTemplate,
+                   CK_ULONG ulCount, CK_OBJECT_HANDLE_PTR phNewObject)
+{
+    struct session *session;
+    struct attributes made;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    module_lock();
+    if ((pTemplate == NULL && ulCount) || phNewObject == NULL) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        struct object *const object = objects_find(session, hObject);
+
+        if (object == NULL) {
+            rv = CKR_OBJECT_HANDLE_INVALID;
+        } else if (!attributes_bool(&object->attributes, CKA_COPYABLE, true)) {
+            rv = CKR_ACTION_PROHIBITED;
+        } else {
+            rv = change(session, object, COPIED, pTemplate, ulCount, &made);
+        }
+    }
+    if (rv == CKR_OK) {
+        rv = token_add_objects(session->token, session->handle, &made, 1, phNewObject);
+    }
+    module_unlock();
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_SetAttributeValue(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject,
+                          CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount)
+{
+    struct session *session;
+    struct attributes made;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    module_lock();
+    if (pTemplate == NULL || ulCount == 0) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        struct object *const object = objects_find(session, hObject);
+
+        if (object == NULL) {
+            rv = CKR_OBJECT_HANDLE_INVALID;
+        } else if (!attributes_bool(&object->attributes, CKA_MODIFIABLE, true)) {
+            rv = CKR_ACTION_PROHIBITED;
+        } else {
+            rv = change(session, object, CHANGED, pTemplate, ulCount, &made);
+        }
+        if (rv == CKR_OK) {
+            rv = token_replace_object(session->token, object, &made);
+        }
+    }
+    module_unlock();
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_DestroyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject)
+{
+    struct session *session;
+    struct object *object;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    module_lock();
+    object = objects_find(session, hObject);
+    if (object == NULL) {
+        rv = CKR_OBJECT_HANDLE_INVALID;
+    } else if (object_is_of_token(object) && !session_writes(session)) {
+        rv = CKR_SESSION_READ_ONLY;
+    } else if (!attributes_bool(&object->attributes, CKA_DESTROYABLE, true)) {
+        rv = CKR_ACTION_PROHIBITED;
+    } else {
+        rv = token_destroy_object(session->token, object);
+    }
+    module_unlock();
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_GetObjectSize(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_ULONG_PTR pulSize)
+{
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    module_lock();
+    if (pulSize == NULL) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        const struct object *const object = objects_find(session, hObject);
+
+        rv = object ? CKR_OK : CKR_OBJECT_HANDLE_INVALID;
+        *pulSize = object ? object->attributes.size : 0;
+    }
+    module_unlock();
+    session_end(session);
+    return rv;
+}
+
+static CK_RV show(const struct attributes *attributes, CK_ATTRIBUTE *wanted)
+{
+    const struct value value = attributes_get(attributes, wanted->type);
+    CK_RV rv = CKR_OK;
+
+    if (rules_hides(attributes, wanted->type)) {
+        rv = CKR_ATTRIBUTE_SENSITIVE;
+    } else if (value.bytes == NULL) {
+        rv = CKR_ATTRIBUTE_TYPE_INVALID;
+    } else if (wanted->pValue && wanted->ulValueLen < value.size) {
+        rv = CKR_BUFFER_TOO_SMALL;
+    } else if (wanted->pValue && value.size) {
+        memcpy(wanted->pValue, value.bytes, value.size);
+    }
+    wanted->ulValueLen = rv == CKR_OK ? value.size : CK_UNAVAILABLE_INFORMATION;
+    return rv;
+}
+
+CK_RV C_GetAttributeValue(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject,
+                          CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount)
+{
+    struct session *session;
+    const struct object *object;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    module_lock();
+    object = objects_find(session, hObject);
+    if (object == NULL) {
+        rv = CKR_OBJECT_HANDLE_INVALID;
+    } else if (pTemplate == NULL && ulCount) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        for (CK_ULONG i = 0; i < ulCount; ++i) {
+            const CK_RV shown = show(&object->attributes, &pTemplate[i]);
+
+            rv = shown == CKR_OK ? rv : shown;
+        }
+    }
+    module_unlock();
+    session_end(session);
+    return rv;
+}
+
+/* Searching. */
+
+static CK_RV search(struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    struct token *const token = session->token;
+    CK_ULONG room = 0;
+    const CK_RV rv = token_refresh(token);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    for (const struct object *object = token->objects; object; object = object->next) {
+        ++room;
+    }
+    session->found = malloc((room ? room : 1) * sizeof *session->found);
+    if (session->found == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    session->found_count = session->found_next = 0;
+    for (const struct object *object = token->objects; object; object = object->next) {
+        if (rules_match(&object->attributes, template, count)) {
+            session->found[session->found_count++] = object->handle;
+        }
+    }
+    return CKR_OK;
+}
+
+CK_RV C_FindObjectsInit(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount)
+{
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (pTemplate == NULL && ulCount) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else if (session->found) {
+        rv = CKR_OPERATION_ACTIVE;
+    } else {
+        module_lock();
+        rv = search(session, pTemplate, ulCount);
+        module_unlock();
+    }
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_FindObjects(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE_PTR phObject,
+                    CK_ULONG ulMaxObjectCount, CK_ULONG_PTR pulObjectCount)
+{
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (pulObjectCount == NULL || (phObject == NULL && ulMaxObjectCount)) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else if (session->found == NULL) {
+        rv = CKR_OPERATION_NOT_INITIALIZED;
+    } else {
+        const CK_ULONG left = session->found_count - session->found_next;
+        const CK_ULONG count = left < ulMaxObjectCount ? left : ulMaxObjectCount;
+
+        if (count) {
+            memcpy(phObject, session->found + session->found_next, count * sizeof *phObject);
+        }
+        session->found_next += count;
+        *pulObjectCount = count;
+    }
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_FindObjectsFinal(CK_SESSION_HANDLE hSession)
+{
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    rv = session->found ? CKR_OK : CKR_OPERATION_NOT_INITIALIZED;
+    free(session->found);
+    session->found = NULL;
+    session_end(session);
+    return rv;
+}

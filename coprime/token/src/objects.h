@@ -1,0 +1,27 @@
+/* What making an object has in common, however it is made. */
+#ifndef COPRIME_TOKEN_OBJECTS_H
+#define COPRIME_TOKEN_OBJECTS_H
+
+#include "attributes.h"
+#include "cryptoki.h"
+#include "session.h"
+
+/* Whether a session may make, or change, an object with these attributes. With the module's lock. */
+CK_RV objects_check_access(const struct session *session, const struct attributes *attributes);
+/* Only the officer may say that something is trusted. */
+CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *template,
+                            CK_ULONG count);
+
+/* Set what has a value by default, and where the object comes from: made here, or not. */
+CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism);
+
+/* Check and add objects whose attributes are complete. The lists are taken over; after an error
+   `rv` in making them that is all, and it is returned. */
+CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *template, CK_ULONG count,
+                  struct attributes *lists, unsigned lists_count, CK_OBJECT_HANDLE *handles);
+
+/* An object that the session sees, as other processes may have changed it; null if there is none.
+   With the module's lock. */
+struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle);
+
+#endif

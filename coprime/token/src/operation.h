@@ -1,0 +1,55 @@
+/* Cryptographic operations of a session, from Init to Final. */
+#ifndef COPRIME_TOKEN_OPERATION_H
+#define COPRIME_TOKEN_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/evp.h>
+
+#include "crypto.h"
+#include "cryptoki.h"
+#include "device.h"
+#include "mechanism.h"
+#include "rsa_key.h"
+
+enum operation_kind { SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, OPERATIONS };
+
+struct operation {
+    const struct mechanism *mechanism; /* null: none is under way */
+    struct parameters parameters;
+    struct rsa_key *key;
+    bool in_parts; /* Update was called */
+    bool needs_login; /* the key asks for the PIN each time */
+    EVP_MD_CTX *digest;
+    /* What was given in parts, of what takes no more than a modulus. */
+    uint8_t *collected;
+    size_t collected_size;
+};
+
+/* What an operation works with. */
+struct context {
+    const struct crypto *crypto;
+    struct device *device;
+};
+
+/* Begin. `key` is shared, and taken over, also after an error; null for a digest. */
+CK_RV operation_begin(const struct context *context, struct operation *operation,
+                      enum operation_kind kind, const CK_MECHANISM *mechanism,
+                      struct rsa_key *key);
+void operation_end(struct operation *operation);
+
+/* More input. */
+CK_RV operation_update(const struct context *context, struct operation *operation,
+                       enum operation_kind kind, const uint8_t *input, size_t size);
+
+/* The result of all input, and of a last piece of it if `in_one` is set. `*output_size` is the room,
+   and becomes the length; a null `output` asks for the length only. With CKR_BUFFER_TOO_SMALL, and
+   after a question for the length, the operation goes on; otherwise the caller ends it. For VERIFY
+   `output` is the signature, which is read. */
+CK_RV operation_finish(const struct context *context, struct operation *operation,
+                       enum operation_kind kind, bool in_one, const uint8_t *input, size_t size,
+                       uint8_t *output, CK_ULONG *output_size);
+
+#endif

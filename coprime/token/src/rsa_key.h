@@ -1,0 +1,68 @@
+/* RSA keys as this module computes with them: made of attributes, or made anew. */
+#ifndef COPRIME_TOKEN_RSA_KEY_H
+#define COPRIME_TOKEN_RSA_KEY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <openssl/bn.h>
+
+#include "attributes.h"
+#include "coprime.h"
+#include "crypto.h"
+#include "cryptoki.h"
+
+/* Lengths of moduli in bits. */
+enum { MIN_RSA_BITS = 512, MAX_RSA_BITS = 4096, MAX_RSA_BYTES = MAX_RSA_BITS / 8 };
+
+/* The numbers of RFC 8017, in the order of their attributes in PKCS #11. */
+enum rsa_number { RSA_N, RSA_E, RSA_D, RSA_P, RSA_Q, RSA_DP, RSA_DQ, RSA_QINV, RSA_NUMBERS };
+
+extern const CK_ATTRIBUTE_TYPE rsa_attributes[RSA_NUMBERS];
+
+/* What the device needs of a private key, in secret memory. */
+struct rsa_private {
+    struct coprime_private_key key; /* with the constants, once `prepared` */
+    struct coprime_memory memory; /* for the constants */
+    bool prepared;
+    uint8_t digest_of_d[32]; /* for implicit rejection */
+    uint32_t words[]; /* the numbers, then the constants */
+};
+
+/* A key; `lock` is for `secret->prepared` and what it says is there. */
+struct rsa_key {
+    atomic_uint references;
+    uint64_t number; /* no other key of this process had it */
+    uint32_t bits;
+    size_t bytes; /* of the modulus */
+    BIGNUM *n, *e;
+    struct rsa_private *secret; /* null in a public key */
+    pthread_mutex_t lock;
+};
+
+/* A key from an object's attributes; null if its numbers are not there, or without memory. */
+struct rsa_key *rsa_key_public(const struct attributes *attributes);
+struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes);
+struct rsa_key *rsa_key_share(struct rsa_key *key);
+void rsa_key_release(struct rsa_key *key); /* null is allowed */
+
+/* result = input^e mod n, both `bytes` long; false if the input is not below the modulus. */
+bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result);
+
+/* Whether the input is below the modulus. The time is the same for every input. */
+bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input);
+
+/* Make a key pair of libcrypto: all its numbers, in `numbers` in secret memory. */
+CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
+                   struct attributes *numbers);
+
+/* Check the numbers of a public key: a modulus and an exponent that can be. */
+CK_RV rsa_check_public(const struct attributes *attributes);
+
+/* Check the numbers of a private key, find those that are missing from n, d and e or from p, q and
+   e, and set them all. CKR_TEMPLATE_INCOMPLETE, CKR_ATTRIBUTE_VALUE_INVALID, CKR_KEY_SIZE_RANGE. */
+CK_RV rsa_complete_private(const struct crypto *crypto, struct attributes *attributes);
+
+#endif

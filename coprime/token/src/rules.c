@@ -1,0 +1,310 @@
+#include "rules.h"
+
+#include <string.h>
+
+/* Classes, as bits. */
+enum {
+    DATA = 1,
+    CERTIFICATE = 2,
+    PUBLIC = 4,
+    PRIVATE = 8,
+    SECRET = 16,
+    HIDEABLE = PRIVATE | SECRET,
+    KEYS = PUBLIC | HIDEABLE,
+    ALL = DATA | CERTIFICATE | KEYS,
+};
+
+/* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. */
+enum form { BOOLEAN, NUMBER, INTEGER, BYTES, DATE, NUMBERS };
+
+/* What an attribute has that no template names. */
+enum otherwise { NOTHING, NO, YES, EMPTY };
+
+/* Where a template may name it. */
+enum {
+    MADE = CREATED | GENERATED | UNWRAPPED,
+    ANYWHERE = MADE | COPIED | CHANGED,
+    IMPORTED = CREATED,
+    NOWHERE = 0,
+};
+
+struct rule {
+    CK_ATTRIBUTE_TYPE type;
+    unsigned classes, origins;
+    enum form form;
+    enum otherwise otherwise;
+    bool hidden; /* of a key that is sensitive or cannot be extracted */
+};
+
+static const struct rule rules[] = {
+    {CKA_CLASS, ALL, MADE, NUMBER, NOTHING, false},
+    {CKA_TOKEN, ALL, MADE | COPIED, BOOLEAN, NO, false},
+    {CKA_PRIVATE, ALL & ~(unsigned)HIDEABLE, MADE | COPIED, BOOLEAN, NO, false},
+    {CKA_PRIVATE, HIDEABLE, MADE | COPIED, BOOLEAN, YES, false},
+    {CKA_MODIFIABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
+    {CKA_COPYABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
+    {CKA_DESTROYABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
+    {CKA_LABEL, ALL, ANYWHERE, BYTES, EMPTY, false},
+
+    {CKA_APPLICATION, DATA, ANYWHERE, BYTES, EMPTY, false},
+    {CKA_OBJECT_ID, DATA, ANYWHERE, BYTES, EMPTY, false},
+    {CKA_VALUE, DATA, ANYWHERE, BYTES, EMPTY, false},
+
+    {CKA_CERTIFICATE_TYPE, CERTIFICATE, IMPORTED, NUMBER, NOTHING, false},
+    {CKA_CERTIFICATE_CATEGORY, CERTIFICATE, IMPORTED, NUMBER, NO, false},
+    {CKA_VALUE, CERTIFICATE, IMPORTED, BYTES, EMPTY, false},
+    {CKA_ISSUER, CERTIFICATE, IMPORTED | CHANGED | COPIED, BYTES, EMPTY, false},
+    {CKA_SERIAL_NUMBER, CERTIFICATE, IMPORTED | CHANGED | COPIED, BYTES, EMPTY, false},
+    {CKA_URL, CERTIFICATE, IMPORTED, BYTES, EMPTY, false},
+    {CKA_HASH_OF_SUBJECT_PUBLIC_KEY, CERTIFICATE, IMPORTED, BYTES, EMPTY, false},
+    {CKA_HASH_OF_ISSUER_PUBLIC_KEY, CERTIFICATE, IMPORTED, BYTES, EMPTY, false},
+    {CKA_NAME_HASH_ALGORITHM, CERTIFICATE, IMPORTED, NUMBER, NOTHING, false},
+    {CKA_JAVA_MIDP_SECURITY_DOMAIN, CERTIFICATE, IMPORTED, NUMBER, NO, false},
+
+    {CKA_TRUSTED, CERTIFICATE | PUBLIC | SECRET, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_CHECK_VALUE, CERTIFICATE | SECRET, IMPORTED, BYTES, EMPTY, false},
+    {CKA_PUBLIC_KEY_INFO, CERTIFICATE | PUBLIC | PRIVATE, MADE, BYTES, EMPTY, false},
+    {CKA_START_DATE, CERTIFICATE | KEYS, ANYWHERE, DATE, EMPTY, false},
+    {CKA_END_DATE, CERTIFICATE | KEYS, ANYWHERE, DATE, EMPTY, false},
+    {CKA_SUBJECT, CERTIFICATE | PUBLIC | PRIVATE, ANYWHERE, BYTES, EMPTY, false},
+    {CKA_ID, CERTIFICATE | KEYS, ANYWHERE, BYTES, EMPTY, false},
+
+    {CKA_KEY_TYPE, KEYS, MADE, NUMBER, NOTHING, false},
+    {CKA_DERIVE, KEYS, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_LOCAL, KEYS, NOWHERE, BOOLEAN, NO, false},
+    {CKA_KEY_GEN_MECHANISM, KEYS, NOWHERE, NUMBER, NOTHING, false},
+    {CKA_ALLOWED_MECHANISMS, KEYS, MADE, NUMBERS, NOTHING, false},
+    {CKA_ENCRYPT, PUBLIC | SECRET, ANYWHERE, BOOLEAN, YES, false},
+    {CKA_VERIFY, PUBLIC | SECRET, ANYWHERE, BOOLEAN, YES, false},
+    {CKA_VERIFY_RECOVER, PUBLIC, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_WRAP, PUBLIC | SECRET, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_DECRYPT, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
+    {CKA_SIGN, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
+    {CKA_SIGN_RECOVER, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_UNWRAP, HIDEABLE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_SENSITIVE, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
+    {CKA_EXTRACTABLE, HIDEABLE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_ALWAYS_SENSITIVE, HIDEABLE, NOWHERE, BOOLEAN, NO, false},
+    {CKA_NEVER_EXTRACTABLE, HIDEABLE, NOWHERE, BOOLEAN, NO, false},
+    {CKA_WRAP_WITH_TRUSTED, HIDEABLE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_ALWAYS_AUTHENTICATE, PRIVATE, MADE | COPIED, BOOLEAN, NO, false},
+
+    {CKA_MODULUS, PUBLIC | PRIVATE, IMPORTED, INTEGER, NOTHING, false},
+    {CKA_MODULUS_BITS, PUBLIC, GENERATED, NUMBER, NOTHING, false},
+    {CKA_PUBLIC_EXPONENT, PUBLIC, IMPORTED | GENERATED, INTEGER, NOTHING, false},
+    {CKA_PUBLIC_EXPONENT, PRIVATE, IMPORTED, INTEGER, NOTHING, false},
+    {CKA_PRIVATE_EXPONENT, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+    {CKA_PRIME_1, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+    {CKA_PRIME_2, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+    {CKA_EXPONENT_1, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+    {CKA_EXPONENT_2, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+    {CKA_COEFFICIENT, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
+
+    {CKA_VALUE, SECRET, IMPORTED, BYTES, NOTHING, true},
+    {CKA_VALUE_LEN, SECRET, GENERATED | UNWRAPPED, NUMBER, NOTHING, false},
+};
+
+enum { RULES = sizeof rules / sizeof *rules, MAX_ATTRIBUTE = 1 << 20 };
+
+static unsigned class_bit(CK_OBJECT_CLASS class)
+{
+    switch (class) {
+    case CKO_DATA:
+        return DATA;
+    case CKO_CERTIFICATE:
+        return CERTIFICATE;
+    case CKO_PUBLIC_KEY:
+        return PUBLIC;
+    case CKO_PRIVATE_KEY:
+        return PRIVATE;
+    case CKO_SECRET_KEY:
+        return SECRET;
+    default:
+        return 0;
+    }
+}
+
+bool rules_has_class(CK_OBJECT_CLASS class)
+{
+    return class_bit(class) != 0;
+}
+
+/* The rule of an attribute in a class; null if it has none. */
+static const struct rule *rule_of(CK_ATTRIBUTE_TYPE type, unsigned class, bool *known)
+{
+    *known = false;
+    for (size_t i = 0; i < RULES; ++i) {
+        if (rules[i].type == type) {
+            *known = true;
+            if (rules[i].classes & class) {
+                return &rules[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Leave out the zeros in front of an integer. */
+static struct value integer_of(const void *bytes, size_t size)
+{
+    struct value value = {bytes, size};
+
+    while (value.size > 0 && value.bytes[0] == 0) {
+        ++value.bytes;
+        --value.size;
+    }
+    return value;
+}
+
+static bool has_form(const CK_ATTRIBUTE *attribute, enum form form)
+{
+    const CK_ULONG size = attribute->ulValueLen;
+    const CK_BYTE *const bytes = attribute->pValue;
+
+    if (size > MAX_ATTRIBUTE || (bytes == NULL && size > 0)) {
+        return false;
+    }
+    switch (form) {
+    case BOOLEAN:
+        return size == sizeof(CK_BBOOL) && bytes[0] <= CK_TRUE;
+    case NUMBER:
+        return size == sizeof(CK_ULONG);
+    case NUMBERS:
+        return size % sizeof(CK_ULONG) == 0;
+    case INTEGER:
+        return size > 0;
+    case DATE:
+        return size == 0 || size == sizeof(CK_DATE);
+    default:
+        return true;
+    }
+}
+
+static CK_RV apply(struct attributes *attributes, const struct rule *rule,
+                   const CK_ATTRIBUTE *attribute, enum origin origin)
+{
+    const struct value old = attributes_get(attributes, rule->type);
+    struct value value = {attribute->pValue, attribute->ulValueLen};
+
+    if (!has_form(attribute, rule->form)) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    if (rule->form == INTEGER) {
+        value = integer_of(value.bytes, value.size);
+    }
+    if (old.bytes && old.size == value.size &&
+        (value.size == 0 || memcmp(old.bytes, value.bytes, value.size) == 0)) {
+        return CKR_OK; /* as it is */
+    }
+    if (!(rule->origins & (unsigned)origin)) {
+        return origin & MADE ? CKR_TEMPLATE_INCONSISTENT : CKR_ATTRIBUTE_READ_ONLY;
+    }
+    if (old.bytes && origin & MADE) {
+        return CKR_TEMPLATE_INCONSISTENT; /* twice, and not the same */
+    }
+    if (old.bytes && rule->form == BOOLEAN) {
+        const bool now = old.bytes[0] != CK_FALSE;
+
+        /* These change in one direction only. */
+        if ((now && (rule->type == CKA_SENSITIVE || rule->type == CKA_WRAP_WITH_TRUSTED ||
+                     rule->type == CKA_PRIVATE)) ||
+            (!now && (rule->type == CKA_EXTRACTABLE || rule->type == CKA_COPYABLE ||
+                      rule->type == CKA_MODIFIABLE))) {
+            return CKR_ATTRIBUTE_READ_ONLY;
+        }
+    }
+    return attributes_set(attributes, rule->type, value.bytes, value.size) ? CKR_OK :
+                                                                             CKR_HOST_MEMORY;
+}
+
+CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
+                  const CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    for (CK_ULONG i = 0; i < count; ++i) {
+        bool known;
+        const struct rule *const rule = rule_of(template[i].type, class_bit(class), &known);
+        CK_RV rv;
+
+        if (rule == NULL) {
+            return known && origin & MADE ? CKR_TEMPLATE_INCONSISTENT : CKR_ATTRIBUTE_TYPE_INVALID;
+        }
+        rv = apply(attributes, rule, &template[i], origin);
+        if (rv != CKR_OK) {
+            return rv;
+        }
+    }
+    return CKR_OK;
+}
+
+bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
+{
+    const unsigned bit = class_bit(class);
+
+    for (size_t i = 0; i < RULES; ++i) {
+        const struct rule *const rule = &rules[i];
+        bool set = true;
+
+        if (!(rule->classes & bit) || rule->otherwise == NOTHING ||
+            attributes_get(attributes, rule->type).bytes) {
+            continue;
+        }
+        if (rule->otherwise == EMPTY) {
+            set = attributes_set(attributes, rule->type, NULL, 0);
+        } else if (rule->form == NUMBER) {
+            set = attributes_set_ulong(attributes, rule->type, 0);
+        } else {
+            set = attributes_set_bool(attributes, rule->type, rule->otherwise == YES);
+        }
+        if (!set) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type)
+{
+    bool known;
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+    const struct rule *const rule = rule_of(type, class_bit(class), &known);
+
+    return rule && rule->hidden &&
+           (attributes_bool(attributes, CKA_SENSITIVE, true) ||
+            !attributes_bool(attributes, CKA_EXTRACTABLE, false));
+}
+
+bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    const unsigned class = class_bit(attributes_ulong(attributes, CKA_CLASS, CKO_DATA));
+
+    for (CK_ULONG i = 0; i < count; ++i) {
+        bool known;
+        const struct rule *const rule = rule_of(template[i].type, class, &known);
+        const struct value found = attributes_get(attributes, template[i].type);
+        struct value sought = {template[i].pValue, template[i].ulValueLen};
+
+        if (found.bytes == NULL || rules_hides(attributes, template[i].type) ||
+            (sought.bytes == NULL && sought.size > 0)) {
+            return false;
+        }
+        if (rule && rule->form == INTEGER) {
+            sought = integer_of(sought.bytes, sought.size);
+        }
+        if (found.size != sought.size ||
+            (found.size && memcmp(found.bytes, sought.bytes, found.size) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const CK_ATTRIBUTE *template_find(const CK_ATTRIBUTE *template, CK_ULONG count,
+                                  CK_ATTRIBUTE_TYPE type)
+{
+    for (CK_ULONG i = 0; i < count; ++i) {
+        if (template[i].type == type) {
+            return &template[i];
+        }
+    }
+    return NULL;
+}

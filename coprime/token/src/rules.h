@@ -1,0 +1,33 @@
+/* Which attributes an object of each class has: one table, from which creating, generating,
+   copying, changing, showing and searching follow. */
+#ifndef COPRIME_TOKEN_RULES_H
+#define COPRIME_TOKEN_RULES_H
+
+#include "attributes.h"
+#include "cryptoki.h"
+
+/* How an object comes into being, or is changed. */
+enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 16 };
+
+/* Whether there are objects of this class. */
+bool rules_has_class(CK_OBJECT_CLASS class);
+
+/* Add what a template says to the attributes of an object of a class. CKR_ATTRIBUTE_TYPE_INVALID,
+   CKR_ATTRIBUTE_VALUE_INVALID, CKR_ATTRIBUTE_READ_ONLY, CKR_TEMPLATE_INCONSISTENT. */
+CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
+                  const CK_ATTRIBUTE *template, CK_ULONG count);
+
+/* Set what is not there and has a value by default. */
+bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class);
+
+/* Whether an attribute may not be shown, of this object. */
+bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type);
+
+/* Whether an object is what a search asks for. */
+bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count);
+
+/* One attribute of a template; null if it is not there. */
+const CK_ATTRIBUTE *template_find(const CK_ATTRIBUTE *template, CK_ULONG count,
+                                  CK_ATTRIBUTE_TYPE type);
+
+#endif

@@ -1,0 +1,48 @@
+#define _DEFAULT_SOURCE
+
+#include "secret.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+
+/* The length of the mapping is in front of the memory. */
+enum { HEAD = 16 };
+
+void *secret_allocate(size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole;
+    uint8_t *pages;
+
+    if (size > SIZE_MAX / 2) {
+        return NULL;
+    }
+    whole = (size + HEAD + page - 1) / page * page;
+    pages = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        return NULL;
+    }
+    /* Each is the best that the system allows; keys remain usable where it refuses. */
+    (void)mlock(pages, whole);
+    (void)madvise(pages, whole, MADV_DONTDUMP);
+    (void)madvise(pages, whole, MADV_WIPEONFORK);
+    *(size_t *)(void *)pages = whole;
+    return pages + HEAD;
+}
+
+void secret_free(void *memory)
+{
+    uint8_t *pages;
+    size_t whole;
+
+    if (memory == NULL) {
+        return;
+    }
+    pages = (uint8_t *)memory - HEAD;
+    whole = *(size_t *)(void *)pages;
+    OPENSSL_cleanse(pages, whole);
+    (void)munmap(pages, whole);
+}

@@ -1,0 +1,714 @@
+#include "token.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+#include "module.h"
+#include "rules.h"
+#include "secret.h"
+
+/* scrypt for new PINs: 32 MB, a tenth of a second. */
+enum { LOG_N = 15, BLOCK = 8, PARALLEL = 1 };
+
+bool object_is_private(const struct object *object)
+{
+    return attributes_bool(&object->attributes, CKA_PRIVATE, true);
+}
+
+bool object_is_of_token(const struct object *object)
+{
+    return object->session == 0;
+}
+
+static void object_free(struct object *object)
+{
+    attributes_free(&object->attributes);
+    rsa_key_release(object->key);
+    free(object);
+}
+
+static struct object *object_new(struct token *token, CK_SESSION_HANDLE session)
+{
+    struct object *const object = calloc(1, sizeof *object);
+
+    if (object) {
+        object->handle = ++token->last_handle;
+        object->session = session;
+    }
+    return object;
+}
+
+/* Put an object at the end, so that searches have the order in which objects were made. */
+static void append(struct token *token, struct object *object)
+{
+    struct object **end = &token->objects;
+
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = object;
+}
+
+/* Remove the objects for which `ends` says so. */
+static void remove_objects(struct token *token,
+                           bool (*ends)(const struct object *object, const void *context),
+                           const void *context)
+{
+    struct object **place = &token->objects;
+
+    while (*place) {
+        struct object *const object = *place;
+
+        if (ends(object, context)) {
+            *place = object->next;
+            object_free(object);
+        } else {
+            place = &object->next;
+        }
+    }
+}
+
+/* Records. */
+
+enum { BOUND = INSTANCE_BYTES + 8 + 8 + 4 };
+
+static void put(uint8_t *to, uint64_t number, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        to[i] = (uint8_t)(number >> 8 * i);
+    }
+}
+
+/* What a sealed record is bound to, so that none can be put in another's place. */
+static void bind_record(const struct token *token, const struct record *record,
+                        uint8_t bound[BOUND])
+{
+    memcpy(bound, token->image.instance, INSTANCE_BYTES);
+    put(bound + INSTANCE_BYTES, record->id, 8);
+    put(bound + INSTANCE_BYTES + 8, record->revision, 8);
+    put(bound + INSTANCE_BYTES + 16, record->flags, 4);
+}
+
+/* Give a record the attributes as its bytes. */
+static bool seal_record(const struct token *token, struct record *record,
+                        const struct attributes *list)
+{
+    uint8_t bound[BOUND];
+
+    record->flags = attributes_bool(list, CKA_PRIVATE, true) ? RECORD_PRIVATE : 0;
+    record->size = (uint32_t)(record->flags ? SEALED(list->size) : list->size);
+    record->bytes = malloc(record->size ? record->size : 1);
+    if (record->bytes == NULL) {
+        return false;
+    }
+    if (!record->flags) {
+        memcpy(record->bytes, list->bytes, list->size);
+        return true;
+    }
+    bind_record(token, record, bound);
+    if (token->master && crypto_seal(token->crypto, token->master, bound, BOUND, list->bytes,
+                                     list->size, record->bytes)) {
+        return true;
+    }
+    free(record->bytes);
+    record->bytes = NULL;
+    return false;
+}
+
+/* The attributes of a record; false if it cannot be seen, or is damaged. */
+static bool unseal_record(const struct token *token, const struct record *record,
+                          struct attributes *list)
+{
+    uint8_t bound[BOUND], *plain;
+    bool done;
+
+    if (!(record->flags & RECORD_PRIVATE)) {
+        return attributes_parse(list, record->bytes, record->size, false);
+    }
+    if (token->login != USER || record->size < SEALED(0)) {
+        return false;
+    }
+    plain = secret_allocate(record->size);
+    if (plain == NULL) {
+        return false;
+    }
+    bind_record(token, record, bound);
+    done = crypto_unseal(token->crypto, token->master, bound, BOUND, record->bytes, record->size,
+                         plain) &&
+           attributes_parse(list, plain, record->size - SEALED(0), true);
+    secret_free(plain);
+    return done;
+}
+
+/* Objects as the image says. */
+
+static bool is_outdated(const struct object *object, const void *context)
+{
+    const struct image *const image = context;
+    const struct record *record;
+
+    if (!object_is_of_token(object)) {
+        return false;
+    }
+    record = image_find(image, object->id);
+    return record == NULL || record->revision != object->revision;
+}
+
+static struct object *object_of_record(struct token *token, uint64_t id)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        if (object_is_of_token(object) && object->id == id) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+/* Remove the objects whose records are gone or changed, and add those that can be seen now. One
+   that was changed keeps its handle. */
+static void follow_image(struct token *token)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        const struct record *const record =
+            object_is_of_token(object) ? image_find(&token->image, object->id) : NULL;
+        struct attributes list;
+
+        if (record && record->revision != object->revision &&
+            unseal_record(token, record, &list)) {
+            attributes_free(&object->attributes);
+            rsa_key_release(object->key);
+            object->attributes = list;
+            object->key = NULL;
+            object->revision = record->revision;
+        }
+    }
+    remove_objects(token, is_outdated, &token->image);
+    for (uint32_t i = 0; i < token->image.count; ++i) {
+        const struct record *const record = &token->image.records[i];
+        struct attributes list;
+        struct object *object;
+
+        if (object_of_record(token, record->id) || !unseal_record(token, record, &list)) {
+            continue;
+        }
+        object = object_new(token, 0);
+        if (object == NULL) {
+            attributes_free(&list);
+            return;
+        }
+        object->id = record->id;
+        object->revision = record->revision;
+        object->attributes = list;
+        append(token, object);
+    }
+}
+
+static bool is_of_token(const struct object *object, const void *context)
+{
+    (void)context;
+    return object_is_of_token(object);
+}
+
+static bool is_private(const struct object *object, const void *context)
+{
+    (void)context;
+    return object_is_private(object);
+}
+
+void token_log_out(struct token *token)
+{
+    if (token->login == NOBODY) {
+        return;
+    }
+    token->login = NOBODY;
+    secret_free(token->master);
+    token->master = NULL;
+    remove_objects(token, is_private, NULL);
+    session_drop_keys(token);
+}
+
+/* Take the place of the image: another process may have made the token anew. */
+static void adopt(struct token *token, struct image *image)
+{
+    if (memcmp(token->image.instance, image->instance, INSTANCE_BYTES) != 0) {
+        token_log_out(token);
+        remove_objects(token, is_of_token, NULL);
+    }
+    image_free(&token->image);
+    token->image = *image;
+    follow_image(token);
+}
+
+CK_RV token_refresh(struct token *token)
+{
+    struct image image;
+    CK_RV rv;
+
+    if (store_is_current(&token->store, &token->image)) {
+        return CKR_OK;
+    }
+    rv = store_read(&token->store, token->crypto, &image);
+    if (rv == CKR_OK) {
+        adopt(token, &image);
+    }
+    return rv;
+}
+
+void token_close(struct token *token)
+{
+    token_log_out(token);
+    while (token->objects) {
+        struct object *const object = token->objects;
+
+        token->objects = object->next;
+        object_free(object);
+    }
+    image_free(&token->image);
+    store_close(&token->store);
+    device_free(token->device);
+    token->device = NULL;
+}
+
+/* Changes: between these two the image may be changed. */
+
+static CK_RV begin_change(struct token *token)
+{
+    CK_RV rv = store_lock(&token->store);
+
+    if (rv == CKR_OK) {
+        rv = token_refresh(token);
+        if (rv != CKR_OK) {
+            store_unlock(&token->store);
+        }
+    }
+    return rv;
+}
+
+/* Write the image, or with an error go back to that of the file. */
+static CK_RV end_change(struct token *token, CK_RV rv)
+{
+    struct image image;
+
+    if (rv == CKR_OK) {
+        rv = store_write(&token->store, token->crypto, &token->image);
+    }
+    if (rv == CKR_OK) {
+        follow_image(token);
+    } else if (store_read(&token->store, token->crypto, &image) == CKR_OK) {
+        adopt(token, &image);
+    }
+    store_unlock(&token->store);
+    return rv;
+}
+
+/* PINs. */
+
+static struct pin_record *pin_of(struct token *token, enum login who)
+{
+    return who == OFFICER ? &token->image.so : &token->image.user;
+}
+
+enum { PIN_BOUND = INSTANCE_BYTES + 1 };
+
+static void bind_pin(const struct token *token, enum login who, uint8_t bound[PIN_BOUND])
+{
+    memcpy(bound, token->image.instance, INSTANCE_BYTES);
+    bound[INSTANCE_BYTES] = (uint8_t)who;
+}
+
+/* The key that a PIN gives, in secret memory. This takes a tenth of a second, without the lock. */
+static uint8_t *derive(struct token *token, const struct derivation *derivation,
+                       const uint8_t *pin, size_t size)
+{
+    uint8_t *key = secret_allocate(SEAL_KEY);
+
+    module_unlock();
+    if (key && !crypto_derive(token->crypto, derivation, pin, size, key)) {
+        secret_free(key);
+        key = NULL;
+    }
+    module_lock();
+    return key;
+}
+
+/* A new derivation, and its key. */
+static uint8_t *derive_anew(struct token *token, struct derivation *derivation, const uint8_t *pin,
+                            size_t size)
+{
+    derivation->log_n = LOG_N;
+    derivation->r = BLOCK;
+    derivation->p = PARALLEL;
+    if (!crypto_random(token->crypto, derivation->salt, SALT)) {
+        return NULL;
+    }
+    return derive(token, derivation, pin, size);
+}
+
+static bool seal_pin(struct token *token, enum login who, const struct derivation *derivation,
+                     const uint8_t *key, const uint8_t *master)
+{
+    struct pin_record *const pin = pin_of(token, who);
+    uint8_t bound[PIN_BOUND];
+
+    bind_pin(token, who, bound);
+    pin->present = 1;
+    pin->failures = 0;
+    pin->derivation = *derivation;
+    return crypto_seal(token->crypto, key, bound, PIN_BOUND, master, SEAL_KEY, pin->sealed);
+}
+
+static CK_RV check_length(size_t size)
+{
+    return size < MIN_PIN || size > MAX_PIN ? CKR_PIN_LEN_RANGE : CKR_OK;
+}
+
+/* Look whether the PIN may be tried. */
+static CK_RV check_present(const struct pin_record *pin)
+{
+    if (!pin->present) {
+        return CKR_USER_PIN_NOT_INITIALIZED;
+    }
+    return pin->failures >= MAX_FAILURES ? CKR_PIN_LOCKED : CKR_OK;
+}
+
+/* Try the key of a PIN, and count the failure. Whether it opens is decided while no other process
+   can write, so that there are never more trials than are counted. */
+static CK_RV try_key(struct token *token, enum login who, const struct derivation *derivation,
+                     const uint8_t *key, uint8_t *master)
+{
+    struct pin_record *pin;
+    uint8_t bound[PIN_BOUND];
+    bool right;
+    CK_RV rv = begin_change(token);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    pin = pin_of(token, who);
+    rv = check_present(pin);
+    if (rv == CKR_OK && memcmp(&pin->derivation, derivation, sizeof *derivation) != 0) {
+        rv = CKR_PIN_INCORRECT; /* it was changed at this moment */
+    }
+    if (rv != CKR_OK) {
+        store_unlock(&token->store);
+        return rv;
+    }
+    bind_pin(token, who, bound);
+    right = crypto_unseal(token->crypto, key, bound, PIN_BOUND, pin->sealed, sizeof pin->sealed,
+                          master);
+    if (right && pin->failures == 0) {
+        store_unlock(&token->store);
+        return CKR_OK;
+    }
+    pin->failures = right ? 0 : pin->failures + 1;
+    rv = end_change(token, CKR_OK);
+    return rv == CKR_OK && !right ? CKR_PIN_INCORRECT : rv;
+}
+
+CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
+                      uint8_t master[SEAL_KEY])
+{
+    struct derivation derivation;
+    uint8_t *key;
+    CK_RV rv = token_refresh(token);
+
+    if (rv == CKR_OK) {
+        rv = check_present(pin_of(token, who));
+    }
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (size > MAX_PIN) {
+        return CKR_PIN_INCORRECT;
+    }
+    derivation = pin_of(token, who)->derivation;
+    key = derive(token, &derivation, pin, size);
+    rv = key ? try_key(token, who, &derivation, key, master) : CKR_HOST_MEMORY;
+    secret_free(key);
+    return rv;
+}
+
+CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
+                    const uint8_t master[SEAL_KEY])
+{
+    struct derivation derivation;
+    uint8_t *key, instance[INSTANCE_BYTES];
+    CK_RV rv = check_length(size);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    memcpy(instance, token->image.instance, INSTANCE_BYTES);
+    key = derive_anew(token, &derivation, pin, size);
+    if (key == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    rv = begin_change(token);
+    if (rv == CKR_OK) {
+        if (memcmp(instance, token->image.instance, INSTANCE_BYTES) != 0) {
+            rv = CKR_DEVICE_REMOVED; /* another token by now */
+        } else if (!seal_pin(token, who, &derivation, key, master)) {
+            rv = CKR_FUNCTION_FAILED;
+        }
+        rv = end_change(token, rv);
+    }
+    secret_free(key);
+    return rv;
+}
+
+/* An empty token, with the officer's PIN over a new master key. */
+static bool make_image(struct token *token, const struct derivation *derivation, const uint8_t *key,
+                       const uint8_t *label, struct image *image)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t *const master = secret_allocate(SEAL_KEY);
+    uint8_t serial[SERIAL_BYTES / 2], bound[PIN_BOUND];
+    bool made;
+
+    memset(image, 0, sizeof *image);
+    image->initialized = true;
+    image->generation = token->image.generation;
+    image->next_id = 1;
+    memcpy(image->label, label, LABEL_BYTES);
+    image->so.present = 1;
+    image->so.derivation = *derivation;
+    made = master && crypto_random(token->crypto, master, SEAL_KEY) &&
+           crypto_random(token->crypto, image->instance, INSTANCE_BYTES) &&
+           crypto_random(token->crypto, serial, sizeof serial);
+    if (made) {
+        for (size_t i = 0; i < SERIAL_BYTES; ++i) {
+            image->serial[i] = (uint8_t)digits[serial[i / 2] >> (i % 2 ? 0 : 4) & 15];
+        }
+        memcpy(bound, image->instance, INSTANCE_BYTES);
+        bound[INSTANCE_BYTES] = OFFICER;
+        made = crypto_seal(token->crypto, key, bound, PIN_BOUND, master, SEAL_KEY,
+                           image->so.sealed);
+    }
+    secret_free(master);
+    return made;
+}
+
+CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, const uint8_t *label)
+{
+    struct derivation derivation;
+    uint8_t instance[INSTANCE_BYTES], *key, *master;
+    struct image image;
+    CK_RV rv = token_refresh(token);
+
+    if (rv == CKR_OK && token->image.initialized) {
+        master = secret_allocate(SEAL_KEY);
+        rv = master ? token_check_pin(token, OFFICER, pin, size, master) : CKR_HOST_MEMORY;
+        secret_free(master);
+    } else if (rv == CKR_OK) {
+        rv = check_length(size);
+    }
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    memcpy(instance, token->image.instance, INSTANCE_BYTES);
+    key = derive_anew(token, &derivation, pin, size);
+    if (key == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    rv = begin_change(token);
+    if (rv == CKR_OK) {
+        if (memcmp(instance, token->image.instance, INSTANCE_BYTES) != 0) {
+            rv = CKR_DEVICE_REMOVED;
+        } else if (!make_image(token, &derivation, key, label, &image)) {
+            rv = CKR_FUNCTION_FAILED;
+        } else {
+            adopt(token, &image);
+        }
+        rv = end_change(token, rv);
+    }
+    secret_free(key);
+    return rv;
+}
+
+CK_RV token_log_in(struct token *token, enum login who, const uint8_t *pin, size_t size)
+{
+    uint8_t *const master = secret_allocate(SEAL_KEY);
+    CK_RV rv = master ? CKR_OK : CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK) {
+        rv = token_check_pin(token, who, pin, size, master);
+    }
+    if (rv == CKR_OK && token->login != NOBODY) { /* another thread was faster */
+        rv = token->login == who ? CKR_USER_ALREADY_LOGGED_IN : CKR_USER_ANOTHER_ALREADY_LOGGED_IN;
+    }
+    if (rv != CKR_OK) {
+        secret_free(master);
+        return rv;
+    }
+    token->master = master;
+    token->login = who;
+    follow_image(token);
+    return CKR_OK;
+}
+
+/* Objects. */
+
+struct object *token_find_object(struct token *token, CK_OBJECT_HANDLE handle)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        if (object->handle == handle) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+static void free_lists(struct attributes *lists, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i) {
+        attributes_free(&lists[i]);
+    }
+}
+
+/* Add one object of the token to the image. */
+static CK_RV add_record(struct token *token, const struct attributes *list, uint64_t *id)
+{
+    struct record record = {.id = token->image.next_id, .revision = 1};
+
+    if (!seal_record(token, &record, list)) {
+        return CKR_HOST_MEMORY;
+    }
+    if (!image_add(&token->image, &record)) {
+        free(record.bytes);
+        return CKR_HOST_MEMORY;
+    }
+    *id = token->image.next_id++;
+    return CKR_OK;
+}
+
+static CK_RV add_session_object(struct token *token, CK_SESSION_HANDLE session,
+                                struct attributes *list, CK_OBJECT_HANDLE *handle)
+{
+    struct object *const object = object_new(token, session);
+
+    if (object == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    object->attributes = *list;
+    memset(list, 0, sizeof *list);
+    append(token, object);
+    *handle = object->handle;
+    return CKR_OK;
+}
+
+CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct attributes *lists,
+                        unsigned count, CK_OBJECT_HANDLE *handles)
+{
+    uint64_t ids[2] = {0, 0};
+    bool any = false;
+    CK_RV rv = CKR_OK;
+
+    for (unsigned i = 0; i < count; ++i) {
+        handles[i] = 0;
+        any = any || attributes_bool(&lists[i], CKA_TOKEN, false);
+    }
+    if (count > sizeof ids / sizeof *ids) {
+        rv = CKR_GENERAL_ERROR;
+    }
+    if (rv == CKR_OK && any) {
+        rv = begin_change(token);
+        for (unsigned i = 0; rv == CKR_OK && i < count; ++i) {
+            if (attributes_bool(&lists[i], CKA_TOKEN, false)) {
+                rv = add_record(token, &lists[i], &ids[i]);
+            }
+        }
+        if (token->store.lock >= 0) {
+            rv = end_change(token, rv);
+        }
+    }
+    for (unsigned i = 0; rv == CKR_OK && i < count; ++i) {
+        if (ids[i]) {
+            const struct object *const object = object_of_record(token, ids[i]);
+
+            handles[i] = object ? object->handle : 0;
+            rv = object ? CKR_OK : CKR_HOST_MEMORY;
+        } else {
+            rv = add_session_object(token, session, &lists[i], &handles[i]);
+        }
+    }
+    free_lists(lists, count);
+    return rv;
+}
+
+CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list)
+{
+    const uint64_t id = object->id;
+    struct record *record, changed;
+    CK_RV rv;
+
+    if (!object_is_of_token(object)) {
+        attributes_free(&object->attributes);
+        object->attributes = *list;
+        return CKR_OK;
+    }
+    rv = begin_change(token);
+    if (rv == CKR_OK) {
+        record = image_find(&token->image, id);
+        if (record == NULL) {
+            rv = CKR_OBJECT_HANDLE_INVALID; /* another process was faster */
+        } else {
+            changed = *record;
+            ++changed.revision;
+            rv = seal_record(token, &changed, list) ? CKR_OK : CKR_HOST_MEMORY;
+            if (rv == CKR_OK) {
+                free(record->bytes);
+                *record = changed;
+            }
+        }
+        rv = end_change(token, rv);
+    }
+    attributes_free(list);
+    return rv;
+}
+
+static bool is_object(const struct object *object, const void *context)
+{
+    return object == context;
+}
+
+CK_RV token_destroy_object(struct token *token, struct object *object)
+{
+    const uint64_t id = object->id;
+    CK_RV rv;
+
+    if (!object_is_of_token(object)) {
+        remove_objects(token, is_object, object);
+        return CKR_OK;
+    }
+    rv = begin_change(token);
+    if (rv == CKR_OK) {
+        rv = image_find(&token->image, id) ? CKR_OK : CKR_OBJECT_HANDLE_INVALID;
+        image_remove(&token->image, id);
+        rv = end_change(token, rv);
+    }
+    return rv;
+}
+
+static bool is_of_session(const struct object *object, const void *context)
+{
+    return object->session == *(const CK_SESSION_HANDLE *)context;
+}
+
+void token_end_session(struct token *token, CK_SESSION_HANDLE session)
+{
+    remove_objects(token, is_of_session, &session);
+}
+
+struct rsa_key *object_key(const struct crypto *crypto, struct object *object)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA);
+
+    if (object->key == NULL && class == CKO_PUBLIC_KEY) {
+        object->key = rsa_key_public(&object->attributes);
+    } else if (object->key == NULL && class == CKO_PRIVATE_KEY) {
+        object->key = rsa_key_private(crypto, &object->attributes);
+    }
+    return object->key ? rsa_key_share(object->key) : NULL;
+}

@@ -1,0 +1,78 @@
+/* The token of a slot: who is logged in, and the objects that this process sees.
+
+   All functions need the module's lock, unless told otherwise. */
+#ifndef COPRIME_TOKEN_TOKEN_H
+#define COPRIME_TOKEN_TOKEN_H
+
+#include "attributes.h"
+#include "crypto.h"
+#include "cryptoki.h"
+#include "device.h"
+#include "rsa_key.h"
+#include "store.h"
+
+/* Lengths of PINs in bytes. */
+enum { MIN_PIN = 4, MAX_PIN = 255 };
+
+enum login { NOBODY, USER, OFFICER };
+
+/* An object that can be seen: private ones are there only while the user is logged in. */
+struct object {
+    struct object *next;
+    CK_OBJECT_HANDLE handle;
+    CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token */
+    uint64_t id, revision; /* of its record, if it belongs to the token */
+    struct attributes attributes;
+    struct rsa_key *key; /* made when it is first used */
+};
+
+struct token {
+    CK_SLOT_ID slot;
+    struct crypto *crypto;
+    struct device *device;
+    struct store store;
+    struct image image;
+    struct object *objects;
+    CK_OBJECT_HANDLE last_handle;
+    enum login login;
+    uint8_t *master; /* secret memory; null if nobody is logged in */
+};
+
+/* Bring the token up to date with what other processes wrote. CKR_OK also without a file. */
+CK_RV token_refresh(struct token *token);
+
+/* Forget everything: at the end, or (without the lock's meaning anything) after a fork. */
+void token_close(struct token *token);
+
+/* Make the token anew, with a label of LABEL_BYTES. Both release and take the module's lock while
+   they derive the key. */
+CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, const uint8_t *label);
+/* Whether this is the PIN. With `master`, also give the master key. CKR_PIN_INCORRECT,
+   CKR_PIN_LOCKED, CKR_USER_PIN_NOT_INITIALIZED. */
+CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
+                      uint8_t master[SEAL_KEY]);
+/* Set somebody's PIN, over the master key that is given. */
+CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
+                    const uint8_t master[SEAL_KEY]);
+
+CK_RV token_log_in(struct token *token, enum login who, const uint8_t *pin, size_t size);
+/* Private objects disappear. The device still has its keys: device_forget, without the lock. */
+void token_log_out(struct token *token);
+
+/* Objects. Those of `count` lists that belong to the token are written at once: all or none. The
+   lists are taken over, also after an error. `session` is whose objects they become otherwise. */
+CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct attributes *lists,
+                        unsigned count, CK_OBJECT_HANDLE *handles);
+/* Replace an object's attributes, which are taken over. */
+CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list);
+CK_RV token_destroy_object(struct token *token, struct object *object);
+void token_end_session(struct token *token, CK_SESSION_HANDLE session);
+
+struct object *token_find_object(struct token *token, CK_OBJECT_HANDLE handle);
+bool object_is_private(const struct object *object);
+bool object_is_of_token(const struct object *object);
+
+/* The RSA key of an object, shared: the caller releases it. Null if it has none. */
+struct rsa_key *object_key(const struct crypto *crypto, struct object *object);
+
+#endif

@@ -1,0 +1,74 @@
+/* The functions of the standard that this module does not have. */
+#include "cryptoki.h"
+
+#define UNSUPPORTED(name, ...) \
+    CK_RV name(__VA_ARGS__) \
+    { \
+        return CKR_FUNCTION_NOT_SUPPORTED; \
+    }
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+typedef CK_SESSION_HANDLE session;
+typedef CK_MECHANISM_PTR mechanism;
+typedef CK_OBJECT_HANDLE object;
+typedef CK_BYTE_PTR bytes;
+typedef CK_ULONG length;
+typedef CK_ULONG_PTR lengths;
+typedef CK_VOID_PTR parameter;
+
+UNSUPPORTED(C_GetOperationState, session s, bytes b, lengths n)
+UNSUPPORTED(C_SetOperationState, session s, bytes b, length n, object k, object a)
+UNSUPPORTED(C_DigestKey, session s, object k)
+UNSUPPORTED(C_SignRecoverInit, session s, mechanism m, object k)
+UNSUPPORTED(C_SignRecover, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_VerifyRecoverInit, session s, mechanism m, object k)
+UNSUPPORTED(C_VerifyRecover, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_DigestEncryptUpdate, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_DecryptDigestUpdate, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_SignEncryptUpdate, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_DecryptVerifyUpdate, session s, bytes b, length n, bytes to, lengths m)
+UNSUPPORTED(C_GenerateKey, session s, mechanism m, CK_ATTRIBUTE_PTR t, length n, CK_OBJECT_HANDLE_PTR k)
+UNSUPPORTED(C_WrapKey, session s, mechanism m, object w, object k, bytes to, lengths n)
+UNSUPPORTED(C_UnwrapKey, session s, mechanism m, object u, bytes b, length n, CK_ATTRIBUTE_PTR t,
+            length c, CK_OBJECT_HANDLE_PTR k)
+UNSUPPORTED(C_DeriveKey, session s, mechanism m, object k, CK_ATTRIBUTE_PTR t, length n,
+            CK_OBJECT_HANDLE_PTR d)
+
+UNSUPPORTED(C_MessageEncryptInit, session s, mechanism m, object k)
+UNSUPPORTED(C_EncryptMessage, session s, parameter p, length n, bytes a, length c, bytes b,
+            length d, bytes to, lengths e)
+UNSUPPORTED(C_EncryptMessageBegin, session s, parameter p, length n, bytes a, length c)
+UNSUPPORTED(C_EncryptMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
+            lengths d, CK_FLAGS f)
+UNSUPPORTED(C_MessageEncryptFinal, session s)
+UNSUPPORTED(C_MessageDecryptInit, session s, mechanism m, object k)
+UNSUPPORTED(C_DecryptMessage, session s, parameter p, length n, bytes a, length c, bytes b,
+            length d, bytes to, lengths e)
+UNSUPPORTED(C_DecryptMessageBegin, session s, parameter p, length n, bytes a, length c)
+UNSUPPORTED(C_DecryptMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
+            lengths d, CK_FLAGS f)
+UNSUPPORTED(C_MessageDecryptFinal, session s)
+UNSUPPORTED(C_MessageSignInit, session s, mechanism m, object k)
+UNSUPPORTED(C_SignMessage, session s, parameter p, length n, bytes b, length c, bytes to, lengths d)
+UNSUPPORTED(C_SignMessageBegin, session s, parameter p, length n)
+UNSUPPORTED(C_SignMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
+            lengths d)
+UNSUPPORTED(C_MessageSignFinal, session s)
+UNSUPPORTED(C_MessageVerifyInit, session s, mechanism m, object k)
+UNSUPPORTED(C_VerifyMessage, session s, parameter p, length n, bytes b, length c, bytes g, length d)
+UNSUPPORTED(C_VerifyMessageBegin, session s, parameter p, length n)
+UNSUPPORTED(C_VerifyMessageNext, session s, parameter p, length n, bytes b, length c, bytes g,
+            length d)
+UNSUPPORTED(C_MessageVerifyFinal, session s)
+
+/* Nothing runs beside its call here, as the standard has it since version 2.0. */
+CK_RV C_GetFunctionStatus(CK_SESSION_HANDLE hSession)
+{
+    return CKR_FUNCTION_NOT_PARALLEL;
+}
+
+CK_RV C_CancelFunction(CK_SESSION_HANDLE hSession)
+{
+    return CKR_FUNCTION_NOT_PARALLEL;
+}

@@ -1,0 +1,55 @@
+"""The module, built once, and tokens for it."""
+
+import os
+import shutil
+
+import pytest
+
+from coprime.flow.tools import ToolError
+from coprime.token.build import build_token
+from coprime.token.module import Module
+from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token
+
+
+@pytest.fixture(scope="session")
+def module(tmp_path_factory):
+    """The module, with its simulated engine beside it."""
+    try:
+        path, _ = build_token(tmp_path_factory.mktemp("module"))
+    except ToolError as error:
+        pytest.skip(str(error))
+    return path
+
+
+@pytest.fixture(scope="session")
+def ready(module, tmp_path_factory):
+    """A folder with a token that has both PINs, and no object."""
+    folder = tmp_path_factory.mktemp("ready") / "token"
+    before = os.environ.get("COPRIME_TOKEN_DIR")
+    os.environ["COPRIME_TOKEN_DIR"] = str(folder)
+    try:
+        loaded = Module(module)
+        with loaded.running():
+            loaded.initialize(0, LABEL, OFFICER_PIN.encode(), PIN.encode())
+    finally:
+        del os.environ["COPRIME_TOKEN_DIR"]
+        if before is not None:
+            os.environ["COPRIME_TOKEN_DIR"] = before
+    return folder
+
+
+@pytest.fixture
+def token(module, ready, tmp_path):
+    """A token with both PINs, and no object."""
+    shutil.copytree(ready, tmp_path / "token")
+    return Token(module, tmp_path / "token")
+
+
+@pytest.fixture(scope="session")
+def keyed(module, ready, tmp_path_factory):
+    """A token with the key pair rsa1, which no test changes."""
+    folder = tmp_path_factory.mktemp("keyed") / "token"
+    shutil.copytree(ready, folder)
+    made = Token(module, folder)
+    made.generate()
+    return made

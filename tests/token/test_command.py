@@ -1,0 +1,46 @@
+"""`coprime token`, and what it says where something is missing."""
+
+import pytest
+
+from coprime.flow.tools import ToolError
+from coprime.token import build
+from tests.cli.command import run, run_json
+
+pytestmark = pytest.mark.xdist_group("token")
+
+
+def test_init_and_info(capsys, module, tmp_path, monkeypatch):
+    monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / "token"))
+    officer, user = tmp_path / "officer", tmp_path / "user"
+    officer.write_text("12345678\n")
+    user.write_text("1234\n")
+    common = ("--module", module)
+    assert run_json(capsys, "token", "info", *common)["slots"] == [
+        {"slot": 0, "label": "", "serial": "", "initialized": False, "user_pin": False}
+    ]
+    init = ("token", "init", "--label", "t1", "--so-pin-file", officer, "--pin-file", user)
+    assert run(capsys, *init, *common) == (0, "", "")
+    (slot,) = run_json(capsys, "token", "info", *common)["slots"]
+    assert (slot["label"], slot["initialized"], slot["user_pin"]) == ("t1", True, True)
+    assert len(slot["serial"]) == 16
+    officer.write_text("87654321\n")
+    assert run(capsys, *init, *common) == (2, "", "coprime: the PIN is wrong\n")
+
+
+def test_a_module_that_is_not_there(capsys, tmp_path):
+    status, out, error = run(capsys, "token", "info", "--module", tmp_path / "none.so")
+    assert (status, out) == (2, "")
+    assert error.endswith("none.so: build it with `coprime token build`\n")
+
+
+def test_missing_headers_are_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPRIME_CACHE", str(tmp_path))
+    monkeypatch.setattr(build, "_headers", list)
+    with pytest.raises(ToolError, match="apt-get install libnss3-dev libssl-dev"):
+        build.build_module()
+
+
+def test_a_missing_compiler_is_named(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(ToolError, match="apt-get install gcc"):
+        build.build_module()

@@ -1,0 +1,56 @@
+"""A token in a folder of its own, and how programs use it."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+OFFICER_PIN, PIN, LABEL = "12345678", "1234", "t1"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token in a folder of its own, and how programs find it."""
+
+    module: Path
+    folder: Path
+
+    @property
+    def environment(self):
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("COPRIME_T")}
+        return kept | {
+            "COPRIME_TOKEN_DIR": str(self.folder),
+            "PKCS11_MODULE_PATH": str(self.module),
+        }
+
+    def run(self, program, *arguments, package=None, check=True, environment=None, **options):
+        """What a program prints; skips without it."""
+        if shutil.which(program) is None:
+            pytest.skip(f"there is no {program} (on Debian: apt-get install {package or program})")
+        done = subprocess.run(
+            [program, *map(str, arguments)],
+            env=self.environment | (environment or {}),
+            capture_output=True,
+            check=False,
+            timeout=600,
+            **options,
+        )
+        output = (done.stdout + done.stderr).decode("utf-8", "replace")
+        assert not check or done.returncode == 0, output
+        return output
+
+    def tool(self, *arguments, **options):
+        """Run OpenSC's pkcs11-tool."""
+        return self.run(
+            "pkcs11-tool", "--module", self.module, *arguments, package="opensc", **options
+        )
+
+    def generate(self, label="rsa1", bits=2048, identifier="01"):
+        """Generate a key pair in the token."""
+        self.tool(
+            *("--login", "--pin", PIN, "--keypairgen", "--key-type", f"rsa:{bits}"),
+            *("--label", label, "--id", identifier),
+        )
