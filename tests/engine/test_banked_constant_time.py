@@ -13,6 +13,10 @@ is shown in two steps:
   same is its premise.
 * No wire or register leads from operands to these others, nor past the sequencer to the engine's
   outputs: by a search of the netlist.
+
+Of two lanes both sequencers are proved like that. What one shows to the other is among what is
+proved to be the same of the one, and among the premises of the other: by induction over the cycles
+both hold.
 """
 
 import importlib.util
@@ -88,10 +92,11 @@ class Netlist:
 
 
 def parts_of(family, **settings):
-    """The engine's Verilog, its module and the sequencer's."""
+    """The engine's Verilog, its module and those of the lanes' sequencers."""
     choice = choose(family, {"max_bits": "64", **settings})
     engine = f"{choice.module_name}_engine"
-    return engine_verilog(choice), engine, f"{engine}_lane_sequencer"
+    lanes = ("lane", "lane_1")[: len(choice.design.programs)]
+    return engine_verilog(choice), engine, [f"{engine}_{lane}_sequencer" for lane in lanes]
 
 
 # --- Two copies of the sequencer ----------------------------------------------------------------
@@ -144,9 +149,10 @@ endmodule
 """
 
 
-def sequencers_agree(family, **settings):
-    """Whether a solver proves that two sequencers with different secrets do the same."""
-    verilog, _, module = parts_of(family, **settings)
+def sequencers_agree(family, lane=0, **settings):
+    """Whether a solver proves that two sequencers of a lane with different secrets do the same."""
+    verilog, _, modules = parts_of(family, **settings)
+    module = modules[lane]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         found = Netlist(verilog, module, folder)
@@ -188,6 +194,12 @@ def test_sequencer(family):
     assert sequencers_agree(family)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", [0, 1])
+def test_sequencers_of_two_lanes(lane):
+    assert sequencers_agree("ring", lane, multipliers="2")
+
+
 BLINDED = [
     {"blinding": "base"},
     {"blinding": "exponent", "max_bits": "128"},
@@ -216,17 +228,21 @@ def leaks(family, secret_inputs, **settings):
     Each with what it comes from: a memory's words, a digit that is written, random bytes, or the
     sequencer's secret registers.
     """
-    verilog, engine, module = parts_of(family, **settings)
+    verilog, engine, modules = parts_of(family, **settings)
     with tempfile.TemporaryDirectory() as temporary:
-        inside = Netlist(verilog, module, Path(temporary))
-        found = Netlist(verilog, engine, Path(temporary), boxes=[module])
-    secret = {
-        bit
-        for name, bits in inside.registers.items()
-        if SECRET_REGISTERS.fullmatch(name)
-        for bit in bits
+        insides = {module: Netlist(verilog, module, Path(temporary)) for module in modules}
+        found = Netlist(verilog, engine, Path(temporary), boxes=modules)
+    secrets = {
+        module: {
+            bit
+            for name, bits in inside.registers.items()
+            if SECRET_REGISTERS.fullmatch(name)
+            for bit in bits
+        }
+        for module, inside in insides.items()
     }
-    (box,) = (cell for cell in found.cells if cell["type"] == module)
+    boxes = {cell["type"]: cell for cell in found.cells if cell["type"] in modules}
+    assert [*boxes] == modules
     sources = {
         bit: name for name in ("digit", "random") for bit in found.ports["input"].get(name, ())
     }
@@ -236,9 +252,11 @@ def leaks(family, secret_inputs, **settings):
         outputs = {pin for pin, way in cell["port_directions"].items() if way == "output"}
         if cell["type"].startswith("$mem"):
             sources |= dict.fromkeys(pins["RD_DATA"], "memory")
-        elif cell is box:
+        elif cell["type"] in boxes:
+            module = cell["type"]
             for pin in outputs:
-                if secret & {*inside.ports["output"][pin]} or pin in SECRET_OUTPUTS:
+                shown = {*insides[module].ports["output"][pin]}
+                if secrets[module] & shown or pin in SECRET_OUTPUTS:
                     sources |= dict.fromkeys(pins[pin], pin)
         else:
             into = {bit for pin in pins if pin not in outputs for bit in pins[pin]}
@@ -254,9 +272,11 @@ def leaks(family, secret_inputs, **settings):
         return {sources[bit] for bit in seen & {*sources}}
 
     asked = {name: found.ports["output"][name] for name in GIVEN}
-    for pin, way in box["port_directions"].items():
-        if way == "input" and pin not in secret_inputs:
-            asked[f"sequencer's {pin}"] = box["connections"][pin]
+    for lane, box in enumerate(boxes.values()):
+        of_lane = f" of lane {lane}" if lane else ""
+        for pin, way in box["port_directions"].items():
+            if way == "input" and pin not in secret_inputs:
+                asked[f"sequencer's {pin}{of_lane}"] = box["connections"][pin]
     assert len(asked) > 10
     return {name: come for name, bits in asked.items() if (come := origins(bits))}
 
@@ -266,7 +286,9 @@ def test_no_way_past_the_sequencer(settings):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 
 
-@pytest.mark.parametrize("settings", [{}, {"tile": "one17"}, {"tile": "one17", "tiles": "2"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"tile": "one17"}, {"tile": "one17", "tiles": "2"}, {"multipliers": "2"}]
+)
 def test_no_way_past_the_sequencer_of_ring(settings):
     assert leaks("ring", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 
