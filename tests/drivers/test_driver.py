@@ -34,6 +34,7 @@ FAST = {
 SLOW = {
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "fdfm, two multipliers": ("fdfm", {"multipliers": 2}),
+    "ring, 2 multipliers": ("ring", {"max_bits": 257, "multipliers": 2}),
     "ring, kara95": ("ring", {"max_bits": 257, "tile": "kara95"}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 1100, "word": 64}),
     "montgomery-r2": ("montgomery-r2", {"max_bits": 300, "word": 16}),

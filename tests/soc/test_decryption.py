@@ -201,6 +201,7 @@ def by_cryptography(key, message):
         ("karatsuba", {"word": "64"}, 2048, False),
         ("compact", {"max_bits": "512"}, 512, False),
         ("ring", {"max_bits": "512"}, 512, False),
+        ("ring", {"max_bits": "512", "multipliers": "2"}, 512, False),
         ("montgomery-1csa", {"max_bits": "512"}, 512, False),
         ("interleaved-csa", {"max_bits": "512"}, 512, False),
     ],
