@@ -1,0 +1,325 @@
+"""Programs that people run, with a key in the token: each result is checked by another program.
+
+Every signature and decryption here is made by the simulated engine.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.openssl import openssl
+from tests.token.tokens import PIN
+
+pytestmark = pytest.mark.xdist_group("token")
+
+KEY = f"pkcs11:token=t1;object=rsa1;type=private?pin-value={PIN}"
+ENGINE = ("-engine", "pkcs11", "-keyform", "engine")
+ENGINES = "/usr/lib/*/engines-3/pkcs11.so"
+
+
+def need(program, package):
+    """Skip without a program."""
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} (on Debian: apt-get install {package})")
+
+
+def need_engine():
+    need("openssl", "openssl")
+    if not list(Path("/").glob(ENGINES[1:])):
+        pytest.skip(
+            "OpenSSL has no engine for PKCS #11"
+            " (on Debian: apt-get install libengine-pkcs11-openssl)"
+        )
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(command, environment, folder, port):
+    """A server in the background, from when it listens on."""
+    log = folder / "server.log"
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            [*map(str, command)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        ) as server,
+    ):
+        try:
+            for _ in range(300):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                assert server.poll() is None, log.read_text()
+                time.sleep(0.1)
+            yield server
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGTERM)
+
+
+@pytest.fixture(scope="session")
+def certificate(keyed, tmp_path_factory):
+    """A certificate of the key, which the key itself has signed."""
+    need_engine()
+    path = tmp_path_factory.mktemp("certificate") / "cert.pem"
+    subject = ("-subj", "/CN=localhost", "-days", "30")
+    keyed.run("openssl", "req", "-new", "-x509", *ENGINE, "-key", KEY, *subject, "-out", path)
+    assert openssl("verify", "-CAfile", path, path, check=False)
+    return path
+
+
+def handshake(port, certificate, *options):
+    """OpenSSL's client to a server; what it says."""
+    done = subprocess.run(
+        [
+            *("openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-verify_return_error"),
+            *("-CAfile", str(certificate), *options),
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def test_a_request_of_openssl(keyed, certificate, tmp_path):
+    request = tmp_path / "request.pem"
+    keyed.run("openssl", "req", "-new", *ENGINE, "-key", KEY, "-subj", "/CN=x", "-out", request)
+    assert openssl("req", "-in", request, "-verify", "-noout", check=False)
+
+
+@pytest.mark.parametrize("padding", ["pkcs1", "oaep"])
+def test_cms_is_decrypted(keyed, certificate, tmp_path, padding):
+    enveloped = tmp_path / "enveloped.pem"
+    options = ("-aes256", "-recip", certificate, "-keyopt", f"rsa_padding_mode:{padding}")
+    openssl("cms", "-encrypt", *options, "-out", enveloped, data=b"a message")
+    decrypt = ("-decrypt", "-in", enveloped, "-recip", certificate, *ENGINE, "-inkey", KEY)
+    assert "a message" in keyed.run("openssl", "cms", *decrypt)
+
+
+def test_cms_is_signed(keyed, certificate, tmp_path):
+    message, signed = tmp_path / "message", tmp_path / "signed.pem"
+    message.write_text("a message")
+    sign = ("-sign", "-signer", certificate, *ENGINE, "-inkey", KEY, "-in", message)
+    keyed.run("openssl", "cms", *sign, "-out", signed)
+    assert openssl("cms", "-verify", "-in", signed, "-CAfile", certificate, check=False)
+
+
+def test_tls_of_openssl(keyed, certificate, tmp_path):
+    """The server's signature is the engine's; GnuTLS and OpenSSL verify it."""
+    need("gnutls-cli", "gnutls-bin")
+    port = free_port()
+    serve = ("openssl", "s_server", *ENGINE, "-key", KEY, "-cert", certificate)
+    command = (*serve, "-accept", f"127.0.0.1:{port}", "-www")
+    with running(command, keyed.environment, tmp_path, port):
+        for version in ("tls1_2", "tls1_3"):
+            assert "Verify return code: 0 (ok)" in handshake(port, certificate, f"-{version}")
+        for version in ("TLS1.2", "TLS1.3"):
+            said = gnutls(keyed, port, certificate, f"NORMAL:-VERS-ALL:+VERS-{version}")
+            assert version in said
+
+
+def gnutls(token, port, certificate, priority):
+    """GnuTLS's client to a server, which must be trusted; what it says."""
+    client = ("--x509cafile", certificate, "-p", port, "--priority", priority, "localhost")
+    said = token.run("gnutls-cli", *client, package="gnutls-bin", stdin=subprocess.DEVNULL)
+    assert "The certificate is trusted" in said
+    assert "Handshake was completed" in said
+    return said
+
+
+GNUTLS = """
+ip link set lo up
+gnutls-serv --provider="$MODULE" --x509keyfile "$KEY" --x509certfile "$CERT" -p 4433 --http &
+server=$!
+sleep 1
+for version in 1.2 1.3; do
+  echo | openssl s_client -connect 127.0.0.1:4433 -tls${version%.*}_${version#*.} -CAfile "$CERT"
+done
+echo | openssl s_client -connect 127.0.0.1:4433 -tls1_2 -cipher AES256-GCM-SHA384 -CAfile "$CERT"
+kill $server
+"""
+
+
+def test_tls_of_gnutls(keyed, certificate):
+    """In a network of its own, as gnutls-serv listens on all interfaces. Also without ECDHE."""
+    need("ip", "iproute2")
+    if subprocess.run(["unshare", "-rn", "true"], check=False).returncode:
+        pytest.skip("this machine allows no network of its own (unshare -rn)")
+    names = {"MODULE": str(keyed.module), "KEY": KEY, "CERT": str(certificate)}
+    need("gnutls-serv", "gnutls-bin")
+    said = keyed.run("unshare", "-rn", "sh", "-c", GNUTLS, environment=names)
+    assert said.count("Verify return code: 0 (ok)") >= 3
+    assert "Cipher is AES256-GCM-SHA384" in said
+
+
+def test_p11tool(keyed):
+    url = "pkcs11:token=t1;object=rsa1;type=private"
+    arguments = (f"--provider={keyed.module}", "--login", "--batch", "--test-sign", url)
+    said = keyed.run("p11tool", *arguments, package="gnutls-bin", environment={"GNUTLS_PIN": PIN})
+    assert "public key in the token... ok" in said
+
+
+def test_a_login_with_openssh(keyed, tmp_path):
+    need("ssh", "openssh-client")
+    if not Path("/usr/sbin/sshd").exists():
+        pytest.skip("there is no sshd (on Debian: apt-get install openssh-server)")
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    port, user = (
+        free_port(),
+        subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip(),
+    )
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "host"], check=True
+    )
+    public = keyed.run("ssh-keygen", "-D", keyed.module)
+    assert public.startswith("ssh-rsa ")
+    (tmp_path / "authorized").write_text(public)
+    (tmp_path / "ask").write_text(f"#!/bin/sh\necho {PIN}\n")
+    (tmp_path / "ask").chmod(0o700)
+    (tmp_path / "config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {tmp_path}/host\nStrictModes no\n"
+        f"AuthorizedKeysFile {tmp_path}/authorized\nPidFile none\nUsePAM no\n"
+        "PermitRootLogin prohibit-password\n"
+    )
+    serve = ("/usr/sbin/sshd", "-D", "-e", "-f", tmp_path / "config")
+    ask = {"SSH_ASKPASS": str(tmp_path / "ask"), "SSH_ASKPASS_REQUIRE": "force"}
+    options = ("-F", "none", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
+    with running(serve, os.environ, tmp_path, port):
+        connect = (*options, "-I", keyed.module, "-p", port, f"{user}@127.0.0.1", "echo", "here")
+        assert "here\n" in keyed.run("ssh", *connect, environment=ask)
+
+
+@pytest.fixture
+def java(token, certificate, keyed, tmp_path):
+    """A token with the key and its certificate, and Java's arguments for it."""
+    need("keytool", "openjdk-17-jdk-headless")
+    shutil.copytree(keyed.folder, token.folder, dirs_exist_ok=True)
+    openssl("x509", "-in", certificate, "-outform", "DER", "-out", tmp_path / "cert.der")
+    write = ("--write-object", tmp_path / "cert.der", "--type", "cert", "--id", "01")
+    token.tool("--login", "--pin", PIN, *write, "--label", "rsa1")
+    (tmp_path / "java.cfg").write_text(f"name=CP\nlibrary={token.module}\nslotListIndex=0\n")
+    store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
+    return ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
+
+
+@pytest.mark.parametrize("algorithm", ["SHA256withRSA", "RSASSA-PSS"])
+def test_a_jar_is_signed(token, java, tmp_path, algorithm):
+    jar = tmp_path / "a.jar"
+    (tmp_path / "file").write_text("content")
+    token.run("jar", "cf", jar, "-C", tmp_path, "file")
+    token.run("jarsigner", *java, "-sigalg", algorithm, jar, "rsa1")
+    assert "jar verified" in token.run("jarsigner", "-verify", jar)
+
+
+@pytest.mark.slow
+def test_java_makes_keys(token, java):
+    """Imported from software, and generated in the token as a session's and copied."""
+    make = ("-genkeypair", "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=j")
+    token.run("keytool", *java, *make, "-alias", "imported")
+    token.run("keytool", *java, *make, "-alias", "made", "-providername", "SunPKCS11-CP")
+    listed = token.run("keytool", *java, "-list")
+    for name in ("rsa1", "imported", "made"):
+        assert f"{name}, PrivateKeyEntry" in listed
+
+
+def sign_many(token, module, folder, count, environment):
+    """Sign in many processes at once; the signatures, of which all must be the same."""
+    (folder / "data").write_bytes(b"data")
+
+    def sign(number):
+        output = folder / f"signature{number}"
+        options = ("--sign", "--id", "01", "-m", "SHA256-RSA-PKCS", "-i", folder / "data")
+        token.run(
+            *("pkcs11-tool", "--module", module, "--login", "--pin", PIN, *options, "-o", output),
+            package="opensc",
+            environment=environment,
+        )
+        return output.read_bytes()
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(sign, range(count)))
+
+
+def test_processes_share_a_token(keyed, tmp_path):
+    signatures = sign_many(keyed, keyed.module, tmp_path, 8, {})
+    assert len({*signatures}) == 1
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(80, marks=pytest.mark.slow)])
+def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
+    need("p11-kit", "p11-kit")
+    clients = list(Path("/").glob("usr/lib/*/pkcs11/p11-kit-client.so"))
+    if not clients:
+        pytest.skip("there is no p11-kit-client.so (on Debian: apt-get install p11-kit-modules)")
+    path = tmp_path / "socket"
+    command = ["p11-kit", "server", "-f", "--provider", keyed.module, "-n", path, "pkcs11:token=t1"]
+    with subprocess.Popen(command, env=keyed.environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            while not path.exists():
+                assert server.poll() is None
+                time.sleep(0.05)
+            address = {"P11_KIT_SERVER_ADDRESS": f"unix:path={path}"}
+            signatures = sign_many(keyed, clients[0], tmp_path, count, address)
+        finally:
+            server.terminate()
+    assert len({*signatures}) == 1
+
+
+@pytest.mark.slow
+def test_nginx(keyed, certificate, tmp_path):
+    need("nginx", "nginx-light")
+    port = free_port()
+    (tmp_path / "nginx.conf").write_text(
+        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/log; worker_processes 2;\n"
+        f"{'user root;' if os.getuid() == 0 else ''}\n"
+        "env PKCS11_MODULE_PATH; env COPRIME_TOKEN_DIR; ssl_engine pkcs11; events {}\n"
+        "http { access_log off; server {\n"
+        f"listen 127.0.0.1:{port} ssl; ssl_protocols TLSv1.2 TLSv1.3;\n"
+        f'ssl_certificate {certificate}; ssl_certificate_key "engine:pkcs11:{KEY}";\n'
+        'location / { return 200 "served"; } } }\n'
+    )
+    command = ("nginx", "-e", tmp_path / "log", "-c", tmp_path / "nginx.conf")
+    with running(command, keyed.environment, tmp_path, port):
+        for version in ("-tls1_2", "-tls1_3"):
+            assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
+@pytest.mark.slow
+def test_threads_that_initialize_at_once(keyed):
+    threads = ("--test-threads", "P1ILGISLT0", "--test-threads", "P2ILGISLT0")
+    assert "Coprime" in keyed.tool("--use-locking", *threads, "-L")
+
+
+def test_a_server_without_a_terminal_and_without_a_pin_ends(keyed, certificate, tmp_path):
+    """It says that there is no PIN, and does not wait for one."""
+    key = KEY.partition("?")[0]
+    command = ["openssl", "req", "-new", *ENGINE, "-key", key, "-subj", "/CN=x"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import os; os.setsid(); os.execvp('openssl', {command})"],
+        env=keyed.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode
