@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "coprime.h"
+#ifdef KEYGEN
+#include "coprime_keygen.h"
+#endif
 
 /* The simulation, in simulation.cpp; not there when the driver is tested alone. */
 #ifdef SIMULATION
@@ -332,6 +335,46 @@ static void padded(void)
     free(input);
 }
 
+#ifdef KEYGEN
+/* Numbers that look random, from a seed. */
+static int draw(void *context, uint8_t *bytes, size_t size)
+{
+    uint64_t *const state = context;
+
+    for (size_t i = 0; i < size; ++i) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        bytes[i] = (uint8_t)(*state >> 32);
+    }
+    return 0;
+}
+
+/* Generate a key; gives its numbers. */
+static void generate(void)
+{
+    const uint32_t bits = decimal(), count = COPRIME_WORDS(bits), e = decimal();
+    uint64_t state = decimal();
+    const struct coprime_generation wanted = {bits, e, &state, draw};
+    struct coprime_private_key key;
+    int error;
+
+    set_memory(COPRIME_KEYGEN_MEMORY(bits));
+    error = coprime_generate_key(&driver, &wanted, &key, &memory);
+    printf("%d", error);
+    if (!error) {
+        show(key.public_key.modulus.value, count);
+        show(key.public_key.exponent, 1);
+        show(key.d, count);
+        show(key.p.value, count / 2);
+        show(key.q.value, count / 2);
+        show(key.dp, count / 2);
+        show(key.dq, count / 2);
+        show(key.qinv, count / 2);
+    }
+}
+#endif
+
 static void open_driver(void)
 {
     const int error = coprime_open(&driver);
@@ -387,6 +430,10 @@ static void run(const char *name)
     } else if (strcmp(name, "poll") == 0) {
         driver.wait = NULL;
         printf("0");
+#ifdef KEYGEN
+    } else if (strcmp(name, "generate") == 0) {
+        generate();
+#endif
 #ifdef SIMULATION
     } else if (strcmp(name, "reset") == 0) {
         coprime_reset(driver.context);

@@ -49,6 +49,11 @@ enum coprime_driver_error {
     COPRIME_ERROR_KEY = 259,
     /* A number does not fit the words or bytes that it is written to. */
     COPRIME_ERROR_SIZE = 260,
+    /* The random source of a key's generation has failed, or repeats itself. */
+    COPRIME_ERROR_RANDOM = 261,
+    /* A key's generation has found no prime in as many numbers as the standard allows, which with a
+       working random source does not happen. */
+    COPRIME_ERROR_PRIME = 262,
 };
 
 /* An accelerator. The caller sets the first four members, coprime_open the others. */
