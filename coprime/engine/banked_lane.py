@@ -89,14 +89,15 @@ class BankedLane(Lane):
         )
         b_left, b_right = self._b_blocks(m, a_left, a_right, operand)
         a_index, b_index = self._indices(m, operand)
-        a_index_right = Mux(self.a_reads_inverse(), self.layout.block - 1, a_index)
+        of_inverse = Mux(self.a_reads_inverse(), self.layout.block - 1, a_index)
+        a_indices = (of_inverse, a_index) if self.layout.inverses_left else (a_index, of_inverse)
         window, entry = (history(m, "entry", value, 1)[-1] for value in self.entries())
         idle = self.idle_ports()
         # A block named so may also be one of the left bank: then the right one does nothing.
         for name, block, index, to, modes in (
-            ("a_left", a_left, a_index, left.a_address, ()),
+            ("a_left", a_left, a_indices[0], left.a_address, ()),
             ("b_left", b_left, b_index, left.b_address, ()),
-            ("a_right", a_right, a_index_right, right.a_address, (Mode.WINDOW,)),
+            ("a_right", a_right, a_indices[1], right.a_address, (Mode.WINDOW,)),
             ("b_right", b_right, b_index, right.b_address, (Mode.WINDOW, Mode.ENTRY)),
         ):
             address = BlockAddress(self.layout, len(index), modes, holds=name in idle)
@@ -202,7 +203,7 @@ class BankedLane(Lane):
         ]
 
     def a_reads_inverse(self) -> Value:
-        """Port A of the right bank reads an inverse."""
+        """Port A of the bank of the inverses reads one of them."""
         return self.multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT)
 
     def index_beside_scan(self, m: Module, b_index: Signal) -> None:
@@ -358,20 +359,18 @@ class BankedLane(Lane):
         """Whether port B of each bank may write where it does, whatever asks it to.
 
         While the engine works, nothing but a wipe writes what an operation reads only: in the left
-        bank X and the key, and in the right one the inverses. A counter that has missed its last
-        digit would overwrite them with the rest. The address itself is looked at, next to the
-        memory.
+        bank X and the key, and the inverses, in either. A counter that has missed its last digit
+        would overwrite them with the rest. The address itself is looked at, next to the memory.
         """
         left, right = (bank.b_address for bank in self.memories)
         locked = history(m, "locked", self.busy & ~self.sequencer.clearing, 2)[-1]
         index_bits = len(left) - self.layout.entry_bits
         written = sorted(self._written_left())
+        may_left = ~locked | left[index_bits:].matches(*written)
+        if self.layout.inverses_left:
+            return may_left, Const(1)
         # An inverse is the last word of an odd block: all of those that are asked for are 1.
-        is_inverse = right[: index_bits + 1].all()
-        return (
-            ~locked | left[index_bits:].matches(*written),
-            ~locked | ~is_inverse,
-        )
+        return may_left, ~locked | ~right[: index_bits + 1].all()
 
     def _written_left(self) -> set[int]:
         """The blocks of the left bank that the program writes; long numbers take two."""

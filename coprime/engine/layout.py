@@ -167,6 +167,13 @@ _RIGHT: Mapping[Reference, int] = {
     Mode.ONE: 11,
 }
 """Blocks of the right bank. The table has entry k in block k, or in block 2k and the one after."""
+_INVERSES_LEFT: Mapping[Reference, int] = {
+    Operand.M_INVERSE: 13,
+    Operand.P_INVERSE: 5,
+    Operand.Q_INVERSE: 7,
+}
+"""Where the inverses lie left: at the upper ends of X, CRT_P and M, which an operation only reads,
+and which are shorter than two blocks."""
 _BLOCKS = 16
 """Those that have numbers. With windows of 5 bits a bank has twice as many, for the table."""
 
@@ -177,29 +184,37 @@ class BankedLayout(Layout):
 
     Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
     and the table. A bank has 16 blocks, or 32, of which the upper half is for entries of the table
-    only. A number as long as a prime takes one, less a digit at the
-    least, and one as long as the whole modulus takes two, the first of them even, less a digit: an
-    address is a location's block beside an index, and no sum. Where two locations share a place,
-    they are not needed at the same time.
+    only. A number as long as a prime takes one, and one as long as the whole modulus takes two, the
+    first of them even, less a digit: an address is a location's block beside an index, and no sum.
+    An inverse is the last digit of an odd block. Where inverses lie right, among the numbers as
+    long as a prime, these have less than a block. Where two locations share a place, they are not
+    needed at the same time.
 
     A reference's number has the bank in bit 4, 1 for right, and the block in bits 3 to 0.
     """
 
     entry_bits: int = 4
     """Width of the block of a table's entry."""
+    inverses_left: bool = False
+    """Where the inverses lie."""
 
     NUMBER_BITS = 5
     BLOCK_BITS = 4
 
     @classmethod
-    def of(cls, whole: int, prime: int, entry_bits: int = 4) -> "BankedLayout":
+    def of(
+        cls, whole: int, prime: int, entry_bits: int = 4, *, inverses_left: bool = False
+    ) -> "BankedLayout":
         """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime.
 
         With `entry_bits` of 5 they are twice as deep.
         """
-        block = 1 << max(prime.bit_length(), whole.bit_length() - 1)
+        longest = prime - 1 if inverses_left else prime  # index of a digit, in a block
+        block = 1 << max(longest.bit_length(), whole.bit_length() - 1)
         right = {location: _BLOCKS + number for location, number in _RIGHT.items()}
         numbers: dict[Reference, int] = {**_LEFT, **right}
+        if inverses_left:
+            numbers |= _INVERSES_LEFT
         bases: dict[Location, int] = {
             location: number % _BLOCKS * block
             for location, number in numbers.items()
@@ -207,7 +222,7 @@ class BankedLayout(Layout):
         }
         for location in _SINGLE:
             bases[location] += block - 1
-        return cls(bases, block << entry_bits, numbers, entry_bits)
+        return cls(bases, block << entry_bits, numbers, entry_bits, inverses_left)
 
     @property
     def banks(self) -> int:
@@ -222,7 +237,7 @@ class BankedLayout(Layout):
     @property
     def longest_prime_digits(self) -> int:
         """Digits of the longest prime that there is room for."""
-        return self.block - 1
+        return self.block if self.inverses_left else self.block - 1
 
     def block_of(self, reference: Reference) -> int:
         """The first block of a location."""

@@ -72,9 +72,9 @@ def ring(
     width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
     prime = digits((max_bits + 1) // 2, width, headroom)
-    layout = BankedLayout.of(whole, prime, entry_bits=5)
+    layout = BankedLayout.of(whole, prime, entry_bits=5, inverses_left=True)
     if chosen or window == 4 or (window == 0 and layout.depth > _SMALLEST_RAM):
-        layout = BankedLayout.of(whole, prime)
+        layout = BankedLayout.of(whole, prime, inverses_left=True)
     capabilities = lane_capabilities(
         multiplication,
         max_bits,

@@ -42,33 +42,33 @@ class RingLane(BankedLane):
     scan of an exponent, wait until no product is under way.
 
     The multiplicand lies left, and is not read if it is the result under way. The multiplier lies
-    right, a word a step through port B; both inverse and modulus are read while nothing else is. An
-    entry of the table is written left as well, to ACCUMULATOR: so each is the next one's
-    multiplicand, and they follow each other without a break.
+    right, a word a step through port B. Inverse and modulus lie left, and are read while nothing
+    else is. An entry of the table is written left as well, to ACCUMULATOR: so each is the
+    multiplicand of the next one, and they follow each other without a break.
     Parameters and members as of `Lane`.
     """
 
     def multiplier_data(self) -> list[Any]:
-        """X and M lie left, Y and the inverses right."""
+        """X, M and the inverses lie left, Y right."""
         left, right = self.memories
         return [self.multiplier.a_data.eq(left.a_data), self.multiplier.b_data.eq(right.b_data)]
 
     def a_reads_inverse(self) -> Value:
-        """Never: port B does."""
-        return Const(0)
+        """That of the left bank."""
+        return self.multiplier.a_role == Role.INVERSE
 
     def read_for_product(self, m: Module, left: Signal, right: Signal) -> None:
-        """Port A of the left bank reads X, which the sequencer has, or M."""
-        with m.If(self.multiplier.a_role == Role.MODULUS):
-            m.d.comb += left.eq(self.of_context(MODULUS_OPERANDS))
+        """Port A of the left bank reads X, which the sequencer has, or M or its inverse."""
+        with m.Switch(self.multiplier.a_role):
+            with m.Case(Role.MODULUS):
+                m.d.comb += left.eq(self.of_context(MODULUS_OPERANDS))
+            with m.Case(Role.INVERSE):
+                m.d.comb += left.eq(self.of_context(INVERSES))
 
     def index_beside_scan(self, m: Module, b_index: Signal) -> None:
-        """The multiplier's index; an inverse is the last word of its block."""
-        multiplier = self.multiplier
+        """The multiplier's index."""
         with m.If(self.multiplies):
-            m.d.comb += b_index.eq(multiplier.b_index)
-            with m.If(~multiplier.b_write & (multiplier.b_role == Role.INVERSE)):
-                m.d.comb += b_index.eq(self.layout.block - 1)
+            m.d.comb += b_index.eq(self.multiplier.b_index)
 
     def connect_units(self, m: Module) -> None:
         """Place the units, and keep what the sequencer has for a product."""
@@ -108,11 +108,7 @@ class RingLane(BankedLane):
     ) -> list[Any]:
         """Port B: the old product's result; the multiplier of the new one, or of the next one."""
         sequencer, multiplier = self.sequencer, self.multiplier
-        read = Mux(
-            multiplier.b_role == Role.INVERSE,
-            self.of_context(INVERSES),
-            Mux(multiplier.b_of_next, self.asked.multiplier, self.new.multiplier),
-        )
+        read = Mux(multiplier.b_of_next, self.asked.multiplier, self.new.multiplier)
         destination = Mux(self.multiplies, self.old.destination, sequencer.destination)
         of_product = Mux(multiplier.b_write, self.old.destination, read)
         of_linear = Mux(sums, sequencer.destination, sequencer.y)

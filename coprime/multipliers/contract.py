@@ -157,10 +157,10 @@ class OverlappingMultiplierSignature(wiring.Signature):
     the cycle after `start` until nothing is under way.
 
     Port A reads digit `a_index` of the operand `a_role`: the multiplicand that is asked for, or the
-    modulus. Port B reads digit `b_index` of `b_role`: the multiplier, of the product that is asked
-    for where `b_of_next` is 1, else of the new one; or the inverse. Where `b_write` is 1, it writes
-    digit `b_index` of the old product's result instead. What is read comes READ_LATENCY cycles
-    later; what is written, `b_write_data`, follows two cycles later.
+    modulus; or the inverse. Port B reads digit `b_index` of the multiplier, of the product that is
+    asked for where `b_of_next` is 1, else of the new one. Where `b_write` is 1, it writes digit
+    `b_index` of the old product's result instead. What is read comes READ_LATENCY cycles later;
+    what is written, `b_write_data`, follows two cycles later.
 
     `fault` is 1 in a state that does not exist, and when a preparation has read an even inverse.
     """
@@ -178,7 +178,6 @@ class OverlappingMultiplierSignature(wiring.Signature):
                 **dict.fromkeys(counts, In(count_bits)),
                 **dict.fromkeys(outputs, Out(1)),
                 "a_role": Out(Role),
-                "b_role": Out(Role),
                 "a_index": Out(count_bits),
                 "b_index": Out(count_bits),
                 "a_data": In(digit_width),

@@ -83,6 +83,8 @@ class StepKind(enum.IntEnum):
     """destination = x with a lowest bit of 0: an odd x less 1."""
     BRANCH = 20
     """The following step if the exponent's bit is 1, else the target."""
+    PASS = 21
+    """Nothing but what comes next, in two cycles."""
 
 
 class Next(enum.IntEnum):

@@ -51,6 +51,11 @@ __all__ = ["leading_lane", "operations", "second_lane"]
 _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
 
+_PASS = Step(kind=StepKind.PASS, note="")
+_WITHOUT_OPERANDS = (
+    *(StepKind.PREPARE, StepKind.SCAN_PUBLIC, StepKind.SCAN_WINDOWS, StepKind.PASS),
+)
+
 _PRIMES, _HALF, _SCAN, _LAST, _CHECK = "primes", "half", "scan", "last", "check"
 _UNBLIND = "unblind"
 _NOT_PRIVATE, _MODMUL = "not_private", "modmul"
@@ -126,7 +131,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
 
 def _without_operands(step: Step) -> Step:
     """A step that reads no number has M in its place, since X, which it is else, would be read."""
-    if step.kind in (StepKind.PREPARE, StepKind.SCAN_PUBLIC, StepKind.SCAN_WINDOWS):
+    if step.kind in _WITHOUT_OPERANDS:
         return replace(step, x=Operand.M, y=Operand.M)
     return step
 
@@ -176,12 +181,12 @@ def _first_window(square: str, base: bool) -> list[Step]:
     It ends the scan if there is no other window.
     """
     end = _UNBLIND if base else _LAST
-    one = replace(_move(_ACC, Scratch.T_0, _CURRENT), note="C = 1, once for each bit of the window")
+    bits = Step(kind=StepKind.PASS, modulus=_CURRENT, note="each bit of the highest window")
     power = replace(_move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
     return [
-        replace(one, next=Next.IF_WINDOW, even_exponent=base),
+        replace(bits, next=Next.IF_WINDOW, even_exponent=base),
         replace(power, next=Next.NEXT_BIT, target=square),
-        jump(_move(_ACC, _ACC, _CURRENT), end),
+        jump(_PASS, end),
     ]
 
 
@@ -322,11 +327,11 @@ def _claim(s: Reference, x: Reference) -> list[Step]:
 def _check(multiplication: Multiplication) -> list[Step]:
     """S ^ E = X modulo a prime, or everything is wiped.
 
-    Square and multiply: E is public. Both sides are made canonical before they are compared.
+    Square and multiply: E is public. What is compared is canonical.
     """
-    square, done, part = "check_square", "check_done", Scratch.PART
+    square, done = "check_square", "check_done"
     overlaps = multiplication.overlaps
-    power = times(Mode.ONE, _CURRENT, "C = S ^ E", into=_ACC)
+    first, *compare = (_compare_in_form if overlaps else _compare)(multiplication)
     return [
         *[replace(step, label=_CHECK) for step in _prepare(multiplication, _CURRENT)],
         enter(_CURRENT, Scratch.TERM, Scratch.SUM),
@@ -335,13 +340,38 @@ def _check(multiplication: Multiplication) -> list[Step]:
         *(_from_the_highest_one(square, done) if overlaps else []),
         times(_ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square),
         times(Scratch.TERM, _CURRENT, "C = C * S", into=_ACC, next=Next.NEXT_BIT, target=square),
-        replace(descale(multiplication, power), label=done),
-        *reduced(_ACC, _ACC, _CURRENT),
-        enter(_CURRENT, Scratch.PART, Scratch.FACTOR),
-        descale(multiplication, multiply(part, part, Mode.ONE, _CURRENT, "X modulo the prime")),
-        *reduced(Scratch.PART, Scratch.PART, _CURRENT),
-        linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.PART, _CURRENT, "S ^ E - X"),
+        replace(first, label=done),
+        *compare,
         _zero(_ACC, _CURRENT),
+    ]
+
+
+def _compare(multiplication: Multiplication) -> list[Step]:
+    """ACCUMULATOR = S ^ E - X: both out of Montgomery form, and canonical."""
+    part = Scratch.PART
+    return [
+        descale(multiplication, times(Mode.ONE, _CURRENT, "C = S ^ E", into=_ACC)),
+        *reduced(_ACC, _ACC, _CURRENT),
+        enter(_CURRENT, part, Scratch.FACTOR),
+        descale(multiplication, multiply(part, part, Mode.ONE, _CURRENT, "X modulo the prime")),
+        *reduced(part, part, _CURRENT),
+        linear(StepKind.SUBTRACT, _ACC, _ACC, part, _CURRENT, "S ^ E - X"),
+    ]
+
+
+def _compare_in_form(multiplication: Multiplication) -> list[Step]:
+    """ACCUMULATOR = S ^ E - X, which is made in Montgomery form: below 2cp are S ^ E, and -X.
+
+    So one product leaves that form, which a product may do whose factors are below 4cp and 1.
+    """
+    part = Scratch.PART
+    power = _CURRENT.power
+    return [
+        linear(StepKind.SUBTRACT, part, _CURRENT.modulus, power, _CURRENT, "-R R_p mod p"),
+        multiply(part, part, Scratch.FACTOR, _CURRENT, "-X", outer=_WHOLE),
+        linear(StepKind.ADD, _ACC, _ACC, part, _CURRENT, "S ^ E - X, below 4cp"),
+        descale(multiplication, times(Mode.ONE, _CURRENT, "S ^ E - X, below 2p", into=_ACC)),
+        *reduced(_ACC, _ACC, _CURRENT),
     ]
 
 
@@ -350,7 +380,7 @@ def _from_the_highest_one(square: str, done: str) -> list[Step]:
     highest = replace(_move(_ACC, Scratch.TERM, _CURRENT), note="C = S")
     return [
         replace(highest, next=Next.NEXT_BIT, target=square),
-        jump(_move(_ACC, _ACC, _CURRENT), done),
+        jump(_PASS, done),
     ]
 
 

@@ -24,7 +24,7 @@ from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
 from .program_memory import ProgramMemory
 from .proof import Proof
 from .rotation import Rotation
-from .scan_steps import BranchSteps, Counter, ScanSteps
+from .scan_steps import BranchSteps, Counter, PassSteps, ScanSteps
 from .windows import Window
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def step_kinds(program: Program, capabilities: Capabilities) -> list[KindsOfStep
         ScanSteps(program, capabilities),
         BarrierSteps(),
         BranchSteps(),
+        PassSteps(),
         LinearSteps(program, capabilities),
     ]
     return [each for each in kinds if each.kinds & program.kinds]

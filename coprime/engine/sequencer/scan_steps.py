@@ -12,12 +12,13 @@ from coprime.program.assembler import Program
 from coprime.program.steps import COUNTER_BITS, Step, StepKind
 
 from ..contract import Capabilities, Error
+from .next_rules import RULES
 
 if TYPE_CHECKING:
     from ..prediction import LaneModel
     from .control import Sequencer
 
-__all__ = ["BranchSteps", "Counter", "ScanSteps"]
+__all__ = ["BranchSteps", "Counter", "PassSteps", "ScanSteps"]
 
 
 class Counter(wiring.Component):
@@ -182,3 +183,23 @@ class BranchSteps:
         lane.cycles += 1
         bit = lane.scanner.bit(step)
         lane.pc.move(jump=not bit, forward=bit)
+
+
+class PassSteps:
+    """PASS: a state, and the step on integers. It takes two cycles, and what a next digit takes."""
+
+    first_state = "PASS"
+    kinds = frozenset({StepKind.PASS})
+
+    def states(self, m: Module, control: "Sequencer") -> None:
+        """Add the state to a state machine."""
+        with m.State("PASS"):
+            m.next = "FETCH"
+            control.proceed(m, RULES)
+            with m.If(control.next_bit & control.scanner.edge_bit):
+                m.next = "NEXT_DIGIT"
+
+    def run(self, lane: "LaneModel", step: Step) -> None:
+        """The same on integers."""
+        lane.cycles += 1
+        lane.proceed(step)

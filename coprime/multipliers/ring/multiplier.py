@@ -134,7 +134,7 @@ class RingMultiplier(ModularMultiplier):
             (schedule, phases, ("start_steps", "stop", "count")),
             (phases, schedule, ("stops",)),
             (sums, phases, ("clear",)),
-            (self, phases, ("done", "busy", "takes", "turns", "a_role", "a_index", "b_role")),
+            (self, phases, ("done", "busy", "takes", "turns", "a_role", "a_index")),
         ):
             m.d.comb += same_named(sink, source, *names)
         self._make_products(m, schedule, phases, operands)
@@ -213,7 +213,7 @@ class RingMultiplier(ModularMultiplier):
             operands.place_q.eq(Mux(wipes, operands.place_x, places.quotient)),
             sums.wipe.eq(phases.wipes),
             phases.port_b_taken.eq(self.b_write),
-            phases.inverse_is_odd.eq(self.b_data[0]),
+            phases.inverse_is_odd.eq(self.a_data[0]),
             self.b_write.eq(written),
             self.b_index.eq(Mux(self.b_write, next_result, phases.b_index)),
             self.b_of_next.eq(phases.b_of_next),

@@ -53,7 +53,7 @@ class Phases(wiring.Component):
     Members
     -------
     start, prepare, wipe, descale, chained, squares, inner_digits, rounds, longest_digits,
-    multiplier_is_one, takes, turns, done, busy, a_role, a_index, b_role, b_of_next
+    multiplier_is_one, takes, turns, done, busy, a_role, a_index, b_of_next
         As in `OverlappingMultiplierSignature`.
     slot : SlotSignature, in; stops : in, of the schedule
     start_steps, stop, count : out, for the schedule
@@ -70,7 +70,7 @@ class Phases(wiring.Component):
     loads_x, place, zero, one : a word comes for X's ring: `one` where `zero`, else port A's
     loads_y, place_y, zero_y, one_y, y_of_a : the same of Y; port A's or port B's
     port_b_taken : port B writes; nothing can be read
-    inverse_is_odd : what port B reads is odd
+    inverse_is_odd : what port A reads is odd
     b_index : the word of Y that is asked for
     fault : c is even, or more than one phase is under way
     """
@@ -104,7 +104,6 @@ class Phases(wiring.Component):
                 **dict.fromkeys(flags, Out(1)),
                 **dict.fromkeys(places, Out(place_bits)),
                 "a_role": Out(Role),
-                "b_role": Out(Role),
                 "a_index": Out(count_bits),
                 "b_index": Out(count_bits),
             }
@@ -281,11 +280,15 @@ class Phases(wiring.Component):
         slot, bits = self.slot, self.place_bits
         loads_m = now["load_m"] & ~loaded
         beyond = (k >= self.inner) | below
-        # --- Port A: X or M ----------------------------------------------------------------------
+        # --- Port A: X, M or c ------------------------------------------------------------------
         m.d.comb += [
-            self.a_role.eq(Mux(now["load_m"], Role.MODULUS, Role.MULTIPLICAND)),
+            self.a_role.eq(Role.MULTIPLICAND),
             self.a_index.eq(k),
         ]
+        with m.If(now["load_m"]):
+            m.d.comb += self.a_role.eq(Role.MODULUS)
+        with m.If(now["load_c"]):
+            m.d.comb += self.a_role.eq(Role.INVERSE)
 
         def came(name: str, value: ValueLike) -> Signal:
             return history(m, name, value, READ_LATENCY, reset=True)[-1]
@@ -301,13 +304,12 @@ class Phases(wiring.Component):
             self.zero.eq(zero_a | self.wipes),
             self.one.eq(is_0),
         ]
-        # --- Port B: Y, or c ---------------------------------------------------------------------
+        # --- Port B: Y --------------------------------------------------------------------------
         wants, asks = Signal(), Signal()
         index, place = Signal(signed(bits + 1)), Signal(bits)
         of_new = slot.begins & ~slot.closing & ~slot.is_last & self.new_exists & ~self.squaring
         m.d.comb += [
             asks.eq(wants & ~self.port_b_taken),
-            self.b_role.eq(Mux(now["load_c"], Role.INVERSE, Role.MULTIPLIER)),
             self.b_index.eq(index),
             self.b_of_next.eq(place == 0),
         ]
@@ -338,5 +340,5 @@ class Phases(wiring.Component):
             ),
             self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),
             self.one_y.eq(Mux(came_y, y_one, Mux(came_m | came_x, is_0, puts_one))),
-            self.y_of_a.eq((came_m | came_x) & ~came_y),
+            self.y_of_a.eq((came_m | came_x | came_c) & ~came_y),
         ]

@@ -101,13 +101,13 @@ class Bench(wiring.Component):
             m.d.sync += old_to.eq(new_to)
         with m.If(multiplier.takes):
             m.d.sync += [new_y.eq(self.y), new_to.eq(self.to)]
-        read_a = Mux(multiplier.a_role == Role.MODULUS, MODULUS, self.x)
+        of_inverse = multiplier.a_role == Role.INVERSE
+        read_a = Mux(of_inverse, INVERSE, Mux(multiplier.a_role == Role.MODULUS, MODULUS, self.x))
+        read_a = (read_a << COUNT_BITS) + Mux(of_inverse, 0, multiplier.a_index)  # it has one word
         read_b = Mux(multiplier.b_of_next, self.y, new_y)
-        of_inverse = multiplier.b_role == Role.INVERSE
-        read_b = Mux(of_inverse, INVERSE, read_b) << COUNT_BITS
-        read_b += Mux(of_inverse, 0, multiplier.b_index)  # it has one word
+        read_b = (read_b << COUNT_BITS) + multiplier.b_index
         for port, value in (
-            (memory.a_address, (read_a << COUNT_BITS) + multiplier.a_index),
+            (memory.a_address, read_a),
             (
                 memory.b_address,
                 Mux(multiplier.b_write, (old_to << COUNT_BITS) + multiplier.b_index, read_b),
