@@ -90,14 +90,14 @@ class BankedLane(Lane):
         b_left, b_right = self._b_blocks(m, a_left, a_right, operand)
         a_index, b_index = self._indices(m, operand)
         of_inverse = Mux(self.a_reads_inverse(), self.layout.block - 1, a_index)
-        a_indices = (of_inverse, a_index) if self.layout.inverses_left else (a_index, of_inverse)
+        a_index_left = of_inverse if self.layout.inverses_left else a_index
         window, entry = (history(m, "entry", value, 1)[-1] for value in self.entries())
         idle = self.idle_ports()
         # A block named so may also be one of the left bank: then the right one does nothing.
         for name, block, index, to, modes in (
-            ("a_left", a_left, a_indices[0], left.a_address, ()),
+            ("a_left", a_left, a_index_left, left.a_address, ()),
             ("b_left", b_left, b_index, left.b_address, ()),
-            ("a_right", a_right, a_indices[1], right.a_address, (Mode.WINDOW,)),
+            ("a_right", a_right, of_inverse, right.a_address, (Mode.WINDOW,)),
             ("b_right", b_right, b_index, right.b_address, (Mode.WINDOW, Mode.ENTRY)),
         ):
             address = BlockAddress(self.layout, len(index), modes, holds=name in idle)
