@@ -167,12 +167,12 @@ def test_flips_anywhere(campaign):
     assert {run.outcome for run in runs} >= {Outcome.RIGHT, Outcome.ERROR}
 
 
-def test_wipe(campaign):
-    """The command, with a key in both memories."""
-    device = campaign.device
-    campaign.subject.operate(campaign.subject.prepare(device))
-    assert not is_wiped(device)
-    device.write32(registers.INTERRUPT_STATUS.address, 1)
-    device.write32(registers.COMMAND.address, Command.WIPE)
-    device.wait_interrupt()
-    assert is_wiped(device)
+def test_wipe():
+    """The command, after an operation and with its key in both memories."""
+    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as campaign:
+        device = campaign.device
+        assert not is_wiped(device)
+        device.write32(registers.INTERRUPT_STATUS.address, 1)
+        device.write32(registers.COMMAND.address, Command.WIPE)
+        device.wait_interrupt()
+        assert is_wiped(device)
