@@ -103,7 +103,8 @@ def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list
         run_tool("the RISC-V compiler", command, folder=folder, environment=environment)
         shutil.rmtree(folder / "zig", ignore_errors=True)
 
-    read = [path for folder in headers for path in sorted(folder.glob("*.h"))]
+    folders = [*headers, driver.parent]
+    read = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     texts = [path.read_text("utf-8") for path in (*sources, _SOURCES / "link.ld", *read)]
     folder = cached("firmware", [toolchain.version, *command, *texts], build)
     return elf_image((folder / _NAME).read_bytes())
