@@ -1,0 +1,64 @@
+"""An accelerator that is reached over a serial wire."""
+
+from fractions import Fraction
+
+from amaranth.hdl import Elaboratable, Module, ResetInserter
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from coprime.bus.axi4_lite import AXI4Lite
+from coprime.bus.front_end import FrontEnd
+from coprime.bus.serial.bridge import SerialBridge
+from coprime.engine.contract import capabilities_of
+
+__all__ = ["SerialAccelerator"]
+
+
+class SerialAccelerator(wiring.Component):
+    """An engine with its registers, behind a bridge from a serial wire. Clock domain `sync`.
+
+    Parameters
+    ----------
+    engine : a component with the ports of EngineSignature and the attribute `capabilities`; not one
+        that draws random bytes (ValueError)
+    divisor : clock cycles of a bit, as SerialBridge's
+
+    Members
+    -------
+    rx, tx : 1 bit each, in and out
+        The wires, 1 at rest.
+    session : 1 bit, out
+        A host has opened a session.
+    irq : 1 bit, out
+        A command has ended, and the host has not taken notice yet.
+    """
+
+    def __init__(self, engine: wiring.Component, divisor: int | Fraction):
+        self.capabilities = capabilities_of(engine)
+        if self.capabilities.draws:
+            raise ValueError("a serial accelerator has no source of random bytes for blinding")
+        self.engine = engine
+        self.front_end = FrontEnd(self.capabilities)
+        self.bridge = SerialBridge(divisor)
+        super().__init__({"rx": In(1), "tx": Out(1, init=1), "session": Out(1), "irq": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Connect them, and let the bridge reset everything behind it."""
+        m = Module()
+        m.submodules.bridge = bridge = self.bridge
+        by_bridge = ResetInserter(bridge.reset)
+        engine, front_end, slave = self.engine, self.front_end, AXI4Lite()
+        m.submodules.engine = by_bridge(engine)
+        m.submodules.front_end = by_bridge(front_end)
+        m.submodules.slave = by_bridge(slave)
+        connect(m, front_end.engine, engine)
+        connect(m, slave.registers, front_end.registers)
+        connect(m, bridge.axi, slave.axi)
+        m.d.comb += [
+            bridge.rx.eq(self.rx),
+            self.tx.eq(bridge.tx),
+            bridge.irq.eq(front_end.irq),
+            self.session.eq(bridge.session),
+            self.irq.eq(front_end.irq),
+        ]
+        return m

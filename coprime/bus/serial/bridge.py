@@ -1,0 +1,226 @@
+"""From a UART to AXI4-Lite: requests and answers in frames, whose format is in docs/serial.md."""
+
+from fractions import Fraction
+
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.axi4_lite import AXI4LiteSignature
+from coprime.bus.serial.answer import AnswerSender
+from coprime.bus.serial.burst import Burst
+from coprime.bus.serial.framing import FrameReader, FrameWriter
+from coprime.bus.serial.protocol import MAX_WORDS, Request, Status
+from coprime.bus.serial.request import PLACE_BITS, RequestReceiver
+from coprime.bus.serial.uart import Receiver, Transmitter
+
+__all__ = ["SerialBridge"]
+
+
+class SerialBridge(wiring.Component):
+    """An AXI4-Lite master that a serial wire commands.
+
+    A session begins with the request OPEN, which resets the accelerator, and ends with a reset of
+    this component or a break on the wire, which resets both. In a session each request has the
+    number after the last one's, modulo 256; a request with the last one's number is not executed
+    again, but answered again. One request at a time: what arrives before the answer has been sent
+    is lost.
+
+    Parameters
+    ----------
+    divisor : int or Fraction
+        Clock cycles of a bit on both wires: at least 4, a multiple of 1/8; `divisor_of` computes
+        it.
+
+    Members
+    -------
+    rx : 1 bit, in
+        The wire from the host, 1 at rest; from any clock.
+    tx : 1 bit, out
+        The wire to the host, 1 at rest; from a register.
+    irq : 1 bit, in
+        Of the accelerator, for the host to see in every answer.
+    reset : 1 bit, out
+        Of the accelerator, active high for one cycle.
+    session : 1 bit, out
+        A session is open.
+    axi : the bus
+
+    Raises TypeError or ValueError for another divisor.
+    """
+
+    def __init__(self, divisor: int | Fraction):
+        self.receiver = Receiver(divisor)
+        self.transmitter = Transmitter(divisor)
+        super().__init__(
+            {
+                "rx": In(1),
+                "tx": Out(1, init=1),
+                "irq": In(1),
+                "reset": Out(1),
+                "session": Out(1),
+                "axi": In(AXI4LiteSignature()),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Reset all but the receiver at a break."""
+        m = Module()
+        m.submodules.receiver = receiver = self.receiver
+        at_break = ResetInserter(receiver.pause)
+        m.submodules.transmitter = transmitter = at_break(self.transmitter)
+        m.submodules.core = core = at_break(_Core())
+        m.d.comb += [
+            receiver.rx.eq(self.rx),
+            core.data.eq(receiver.data),
+            core.valid.eq(receiver.valid),
+            core.broken.eq(receiver.broken),
+            transmitter.data.eq(core.send_data),
+            transmitter.send.eq(core.send),
+            core.busy.eq(transmitter.busy),
+            self.tx.eq(transmitter.tx),
+            core.irq.eq(self.irq),
+            self.reset.eq(core.reset | receiver.pause),
+            self.session.eq(core.session),
+        ]
+        wiring.connect(m, core.axi, wiring.flipped(self.axi))
+        return m
+
+
+class _Core(wiring.Component):
+    """The bridge but for the UART: it decides what becomes of a request.
+
+    Members
+    -------
+    data, valid, broken : in
+        From Receiver.
+    send_data, send, busy
+        To Transmitter.
+    irq, reset, session, axi : as SerialBridge's
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "data": In(8),
+                "valid": In(1),
+                "broken": In(1),
+                "send_data": Out(8),
+                "send": Out(1),
+                "busy": In(1),
+                "irq": In(1),
+                "reset": Out(1),
+                "session": Out(1),
+                "axi": In(AXI4LiteSignature()),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Take a request, execute it or not, and answer."""
+        m = Module()
+        m.submodules.reader = reader = FrameReader()
+        m.submodules.request = request = RequestReceiver()
+        m.submodules.burst = burst = Burst()
+        m.submodules.sender = sender = AnswerSender()
+        m.submodules.writer = writer = FrameWriter()
+        header = request.header
+        # The words of the last request, which leave it only for the bus or as OPEN's answer, and
+        # then the words of the last answer, which stay there until another request is executed.
+        m.submodules.store = store = Memory(shape=8, depth=2 << PLACE_BITS, init=[])
+        read, write = store.read_port(), store.write_port()
+        last_number = Signal(8)
+        last_refused = Signal()
+        last_words = Signal(range(MAX_WORDS + 1))
+        opens = Signal()  # the answer is OPEN's
+
+        m.d.comb += [
+            reader.data.eq(self.data),
+            reader.valid.eq(self.valid),
+            reader.broken.eq(self.broken),
+            request.byte.eq(reader.byte),
+            request.taken.eq(reader.taken),
+            request.flag.eq(reader.flag),
+            request.spoilt.eq(reader.spoilt),
+            burst.write.eq(header.command == Request.WRITE),
+            burst.fixed.eq(header.fixed),
+            burst.address.eq(Cat(header.address_low, header.address_high)),
+            burst.words.eq(Mux(header.command == Request.POLL, 0, header.words)),
+            burst.read_byte.eq(read.data),
+            sender.number.eq(header.number),
+            sender.stored.eq(read.data),
+            writer.byte.eq(sender.byte),
+            writer.flag.eq(sender.flag),
+            writer.offered.eq(sender.offered),
+            sender.taken.eq(writer.taken),
+            self.send_data.eq(writer.data),
+            self.send.eq(writer.send),
+            writer.busy.eq(self.busy),
+        ]
+        wiring.connect(m, burst.axi, wiring.flipped(self.axi))
+        with m.If(burst.store):
+            m.d.comb += [
+                write.addr.eq(Cat(burst.place, Const(1, 1))),
+                write.data.eq(burst.store_byte),
+                write.en.eq(1),
+            ]
+        with m.Else():
+            m.d.comb += [
+                write.addr.eq(request.place),
+                write.data.eq(request.byte),
+                write.en.eq(request.store),
+            ]
+
+        with m.FSM():
+            with m.State("LISTEN"):
+                m.d.comb += request.listen.eq(1)
+                m.d.sync += [sender.interrupt.eq(self.irq), opens.eq(0)]
+                with m.If(request.accepted):
+                    with m.If(header.command == Request.OPEN):
+                        m.d.comb += self.reset.eq(1)
+                        m.d.sync += [
+                            self.session.eq(1),
+                            opens.eq(1),
+                            last_number.eq(header.number),
+                            last_refused.eq(0),
+                            last_words.eq(0),
+                            sender.status.eq(Status.DONE),
+                            sender.words.eq(header.words),
+                        ]
+                        m.next = "ANSWER"
+                    with m.Elif(~self.session):
+                        m.d.sync += [sender.status.eq(Status.CLOSED), sender.words.eq(0)]
+                        m.next = "ANSWER"
+                    with m.Elif(header.number == last_number):
+                        m.next = "REPEAT"
+                    with m.Elif(header.number == (last_number + 1)[:8]):
+                        m.next = "BEGIN"
+                    with m.Else():
+                        m.d.sync += [sender.status.eq(Status.UNEXPECTED), sender.words.eq(0)]
+                        m.next = "ANSWER"
+            with m.State("BEGIN"):
+                m.d.comb += burst.start.eq(1)
+                m.d.sync += [
+                    last_number.eq(header.number),
+                    last_words.eq(Mux(header.command == Request.READ, header.words, 0)),
+                ]
+                m.next = "EXECUTE"
+            with m.State("EXECUTE"):
+                m.d.comb += read.addr.eq(burst.place)
+                m.d.sync += [last_refused.eq(burst.refused), sender.interrupt.eq(self.irq)]
+                with m.If(burst.done):
+                    m.next = "REPEAT"
+            with m.State("REPEAT"):
+                m.d.sync += [
+                    sender.status.eq(Mux(last_refused, Status.REFUSED, Status.DONE)),
+                    sender.words.eq(last_words),
+                ]
+                m.next = "ANSWER"
+            with m.State("ANSWER"):
+                m.d.comb += sender.start.eq(1)
+                m.next = "SENDING"
+            with m.State("SENDING"):
+                m.d.comb += read.addr.eq(Cat(sender.place, ~opens))
+                with m.If(sender.done):
+                    m.next = "LISTEN"
+        return m
