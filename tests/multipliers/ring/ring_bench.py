@@ -14,6 +14,7 @@ from coprime.model.ring import to_words
 from coprime.multipliers.contract import Role
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
+from tests.multipliers.ring.ring_watch import watched
 
 COUNT_BITS = 7
 SLOT = 1 << COUNT_BITS
@@ -63,12 +64,13 @@ def chained(*products):
 
 
 class Bench(wiring.Component):
-    """The multiplier and a memory of SLOTS operands, which the test reads and writes at once."""
+    """The multiplier and a memory of `slots` operands, which the test reads and writes at once."""
 
-    def __init__(self, tiles, max_words, delay):
+    def __init__(self, tiles, max_words, delay, slots):
+        self.slots = slots
         self.multiplier = RingMultiplier(tiles, max_words, COUNT_BITS, delay=delay)
-        self.memory = BlockRam(tiles[0].WORD, SLOTS * SLOT)
-        place = dict.fromkeys(("x", "y", "to"), In(range(SLOTS)))
+        self.memory = BlockRam(tiles[0].WORD, slots * SLOT)
+        place = dict.fromkeys(("x", "y", "to"), In(range(slots)))
         flags = ("start", "prepare", "chained", "descale", "squares", "is_one")
         counts = ("inner", "rounds", "longest")
         super().__init__(
@@ -96,7 +98,7 @@ class Bench(wiring.Component):
             multiplier.a_data.eq(memory.a_data),
             multiplier.b_data.eq(memory.b_data),
         ]
-        new_y, new_to, old_to = (Signal(range(SLOTS)) for _ in range(3))
+        new_y, new_to, old_to = (Signal(range(self.slots)) for _ in range(3))
         with m.If(multiplier.turns):
             m.d.sync += old_to.eq(new_to)
         with m.If(multiplier.takes):
@@ -140,15 +142,18 @@ class Outcome:
     operands: dict
 
 
-def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, watch=False):
+def run(
+    tiles, modulus, operands, products, *, inner, delay=0, longest=None, watch=False, slots=SLOTS
+):
     """Prepare and multiply; the operands are a dictionary by place.
 
     A place that is only a multiplier has as many words as its product has rounds, others `inner`.
-    With `watch`, the range of each tile's sum is asserted in every cycle.
+    With `watch`, the ranges of each tile's sum, of S and of the running sums are asserted in every
+    cycle, and that no word is read as it is written.
     """
     word = tiles[0].WORD
     rounds = [product.rounds or inner for product in products]
-    dut = Bench(tiles, max(inner, *rounds, longest or 0), delay)
+    dut = Bench(tiles, max(inner, *rounds, longest or 0), delay, slots)
     outcome = Outcome([], [], 0, 0, {})
     cycle, totals = 0, [0] * len(tiles)
 
@@ -167,6 +172,8 @@ def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, wat
             nonlocal cycle, totals
             if watch:
                 totals = [add_up(*each) for each in zip(tiles, totals, strict=True)]
+                for one in watches:
+                    one.step(context)
             outcome.multiplying += context.get(dut.multiplying)
             assert not context.get(dut.fault), "fault"
             await context.tick()
@@ -183,7 +190,7 @@ def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, wat
                 await step()
             outcome.dones.append(cycle)
 
-        for place in range(SLOTS):
+        for place in range(slots):
             for index in range(SLOT):
                 context.set(dut.memory.data[place * SLOT + index], JUNK & (1 << word) - 1)
         multipliers = {p.y: n for p, n in zip(products, rounds, strict=True) if p.x != p.y}
@@ -234,11 +241,12 @@ def run(tiles, modulus, operands, products, *, inner, delay=0, longest=None, wat
         outcome.idle = cycle
         for _ in range(3):  # a word that is written follows two cycles later
             await step()
-        for place in range(2, SLOTS):
+        for place in range(2, slots):
             digits = [context.get(dut.memory.data[place * SLOT + k]) for k in range(inner)]
             outcome.operands[place] = sum(d << word * k for k, d in enumerate(digits))
 
-    simulator = Simulator(dut)
+    with watched() as watches:
+        simulator = Simulator(dut)
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()

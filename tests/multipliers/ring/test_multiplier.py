@@ -113,7 +113,8 @@ def test_power(word, D, latency, tiles, delay):
     again = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, ONE, 7))
     products = [*POWER, *again, Product(6, 6, 3, descale=True, wait=None), Product(3, 2, 5)]
     some = tiny_tiles(word, latency, D, tiles)
-    left = check(some, modulus, {2: x, 3: y}, products, inner=D, delay=delay)[6]
+    watch = word < 17
+    left = check(some, modulus, {2: x, 3: y}, products, inner=D, delay=delay, watch=watch)[6]
     R = pow(2, word * D, modulus)
     assert left % modulus == pow(x * y, 4, modulus) * y * pow(R, -9, modulus) % modulus
     assert left < 2 * modulus
@@ -274,3 +275,26 @@ def test_every_length_around_the_loop(D, latency, tiles, delay):
     modulus = modulus_of(D, 9, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
     check(tiny_tiles(9, latency, D, tiles), modulus, operands, POWER, inner=D, delay=delay)
+
+
+@pytest.mark.parametrize(
+    ("word", "modulus", "tiles", "delay"),
+    [
+        (2, 3, 1, 0),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((2, 3, 2, 0), (2, 3, 2, 1), (3, 3, 1, 0), (3, 5, 1, 0), (3, 5, 2, 0))
+        ),
+    ],
+)
+def test_every_operand_of_tiny_words(word, modulus, tiles, delay):
+    """Each x and y below 2cM, in words that are smaller than any tile's."""
+    limit = 2 * whole(modulus, word, delay)
+    count = next(n for n in range(2, 9) if 2 * limit < 1 << word * n)
+    xs, ys = range(2, 7), range(7, 11)
+    for high, low in pairs_of(range(0, limit, len(xs)), range(0, limit, len(ys))):
+        operands = {place: min(high + n, limit - 1) for n, place in enumerate(xs)}
+        operands |= {place: min(low + n, limit - 1) for n, place in enumerate(ys)}
+        products = [Product(x, y, 11 + n, wait=None) for n, (x, y) in enumerate(pairs_of(xs, ys))]
+        some = tiny_tiles(word, 4, 7, tiles)
+        check(some, modulus, operands, products, inner=count, delay=delay, watch=True, slots=32)
