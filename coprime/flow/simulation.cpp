@@ -45,22 +45,23 @@
 #include <malloc.h>
 #include <string.h>
 
-#include <cstdlib>
 #include <new>
 #endif
 
 #ifdef WIPED
-static void wipe_and_free(void* memory) {
-    if (memory) {
-        explicit_bzero(memory, malloc_usable_size(memory));
-        std::free(memory);
+// The linker puts these in the place of operator delete wherever this library calls it: as it is,
+// for a size, for an alignment, and for both.
+#define WIPING(name, parameters, ...)                                   \
+    extern "C" void __real_##name parameters;                           \
+    extern "C" void __wrap_##name parameters {                          \
+        if (memory) explicit_bzero(memory, malloc_usable_size(memory)); \
+        __real_##name(__VA_ARGS__);                                     \
     }
-}
-
-void operator delete(void* memory) noexcept { wipe_and_free(memory); }
-void operator delete[](void* memory) noexcept { wipe_and_free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { wipe_and_free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { wipe_and_free(memory); }
+WIPING(_ZdlPv, (void* memory), memory)
+WIPING(_ZdlPvm, (void* memory, std::size_t size), memory, size)
+WIPING(_ZdlPvSt11align_val_t, (void* memory, std::align_val_t to), memory, to)
+WIPING(_ZdlPvmSt11align_val_t, (void* memory, std::size_t size, std::align_val_t to), memory, size,
+       to)
 #endif
 
 void Vmodel___024root___eval(Vmodel___024root*);
@@ -386,9 +387,16 @@ class Activity {
 };
 #endif
 
+// Without threads that wait for work of models of many: of them a child after fork has none, and
+// would wait for their end.
+VerilatedContext* one_thread(VerilatedContext& context) {
+    context.threads(1);
+    return &context;
+}
+
 struct Simulation {
     VerilatedContext context;
-    Vmodel model{&context};
+    Vmodel model{one_thread(context)};
 #ifdef REGISTERS
     Registers registers{context};
     uint64_t call_at = 0;          // what `cycles` is when `call` is due; 0: never

@@ -57,8 +57,9 @@ _SPLIT = ("--output-split", "2000", "--output-split-cfuncs", "200")
 _WHOLE = ("--flatten",)
 """All modules as one, which saves the copies of ports: a third faster. Not for what is split."""
 _SHOWN = "/*verilator public_flat_rd*/"
-_WIPED = ("-DWIPED", "-Wl,-Bsymbolic")
-"""The linker binds operator delete within the library, so that the process keeps its own."""
+_DELETES = ("_ZdlPv", "_ZdlPvm", "_ZdlPvSt11align_val_t", "_ZdlPvmSt11align_val_t")
+_WIPED = ("-DWIPED", *(f"-Wl,--wrap={name}" for name in _DELETES))
+"""The linker wraps every form of operator delete."""
 AT_CYCLE = ctypes.CFUNCTYPE(ctypes.c_uint64)
 """A function that a simulation with registers calls in a cycle; it gives the next one, 0: never."""
 _REGISTER = re.compile(

@@ -8,7 +8,7 @@ import pytest
 from coprime.flow.tools import ToolError
 from coprime.token.build import build_token
 from coprime.token.module import Module
-from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token
+from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +53,9 @@ def keyed(module, ready, tmp_path_factory):
     made = Token(module, folder)
     made.generate()
     return made
+
+
+@pytest.fixture(scope="session")
+def check(module, tmp_path_factory):
+    """The program check.c."""
+    return compile_check(tmp_path_factory.mktemp("check"))

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from coprime.flow.tools import run_tool
+from coprime.token import build
+
 OFFICER_PIN, PIN, LABEL = "12345678", "1234", "t1"
 
 
@@ -54,3 +57,13 @@ class Token:
             *("--login", "--pin", PIN, "--keypairgen", "--key-type", f"rsa:{bits}"),
             *("--label", label, "--id", identifier),
         )
+
+
+def compile_check(folder, *options):
+    """Compile check.c."""
+    program = folder / "check"
+    source = Path(__file__).with_name("check.c")
+    flags = ("-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", *options)
+    command = [build._compiler(), *flags, *build._headers(), source]
+    run_tool("the C compiler", [*command, "-o", program, "-lpthread", "-ldl"])
+    return program

@@ -1,11 +1,9 @@
 /* Digests, signatures and encryption: every kind of operation has the same calls. */
-#include <string.h>
-
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
 
-/* What an operation needs its key to be, and to allow. */
+/* What an operation of RSA needs its key to be, and all need it to allow. */
 static const struct {
     CK_OBJECT_CLASS class;
     CK_ATTRIBUTE_TYPE allowed;
@@ -21,48 +19,31 @@ static struct context context_of(const struct session *session)
     return (struct context){session->token->crypto, session->token->device};
 }
 
-/* Whether the key's list of mechanisms has this one, or there is no list. */
-static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE type)
-{
-    const struct value list = attributes_get(attributes, CKA_ALLOWED_MECHANISMS);
-
-    if (list.bytes == NULL) {
-        return true;
-    }
-    for (size_t i = 0; i < list.size; i += sizeof type) {
-        CK_MECHANISM_TYPE allowed;
-
-        memcpy(&allowed, list.bytes + i, sizeof allowed);
-        if (allowed == type) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Find the key of an operation; it is shared. */
+/* Find the key of an operation: the RSA key is shared, and the bytes are the object's. With the
+   module's lock. */
 static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJECT_HANDLE handle,
-                      CK_MECHANISM_TYPE mechanism, struct rsa_key **key, bool *needs_login)
+                      CK_MECHANISM_TYPE type, struct operation_key *key, bool *needs_login)
 {
-    struct object *const object = objects_find(session, handle);
-    const struct attributes *attributes;
+    const struct mechanism *const mechanism = mechanism_find(type);
+    const bool is_aes = mechanism && mechanism->scheme == AES;
+    struct object *object;
+    CK_RV rv;
 
-    if (object == NULL) {
-        return CKR_KEY_HANDLE_INVALID;
-    }
-    attributes = &object->attributes;
-    if (attributes_ulong(attributes, CKA_CLASS, CKO_DATA) != needs[kind].class) {
-        return CKR_KEY_TYPE_INCONSISTENT;
-    }
-    if (!attributes_bool(attributes, needs[kind].allowed, false)) {
-        return CKR_KEY_FUNCTION_NOT_PERMITTED;
-    }
-    if (!is_allowed(attributes, mechanism)) {
+    if (mechanism == NULL) {
         return CKR_MECHANISM_INVALID;
     }
-    *needs_login = attributes_bool(attributes, CKA_ALWAYS_AUTHENTICATE, false);
-    *key = object_key(session->token->crypto, object);
-    return *key ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
+    rv = objects_find_key(session, handle, is_aes ? CKO_SECRET_KEY : needs[kind].class,
+                          needs[kind].allowed, type, &object);
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    *needs_login = attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false);
+    if (is_aes) {
+        key->secret = attributes_get(&object->attributes, CKA_VALUE);
+        return CKR_OK;
+    }
+    key->rsa = object_key(session->token->crypto, object);
+    return key->rsa ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
 }
 
 static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
@@ -71,7 +52,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
     struct operation *operation;
     struct session *session;
     struct context context;
-    struct rsa_key *key = NULL;
+    struct operation_key key = {NULL, {NULL, 0}};
     bool needs_login = false;
     CK_RV rv = session_begin(handle, &session);
 
@@ -85,46 +66,43 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
     } else if (operation->mechanism) {
         rv = CKR_OPERATION_ACTIVE;
     } else {
+        module_lock();
         if (kind != DIGEST) {
-            module_lock();
             rv = find_key(session, kind, object, mechanism->mechanism, &key, &needs_login);
-            module_unlock();
         }
         if (rv == CKR_OK) {
-            rv = operation_begin(&context, operation, kind, mechanism, key);
+            rv = operation_begin(&context, operation, kind, mechanism, &key);
         }
         if (rv == CKR_OK) {
             operation->needs_login = needs_login;
         }
+        module_unlock();
     }
     session_end(session);
     return rv;
 }
 
 static CK_RV update(CK_SESSION_HANDLE handle, enum operation_kind kind, const CK_BYTE *input,
-                    CK_ULONG size, CK_ULONG *output_size)
+                    CK_ULONG size, CK_BYTE *output, CK_ULONG *output_size)
 {
     struct operation *operation;
     struct session *session;
-    struct context context;
     CK_RV rv = session_begin(handle, &session);
 
     if (rv != CKR_OK) {
         return rv;
     }
     operation = &session->operations[kind];
-    context = context_of(session);
     if (operation->mechanism == NULL) {
-        rv = CKR_OPERATION_NOT_INITIALIZED;
-    } else if (input == NULL && size) {
+        session_end(session);
+        return CKR_OPERATION_NOT_INITIALIZED;
+    }
+    if (input == NULL && size) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
-        rv = operation_update(&context, operation, kind, input, size);
+        rv = operation_update(operation, kind, input, size, output, output_size);
     }
-    if (output_size) {
-        *output_size = 0; /* everything comes at the end */
-    }
-    if (rv != CKR_OK && rv != CKR_OPERATION_NOT_INITIALIZED) {
+    if (rv != CKR_OK && rv != CKR_BUFFER_TOO_SMALL) {
         operation_end(operation);
     }
     session_end(session);
@@ -176,7 +154,40 @@ CK_RV C_Digest(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen
 
 CK_RV C_DigestUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
 {
-    return update(hSession, DIGEST, pPart, ulPartLen, NULL);
+    return update(hSession, DIGEST, pPart, ulPartLen, NULL, NULL);
+}
+
+/* Of a secret key, whose bytes are no secret from whoever may ask for this. */
+CK_RV C_DigestKey(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hKey)
+{
+    struct operation *operation;
+    struct session *session;
+    const struct object *object;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    operation = &session->operations[DIGEST];
+    module_lock();
+    object = objects_find(session, hKey);
+    if (operation->mechanism == NULL) {
+        rv = CKR_OPERATION_NOT_INITIALIZED;
+    } else if (object == NULL) {
+        rv = CKR_KEY_HANDLE_INVALID;
+    } else if (attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA) != CKO_SECRET_KEY) {
+        rv = CKR_KEY_INDIGESTIBLE;
+    } else {
+        const struct value value = attributes_get(&object->attributes, CKA_VALUE);
+
+        rv = operation_update(operation, DIGEST, value.bytes, value.size, NULL, NULL);
+    }
+    module_unlock();
+    if (rv != CKR_OK) {
+        operation_end(operation);
+    }
+    session_end(session);
+    return rv;
 }
 
 CK_RV C_DigestFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pDigest, CK_ULONG_PTR pulDigestLen)
@@ -197,7 +208,7 @@ CK_RV C_Sign(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen,
 
 CK_RV C_SignUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
 {
-    return update(hSession, SIGN, pPart, ulPartLen, NULL);
+    return update(hSession, SIGN, pPart, ulPartLen, NULL, NULL);
 }
 
 CK_RV C_SignFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pSignature, CK_ULONG_PTR pulSignatureLen)
@@ -218,7 +229,7 @@ CK_RV C_Verify(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen
 
 CK_RV C_VerifyUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
 {
-    return update(hSession, VERIFY, pPart, ulPartLen, NULL);
+    return update(hSession, VERIFY, pPart, ulPartLen, NULL, NULL);
 }
 
 CK_RV C_VerifyFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pSignature, CK_ULONG ulSignatureLen)
@@ -240,8 +251,7 @@ CK_RV C_Encrypt(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLe
 CK_RV C_EncryptUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen,
                       CK_BYTE_PTR pEncryptedPart, CK_ULONG_PTR pulEncryptedPartLen)
 {
-    (void)pEncryptedPart;
-    return update(hSession, ENCRYPT, pPart, ulPartLen, pulEncryptedPartLen);
+    return update(hSession, ENCRYPT, pPart, ulPartLen, pEncryptedPart, pulEncryptedPartLen);
 }
 
 CK_RV C_EncryptFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pLastEncryptedPart,
@@ -264,8 +274,7 @@ CK_RV C_Decrypt(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pEncryptedData, CK_ULONG
 CK_RV C_DecryptUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pEncryptedPart,
                       CK_ULONG ulEncryptedPartLen, CK_BYTE_PTR pPart, CK_ULONG_PTR pulPartLen)
 {
-    (void)pPart;
-    return update(hSession, DECRYPT, pEncryptedPart, ulEncryptedPartLen, pulPartLen);
+    return update(hSession, DECRYPT, pEncryptedPart, ulEncryptedPartLen, pPart, pulPartLen);
 }
 
 CK_RV C_DecryptFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pLastPart,

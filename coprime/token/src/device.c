@@ -165,10 +165,10 @@ static int load_key(struct engine *engine, struct rsa_key *key)
         error = coprime_private_constants(&engine->driver, &secret->key, &memory);
         secret->prepared = error == 0;
     }
-    (void)pthread_mutex_unlock(&key->lock);
     if (!error) {
         error = coprime_load_private(&engine->driver, &secret->key);
     }
+    (void)pthread_mutex_unlock(&key->lock);
     if (!error) {
         engine->loaded = key->number;
     }
@@ -205,6 +205,11 @@ static int compute(struct engine *engine, struct rsa_key *key, const uint8_t *in
     coprime_clear(x, COPRIME_WORDS(MAX_RSA_BITS));
     if (!error && !is_right(key, input, result)) {
         error = COPRIME_ERROR_FAULT;
+    }
+    if (error) { /* it may be the constants that are wrong */
+        (void)pthread_mutex_lock(&key->lock);
+        key->secret->prepared = false;
+        (void)pthread_mutex_unlock(&key->lock);
     }
     return error;
 }
@@ -247,8 +252,12 @@ CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *
                      uint8_t *result)
 {
     struct engine *const engine = take_engine(device, key->number);
-    const int error = use(engine, key, input, result);
+    int error = use(engine, key, input, result);
 
+    if (is_of_the_key(error)) { /* unless the engine is disturbed: it says so twice, then */
+        close_engine(engine);
+        error = use(engine, key, input, result);
+    }
     if (error) {
         OPENSSL_cleanse(result, key->bytes);
         close_engine(engine);

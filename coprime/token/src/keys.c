@@ -1,6 +1,7 @@
 /* Making keys, and random numbers. */
-#include <string.h>
+#include <openssl/crypto.h>
 
+#include "aes.h"
 #include "module.h"
 #include "objects.h"
 #include "rules.h"
@@ -103,6 +104,63 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     if (rv == CKR_OK) {
         *phPublicKey = handles[0];
         *phPrivateKey = handles[1];
+    }
+    session_end(session);
+    return rv;
+}
+
+/* The attributes of a new key of AES. */
+static CK_RV generate_aes(const struct crypto *crypto, const CK_ATTRIBUTE *template, CK_ULONG count,
+                          struct attributes *made)
+{
+    uint8_t value[32];
+    CK_ULONG size;
+    CK_RV rv = rules_apply(made, CKO_SECRET_KEY, GENERATED, template, count);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (attributes_ulong(made, CKA_CLASS, CKO_SECRET_KEY) != CKO_SECRET_KEY ||
+        attributes_ulong(made, CKA_KEY_TYPE, CKK_AES) != CKK_AES) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
+    size = attributes_ulong(made, CKA_VALUE_LEN, 0);
+    if (!aes_has_size(size)) {
+        return size ? CKR_KEY_SIZE_RANGE : CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (!crypto_random(crypto, value, size)) {
+        return CKR_FUNCTION_FAILED;
+    }
+    rv = attributes_set(made, CKA_VALUE, value, size) &&
+                 attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) &&
+                 attributes_set_ulong(made, CKA_KEY_TYPE, CKK_AES) ?
+             objects_finish(made, true, CKM_AES_KEY_GEN) :
+             CKR_HOST_MEMORY;
+    OPENSSL_cleanse(value, sizeof value);
+    return rv;
+}
+
+CK_RV C_GenerateKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                    CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount, CK_OBJECT_HANDLE_PTR phKey)
+{
+    struct attributes made = {.secret = true};
+    struct session *session;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (pMechanism == NULL || phKey == NULL || (pTemplate == NULL && ulCount)) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else if (pMechanism->mechanism != CKM_AES_KEY_GEN) {
+        rv = CKR_MECHANISM_INVALID;
+    } else {
+        rv = generate_aes(session->token->crypto, pTemplate, ulCount, &made);
+    }
+    if (rv == CKR_OK) {
+        rv = objects_add(session, rv, pTemplate, ulCount, &made, 1, phKey);
+    } else {
+        attributes_free(&made);
     }
     session_end(session);
     return rv;

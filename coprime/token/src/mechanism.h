@@ -2,12 +2,13 @@
 #ifndef COPRIME_TOKEN_MECHANISM_H
 #define COPRIME_TOKEN_MECHANISM_H
 
+#include "aes.h"
 #include "crypto.h"
 #include "cryptoki.h"
 #include "padding.h"
 
-/* What the bytes are before and after RSA. */
-enum scheme { NO_RSA, RAW, PKCS1, OAEP, PSS };
+/* What a mechanism does: a padding of RSA, or AES. */
+enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, AES };
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
@@ -25,6 +26,8 @@ enum { MAX_LABEL = 1024 };
 struct parameters {
     struct padding padding;
     uint8_t label[MAX_LABEL];
+    uint8_t iv[AES_BLOCK];
+    size_t aes_size; /* bytes of the temporary key of CKM_RSA_AES_KEY_WRAP */
 };
 
 const struct mechanism *mechanism_find(CK_MECHANISM_TYPE type);

@@ -181,6 +181,48 @@ struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle)
     return token_find_object(session->token, handle);
 }
 
+/* Whether the key's list of mechanisms has this one, or there is no list. */
+static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE type)
+{
+    const struct value list = attributes_get(attributes, CKA_ALLOWED_MECHANISMS);
+
+    if (list.bytes == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < list.size; i += sizeof type) {
+        CK_MECHANISM_TYPE allowed;
+
+        memcpy(&allowed, list.bytes + i, sizeof allowed);
+        if (allowed == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJECT_CLASS class,
+                       CK_ATTRIBUTE_TYPE allowed, CK_MECHANISM_TYPE mechanism,
+                       struct object **object)
+{
+    const struct attributes *attributes;
+    CK_KEY_TYPE type;
+
+    *object = objects_find(session, handle);
+    if (*object == NULL) {
+        return CKR_KEY_HANDLE_INVALID;
+    }
+    attributes = &(*object)->attributes;
+    type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    if (attributes_ulong(attributes, CKA_CLASS, CKO_DATA) != class ||
+        type != (class == CKO_SECRET_KEY ? CKK_AES : CKK_RSA)) {
+        return CKR_KEY_TYPE_INCONSISTENT;
+    }
+    if (!attributes_bool(attributes, allowed, false)) {
+        return CKR_KEY_FUNCTION_NOT_PERMITTED;
+    }
+    return is_allowed(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
+}
+
 /* A changed copy of an object's attributes. */
 static CK_RV change(const struct session *session, const struct object *object, enum origin origin,
                     const CK_ATTRIBUTE *template, CK_ULONG count, struct attributes *changed)

@@ -24,4 +24,11 @@ CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *templat
    With the module's lock. */
 struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle);
 
+/* A key of a class, which allows an operation by an attribute such as CKA_SIGN, and the mechanism.
+   CKR_KEY_HANDLE_INVALID, CKR_KEY_TYPE_INCONSISTENT, CKR_KEY_FUNCTION_NOT_PERMITTED,
+   CKR_MECHANISM_INVALID. With the module's lock. */
+CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJECT_CLASS class,
+                       CK_ATTRIBUTE_TYPE allowed, CK_MECHANISM_TYPE mechanism,
+                       struct object **object);
+
 #endif

@@ -1,6 +1,6 @@
 #include "operation.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
@@ -17,6 +17,8 @@ void operation_end(struct operation *operation)
 {
     rsa_key_release(operation->key);
     EVP_MD_CTX_free(operation->digest);
+    EVP_CIPHER_CTX_free(operation->cipher);
+    OPENSSL_cleanse(operation->tail, AES_BLOCK);
     secret_free(operation->collected);
     memset(operation, 0, sizeof *operation);
 }
@@ -57,12 +59,12 @@ static bool is_long_enough(const struct operation *operation)
 
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
-                      struct rsa_key *key)
+                      const struct operation_key *key)
 {
     const struct mechanism *const found = mechanism_find(mechanism->mechanism);
     CK_RV rv = CKR_OK;
 
-    operation->key = key;
+    operation->key = key->rsa;
     if (found == NULL || !(found->info.flags & flags_of[kind])) {
         rv = CKR_MECHANISM_INVALID;
     }
@@ -70,8 +72,13 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
         operation->mechanism = found;
         rv = mechanism_parameters(found, mechanism, &operation->parameters);
     }
-    if (rv == CKR_OK && key && !is_long_enough(operation)) {
+    if (rv == CKR_OK && key->rsa && !is_long_enough(operation)) {
         rv = CKR_KEY_SIZE_RANGE;
+    }
+    if (rv == CKR_OK && found->scheme == AES) {
+        operation->cipher = aes_begin(context->crypto, key->secret.bytes, key->secret.size,
+                                      operation->parameters.iv, kind == ENCRYPT);
+        rv = operation->cipher ? CKR_OK : CKR_KEY_SIZE_RANGE;
     }
     if (rv == CKR_OK) {
         rv = begin_digest(context->crypto, operation);
@@ -103,16 +110,126 @@ static CK_RV collect(struct operation *operation, const uint8_t *input, size_t s
     return CKR_OK;
 }
 
-CK_RV operation_update(const struct context *context, struct operation *operation,
-                       enum operation_kind kind, const uint8_t *input, size_t size)
+/* Bytes that a cipher gives for more input: whole blocks, of which a decryption keeps the last one
+   back, as it may be padding. */
+static size_t cipher_gives(const struct operation *operation, enum operation_kind kind, size_t size)
 {
-    (void)context;
-    (void)kind;
-    operation->in_parts = true;
+    const size_t keeps = kind == DECRYPT ? 1 : 0, before = operation->entered;
+    const size_t all = before + size;
+
+    return (all > keeps ? (all - keeps) / AES_BLOCK * AES_BLOCK : 0) -
+           (before > keeps ? (before - keeps) / AES_BLOCK * AES_BLOCK : 0);
+}
+
+static CK_RV cipher_update(struct operation *operation, enum operation_kind kind,
+                           const uint8_t *input, size_t size, uint8_t *output, CK_ULONG *output_size)
+{
+    const size_t gives = cipher_gives(operation, kind, size);
+    int written = 0;
+
+    if (output_size == NULL || size > INT_MAX / 2) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    if (output == NULL || *output_size < gives) {
+        const bool asked = output == NULL;
+
+        *output_size = gives;
+        return asked ? CKR_OK : CKR_BUFFER_TOO_SMALL;
+    }
+    if (EVP_CipherUpdate(operation->cipher, output, &written, input, (int)size) != 1 ||
+        (size_t)written != gives) {
+        return CKR_FUNCTION_FAILED;
+    }
+    operation->entered += size;
+    *output_size = gives;
+    return CKR_OK;
+}
+
+CK_RV operation_update(struct operation *operation, enum operation_kind kind, const uint8_t *input,
+                       size_t size, uint8_t *output, CK_ULONG *output_size)
+{
+    const bool asked = operation->cipher && output == NULL;
+
+    operation->in_parts = operation->in_parts || !asked;
+    if (operation->cipher) {
+        return cipher_update(operation, kind, input, size, output, output_size);
+    }
+    if (output_size) {
+        *output_size = 0;
+    }
     if (operation->digest) {
         return EVP_DigestUpdate(operation->digest, input, size) == 1 ? CKR_OK : CKR_FUNCTION_FAILED;
     }
     return collect(operation, input, size);
+}
+
+/* All of it in one call: the text is made in memory of ours, and given if there is room. */
+static CK_RV cipher_at_once(struct operation *operation, const uint8_t *input, size_t size,
+                            uint8_t *output, CK_ULONG *output_size)
+{
+    const CK_ULONG room = *output_size;
+    EVP_CIPHER_CTX *context;
+    uint8_t *text;
+    int first = 0, last = 0;
+    CK_RV rv = CKR_ENCRYPTED_DATA_INVALID;
+
+    if (size > INT_MAX / 2) {
+        return CKR_DATA_LEN_RANGE;
+    }
+    context = EVP_CIPHER_CTX_new();
+    text = secret_allocate(size + 2 * AES_BLOCK);
+    if (context == NULL || text == NULL ||
+        EVP_CIPHER_CTX_copy(context, operation->cipher) != 1) {
+        rv = CKR_HOST_MEMORY;
+    } else if (EVP_CipherUpdate(context, text, &first, input, (int)size) == 1 &&
+               EVP_CipherFinal_ex(context, text + first, &last) == 1) {
+        *output_size = (CK_ULONG)first + (CK_ULONG)last;
+        rv = room < *output_size ? CKR_BUFFER_TOO_SMALL : CKR_OK;
+    }
+    if (rv == CKR_OK && *output_size) {
+        memcpy(output, text, *output_size);
+    }
+    secret_free(text);
+    EVP_CIPHER_CTX_free(context);
+    return rv;
+}
+
+/* The last block, which stays until there is room for it. */
+static CK_RV cipher_tail(struct operation *operation, uint8_t *output, CK_ULONG *output_size)
+{
+    const CK_ULONG room = *output_size;
+    int written = 0;
+
+    if (!operation->has_tail) {
+        if (EVP_CipherFinal_ex(operation->cipher, operation->tail, &written) != 1) {
+            return CKR_ENCRYPTED_DATA_INVALID;
+        }
+        operation->has_tail = true;
+        operation->tail_size = (size_t)written;
+    }
+    *output_size = operation->tail_size;
+    if (output == NULL) {
+        return CKR_OK;
+    }
+    if (room < operation->tail_size) {
+        return CKR_BUFFER_TOO_SMALL;
+    }
+    memcpy(output, operation->tail, operation->tail_size);
+    return CKR_OK;
+}
+
+static CK_RV cipher_finish(struct operation *operation, enum operation_kind kind, bool in_one,
+                           const uint8_t *input, size_t size, uint8_t *output,
+                           CK_ULONG *output_size)
+{
+    if (!in_one) {
+        return cipher_tail(operation, output, output_size);
+    }
+    if (output == NULL) {
+        *output_size = kind == ENCRYPT ? (size / AES_BLOCK + 1) * AES_BLOCK : size;
+        return CKR_OK;
+    }
+    return cipher_at_once(operation, input, size, output, output_size);
 }
 
 /* A text: the digest of all input, or the input itself. */
@@ -313,13 +430,17 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
                        uint8_t *output, CK_ULONG *output_size)
 {
     const struct digest *const digest = digest_of(operation->mechanism->digest);
-    const size_t most = kind == DIGEST ? digest->size : operation->key->bytes;
     struct text text;
+    size_t most;
     CK_RV rv;
 
     if (in_one && operation->in_parts) {
         return CKR_OPERATION_ACTIVE;
     }
+    if (operation->cipher) {
+        return cipher_finish(operation, kind, in_one, input, size, output, output_size);
+    }
+    most = kind == DIGEST ? digest->size : operation->key->bytes;
     if (kind != VERIFY && output == NULL) {
         *output_size = most;
         return CKR_OK;

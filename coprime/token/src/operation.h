@@ -23,6 +23,12 @@ struct operation {
     bool in_parts; /* Update was called */
     bool needs_login; /* the key asks for the PIN each time */
     EVP_MD_CTX *digest;
+    EVP_CIPHER_CTX *cipher;
+    size_t entered; /* bytes of input that a cipher had */
+    /* The last block of a cipher, which is kept while the caller makes room for it. */
+    bool has_tail;
+    uint8_t tail[AES_BLOCK];
+    size_t tail_size;
     /* What was given in parts, of what takes no more than a modulus. */
     uint8_t *collected;
     size_t collected_size;
@@ -34,15 +40,23 @@ struct context {
     struct device *device;
 };
 
-/* Begin. `key` is shared, and taken over, also after an error; null for a digest. */
+/* The key of an operation: one of RSA, which is shared; or the bytes of a secret key. */
+struct operation_key {
+    struct rsa_key *rsa;
+    struct value secret;
+};
+
+/* Begin. The RSA key is taken over, also after an error. A digest needs none. */
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
-                      struct rsa_key *key);
+                      const struct operation_key *key);
 void operation_end(struct operation *operation);
 
-/* More input. */
-CK_RV operation_update(const struct context *context, struct operation *operation,
-                       enum operation_kind kind, const uint8_t *input, size_t size);
+/* More input. A cipher gives output, for which `*output_size` is the room, and becomes the length;
+   a null `output` asks for the length only. CKR_BUFFER_TOO_SMALL as in operation_finish. All else
+   gives nothing before its end. */
+CK_RV operation_update(struct operation *operation, enum operation_kind kind, const uint8_t *input,
+                       size_t size, uint8_t *output, CK_ULONG *output_size);
 
 /* The result of all input, and of a last piece of it if `in_one` is set. `*output_size` is the room,
    and becomes the length; a null `output` asks for the length only. With CKR_BUFFER_TOO_SMALL, and

@@ -15,6 +15,13 @@ const CK_ATTRIBUTE_TYPE rsa_attributes[RSA_NUMBERS] = {
     CKA_PRIME_2, CKA_EXPONENT_1,      CKA_EXPONENT_2,       CKA_COEFFICIENT,
 };
 
+const char *const rsa_parameters[RSA_NUMBERS] = {
+    OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
+    OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
+    OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+    OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+};
+
 /* Times that a number is drawn to find the primes of n, e and d: each fails with 1/2 at most. */
 enum { DRAWS = 128 };
 
@@ -459,30 +466,31 @@ CK_RV rsa_complete_private(const struct crypto *crypto, struct attributes *attri
     return rv;
 }
 
+bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes)
+{
+    struct numbers numbers = {{NULL}};
+    bool done = true;
+
+    for (int i = 0; i < RSA_NUMBERS; ++i) {
+        done = done && EVP_PKEY_get_bn_param(key, rsa_parameters[i], &numbers.of[i]) == 1;
+    }
+    done = done && numbers_write(&numbers, attributes);
+    numbers_free(&numbers);
+    return done;
+}
+
 CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
                    struct attributes *numbers)
 {
-    static const char *const names[RSA_NUMBERS] = {
-        OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
-        OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
-        OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
-        OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
-    };
     EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_name(crypto->context, "RSA", NULL);
     BIGNUM *const exponent = BN_bin2bn(e, (int)e_size, NULL);
     EVP_PKEY *key = NULL;
-    struct numbers made = {{NULL}};
     bool done;
 
     done = context && exponent && EVP_PKEY_keygen_init(context) == 1 &&
            EVP_PKEY_CTX_set_rsa_keygen_bits(context, (int)bits) == 1 &&
            EVP_PKEY_CTX_set1_rsa_keygen_pubexp(context, exponent) == 1 &&
-           EVP_PKEY_generate(context, &key) == 1;
-    for (int i = 0; i < RSA_NUMBERS; ++i) {
-        done = done && EVP_PKEY_get_bn_param(key, names[i], &made.of[i]) == 1;
-    }
-    done = done && numbers_write(&made, numbers);
-    numbers_free(&made);
+           EVP_PKEY_generate(context, &key) == 1 && rsa_set_numbers(key, numbers);
     EVP_PKEY_free(key);
     EVP_PKEY_CTX_free(context);
     BN_free(exponent);

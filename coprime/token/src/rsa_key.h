@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <openssl/bn.h>
+#include <openssl/evp.h>
 
 #include "attributes.h"
 #include "coprime.h"
@@ -20,7 +21,9 @@ enum { MIN_RSA_BITS = 512, MAX_RSA_BITS = 4096, MAX_RSA_BYTES = MAX_RSA_BITS / 8
 /* The numbers of RFC 8017, in the order of their attributes in PKCS #11. */
 enum rsa_number { RSA_N, RSA_E, RSA_D, RSA_P, RSA_Q, RSA_DP, RSA_DQ, RSA_QINV, RSA_NUMBERS };
 
+/* Their names in PKCS #11, and in libcrypto. */
 extern const CK_ATTRIBUTE_TYPE rsa_attributes[RSA_NUMBERS];
+extern const char *const rsa_parameters[RSA_NUMBERS];
 
 /* What the device needs of a private key, in secret memory. */
 struct rsa_private {
@@ -57,6 +60,9 @@ bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input);
 /* Make a key pair of libcrypto: all its numbers, in `numbers` in secret memory. */
 CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
                    struct attributes *numbers);
+
+/* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
+bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
 /* Check the numbers of a public key: a modulus and an exponent that can be. */
 CK_RV rsa_check_public(const struct attributes *attributes);

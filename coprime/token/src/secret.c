@@ -11,6 +11,9 @@
 /* The length of the mapping is in front of the memory. */
 enum { HEAD = 16 };
 
+/* Bytes of stack that a call uses at most; threads may have no more than a few times as many. */
+enum { STACK = 24 << 10 };
+
 void *secret_allocate(size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -45,4 +48,11 @@ void secret_free(void *memory)
     whole = *(size_t *)(void *)pages;
     OPENSSL_cleanse(pages, whole);
     (void)munmap(pages, whole);
+}
+
+__attribute__((noinline)) void secret_clear_stack(void)
+{
+    uint8_t stack[STACK];
+
+    OPENSSL_cleanse(stack, sizeof stack);
 }

@@ -12,4 +12,8 @@ void *secret_allocate(size_t size);
    pages are empty, and what they were for is forgotten. */
 void secret_free(void *memory);
 
+/* Overwrite the stack below the caller, where functions that have returned left parts of keys:
+   libcrypto's, and what the compiler put there. */
+void secret_clear_stack(void);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "module.h"
+#include "secret.h"
 
 struct session *session_find(CK_SESSION_HANDLE handle)
 {
@@ -36,7 +37,9 @@ struct session *session_open(struct token *token, CK_FLAGS flags)
 static void end_operations(struct session *session, bool only_with_keys)
 {
     for (int i = 0; i < OPERATIONS; ++i) {
-        if (!only_with_keys || session->operations[i].key) {
+        const struct operation *const operation = &session->operations[i];
+
+        if (!only_with_keys || operation->key || operation->cipher) {
             operation_end(&session->operations[i]);
         }
     }
@@ -149,4 +152,5 @@ void session_end(struct session *session)
         device_forget(device); /* this call may have loaded a key after the others were forgotten */
     }
     module_leave();
+    secret_clear_stack();
 }

@@ -19,7 +19,6 @@ typedef CK_VOID_PTR parameter;
 
 UNSUPPORTED(C_GetOperationState, session s, bytes b, lengths n)
 UNSUPPORTED(C_SetOperationState, session s, bytes b, length n, object k, object a)
-UNSUPPORTED(C_DigestKey, session s, object k)
 UNSUPPORTED(C_SignRecoverInit, session s, mechanism m, object k)
 UNSUPPORTED(C_SignRecover, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_VerifyRecoverInit, session s, mechanism m, object k)
@@ -28,10 +27,6 @@ UNSUPPORTED(C_DigestEncryptUpdate, session s, bytes b, length n, bytes to, lengt
 UNSUPPORTED(C_DecryptDigestUpdate, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_SignEncryptUpdate, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_DecryptVerifyUpdate, session s, bytes b, length n, bytes to, lengths m)
-UNSUPPORTED(C_GenerateKey, session s, mechanism m, CK_ATTRIBUTE_PTR t, length n, CK_OBJECT_HANDLE_PTR k)
-UNSUPPORTED(C_WrapKey, session s, mechanism m, object w, object k, bytes to, lengths n)
-UNSUPPORTED(C_UnwrapKey, session s, mechanism m, object u, bytes b, length n, CK_ATTRIBUTE_PTR t,
-            length c, CK_OBJECT_HANDLE_PTR k)
 UNSUPPORTED(C_DeriveKey, session s, mechanism m, object k, CK_ATTRIBUTE_PTR t, length n,
             CK_OBJECT_HANDLE_PTR d)
 

@@ -1,0 +1,365 @@
+/* Keys that leave the token under another key, or come to it. */
+#include <string.h>
+
+#include "aes.h"
+#include "module.h"
+#include "objects.h"
+#include "operation.h"
+#include "pkcs8.h"
+#include "rules.h"
+#include "secret.h"
+
+/* The key that wraps or unwraps, and how: what of the object is needed, so that no lock is. */
+struct wrapper {
+    const struct mechanism *mechanism;
+    struct parameters parameters;
+    CK_MECHANISM rsa_mechanism; /* that of the RSA operation, if there is one */
+    struct rsa_key *rsa;
+    uint8_t key[32];
+    size_t key_size;
+};
+
+static void wrapper_end(struct wrapper *wrapper)
+{
+    rsa_key_release(wrapper->rsa);
+    secret_free(wrapper);
+}
+
+static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool wraps,
+                          struct wrapper *wrapper, bool *trusted)
+{
+    const bool is_aes = wrapper->mechanism->scheme == AES;
+    const CK_OBJECT_CLASS rsa_class = wraps ? CKO_PUBLIC_KEY : CKO_PRIVATE_KEY;
+    struct object *object;
+    struct value value;
+    CK_RV rv = objects_find_key(session, handle, is_aes ? CKO_SECRET_KEY : rsa_class,
+                                wraps ? CKA_WRAP : CKA_UNWRAP, wrapper->mechanism->type, &object);
+
+    if (rv == CKR_KEY_HANDLE_INVALID) {
+        return wraps ? CKR_WRAPPING_KEY_HANDLE_INVALID : CKR_UNWRAPPING_KEY_HANDLE_INVALID;
+    }
+    if (rv == CKR_KEY_TYPE_INCONSISTENT) {
+        return wraps ? CKR_WRAPPING_KEY_TYPE_INCONSISTENT : CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT;
+    }
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    *trusted = attributes_bool(&object->attributes, CKA_TRUSTED, false);
+    if (!is_aes) {
+        if (attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false)) {
+            return CKR_USER_NOT_LOGGED_IN; /* there is no call in which the PIN could be given */
+        }
+        wrapper->rsa = object_key(session->token->crypto, object);
+        return wrapper->rsa ? CKR_OK : CKR_HOST_MEMORY;
+    }
+    value = attributes_get(&object->attributes, CKA_VALUE);
+    if (!aes_has_size(value.size)) {
+        return wraps ? CKR_WRAPPING_KEY_SIZE_RANGE : CKR_UNWRAPPING_KEY_SIZE_RANGE;
+    }
+    memcpy(wrapper->key, value.bytes, value.size);
+    wrapper->key_size = value.size;
+    return CKR_OK;
+}
+
+/* Begin with what the caller gave. */
+static CK_RV wrapper_begin(const CK_MECHANISM *given, CK_FLAGS flag, struct wrapper **wrapper)
+{
+    const struct mechanism *const mechanism = mechanism_find(given->mechanism);
+    CK_RSA_AES_KEY_WRAP_PARAMS outer;
+    CK_RV rv;
+
+    if (mechanism == NULL || !(mechanism->info.flags & flag)) {
+        return CKR_MECHANISM_INVALID;
+    }
+    *wrapper = secret_allocate(sizeof **wrapper);
+    if (*wrapper == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    (*wrapper)->mechanism = mechanism;
+    (*wrapper)->rsa_mechanism = *given;
+    rv = mechanism_parameters(mechanism, given, &(*wrapper)->parameters);
+    if (rv == CKR_OK && mechanism->scheme == RSA_AES) {
+        memcpy(&outer, given->pParameter, sizeof outer);
+        (*wrapper)->rsa_mechanism = (CK_MECHANISM){CKM_RSA_PKCS_OAEP, outer.pOAEPParams,
+                                                   sizeof *outer.pOAEPParams};
+    }
+    return rv;
+}
+
+/* One operation of RSA, without a session's. */
+static CK_RV rsa_once(const struct context *context, const struct wrapper *wrapper,
+                      enum operation_kind kind, const uint8_t *input, size_t size, uint8_t *output,
+                      CK_ULONG *output_size)
+{
+    const struct operation_key key = {rsa_key_share(wrapper->rsa), {NULL, 0}};
+    struct operation operation = {0};
+    CK_RV rv = operation_begin(context, &operation, kind, &wrapper->rsa_mechanism, &key);
+
+    if (rv == CKR_OK) {
+        rv = operation_finish(context, &operation, kind, true, input, size, output, output_size);
+    }
+    operation_end(&operation);
+    return rv;
+}
+
+/* Bytes of a key of `size` bytes when it is wrapped. */
+static size_t wrapped_size(const struct wrapper *wrapper, size_t size)
+{
+    const size_t padded = (size + 7) / 8 * 8 + 8;
+
+    switch (wrapper->mechanism->type) {
+    case CKM_AES_CBC_PAD:
+        return (size / AES_BLOCK + 1) * AES_BLOCK;
+    case CKM_AES_KEY_WRAP:
+    case CKM_AES_KEY_WRAP_KWP:
+        return padded;
+    case CKM_RSA_AES_KEY_WRAP:
+        return wrapper->rsa->bytes + padded;
+    default:
+        return wrapper->rsa->bytes;
+    }
+}
+
+/* Wrap: RSA, AES, or a temporary key of AES with RSA and the key with that. */
+static CK_RV wrap(const struct context *context, struct wrapper *wrapper, const uint8_t *plain,
+                  size_t size, uint8_t *output, CK_ULONG *output_size)
+{
+    const CK_MECHANISM_TYPE type = wrapper->mechanism->type;
+    CK_ULONG head = 0;
+    size_t written = 0;
+    CK_RV rv = CKR_OK;
+
+    if (wrapper->mechanism->scheme == PKCS1 || wrapper->mechanism->scheme == OAEP) {
+        rv = rsa_once(context, wrapper, ENCRYPT, plain, size, output, output_size);
+        return rv == CKR_DATA_LEN_RANGE ? CKR_KEY_SIZE_RANGE : rv;
+    }
+    if (type == CKM_RSA_AES_KEY_WRAP) {
+        head = wrapper->rsa->bytes;
+        wrapper->key_size = wrapper->parameters.aes_size;
+        if (!crypto_random(context->crypto, wrapper->key, wrapper->key_size)) {
+            return CKR_FUNCTION_FAILED;
+        }
+        rv = rsa_once(context, wrapper, ENCRYPT, wrapper->key, wrapper->key_size, output, &head);
+    }
+    if (rv == CKR_OK && !aes_wrap(context->crypto, head ? CKM_AES_KEY_WRAP_KWP : type,
+                                  wrapper->key, wrapper->key_size, wrapper->parameters.iv, true,
+                                  plain, size, output + head, &written)) {
+        rv = CKR_KEY_SIZE_RANGE;
+    }
+    *output_size = head + written;
+    return rv;
+}
+
+/* The bytes of a key that may leave, in secret memory. */
+static CK_RV encode_key(struct session *session, const struct mechanism *mechanism,
+                        CK_OBJECT_HANDLE handle, bool trusted, uint8_t **plain, size_t *size)
+{
+    const struct object *const object = objects_find(session, handle);
+    CK_OBJECT_CLASS class;
+    struct value value;
+
+    if (object == NULL) {
+        return CKR_KEY_HANDLE_INVALID;
+    }
+    class = attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA);
+    if (class != CKO_SECRET_KEY && class != CKO_PRIVATE_KEY) {
+        return CKR_KEY_NOT_WRAPPABLE;
+    }
+    if (!attributes_bool(&object->attributes, CKA_EXTRACTABLE, false)) {
+        return CKR_KEY_UNEXTRACTABLE;
+    }
+    if ((attributes_bool(&object->attributes, CKA_WRAP_WITH_TRUSTED, false) && !trusted) ||
+        (class == CKO_PRIVATE_KEY &&
+         (mechanism->scheme == PKCS1 || mechanism->scheme == OAEP))) {
+        return CKR_KEY_NOT_WRAPPABLE;
+    }
+    if (class == CKO_PRIVATE_KEY) {
+        *plain = pkcs8_encode(session->token->crypto, &object->attributes, size);
+        return *plain ? CKR_OK : CKR_HOST_MEMORY;
+    }
+    value = attributes_get(&object->attributes, CKA_VALUE);
+    *plain = secret_allocate(value.size);
+    if (*plain == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    memcpy(*plain, value.bytes, value.size);
+    *size = value.size;
+    return CKR_OK;
+}
+
+CK_RV C_WrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                CK_OBJECT_HANDLE hWrappingKey, CK_OBJECT_HANDLE hKey, CK_BYTE_PTR pWrappedKey,
+                CK_ULONG_PTR pulWrappedKeyLen)
+{
+    struct wrapper *wrapper = NULL;
+    struct context context;
+    struct session *session;
+    uint8_t *plain = NULL;
+    size_t size = 0;
+    bool trusted = false;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    context = (struct context){session->token->crypto, session->token->device};
+    rv = pMechanism && pulWrappedKeyLen ? wrapper_begin(pMechanism, CKF_WRAP, &wrapper) :
+                                          CKR_ARGUMENTS_BAD;
+    module_lock();
+    if (rv == CKR_OK) {
+        rv = find_wrapper(session, hWrappingKey, true, wrapper, &trusted);
+    }
+    if (rv == CKR_OK) {
+        rv = encode_key(session, wrapper->mechanism, hKey, trusted, &plain, &size);
+    }
+    module_unlock();
+    if (rv == CKR_OK) {
+        const size_t needed = wrapped_size(wrapper, size);
+
+        if (pWrappedKey && *pulWrappedKeyLen >= needed) {
+            uint8_t *const output = secret_allocate(needed + AES_BLOCK);
+            CK_ULONG written = needed;
+
+            rv = output ? wrap(&context, wrapper, plain, size, output, &written) : CKR_HOST_MEMORY;
+            if (rv == CKR_OK) {
+                memcpy(pWrappedKey, output, written);
+            }
+            secret_free(output);
+        } else if (pWrappedKey) {
+            rv = CKR_BUFFER_TOO_SMALL;
+        }
+        *pulWrappedKeyLen = needed;
+    }
+    secret_free(plain);
+    if (wrapper) {
+        wrapper_end(wrapper);
+    }
+    session_end(session);
+    return rv;
+}
+
+/* The bytes of a wrapped key; `plain` has room for as many as there are, or a modulus has. */
+static CK_RV unwrap(const struct context *context, struct wrapper *wrapper, const uint8_t *input,
+                    size_t size, uint8_t *plain, size_t *plain_size)
+{
+    const CK_MECHANISM_TYPE type = wrapper->mechanism->type;
+    CK_ULONG length = MAX_RSA_BYTES;
+    size_t head = 0;
+    CK_RV rv = CKR_OK;
+
+    if (wrapper->mechanism->scheme == PKCS1 || wrapper->mechanism->scheme == OAEP) {
+        rv = rsa_once(context, wrapper, DECRYPT, input, size, plain, &length);
+        *plain_size = length;
+    } else {
+        if (type == CKM_RSA_AES_KEY_WRAP) {
+            head = wrapper->rsa->bytes;
+            rv = size > head ? rsa_once(context, wrapper, DECRYPT, input, head, plain, &length) :
+                               CKR_ENCRYPTED_DATA_LEN_RANGE;
+            if (rv == CKR_OK) {
+                wrapper->key_size = length <= sizeof wrapper->key ? length : 0;
+                memcpy(wrapper->key, plain, wrapper->key_size);
+            }
+        }
+        if (rv == CKR_OK && !aes_wrap(context->crypto, head ? CKM_AES_KEY_WRAP_KWP : type,
+                                      wrapper->key, wrapper->key_size, wrapper->parameters.iv,
+                                      false, input + head, size - head, plain, plain_size)) {
+            rv = CKR_WRAPPED_KEY_INVALID;
+        }
+    }
+    if (rv == CKR_ENCRYPTED_DATA_LEN_RANGE) {
+        return CKR_WRAPPED_KEY_LEN_RANGE;
+    }
+    return rv == CKR_ENCRYPTED_DATA_INVALID ? CKR_WRAPPED_KEY_INVALID : rv;
+}
+
+/* Make an object's attributes of a template and the bytes of the key. */
+static CK_RV decode_key(const struct crypto *crypto, const CK_ATTRIBUTE *template, CK_ULONG count,
+                        const uint8_t *plain, size_t size, struct attributes *made)
+{
+    const CK_ATTRIBUTE *const class_of = template_find(template, count, CKA_CLASS);
+    CK_OBJECT_CLASS class;
+    CK_KEY_TYPE type;
+    CK_RV rv;
+
+    if (class_of == NULL || class_of->pValue == NULL || class_of->ulValueLen != sizeof class) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    memcpy(&class, class_of->pValue, sizeof class);
+    if (class != CKO_SECRET_KEY && class != CKO_PRIVATE_KEY) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
+    rv = rules_apply(made, class, UNWRAPPED, template, count);
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    type = attributes_ulong(made, CKA_KEY_TYPE, UNAVAILABLE);
+    if (type == UNAVAILABLE) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (class == CKO_PRIVATE_KEY) {
+        rv = type == CKK_RSA ? pkcs8_decode(crypto, plain, size, made) : CKR_TEMPLATE_INCONSISTENT;
+        return rv == CKR_OK ? rsa_complete_private(crypto, made) : rv;
+    }
+    if (attributes_ulong(made, CKA_VALUE_LEN, size) != size ||
+        (type == CKK_AES && !aes_has_size(size))) {
+        return CKR_WRAPPED_KEY_INVALID;
+    }
+    return attributes_set(made, CKA_VALUE, plain, size) &&
+                   attributes_set_ulong(made, CKA_VALUE_LEN, size) ?
+               CKR_OK :
+               CKR_HOST_MEMORY;
+}
+
+CK_RV C_UnwrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                  CK_OBJECT_HANDLE hUnwrappingKey, CK_BYTE_PTR pWrappedKey,
+                  CK_ULONG ulWrappedKeyLen, CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulAttributeCount,
+                  CK_OBJECT_HANDLE_PTR phKey)
+{
+    struct attributes made = {.secret = true};
+    struct wrapper *wrapper = NULL;
+    struct context context;
+    struct session *session;
+    uint8_t *plain = NULL;
+    size_t size = 0;
+    bool trusted;
+    CK_RV rv = session_begin(hSession, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    context = (struct context){session->token->crypto, session->token->device};
+    if (pMechanism == NULL || pWrappedKey == NULL || phKey == NULL ||
+        (pTemplate == NULL && ulAttributeCount)) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        rv = ulWrappedKeyLen <= 1 << 16 ? wrapper_begin(pMechanism, CKF_UNWRAP, &wrapper) :
+                                          CKR_WRAPPED_KEY_LEN_RANGE;
+    }
+    module_lock();
+    if (rv == CKR_OK) {
+        rv = find_wrapper(session, hUnwrappingKey, false, wrapper, &trusted);
+    }
+    module_unlock();
+    if (rv == CKR_OK) {
+        plain = secret_allocate(ulWrappedKeyLen + MAX_RSA_BYTES + 2 * AES_BLOCK);
+        rv = plain ? unwrap(&context, wrapper, pWrappedKey, ulWrappedKeyLen, plain, &size) :
+                     CKR_HOST_MEMORY;
+    }
+    if (rv == CKR_OK) {
+        rv = decode_key(context.crypto, pTemplate, ulAttributeCount, plain, size, &made);
+    }
+    if (rv == CKR_OK) {
+        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
+    }
+    secret_free(plain);
+    if (rv == CKR_OK) {
+        rv = objects_add(session, rv, pTemplate, ulAttributeCount, &made, 1, phKey);
+    } else {
+        attributes_free(&made);
+    }
+    if (wrapper) {
+        wrapper_end(wrapper);
+    }
+    session_end(session);
+    return rv;
+}

@@ -1,0 +1,411 @@
+/* What other modules were bad at, with our module: `check MODULE TEST [NUMBER...]`, where the token
+   of slot 0 has the PIN 1234. Ends with status 0, or says the line that is wrong. */
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pkcs11.h>
+
+static CK_FUNCTION_LIST *p11;
+static void *library;
+static CK_UTF8CHAR pin[] = "1234";
+
+#define CHECK(condition) check(condition, #condition, __LINE__)
+#define OK(call) check_rv(call, CKR_OK, #call, __LINE__)
+#define GIVES(call, rv) check_rv(call, rv, #call, __LINE__)
+
+static void check(bool right, const char *what, int line)
+{
+    if (!right) {
+        fprintf(stderr, "line %d: not %s\n", line, what);
+        exit(1);
+    }
+}
+
+static void check_rv(CK_RV found, CK_RV expected, const char *what, int line)
+{
+    if (found != expected) {
+        fprintf(stderr, "line %d: %s gives %#lx, not %#lx\n", line, what, found, expected);
+        exit(1);
+    }
+}
+
+static void load(const char *module)
+{
+    CK_C_GetFunctionList get;
+    void *found;
+
+    library = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    CHECK(library != NULL);
+    found = dlsym(library, "C_GetFunctionList");
+    memcpy(&get, &found, sizeof get);
+    OK(get(&p11));
+}
+
+static CK_SESSION_HANDLE open_session(void)
+{
+    CK_SESSION_HANDLE session;
+
+    OK(p11->C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, &session));
+    return session;
+}
+
+static CK_SESSION_HANDLE start(void)
+{
+    CK_SESSION_HANDLE session;
+
+    OK(p11->C_Initialize(NULL));
+    session = open_session();
+    OK(p11->C_Login(session, CKU_USER, pin, 4));
+    return session;
+}
+
+static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+
+/* A key pair of the session, or of the token. */
+static void generate(CK_SESSION_HANDLE session, CK_ULONG bits, bool of_token,
+                     CK_OBJECT_HANDLE *public, CK_OBJECT_HANDLE *private)
+{
+    CK_MECHANISM mechanism = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0};
+    CK_ATTRIBUTE public_template[] = {
+        {CKA_MODULUS_BITS, &bits, sizeof bits},
+        {CKA_TOKEN, of_token ? &yes : &no, 1},
+    };
+    CK_ATTRIBUTE private_template[] = {{CKA_TOKEN, of_token ? &yes : &no, 1}};
+
+    OK(p11->C_GenerateKeyPair(session, &mechanism, public_template, 2, private_template, 1, public,
+                              private));
+}
+
+enum { ROOM = 512 };
+
+static CK_RV sign(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG number,
+                  CK_BYTE *signature, CK_ULONG *size)
+{
+    CK_MECHANISM mechanism = {CKM_SHA256_RSA_PKCS, NULL, 0};
+    CK_RV rv = p11->C_SignInit(session, &mechanism, key);
+
+    *size = ROOM;
+    if (rv == CKR_OK) {
+        rv = p11->C_Sign(session, (CK_BYTE *)&number, sizeof number, signature, size);
+    }
+    return rv;
+}
+
+static CK_RV verify(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG number,
+                    CK_BYTE *signature, CK_ULONG size)
+{
+    CK_MECHANISM mechanism = {CKM_SHA256_RSA_PKCS, NULL, 0};
+    CK_RV rv = p11->C_VerifyInit(session, &mechanism, key);
+
+    return rv == CKR_OK ? p11->C_Verify(session, (CK_BYTE *)&number, sizeof number, signature, size) :
+                          rv;
+}
+
+/* The life of the module, and the interfaces that callers ask for. */
+static void test_life(void)
+{
+    CK_C_INITIALIZE_ARGS arguments = {.flags = CKF_OS_LOCKING_OK};
+    CK_C_INITIALIZE_ARGS more = {.flags = 3};
+    CK_C_GetInterface get;
+    CK_INTERFACE *interface;
+    CK_VERSION version = {3, 0};
+    CK_SESSION_HANDLE session;
+    CK_SLOT_ID slot;
+    CK_ULONG count = 0;
+    CK_INFO info;
+    void *found = dlsym(library, "C_GetInterface");
+
+    memcpy(&get, &found, sizeof get);
+    OK(get(NULL, NULL, &interface, 0));
+    OK(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0));
+    CHECK(((CK_VERSION *)interface->pFunctionList)->major == 3);
+    version = (CK_VERSION){2, 40};
+    OK(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0));
+    version = (CK_VERSION){3, 2};
+    GIVES(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0), CKR_FUNCTION_FAILED);
+    GIVES(get((CK_UTF8CHAR *)"Other", NULL, &interface, 0), CKR_FUNCTION_FAILED);
+
+    GIVES(p11->C_GetInfo(&info), CKR_CRYPTOKI_NOT_INITIALIZED);
+    GIVES(p11->C_Finalize(NULL), CKR_CRYPTOKI_NOT_INITIALIZED);
+    OK(p11->C_Initialize(NULL));
+    GIVES(p11->C_Initialize(NULL), CKR_CRYPTOKI_ALREADY_INITIALIZED);
+    GIVES(p11->C_Finalize(&info), CKR_ARGUMENTS_BAD);
+    OK(p11->C_Finalize(NULL));
+    OK(p11->C_Initialize(&arguments));
+    OK(p11->C_GetSlotList(CK_TRUE, NULL, &count));
+    CHECK(count == 1);
+    OK(p11->C_GetSlotList(CK_TRUE, &slot, &count));
+    GIVES(p11->C_OpenSession(9, CKF_SERIAL_SESSION, NULL, NULL, &session), CKR_SLOT_ID_INVALID);
+    GIVES(p11->C_OpenSession(0, 0, NULL, NULL, &session), CKR_SESSION_PARALLEL_NOT_SUPPORTED);
+    session = open_session();
+    GIVES(p11->C_Login(session, CKU_USER, NULL, 0), CKR_ARGUMENTS_BAD);
+    GIVES(p11->C_WaitForSlotEvent(CKF_DONT_BLOCK, &slot, NULL), CKR_NO_EVENT);
+    OK(p11->C_Finalize(NULL));
+    OK(p11->C_Initialize(&more));
+    GIVES(p11->C_CloseSession(session), CKR_SESSION_HANDLE_INVALID);
+    arguments.CreateMutex = (CK_CREATEMUTEX)(void (*)(void))test_life;
+    GIVES(p11->C_Initialize(&arguments), CKR_ARGUMENTS_BAD);
+    OK(p11->C_Finalize(NULL));
+}
+
+/* A child is without the parent's state, and can make its own. */
+static void test_fork(void)
+{
+    CK_SESSION_HANDLE session = start(), own;
+    CK_OBJECT_HANDLE public, private;
+    CK_BYTE signature[ROOM];
+    CK_ULONG size;
+    int status;
+    pid_t child;
+
+    generate(session, 512, false, &public, &private);
+    OK(sign(session, private, 1, signature, &size));
+    child = fork();
+    if (child == 0) {
+        GIVES(sign(session, private, 2, signature, &size), CKR_CRYPTOKI_NOT_INITIALIZED);
+        GIVES(p11->C_Finalize(NULL), CKR_CRYPTOKI_NOT_INITIALIZED);
+        own = start();
+        generate(own, 512, false, &public, &private);
+        OK(sign(own, private, 3, signature, &size));
+        OK(p11->C_Finalize(NULL));
+        _exit(0); /* what the parent had is lost here, which a sanitizer would report */
+    }
+    OK(sign(session, private, 4, signature, &size));
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    OK(verify(session, public, 4, signature, size));
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Threads: each has a session; the keys are common. */
+enum { THREADS = 16, KEYS = 8 };
+
+static CK_OBJECT_HANDLE publics[KEYS], privates[KEYS];
+static atomic_ulong next, signed_numbers, failures;
+static unsigned long limit;
+static atomic_uchar *times;
+
+static bool is_end(CK_RV rv)
+{
+    return rv == CKR_CRYPTOKI_NOT_INITIALIZED || rv == CKR_SESSION_HANDLE_INVALID ||
+           rv == CKR_SESSION_CLOSED;
+}
+
+static void *sign_in_turn(void *argument)
+{
+    CK_SESSION_HANDLE session = open_session();
+    CK_BYTE signature[ROOM];
+    unsigned long number, random = (unsigned long)(size_t)argument;
+    CK_ULONG size;
+
+    while ((number = atomic_fetch_add(&next, 1)) < limit) {
+        unsigned long key;
+
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        key = random >> 33 & (KEYS - 1);
+        OK(sign(session, privates[key], number, signature, &size));
+        OK(verify(session, publics[key], number, signature, size));
+        GIVES(verify(session, publics[key], number + 1, signature, size), CKR_SIGNATURE_INVALID);
+        atomic_fetch_add(&times[number], 1);
+        atomic_fetch_add(&signed_numbers, 1);
+    }
+    OK(p11->C_CloseSession(session));
+    return NULL;
+}
+
+static void run_threads(void *(*body)(void *), pthread_t *threads)
+{
+    for (size_t i = 0; i < THREADS; ++i) {
+        CHECK(pthread_create(&threads[i], NULL, body, (void *)(i + 1)) == 0);
+    }
+}
+
+static void test_threads(unsigned long count)
+{
+    CK_SESSION_HANDLE session = start();
+    pthread_t threads[THREADS];
+
+    limit = count;
+    times = calloc(count, sizeof *times);
+    for (int i = 0; i < KEYS; ++i) {
+        generate(session, 512, false, &publics[i], &privates[i]);
+    }
+    run_threads(sign_in_turn, threads);
+    for (int i = 0; i < THREADS; ++i) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    CHECK(signed_numbers == count);
+    for (unsigned long i = 0; i < count; ++i) {
+        CHECK(times[i] == 1);
+    }
+    free((void *)times);
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Signing while somebody ends the module, logs out, or closes sessions. */
+static void *sign_until_the_end(void *argument)
+{
+    CK_BYTE signature[ROOM];
+    CK_SESSION_HANDLE session;
+    CK_ULONG size;
+    CK_RV rv = p11->C_OpenSession(0, CKF_SERIAL_SESSION, NULL, NULL, &session);
+
+    while (rv == CKR_OK) {
+        rv = sign(session, privates[(size_t)argument % KEYS], 1, signature, &size);
+    }
+    if (!is_end(rv) && rv != CKR_KEY_HANDLE_INVALID && rv != CKR_OPERATION_NOT_INITIALIZED) {
+        fprintf(stderr, "a thread ended with %#lx\n", rv);
+        atomic_fetch_add(&failures, 1);
+    }
+    return NULL;
+}
+
+static void test_end(const char *how)
+{
+    CK_SESSION_HANDLE session = start();
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < KEYS; ++i) {
+        generate(session, 512, false, &publics[i], &privates[i]);
+    }
+    run_threads(sign_until_the_end, threads);
+    usleep(300000);
+    if (strcmp(how, "finalize") == 0) {
+        OK(p11->C_Finalize(NULL));
+        CHECK(dlclose(library) == 0);
+    } else if (strcmp(how, "logout") == 0) {
+        OK(p11->C_Logout(session));
+    } else {
+        OK(p11->C_CloseAllSessions(0));
+    }
+    for (int i = 0; i < THREADS; ++i) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    CHECK(failures == 0);
+    if (strcmp(how, "finalize") != 0) {
+        OK(p11->C_Finalize(NULL));
+    }
+}
+
+/* One thread waits for a slot's event while another ends the module. */
+static void *wait_for_event(void *argument)
+{
+    CK_SLOT_ID slot;
+
+    (void)argument;
+    GIVES(p11->C_WaitForSlotEvent(0, &slot, NULL), CKR_CRYPTOKI_NOT_INITIALIZED);
+    return NULL;
+}
+
+static void test_wait(void)
+{
+    pthread_t thread;
+
+    OK(p11->C_Initialize(NULL));
+    CHECK(pthread_create(&thread, NULL, wait_for_event, NULL) == 0);
+    usleep(100000);
+    OK(p11->C_Finalize(NULL));
+    (void)pthread_join(thread, NULL);
+}
+
+/* With a device that errs: a result is right, or there is none. Prints how many of each. */
+static void test_faults(unsigned long count)
+{
+    CK_SESSION_HANDLE session = start();
+    CK_OBJECT_HANDLE public, private;
+    CK_BYTE signature[ROOM], zeros[ROOM] = {0};
+    unsigned long right = 0, wrong = 0;
+    CK_ULONG size;
+
+    generate(session, 512, false, &public, &private);
+    for (unsigned long i = 0; i < count; ++i) {
+        CK_RV rv;
+
+        memset(signature, 0, sizeof signature);
+        rv = sign(session, private, i, signature, &size);
+        if (rv == CKR_OK) {
+            OK(verify(session, public, i, signature, size));
+            ++right;
+        } else {
+            GIVES(rv, CKR_DEVICE_ERROR);
+            CHECK(memcmp(signature, zeros, sizeof zeros) == 0);
+            ++wrong;
+        }
+    }
+    printf("%lu %lu\n", right, wrong);
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Generate key pairs in the token until killed; each is said when it is there. */
+static void test_generate(void)
+{
+    CK_SESSION_HANDLE session = start();
+    CK_OBJECT_HANDLE public, private;
+
+    for (;;) {
+        generate(session, 512, true, &public, &private);
+        printf("made\n");
+        fflush(stdout);
+    }
+}
+
+/* Use a key and log out, then die: the core is searched. Prints the modulus and the process. */
+static void test_core(void)
+{
+    CK_SESSION_HANDLE session = start();
+    CK_OBJECT_HANDLE found;
+    CK_OBJECT_CLASS class = CKO_PRIVATE_KEY;
+    CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class}};
+    CK_BYTE signature[ROOM];
+    CK_ULONG size, count;
+
+    OK(p11->C_FindObjectsInit(session, template, 1));
+    OK(p11->C_FindObjects(session, &found, 1, &count));
+    CHECK(count == 1);
+    OK(p11->C_FindObjectsFinal(session));
+    OK(sign(session, found, 1, signature, &size));
+    printf("signed\n");
+    fflush(stdout);
+    (void)getchar();
+    OK(p11->C_Logout(session));
+    printf("logged out\n");
+    fflush(stdout);
+    (void)getchar();
+}
+
+int main(int count, char **arguments)
+{
+    const char *const name = count > 2 ? arguments[2] : "";
+    const unsigned long number = count > 3 ? strtoul(arguments[3], NULL, 10) : 0;
+
+    CHECK(count > 2);
+    load(arguments[1]);
+    if (strcmp(name, "life") == 0) {
+        test_life();
+    } else if (strcmp(name, "fork") == 0) {
+        test_fork();
+    } else if (strcmp(name, "threads") == 0) {
+        test_threads(number);
+    } else if (strcmp(name, "end") == 0) {
+        test_end(arguments[3]);
+    } else if (strcmp(name, "wait") == 0) {
+        test_wait();
+    } else if (strcmp(name, "faults") == 0) {
+        test_faults(number);
+    } else if (strcmp(name, "generate") == 0) {
+        test_generate();
+    } else if (strcmp(name, "core") == 0) {
+        test_core();
+    } else {
+        CHECK(!"a test");
+    }
+    return 0;
+}

@@ -1,0 +1,158 @@
+"""What other modules were bad at: check.c, also with the compiler's sanitizers."""
+
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from coprime.flow.tools import ToolError, run_tool
+from coprime.token import build
+from tests.token.tokens import PIN, compile_check
+
+pytestmark = pytest.mark.xdist_group("token")
+
+SANITIZERS = {
+    "none": (),
+    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "thread": ("-fsanitize=thread",),
+}
+TESTS = ("life", "fork", "threads 32", "end finalize", "end logout", "end close", "wait")
+FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
+
+
+@pytest.fixture(scope="session", params=SANITIZERS)
+def sanitized(request, module, tmp_path_factory):
+    """The module and check.c, with a sanitizer."""
+    folder = tmp_path_factory.mktemp("sanitized")
+    options = SANITIZERS[request.param]
+    try:
+        program = compile_check(folder, *options)
+        shutil.copy(build.build_module(options), folder / build.MODULE)
+    except ToolError as error:
+        pytest.skip(f"the compiler has no sanitizer: {error}".splitlines()[0])
+    shutil.copy(module.with_name(build.SIMULATION), folder)
+    return program, folder / build.MODULE
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_check(sanitized, token, test):
+    program, module = sanitized
+    token.run(program, module, *test.split(), environment=FOUR_ENGINES)
+
+
+@pytest.mark.slow
+def test_ten_thousand_signatures(check, token):
+    """By 16 threads on 8 engines: none lost, none wrong, none twice."""
+    eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
+    token.run(check, token.module, "threads", 10_000, environment=eight)
+
+
+@pytest.fixture(scope="session")
+def faulty(tmp_path_factory):
+    """An engine that errs."""
+    library = tmp_path_factory.mktemp("faulty") / "faulty.so"
+    source = Path(__file__).with_name("faulty.c")
+    flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,-z,nodelete")
+    run_tool("the C compiler", [build._compiler(), *flags, source, "-o", library, "-ldl"])
+    return library
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 9))]
+)
+def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed):
+    """check.c verifies each signature; one that fails leaves nothing in the caller's memory."""
+    engine = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}",
+        "FAULTY_ENGINE": str(token.module.with_name(build.SIMULATION)),
+        "FAULTY_SEED": str(seed),
+        "FAULTY_RATE": "1000",
+    }
+    count = 60 if seed == 1 else 400
+    said = token.run(check, token.module, "faults", count, environment=engine)
+    right, wrong = map(int, said.split())
+    assert right + wrong == count
+    assert right > count // 2
+    assert wrong > 0
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_while_keys_are_written(check, token, count):
+    """At a random moment: the token opens, and every key is there as a pair, or not at all."""
+    before = token.folder.with_name("before")
+    shutil.copytree(token.folder, before)
+    generator = random.Random(23)
+    made = 0
+    for _ in range(count):
+        with subprocess.Popen(
+            [check, token.module, "generate"], env=token.environment, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout
+            said = process.stdout.readline()
+            time.sleep(generator.random() * 0.15)
+            process.kill()
+            made += (said + process.stdout.read()).count(b"made\n")
+        listed = token.tool("--login", "--pin", PIN, "-O")
+        private, public = (listed.count(f"{kind} Key Object") for kind in ("Private", "Public"))
+        assert private == public
+        assert private in (made, made + 1)  # the last one may be there before it is said
+        made = private
+        if made > 20:
+            shutil.rmtree(token.folder)
+            shutil.copytree(before, token.folder)
+            made = 0
+
+
+def test_another_process_makes_the_token_anew(token):
+    """Who is logged in is logged out, and the keys are gone."""
+    token.generate(bits=1024)
+    listed = token.tool("--login", "--pin", PIN, "-O")
+    assert "rsa1" in listed
+    token.tool("--init-token", "--slot", "0", "--label", "t1", "--so-pin", "12345678")
+    assert "rsa1" not in token.tool("-O")
+
+
+def test_a_damaged_file_is_refused(token):
+    path = token.folder / "token"
+    content = path.read_bytes()
+    for place in (0, 20, len(content) // 2, len(content) - 1):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        assert "CKR_TOKEN_NOT_RECOGNIZED" in token.tool("-O", check=False)
+    for length in (0, 10, len(content) - 1):
+        path.write_bytes(content[:length])
+        assert "CKR_TOKEN_NOT_RECOGNIZED" in token.tool("-O", check=False)
+    path.write_bytes(content)
+    token.tool("--login", "--pin", PIN, "-O")
+
+
+def test_a_device_that_is_not_there(token):
+    token.generate(bits=1024)
+    sign = ("--login", "--pin", PIN, "--sign", "--id", "01", "-m", "RSA-PKCS")
+    for device in ("uio:/dev/no-such-uio", "sim:/no/such/library.so"):
+        absent = {"COPRIME_TOKEN_DEVICE": device}
+        said = token.tool(*sign, "-i", os.devnull, check=False, environment=absent)
+        assert "CKR_DEVICE_ERROR" in said
+    with contextlib.suppress(FileNotFoundError):
+        (token.folder / "lock").unlink()
+    said = token.tool("-L", check=False, environment={"COPRIME_TOKEN_DEVICE": "pci:0"})
+    assert "CKR_FUNCTION_FAILED" in said
+
+
+def test_slots_of_a_file(token, tmp_path):
+    (tmp_path / "token.conf").write_text(
+        f"# two slots\nslot {token.folder} sim\n\nslot {tmp_path}/other sim,sim\n"
+    )
+    environment = {"COPRIME_TOKEN_DIR": "", "COPRIME_TOKEN_CONF": str(tmp_path / "token.conf")}
+    said = token.tool("-L", environment=environment)
+    assert "Slot 0" in said
+    assert "Slot 1" in said
+    assert "uninitialized" in said
+    (tmp_path / "token.conf").write_text("slots\n")
+    assert "CKR_FUNCTION_FAILED" in token.tool("-L", check=False, environment=environment)
