@@ -1,7 +1,7 @@
 /* A simulated engine that errs: it stands between the module and the engine that FAULTY_ENGINE
-   names, is never unloaded, as its random numbers go on, and once in about FAULTY_RATE accesses does one of these: change a bit of what is read, or
+   names. Once in about FAULTY_RATE accesses it does one of these: change a bit of what is read, or
    written; leave a write out; say too early that a command has ended. Its random numbers start with
-   FAULTY_SEED. */
+   FAULTY_SEED, and go on when the engine is opened again: it is never unloaded. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>

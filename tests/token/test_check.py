@@ -25,7 +25,13 @@ TESTS = ("life", "fork", "threads 32", "end finalize", "end logout", "end close"
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 
 
-@pytest.fixture(scope="session", params=SANITIZERS)
+@pytest.fixture(
+    scope="session",
+    params=[
+        "none",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("address", "thread")),
+    ],
+)
 def sanitized(request, module, tmp_path_factory):
     """The module and check.c, with a sanitizer."""
     folder = tmp_path_factory.mktemp("sanitized")
