@@ -214,7 +214,8 @@ class Phases(wiring.Component):
             joining,
         )
         self._make_slots(m, now, k, second)
-        even = got_c[READ_LATENCY] & self.preparing & ~self.inverse_is_odd
+        even = Signal()  # what is read comes late in its cycle
+        m.d.sync += even.eq(got_c[READ_LATENCY] & self.preparing & ~self.inverse_is_odd)
         m.d.comb += self.fault.eq(~phase.valid | even)
         return m
 
