@@ -131,7 +131,9 @@ class LaneModel:
         self.timeline = OverlapModel(self) if self.multiplication.overlaps else None
         """When products begin that overlap."""
         self._kinds = {
-            kind: kinds for kinds in step_kinds(program, capabilities) for kind in kinds.kinds
+            kind: kinds
+            for kinds in step_kinds(program, capabilities, overlaps=self.multiplication.overlaps)
+            for kind in kinds.kinds
         }
 
     @property

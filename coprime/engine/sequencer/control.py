@@ -53,11 +53,16 @@ class KindsOfSteps(Protocol):
         ...
 
 
-def step_kinds(program: Program, capabilities: Capabilities) -> list[KindsOfSteps]:
-    """All kinds of steps that a program has; the linear steps are the last ones."""
+def step_kinds(
+    program: Program, capabilities: Capabilities, *, overlaps: bool
+) -> list[KindsOfSteps]:
+    """All kinds of steps that a program has; the linear steps are the last ones.
+
+    An exponent's bit comes late where products overlap.
+    """
     kinds: list[KindsOfSteps] = [
         MultiplySteps(program, capabilities),
-        ScanSteps(program, capabilities),
+        ScanSteps(program, capabilities, late=overlaps),
         BarrierSteps(),
         BranchSteps(),
         PassSteps(),
@@ -125,10 +130,10 @@ class Sequencer(wiring.Component):
         self.numbers = numbers
         self.leads = leads
         kinds, width = program.kinds, capabilities.digit_width
-        self.step_kinds = step_kinds(program, capabilities)
+        self.step_kinds = step_kinds(program, capabilities, overlaps=overlaps)
         self.memory = ProgramMemory(program, numbers, target)
         self.lengths_allowed = LengthCheck(program, capabilities)
-        self.scanner = ExponentScanner(program, capabilities, target)
+        self.scanner = ExponentScanner(program, capabilities, target, late=overlaps)
         # Optional hardware: each is there or not.
         self.current: CurrentContext | None = None
         if program.alternates:

@@ -14,6 +14,7 @@ from coprime.cells.luts import select_bit
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
 from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Reference, Scratch
 from coprime.program.steps import Step, StepKind, exponent_blinding_bits
@@ -98,6 +99,8 @@ class ExponentScanner(wiring.Component):
     Parameters
     ----------
     program, capabilities
+    late : bool
+        The bit comes from a register, a cycle after it has been moved to, or taken.
     target : Target
         With XC7 the choice of the bit is of explicit LUTs.
 
@@ -119,10 +122,13 @@ class ExponentScanner(wiring.Component):
     DIGIT_CYCLES = READ_LATENCY + 2
     """From one digit to the next: seek, read, the waiting, take."""
 
-    def __init__(self, program: Program, capabilities: Capabilities, target: Target):
+    def __init__(
+        self, program: Program, capabilities: Capabilities, target: Target, *, late: bool = False
+    ):
         self.program = program
         self.width = capabilities.digit_width
         self.target = target
+        self.late = late
         self.start = (
             WindowStart(program, capabilities) if StepKind.SCAN_WINDOWS in program.kinds else None
         )
@@ -241,7 +247,10 @@ class ExponentScanner(wiring.Component):
             with m.Elif(self.take):
                 m.d.sync += register.eq(source)
         bits = [select_bit(m, register, self.bit_index, self.target) for register, *_ in registers]
-        m.d.comb += self.bit.eq(reduce(or_, bits))
+        selected = reduce(or_, bits)
+        if self.late:
+            selected = history(m, "selected", selected, 1)[-1]
+        m.d.comb += self.bit.eq(selected)
         if self.program.evens_exponents:
             with m.If(self.even_exponent & self.last_bit & self.private):
                 m.d.comb += self.bit.eq(0)

@@ -66,8 +66,8 @@ class ScanSteps:
     """The states of steps that start to read an exponent, and the steps on integers.
 
     SCAN_START, NEXT_DIGIT, READ_DIGIT, the waiting and TAKE_DIGIT bring the first digit. SCAN and
-    COUNT then look at a bit a cycle. Any step that moves to a bit of another digit passes through
-    NEXT_DIGIT, too.
+    COUNT then look at a bit a cycle; a bit that comes `late` is waited for in AWAIT_BIT. Any step
+    that moves to a bit of another digit passes through NEXT_DIGIT, too.
     """
 
     first_state = "SCAN_START"
@@ -76,6 +76,10 @@ class ScanSteps:
 
     program: Program
     capabilities: Capabilities
+    late: bool = False
+
+    def __post_init__(self) -> None:
+        assert not self.late or StepKind.LOAD_COUNTER not in self.kinds
 
     @property
     def kinds(self) -> frozenset[StepKind]:
@@ -103,7 +107,7 @@ class ScanSteps:
             m.next = "FETCH"
             if finds:
                 with m.If(kind.matches(*finds)):
-                    m.next = "SCAN"
+                    m.next = "AWAIT_BIT" if self.late else "SCAN"
             if StepKind.LOAD_COUNTER in self.kinds:
                 with m.If(kind == StepKind.LOAD_COUNTER):
                     m.next = "COUNT"
@@ -116,8 +120,11 @@ class ScanSteps:
             self._count(m, control)
 
     def _find(self, m: Module, control: "Sequencer") -> None:
-        """The highest 1, a cycle for each bit."""
+        """The highest 1, a cycle for each bit, or two."""
         bit, last_bit = control.scanner.bit, control.scanner.last_bit
+        if self.late:
+            with m.State("AWAIT_BIT"):
+                m.next = "SCAN"
         with m.State("SCAN"):
             m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit & last_bit)]
             m.d.comb += control.next_bit.eq(~bit & ~last_bit)
@@ -125,6 +132,9 @@ class ScanSteps:
                 m.next = "FETCH"
             with m.Elif(control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
+            if self.late:
+                with m.Else():
+                    m.next = "AWAIT_BIT"
 
     def _count(self, m: Module, control: "Sequencer") -> None:
         """Every bit into the counter, a cycle for each."""
@@ -151,10 +161,10 @@ class ScanSteps:
             lane.pc.move(jump=0, forward=1)
             return
         counts = step.kind is StepKind.LOAD_COUNTER
-        lane.cycles += 1
+        lane.cycles += 1 + self.late
         count = scanner.bit(step)
         while not scanner.is_last and (count < 1 << COUNTER_BITS if counts else not count):
-            lane.cycles += 1 + scanner.next_bit()
+            lane.cycles += 1 + self.late + scanner.next_bit()
             count = count << 1 | scanner.bit(step)
         if not counts:
             lane.pc.move(jump=not count, forward=count)
