@@ -61,7 +61,7 @@ def _values() -> dict[str, Completion]:
     return {
         "FAMILY": _words("families", [*FAMILIES, CLUSTER]),
         "NAME=VALUE": _parameters(),
-        "DEVICE": _words("devices", [*devices, "uio:/dev/uio0"]),
+        "DEVICE": _words("devices", [*devices, "serial:/dev/ttyUSB0", "uio:/dev/uio0"]),
         "KIND": _words("kinds", KINDS),
         "LIST": _words("paddings", [padding.value for padding in Padding]),
         "SPEC.toml": _words("specifications", SPECIFICATIONS, files=True),

@@ -16,6 +16,7 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device
 from coprime.device.cluster import Cluster
 from coprime.device.keyed_cluster import KeyedCluster
+from coprime.device.serial import BAUD, open_serial
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.device.uio import UioDevice
 from coprime.engine.lengths import Lengths
@@ -27,7 +28,7 @@ __all__ = ["NamedDevice", "add_device", "parse_device"]
 
 DEFAULT = "sim:compact"
 """The device if none is named."""
-_FORMS = "sim:FAMILY[,NAME=VALUE...] or uio:PATH"
+_FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
 class Key(Protocol):
@@ -104,14 +105,36 @@ class Uio:
     def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
         """Open the device, and compare the key's lengths with those that it reports."""
         with UioDevice(self.path) as device:
-            driver = _driver(device)
-            excess = key.lengths.excess(driver)
-            if excess:
-                raise ValueError(f"the accelerator at uio:{self.path} takes {excess}")
-            yield driver
+            yield _checked_driver(device, key, f"uio:{self.path}")
 
 
-KINDS: Mapping[str, type[NamedDevice]] = {"sim": Simulated, "uio": Uio}
+@dataclass(frozen=True)
+class Serial:
+    """`serial:PATH[,BAUD]`: a board at a serial port."""
+
+    path: str
+    baud: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read path and baud."""
+        path, _, baud = text.partition(",")
+        if not path:
+            raise ValueError("serial: needs the path of a port, such as serial:/dev/ttyUSB0")
+        if not baud:
+            return cls(path, BAUD)
+        if not (baud.isascii() and baud.isdigit() and int(baud)):
+            raise ValueError(f"serial:{path} needs bits per second, such as {BAUD}, not {baud!r}")
+        return cls(path, int(baud))
+
+    @contextmanager
+    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+        """Open a session, and compare the key's lengths with those that the board reports."""
+        with open_serial(self.path, self.baud) as device:
+            yield _checked_driver(device, key, f"serial:{self.path}")
+
+
+KINDS: Mapping[str, type[NamedDevice]] = {"sim": Simulated, "serial": Serial, "uio": Uio}
 
 
 def add_device(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -123,7 +146,8 @@ def add_device(parser: argparse.ArgumentParser, *, optional: bool = False) -> No
         default=None if optional else DEFAULT,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
-        f" key; uio:/dev/uioN is hardware under Linux ({default})",
+        " key; serial:PATH[,BAUD] is a board at a serial port, such as serial:/dev/ttyUSB0;"
+        f" uio:/dev/uioN is hardware under Linux ({default})",
     )
 
 
@@ -161,3 +185,12 @@ def _driver(device: Device) -> Accelerator | KeyedCluster:
     if device.read32(register.address) == register["ID"].reset:
         return KeyedCluster(Cluster(device))
     return Accelerator(device)
+
+
+def _checked_driver(device: Device, key: Key, name: str) -> Accelerator | KeyedCluster:
+    """The driver, of hardware that takes the key; ValueError if it does not."""
+    driver = _driver(device)
+    excess = key.lengths.excess(driver)
+    if excess:
+        raise ValueError(f"the accelerator at {name} takes {excess}")
+    return driver

@@ -28,8 +28,18 @@ def nothing_is_built(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sim", "a device is sim:FAMILY[,NAME=VALUE...] or uio:PATH, not 'sim'"),
-        ("tape:0", "a device is sim:FAMILY[,NAME=VALUE...] or uio:PATH, not 'tape:0'"),
+        (
+            "sim",
+            "a device is sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH, not 'sim'",
+        ),
+        (
+            "tape:0",
+            "a device is sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH, not 'tape:0'",
+        ),
+        ("serial:", "serial: needs the path of a port, such as serial:/dev/ttyUSB0"),
+        ("serial:,9600", "serial: needs the path of a port, such as serial:/dev/ttyUSB0"),
+        ("serial:/dev/ttyUSB0,fast", "serial:/dev/ttyUSB0 needs bits per second, such as 115200,"),
+        ("serial:/dev/ttyUSB0,0", "serial:/dev/ttyUSB0 needs bits per second, such as 115200,"),
         ("uio:", "uio: needs the path of a device, such as uio:/dev/uio0"),
         ("sim:fdmf", "no family is called 'fdmf'; did you mean fdfm?"),
         ("sim:compact,maxbits=1024", "compact has no parameter 'maxbits'; did you mean max_bits?"),

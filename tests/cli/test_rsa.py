@@ -198,6 +198,8 @@ def test_a_digest_is_signed_as_its_message(capsys, tmp_path, monkeypatch, intege
     [
         ("uio:none", "'none' is no UIO device: No such file or directory"),
         ("uio:/dev/null", "'/dev/null' is no UIO device: No such device"),
+        ("serial:/dev/none", "/dev/none cannot be opened: No such file or directory"),
+        ("serial:/dev/null", "/dev/null is no serial port, or cannot have 115200 baud"),
     ],
 )
 def test_no_device(capsys, key_file, device, sentence):

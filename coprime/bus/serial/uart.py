@@ -14,6 +14,7 @@ from amaranth.lib.wiring import In, Out
 __all__ = ["Receiver", "Transmitter", "divisor_of"]
 
 _FRAME = 10
+_BREAK = 16
 _PARTS = 8  # of a clock cycle, in which times are counted
 _TOLERANCE = Fraction(1, 100)
 
@@ -121,7 +122,8 @@ class Receiver(wiring.Component):
     broken : 1 bit, out
         For one cycle: a stop bit was 0.
     pause : 1 bit, out
-        With `broken`: so were all bits. The sender holds the wire at 0, a break.
+        For one cycle: the wire has been 0 for 16 bits more. The sender holds it, a break: with
+        fewer, a stop bit that was disturbed before a byte of zeros would be one.
 
     Raises TypeError or ValueError for another divisor.
     """
@@ -148,7 +150,7 @@ class Receiver(wiring.Component):
         wire = Signal(init=1)
         m.submodules.synchronizer = FFSynchronizer(self.rx, wire, init=1)
         count = Signal(range(self._bit))
-        left = Signal(range(_FRAME))  # bits that follow the one under way
+        left = Signal(range(_BREAK))  # bits that follow the one under way
         with m.FSM():
             with m.State("REST"):
                 m.d.sync += [count.eq(self._bit // 2 - _PARTS), left.eq(_FRAME - 1)]
@@ -164,15 +166,24 @@ class Receiver(wiring.Component):
                         m.d.comb += [
                             self.valid.eq(wire),
                             self.broken.eq(~wire),
-                            self.pause.eq(~wire & (self.data == 0)),
                         ]
+                        m.d.sync += left.eq(_BREAK - 1)
                         with m.If(wire):
                             m.next = "REST"
                         with m.Else():
                             m.next = "RECOVER"
                     with m.Else():
                         m.d.sync += self.data.eq(Cat(self.data[1:], wire))
-            with m.State("RECOVER"), m.If(wire):
+            with m.State("RECOVER"):
+                m.d.sync += count.eq(_next_count(count, self._bit))
+                with m.If(wire):
+                    m.next = "REST"
+                with m.Elif(count < _PARTS):
+                    m.d.sync += left.eq(left - 1)
+                    with m.If(left == 0):
+                        m.d.comb += self.pause.eq(1)
+                        m.next = "BREAK"
+            with m.State("BREAK"), m.If(wire):
                 m.next = "REST"
         return m
 

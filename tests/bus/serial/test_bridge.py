@@ -210,7 +210,7 @@ def test_sessions(link):
         # A break in the middle of a request, and then in the middle of a byte of the answer.
         request = wire.frames.request(1, Request.READ, 0x400, count=1)
         await wire.send(context, request[:-2])
-        await wire.hold(context, 0, 11 * DIVISOR)
+        await wire.hold(context, 0, 27 * DIVISOR)
         await wire.hold(context, 1, DIVISOR)
         assert wire.resets == 3 and not context.get(wire.bridge.session)
         assert await wire.ask(context, 1, Request.POLL) == [(1, Status.CLOSED, [])]

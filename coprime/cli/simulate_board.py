@@ -1,0 +1,59 @@
+"""`coprime simulate-board`: a board in simulation that programs reach through a serial port."""
+
+import argparse
+import time
+from fractions import Fraction
+
+from coprime.bus.serial.uart import divisor_of
+from coprime.catalog import ClusterChoice
+from coprime.device.serial import BAUD
+from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
+from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
+
+from .options import add_design, chosen_design
+from .output import announce
+
+__all__ = ["SUMMARY", "add_options", "run"]
+
+SUMMARY = "Simulate a board at a serial port, for --device serial:."
+_CLOCK_MHZ = 12
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `coprime simulate-board`."""
+    add_design(parser)
+    parser.add_argument(
+        "--baud", type=int, default=BAUD, metavar="N", help=f"bits per second ({BAUD})"
+    )
+    parser.add_argument(
+        "--clock",
+        type=float,
+        default=_CLOCK_MHZ,
+        metavar="MHZ",
+        help=f"clock of the board, which is a number of cycles for each bit ({_CLOCK_MHZ})",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Build the board and run it until Ctrl-C."""
+    choice = chosen_design(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError("the board is for one engine: name its family")
+    if options.baud < 1:
+        raise ValueError(f"--baud must be at least 1, not {options.baud}")
+    if not 0 < options.clock <= 1000:
+        raise ValueError(f"--clock must be over 0 and at most 1000 MHz, not {options.clock:g}")
+    clock = int(Fraction(str(options.clock)) * 10**6)
+    divisor = divisor_of(clock, options.baud)
+    announce(choice)
+    verilog = serial_board_verilog(choice, divisor)
+    with (
+        SimulatedBoard(verilog, MODULE_NAME, clock=clock, baud=options.baud) as board,
+        BoardTerminal(board) as terminal,
+    ):
+        print(f"--device serial:{terminal.path},{options.baud}", flush=True)
+        try:
+            while True:
+                time.sleep(1)
+        except KeyboardInterrupt:
+            print(f"{board.cycles:,} cycles, {board.busy:,} of them with a byte on a wire")

@@ -1,0 +1,61 @@
+"""The least board for an accelerator: a clock and a serial wire, no buttons and no LEDs."""
+
+from fractions import Fraction
+
+from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.serial.accelerator import SerialAccelerator
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.flow.verilog import to_verilog
+
+__all__ = ["MODULE_NAME", "SerialBoard", "serial_board_verilog"]
+
+MODULE_NAME = "coprime_serial_board"
+
+
+class SerialBoard(wiring.Component):
+    """An accelerator with its bridge, in reset for the first cycles after configuration.
+
+    Parameters
+    ----------
+    accelerator : SerialAccelerator
+
+    Members
+    -------
+    clk : 1 bit, in
+    rx, tx : 1 bit each, in and out
+        The wires, 1 at rest.
+    """
+
+    def __init__(self, accelerator: SerialAccelerator):
+        self.accelerator = accelerator
+        super().__init__({"clk": In(1), "rx": In(1), "tx": Out(1, init=1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Make the clock domain, with its reset."""
+        m = Module()
+        m.domains.sync = sync = ClockDomain()
+        m.submodules.accelerator = accelerator = self.accelerator
+        configured = Signal(4, reset_less=True)
+        m.d.sync += configured.eq(configured + ~configured.all())
+        m.d.comb += [
+            sync.clk.eq(self.clk),
+            sync.rst.eq(~configured.all()),
+            accelerator.rx.eq(self.rx),
+            self.tx.eq(accelerator.tx),
+        ]
+        return m
+
+
+def serial_board_verilog(choice: Choice, divisor: int | Fraction) -> str:
+    """Verilog of the board with a design's accelerator; the top module is MODULE_NAME.
+
+    Raises ValueError for a design that takes random bytes, TypeError or ValueError for a divisor
+    that SerialBridge refuses.
+    """
+    accelerator = SerialAccelerator(choice.design.hardware(Target.GENERIC), divisor)
+    header = f"{MODULE_NAME}: {choice.family.name} behind a serial wire, {divisor} cycles a bit"
+    return to_verilog(SerialBoard(accelerator), MODULE_NAME, header=header)
