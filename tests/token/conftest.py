@@ -8,7 +8,7 @@ import pytest
 from coprime.flow.tools import ToolError
 from coprime.token.build import build_token
 from coprime.token.module import Module
-from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check
+from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check, compile_faulty
 
 
 @pytest.fixture(scope="session")
@@ -59,3 +59,9 @@ def keyed(module, ready, tmp_path_factory):
 def check(module, tmp_path_factory):
     """The program check.c."""
     return compile_check(tmp_path_factory.mktemp("check"))
+
+
+@pytest.fixture(scope="session")
+def faulty(tmp_path_factory):
+    """An engine that errs: faulty.c."""
+    return compile_faulty(tmp_path_factory.mktemp("faulty"))

@@ -6,11 +6,10 @@ import random
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from coprime.flow.tools import ToolError, run_tool
+from coprime.flow.tools import ToolError
 from coprime.token import build
 from tests.token.tokens import PIN, compile_check
 
@@ -56,16 +55,6 @@ def test_ten_thousand_signatures(check, token):
     """By 16 threads on 8 engines: none lost, none wrong, none twice."""
     eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
     token.run(check, token.module, "threads", 10_000, environment=eight)
-
-
-@pytest.fixture(scope="session")
-def faulty(tmp_path_factory):
-    """An engine that errs."""
-    library = tmp_path_factory.mktemp("faulty") / "faulty.so"
-    source = Path(__file__).with_name("faulty.c")
-    flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,-z,nodelete")
-    run_tool("the C compiler", [build._compiler(), *flags, source, "-o", library, "-ldl"])
-    return library
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ class Token:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("COPRIME_T")}
         return kept | {
             "COPRIME_TOKEN_DIR": str(self.folder),
+            "COPRIME_TOKEN_KEYGEN": "software",  # a simulated engine takes 20 s for 2048 bits
             "PKCS11_MODULE_PATH": str(self.module),
         }
 
@@ -67,3 +68,12 @@ def compile_check(folder, *options):
     command = [build._compiler(), *flags, *build._headers(), source]
     run_tool("the C compiler", [*command, "-o", program, "-lpthread", "-ldl"])
     return program
+
+
+def compile_faulty(folder):
+    """Compile faulty.c, an engine that errs."""
+    library = folder / "faulty.so"
+    source = Path(__file__).with_name("faulty.c")
+    flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,-z,nodelete")
+    run_tool("the C compiler", [build._compiler(), *flags, source, "-o", library, "-ldl"])
+    return library

@@ -10,24 +10,38 @@
 #include <unistd.h>
 
 static const char *const file_name = "/etc/coprime/token.conf";
-static const char *const default_device = "sim";
+
+/* Add a slot; null or an empty string for what is not given. */
+static bool add(config_slot *add_slot, void *context, const char *folder, const char *device,
+                const char *keygen)
+{
+    struct slot slot = {folder, device && device[0] ? device : "sim", true};
+
+    if (keygen && strcmp(keygen, "software") == 0) {
+        slot.device_generates = false;
+    } else if (keygen && keygen[0] && strcmp(keygen, "device") != 0) {
+        return false;
+    }
+    return add_slot(context, &slot);
+}
 
 /* A line of the file. */
 static bool read_line(char *line, config_slot *slot, void *context)
 {
     static const char *const blanks = " \t\r\n";
     char *rest = NULL;
-    const char *const word = strtok_r(line, blanks, &rest), *folder, *device;
+    const char *const word = strtok_r(line, blanks, &rest), *folder, *device, *keygen;
 
     if (word == NULL || word[0] == '#') {
         return true;
     }
     folder = strtok_r(NULL, blanks, &rest);
     device = strtok_r(NULL, blanks, &rest);
+    keygen = strtok_r(NULL, blanks, &rest);
     if (strcmp(word, "slot") != 0 || folder == NULL || strtok_r(NULL, blanks, &rest)) {
         return false;
     }
-    return slot(context, folder, device ? device : default_device);
+    return add(slot, context, folder, device, keygen);
 }
 
 static bool read_file(FILE *file, config_slot *slot, void *context)
@@ -44,7 +58,7 @@ static bool read_file(FILE *file, config_slot *slot, void *context)
 }
 
 /* The user's folder for data. */
-static bool default_slot(config_slot *slot, void *context)
+static bool default_slot(config_slot *slot, void *context, const char *keygen)
 {
     const char *const data = secure_getenv("XDG_DATA_HOME"), *home = secure_getenv("HOME");
     char path[PATH_MAX], buffer[4096];
@@ -59,23 +73,24 @@ static bool default_slot(config_slot *slot, void *context)
     } else {
         length = snprintf(path, sizeof path, "%s/.local/share/coprime/token", home ? home : "");
     }
-    return length > 0 && length < PATH_MAX && slot(context, path, default_device);
+    return length > 0 && length < PATH_MAX && add(slot, context, path, NULL, keygen);
 }
 
 bool config_read(config_slot *slot, void *context)
 {
     const char *const folder = secure_getenv("COPRIME_TOKEN_DIR");
     const char *const device = secure_getenv("COPRIME_TOKEN_DEVICE");
+    const char *const keygen = secure_getenv("COPRIME_TOKEN_KEYGEN");
     const char *const path = secure_getenv("COPRIME_TOKEN_CONF");
     FILE *file;
     bool read;
 
     if (folder && folder[0]) {
-        return slot(context, folder, device && device[0] ? device : default_device);
+        return add(slot, context, folder, device, keygen);
     }
     file = fopen(path ? path : file_name, "re");
     if (file == NULL) {
-        return path == NULL && default_slot(slot, context);
+        return path == NULL && default_slot(slot, context, keygen);
     }
     read = read_file(file, slot, context);
     (void)fclose(file);

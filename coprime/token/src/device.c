@@ -2,12 +2,16 @@
 
 #include "device.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <openssl/crypto.h>
 
+#include "coprime_keygen.h"
 #include "engine.h"
+#include "secret.h"
 
 /* An engine of the device. While it is `taken`, its other members are the taker's. */
 struct engine {
@@ -186,8 +190,8 @@ static bool is_right(const struct rsa_key *key, const uint8_t *input, const uint
     return right;
 }
 
-static int compute(struct engine *engine, struct rsa_key *key, const uint8_t *input,
-                   uint8_t *result)
+static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_t *input,
+                        uint8_t *result)
 {
     uint32_t x[COPRIME_WORDS(MAX_RSA_BITS)];
     const uint32_t count = COPRIME_WORDS(key->bits);
@@ -214,8 +218,11 @@ static int compute(struct engine *engine, struct rsa_key *key, const uint8_t *in
     return error;
 }
 
+/* What an engine is taken for; gives the driver's error. */
+typedef int work(struct engine *engine, void *context);
+
 /* A shared engine is opened anew each time: another process may have used it meanwhile. */
-static int use(struct engine *engine, struct rsa_key *key, const uint8_t *input, uint8_t *result)
+static int use(struct engine *engine, work *run, void *context)
 {
     const bool shared = engine->kind->lock != NULL;
     const bool fresh = engine->handle == NULL || shared;
@@ -232,7 +239,7 @@ static int use(struct engine *engine, struct rsa_key *key, const uint8_t *input,
         error = coprime_open(&engine->driver);
     }
     if (!error) {
-        error = compute(engine, key, input, result);
+        error = run(engine, context);
     }
     if (shared) {
         (void)coprime_wipe(&engine->driver);
@@ -248,18 +255,17 @@ static bool is_of_the_key(int error)
            error == COPRIME_ERROR_EXPONENT_LENGTH;
 }
 
-CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
-                     uint8_t *result)
+/* Have an engine work, best the one that holds the key with this number. */
+static CK_RV use_any(struct device *device, uint64_t key, work *run, void *context)
 {
-    struct engine *const engine = take_engine(device, key->number);
-    int error = use(engine, key, input, result);
+    struct engine *const engine = take_engine(device, key);
+    int error = use(engine, run, context);
 
     if (is_of_the_key(error)) { /* unless the engine is disturbed: it says so twice, then */
         close_engine(engine);
-        error = use(engine, key, input, result);
+        error = use(engine, run, context);
     }
     if (error) {
-        OPENSSL_cleanse(result, key->bytes);
         close_engine(engine);
     }
     free_engine(device, engine);
@@ -267,6 +273,114 @@ CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *
         return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
     }
     return CKR_OK;
+}
+
+/* A private operation. */
+struct operands {
+    struct rsa_key *key;
+    const uint8_t *input;
+    uint8_t *result;
+};
+
+static int compute(struct engine *engine, void *context)
+{
+    const struct operands *const operands = context;
+
+    return exponentiate(engine, operands->key, operands->input, operands->result);
+}
+
+CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
+                     uint8_t *result)
+{
+    struct operands operands = {key, input, result};
+    const CK_RV rv = use_any(device, key->number, compute, &operands);
+
+    if (rv != CKR_OK) {
+        OPENSSL_cleanse(result, key->bytes);
+    }
+    return rv;
+}
+
+/* A key pair that is wanted, and memory for it. */
+struct wanted {
+    struct coprime_generation generation;
+    struct attributes *numbers;
+    uint32_t *words; /* COPRIME_KEYGEN_MEMORY */
+};
+
+static int random_of_the_system(void *context, uint8_t *bytes, size_t size)
+{
+    (void)context;
+    while (size) {
+        const ssize_t got = getrandom(bytes, size, 0);
+
+        if (got < 0 && errno != EINTR) {
+            return 1;
+        }
+        if (got > 0) {
+            bytes += got;
+            size -= (size_t)got;
+        }
+    }
+    return 0;
+}
+
+/* Set the words of a number as an attribute, the highest byte first. */
+static bool set_words(struct attributes *numbers, enum rsa_number number, const uint32_t *words,
+                      uint32_t bits)
+{
+    const size_t size = (bits + 7) / 8;
+    uint8_t bytes[MAX_RSA_BYTES];
+    const bool set = coprime_to_bytes(bytes, size, words, COPRIME_WORDS(bits)) == 0 &&
+                     attributes_set(numbers, rsa_attributes[number], bytes, size);
+
+    OPENSSL_cleanse(bytes, sizeof bytes);
+    return set;
+}
+
+static int generate(struct engine *engine, void *context)
+{
+    const struct wanted *const wanted = context;
+    const uint32_t bits = wanted->generation.bits, half = bits / 2;
+    struct attributes *const numbers = wanted->numbers;
+    struct coprime_memory memory = {wanted->words, COPRIME_KEYGEN_MEMORY(bits)};
+    struct coprime_private_key key;
+    int error;
+
+    engine->loaded = 0;
+    error = coprime_generate_key(&engine->driver, &wanted->generation, &key, &memory);
+    if (error) {
+        return error;
+    }
+    if (!set_words(numbers, RSA_N, key.public_key.modulus.value, bits) ||
+        !set_words(numbers, RSA_E, key.public_key.exponent, key.public_key.exponent_bits) ||
+        !set_words(numbers, RSA_D, key.d, bits) || !set_words(numbers, RSA_P, key.p.value, half) ||
+        !set_words(numbers, RSA_Q, key.q.value, half) || !set_words(numbers, RSA_DP, key.dp, half) ||
+        !set_words(numbers, RSA_DQ, key.dq, half) || !set_words(numbers, RSA_QINV, key.qinv, half)) {
+        error = COPRIME_ERROR_MEMORY;
+    }
+    OPENSSL_cleanse(&key, sizeof key);
+    return error ? error : coprime_wipe(&engine->driver);
+}
+
+bool device_can_generate(uint32_t bits, uint32_t exponent)
+{
+    return bits >= 1024 && bits <= MAX_RSA_BITS && bits % 64 == 0 && exponent % 2 &&
+           exponent > 1u << 16 && exponent < 1u << 31;
+}
+
+CK_RV device_generate(struct device *device, uint32_t bits, uint32_t exponent,
+                      struct attributes *numbers)
+{
+    struct wanted wanted = {
+        .generation = {.bits = bits, .exponent = exponent, .random = random_of_the_system},
+        .numbers = numbers,
+        .words = secret_allocate(sizeof *wanted.words * COPRIME_KEYGEN_MEMORY(bits)),
+    };
+    const CK_RV rv = wanted.words ? use_any(device, 0, generate, &wanted) : CKR_HOST_MEMORY;
+
+    secret_free(wanted.words);
+    return rv;
 }
 
 void device_forget(struct device *device)

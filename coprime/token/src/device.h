@@ -28,6 +28,15 @@ void device_free(struct device *device); /* null is allowed */
 CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
                      uint8_t *result);
 
+/* Whether an engine can generate such keys. */
+bool device_can_generate(uint32_t bits, uint32_t exponent);
+
+/* Generate a key pair: its primes are random numbers of the operating system, which an engine tests.
+   All numbers of RFC 8017 are set in `numbers`, in secret memory; the caller checks them. Takes one
+   engine for as long as it lasts, which keeps no part of the key. Errors as above. */
+CK_RV device_generate(struct device *device, uint32_t bits, uint32_t exponent,
+                      struct attributes *numbers);
+
 /* Make the engines forget all keys. Waits until none works. */
 void device_forget(struct device *device);
 

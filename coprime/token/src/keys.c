@@ -38,8 +38,33 @@ static CK_RV set_numbers(struct attributes *half, const struct attributes *numbe
     return objects_finish(half, true, CKM_RSA_PKCS_KEY_PAIR_GEN);
 }
 
+/* The number that these bytes are, the highest first; 0 if they are more than four. */
+static uint32_t number_of(struct value value)
+{
+    uint32_t number = 0;
+
+    for (size_t i = 0; value.size <= 4 && i < value.size; ++i) {
+        number = number << 8 | value.bytes[i];
+    }
+    return number;
+}
+
+/* A key pair from the device. It is checked in software, as a disturbed engine may take any number
+   for a prime. */
+static CK_RV generate_on_device(const struct token *token, uint32_t bits, uint32_t exponent,
+                                struct attributes *numbers)
+{
+    CK_RV rv = device_generate(token->device, bits, exponent, numbers);
+
+    if (rv == CKR_OK) {
+        rv = rsa_complete_private(token->crypto, numbers);
+        rv = rv == CKR_OK || rv == CKR_HOST_MEMORY ? rv : CKR_DEVICE_ERROR;
+    }
+    return rv;
+}
+
 /* The numbers of a key as the public template asks for: 65537 if it names no exponent. */
-static CK_RV generate(const struct crypto *crypto, const struct attributes *public,
+static CK_RV generate(const struct token *token, const struct attributes *public,
                       struct attributes *numbers)
 {
     static const uint8_t fermat_4[] = {1, 0, 1};
@@ -57,7 +82,10 @@ static CK_RV generate(const struct crypto *crypto, const struct attributes *publ
         (e.size == 1 && e.bytes[0] < 3)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
-    return rsa_generate(crypto, (uint32_t)bits, e.bytes, e.size, numbers);
+    if (token->device_generates && device_can_generate((uint32_t)bits, number_of(e))) {
+        return generate_on_device(token, (uint32_t)bits, number_of(e), numbers);
+    }
+    return rsa_generate(token->crypto, (uint32_t)bits, e.bytes, e.size, numbers);
 }
 
 CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
@@ -91,7 +119,7 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
                         ulPrivateKeyAttributeCount);
     }
     if (rv == CKR_OK) {
-        rv = generate(session->token->crypto, &halves[0], &numbers);
+        rv = generate(session->token, &halves[0], &numbers);
     }
     if (rv == CKR_OK) {
         rv = set_numbers(&halves[0], &numbers, RSA_E + 1);

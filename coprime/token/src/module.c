@@ -52,7 +52,7 @@ struct token *module_token(CK_SLOT_ID slot)
     return slot < module.count ? &module.tokens[slot] : NULL;
 }
 
-static bool add_slot(void *context, const char *folder, const char *device)
+static bool add_slot(void *context, const struct slot *slot)
 {
     struct token *const more = realloc(module.tokens, (module.count + 1) * sizeof *more);
     struct token *token;
@@ -66,11 +66,12 @@ static bool add_slot(void *context, const char *folder, const char *device)
     memset(token, 0, sizeof *token);
     token->slot = module.count;
     token->crypto = &module.crypto;
-    if (!store_open(&token->store, folder)) {
+    if (!store_open(&token->store, slot->folder)) {
         return false;
     }
     ++module.count;
-    token->device = device_new(device);
+    token->device = device_new(slot->device);
+    token->device_generates = slot->device_generates;
     return token->device != NULL;
 }
 

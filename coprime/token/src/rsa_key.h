@@ -57,7 +57,7 @@ bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result
 /* Whether the input is below the modulus. The time is the same for every input. */
 bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input);
 
-/* Make a key pair of libcrypto: all its numbers, in `numbers` in secret memory. */
+/* Generate a key pair in software: all its numbers, in `numbers` in secret memory. */
 CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
                    struct attributes *numbers);
 

@@ -30,6 +30,7 @@ struct token {
     CK_SLOT_ID slot;
     struct crypto *crypto;
     struct device *device;
+    bool device_generates; /* its keys; otherwise libcrypto does */
     struct store store;
     struct image image;
     struct object *objects;
