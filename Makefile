@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench token docs docs-serve lint format compiler registers errors lock clean
+.PHONY: help setup demo test test-all bench boards token docs docs-serve lint format compiler registers errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -17,6 +17,7 @@ help:
 	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
+	@echo "make boards     place and route, and bitstreams, for Gowin, iCE40, Nexus and GateMate (500 MB)"
 	@echo "make registers  generate the files that derive from the register map"
 	@echo "make errors     generate docs/errors.md from what wrong inputs get"
 	@echo "make lock       pin the newest allowed versions of the dependencies"
@@ -77,6 +78,11 @@ PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extra
 lock: $(READY)
 	@$(PIN) --upgrade --extra assess --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
+	@$(PIN) --upgrade --extra boards --constraint requirements.lock --output-file requirements-boards.lock pyproject.toml
+
+# Half a gigabyte, and only for who places and routes for other families than ECP5.
+boards: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-boards.lock
 
 # Large, and only for who has no other compiler for RISC-V.
 compiler: $(READY)

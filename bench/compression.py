@@ -11,9 +11,10 @@ from coprime.cells.compression import ModularProduct, ModularReduction
 from coprime.cells.compressor_tree import Folding
 from coprime.cells.direct import DirectReduction
 from coprime.cells.split import ResidueProduct, SplitProduct
+from coprime.cells.target import Target
+from coprime.flow.mapping import map_design
 from coprime.flow.unit_gate import UnitGate, estimate
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from coprime.model.moduli import PUBLISHED_PAIRS, modulus_of, vassoler_pair
 from coprime.model.pseudo_moduli import search
 
@@ -43,7 +44,7 @@ def gates(component: wiring.Component) -> UnitGate:
 
 
 def luts(component: wiring.Component) -> int:
-    return map_xc7(to_verilog(component, TOP), TOP).lut
+    return map_design(Target.XC7, to_verilog(component, TOP), TOP).lut
 
 
 def random_modulus(bits: int) -> int:

@@ -6,9 +6,8 @@ from coprime.catalog import family_named
 from coprime.cells.sha256 import Sha256
 from coprime.cells.target import Target
 from coprime.explore.measure import Area, measure_area
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from coprime.model.padding import bytes_of
 from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding
@@ -69,8 +68,8 @@ def parts() -> str:
         ("of it SHA-256", Sha256()),
     ):
         verilog = to_verilog(component, "coprime_part")
-        for target, mapping in ((Target.XC7, map_xc7), (Target.ECP5, map_ecp5)):
-            area = mapping(verilog, "coprime_part")
+        for target in (Target.XC7, Target.ECP5):
+            area = map_design(target, verilog, "coprime_part")
             used = (thousands(area.lut), thousands(area.lutram), thousands(area.ff))
             rows.append((name, target.value, *used, f"{area.bram:g}"))
     return table(["part", "target", "LUTs", "as memory", "flip-flops", "block RAM"], rows)

@@ -2,8 +2,8 @@
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
-from coprime.flow.ecp5 import map_ecp5, route_ecp5
-from coprime.flow.xc7 import map_xc7
+from coprime.flow.mapping import map_design
+from coprime.flow.routing import route_design
 
 from .page import table
 
@@ -20,11 +20,12 @@ def rows() -> list[tuple[str, ...]]:
     found = []
     for name, tile_class in TILES.items():
         own = (name, tile_class.WORD, tile_class.SLICES, tile_class.LATENCY)
-        xc7 = map_xc7(tile_class(PRODUCTS, Target.XC7), "coprime_tile")
+        xc7 = map_design(Target.XC7, tile_class(PRODUCTS, Target.XC7), "coprime_tile")
         figures: tuple[object, ...] = (NONE,) * 3
         if Target.ECP5 in tile_class.TARGETS:
-            ecp5 = map_ecp5(tile_class(PRODUCTS, Target.ECP5), "coprime_tile")
-            routed = route_ecp5(
+            ecp5 = map_design(Target.ECP5, tile_class(PRODUCTS, Target.ECP5), "coprime_tile")
+            routed = route_design(
+                Target.ECP5,
                 tile_class(PRODUCTS, Target.ECP5),
                 "coprime_tile",
                 seeds=SEEDS,

@@ -42,7 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="map the design now, and place and route it for ecp5, to fill in its data sheet;"
+        help="map the design now, and place and route it where the target has devices, to fill in"
+        " its data sheet;"
         " minutes (default: what was measured when this version was made)",
     )
     parser.add_argument(
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     if clock is not None and not 0 < clock <= MAX_MHZ:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
     if options.measure and target is Target.GENERIC:
-        raise ValueError("--measure needs --target xc7 or ecp5: generic Verilog has no area")
+        raise ValueError("--measure needs another --target: generic Verilog has no area")
     check_design(choice, paddings)
     check_folder("-o", options.output)
     announce(choice)

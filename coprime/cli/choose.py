@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from coprime.explore.choose import DEVICE, OTHER_PART, Budget, choose
-from coprime.flow.ecp5 import DEVICES
+from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
+from coprime.flow.targets import DEVICES as ALL_DEVICES
 
 from .options import add_results, chosen_points
 
@@ -18,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bits", type=int, required=True, metavar="N", help="length of the modulus"
     )
-    parser.add_argument("--target", choices=["xc7", "ecp5"], required=True)
+    parser.add_argument("--target", choices=list(DEVICES), required=True)
     parser.add_argument(
         "--operation",
         choices=["MODMUL", "MODEXP", "RSA_PUBLIC", "RSA_PRIVATE"],
@@ -34,9 +34,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--device",
-        choices=list(DEVICES),
-        default=DEVICE,
-        help=f"device that ecp5 was placed and routed on ({DEVICE})",
+        choices=list(ALL_DEVICES),
+        help="device that counts of those that the target was placed and routed on"
+        f" (ecp5: {DEVICES['ecp5']}; others: the smallest)",
     )
     parser.add_argument("--max-dsp", type=int, metavar="N", help="maximum number of DSP slices")
     parser.add_argument("--max-lut", type=int, metavar="N", help="maximum number of LUTs")

@@ -7,8 +7,8 @@ from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.board import BOARDS, board_named
-from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.parts import PARTS
+from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.self_test import build_board
 
 from .options import (
@@ -41,9 +41,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " multiplier: one of the engine's; reduction or word-multiplier: for one modulus, what"
         " reduces a word or the product of two words",
     )
-    parser.add_argument("--route", action="store_true", help="place and route (ecp5)")
+    routed = ", ".join(route_targets())
+    parser.add_argument("--route", action="store_true", help=f"place and route ({routed})")
     parser.add_argument(
-        "--device", choices=list(DEVICES), help=f"device to place and route on ({DEFAULT_DEVICE})"
+        "--device", choices=list(DEVICES), help="device to place and route on (the smallest)"
     )
     parser.add_argument(
         "--board", choices=list(BOARDS), help="write a bitstream with a self-test of the engine"
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
             Target(options.target),
             part=options.part,
             route=options.route,
-            device=options.device or DEFAULT_DEVICE,
+            device=options.device or "",
             paddings=chosen_paddings(options),
             bus=Bus(options.bus),
         )
@@ -95,13 +96,14 @@ def run(options: argparse.Namespace) -> None:
 def _build_board(options: argparse.Namespace, choice: Choice) -> None:
     if options.device is not None:
         raise ValueError(f"the board {options.board} has its own device: leave --device out")
-    if Target(options.target) is not Target.ECP5:
-        raise ValueError(f"the board {options.board} has an ecp5, not {options.target}")
+    board = board_named(options.board)
+    if Target(options.target) is not board.target:
+        raise ValueError(f"the board {options.board} is {board.target.value}, not {options.target}")
     if options.output is None:
         raise ValueError("--board needs -o DIR, the folder for the bitstream")
     if chosen_paddings(options):
         raise ValueError("a board's self-test is for an engine without padding")
     check_folder("-o", options.output)
     with progress(f"placing {choice.family.name} on {options.board}"):
-        result = build_board(choice, board_named(options.board), options.output)
+        result = build_board(choice, board, options.output)
     print_result(result, list(result.record().items()), as_json=options.json)

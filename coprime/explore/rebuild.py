@@ -1,9 +1,10 @@
 """The commands that measure a point again."""
 
 from coprime.catalog import CLUSTER
+from coprime.cells.target import Target
 from coprime.explore.multiplication import ALONE
 from coprime.explore.points import Point
-from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name
+from coprime.flow.targets import flow_of
 
 __all__ = ["area_command", "commands", "cycles_command"]
 
@@ -22,9 +23,10 @@ def area_command(point: Point) -> str:
         words.append(f"--part {point.part}")
     if point.fmax_mhz is not None:
         words.append("--route")
-        for device in DEVICES:
-            if device != DEFAULT_DEVICE and device_name(device) == point.device:
-                words.append(f"--device {device}")
+        flow = flow_of(Target(point.target))
+        for name, device in flow.DEVICES.items():
+            if name != flow.default_device() and device.title == point.device:
+                words.append(f"--device {name}")
     return " ".join(words)
 
 

@@ -26,9 +26,9 @@ from coprime.explore.figures import (
 )
 from coprime.explore.points import Point, versions, write_points
 from coprime.explore.side_by_side import Comparison, compare
-from coprime.flow.ecp5 import DEVICES, device_name
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
+from coprime.flow.targets import DEVICES, FLOWS
 from coprime.papers.published import Table, tables
 
 __all__ = ["write_report"]
@@ -154,7 +154,7 @@ def _initial_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 _PREFERRED = {
-    "device": tuple(device_name(device) for device in DEVICES),
+    "device": tuple(device.title for device in DEVICES.values()),
     "operation": ("RSA_PRIVATE", "MODEXP", "MODMUL"),
     "exponents": ("random", "worst"),
     "part": ("accelerator", *PARTS),
@@ -243,7 +243,8 @@ def _summary(points: Sequence[Point]) -> str:
 def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:
     """Name, label, values with their texts, and the value at the start."""
     targets = sorted({row["target"] for row in rows})
-    words = {"xc7": "xc7: AMD 7 series", "ecp5": "ecp5: Lattice ECP5", "unit-gate": "unit gates"}
+    words = {one.value: f"{one.value}: {flow.TITLE}" for one, flow in FLOWS.items()}
+    words["unit-gate"] = "unit gates"
     first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
     sizes = sorted({row["bits"] for row in rows})
     start = _opening([row for row in rows if row["target"] == first])

@@ -38,9 +38,10 @@ from coprime.catalog import (
     ModulusParameter,
     family_named,
 )
+from coprime.cells.target import Target
 from coprime.engine.contract import Command
-from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES
 from coprime.flow.parts import PARTS, check_part
+from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.rsa.keys import MIN_BITS
 
 from .multiplication import ALONE
@@ -56,7 +57,7 @@ __all__ = [
     "read_specification",
 ]
 
-TARGETS = ("xc7", "ecp5", "unit-gate")
+TARGETS = (*(target.value for target in FLOWS), "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
 ALL = "all"
 SIZE = "bits"
@@ -97,7 +98,7 @@ class AreaTask(_Design):
     part: str
     route_seeds: tuple[int, ...]
     device: str
-    """What it is placed on, one of `coprime.flow.ecp5.DEVICES`; empty if it is not placed."""
+    """What it is placed on, one of `coprime.flow.targets.DEVICES`; empty if it is not placed."""
     cores: int = 0
     """Of a cluster; 0 for the other parts."""
 
@@ -246,7 +247,7 @@ class _Sweep(_Table):
     part: Annotated[str, _among((*PARTS, CLUSTER))] = PARTS[0]
     cores: _Integers | None = None
     route: bool = True
-    device: Annotated[str, _among(list(DEVICES))] = DEFAULT_DEVICE
+    device: Annotated[str, _among(list(DEVICES))] | None = None
     route_seeds: _Seeds = [1]
     simulate_cycles: int = Field(SIMULATE_CYCLES, ge=0)
 
@@ -260,8 +261,10 @@ class _Sweep(_Table):
         for key, needed in (("operations", not self.alone), ("cores", self.part == CLUSTER)):
             if needed and getattr(self, key) is None:
                 raise ValueError(f"[[sweep]] must have the key {key!r}")
-        if "device" in self.model_fields_set and not (self.route and "ecp5" in self.targets):
-            raise ValueError("device is what ecp5 is placed and routed on; nothing is, here")
+        if self.device is not None and not (
+            self.route and any(self.device in _devices(target) for target in self.targets)
+        ):
+            raise ValueError(f"device {self.device} is of no target that is placed and routed here")
         if self.part in ("accelerator", CLUSTER) and "unit-gate" in self.targets:
             raise ValueError(
                 "part must be 'engine' or 'multiplier', or one on words, for the target unit-gate"
@@ -413,9 +416,15 @@ def _work(choice: Choice, table: _Sweep) -> Iterator[tuple[str, str]]:
 
 def _routing(target: str, table: _Sweep) -> tuple[tuple[int, ...], str]:
     """Seeds and device; none where nothing is placed and routed."""
-    if table.route and target == "ecp5":
-        return tuple(table.route_seeds), table.device
-    return (), ""
+    if not table.route or target not in route_targets():
+        return (), ""
+    known = _devices(target)
+    device = table.device if table.device in known else known[0]
+    return tuple(table.route_seeds), device or ""
+
+
+def _devices(target: str) -> Sequence[str]:
+    return list(flow_of(Target(target)).DEVICES) if target in route_targets() else []
 
 
 def _settings(

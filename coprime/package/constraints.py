@@ -67,6 +67,10 @@ CONSTRAINTS = {
     Target.GENERIC: Constraints(".sdc", _SDC, 100),
     Target.XC7: Constraints("_ooc.xdc", _XDC, 100),
     Target.ECP5: Constraints(".lpf", _LPF, 50),
+    Target.GOWIN: Constraints(".sdc", _SDC, 50),
+    Target.ICE40: Constraints(".sdc", _SDC, 24),
+    Target.NEXUS: Constraints(".sdc", _SDC, 75),
+    Target.GATEMATE: Constraints(".sdc", _SDC, 25),
 }
 """For each target whose tools read timing constraints from a file of their own."""
 

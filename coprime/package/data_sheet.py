@@ -12,6 +12,7 @@ from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, AnyParameter, ClusterCh
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.flow.port_comments import BUS_PORTS
+from coprime.flow.targets import FLOWS, Units
 
 from . import timing
 from .description import Description
@@ -21,10 +22,7 @@ from .sheet import Cell, Section, Sheet
 __all__ = ["files", "sheet_of"]
 
 _BUSES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4 with bursts"}
-_LUT = {Target.XC7: "LUTs, 6 inputs", Target.ECP5: "LUTs, 4 inputs"}
-_CARRY = {Target.XC7: "CARRY4", Target.ECP5: "CCU2C"}
-_DSP = {Target.XC7: "DSP48E1", Target.ECP5: "MULT18X18D"}
-_BRAM = {Target.XC7: "RAMB36E1", Target.ECP5: "DP16KD"}
+_GENERIC = Units(lut="LUTs", carry="carry chains", dsp="DSP slices", bram="block RAMs")
 _OPERATIONS = {
     Command.MODMUL: "x · y mod m",
     Command.MODEXP: "x^e mod m",
@@ -125,14 +123,14 @@ def _glance(own: Description) -> Iterator[tuple[str, Cell, str]]:
     whole = _whole(own)
     part = f"area of the {'cluster' if _is_cluster(own) else 'accelerator'}"
     if own.target is Target.GENERIC:
-        yield part, "depends on the FPGA", "build with --target xc7 or ecp5"
+        yield part, "depends on the FPGA", "build with another --target"
     elif whole is None:
         yield part, None, "built with `--measure`, it is measured"
     else:
         area = whole.resources
         text = (
-            f"{area.lut:,} LUTs, {area.ff:,} flip-flops, {area.dsp} {_DSP[own.target]},"
-            f" {area.bram:g} {_BRAM[own.target]}"
+            f"{area.lut:,} LUTs, {area.ff:,} flip-flops, {area.dsp} {_units(own.target).dsp},"
+            f" {area.bram:g} {_units(own.target).bram}"
         )
         yield part, text, whole.found
     mhz, found = _clock(own)
@@ -151,8 +149,16 @@ def _glance(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield f"{one.operation}, {one.bits} bits", text, found
 
 
+def _units(target: Target) -> Units:
+    return FLOWS[target].UNITS if target in FLOWS else _GENERIC
+
+
+def _is_routed(target: Target) -> bool:
+    return target in FLOWS and bool(FLOWS[target].DEVICES)
+
+
 def _no_clock(own: Description) -> str:
-    if own.target is Target.ECP5:
+    if _is_routed(own.target):
         return "built with `--measure`, it is measured; `--clock MHZ` names one"
     return "depends on the device and its tools; `--clock MHZ` names one"
 
@@ -165,22 +171,22 @@ def _area(own: Description) -> Section:
     rows = [_part(own, part, known.get(part)) for part in parts] if known else []
     columns = {
         "part": "part",
-        "lut": _LUT.get(target, "LUTs"),
+        "lut": _units(target).lut,
         "ff": "flip-flops",
-        "carry": _CARRY.get(target, "carry chains"),
-        "dsp": _DSP.get(target, "DSP slices"),
-        "bram": _BRAM.get(target, "block RAMs"),
+        "carry": _units(target).carry,
+        "dsp": _units(target).dsp,
+        "bram": _units(target).bram,
         "area_found": "area found",
         "clock_mean_mhz": "MHz, mean",
         "clock_best_mhz": "MHz, best",
         "seeds": "seeds",
         "clock_found": "clock found",
     }
-    if target is not Target.ECP5:
+    if not _is_routed(target):
         columns = {name: title for name, title in columns.items() if name not in _ROUTED}
     whole = f"The {parts[-1]} is what leaves the building"
     if target is Target.GENERIC:
-        text = "Generic Verilog has no area: build with `--target xc7` or `ecp5`."
+        text = "Generic Verilog has no area: build with another `--target`."
     elif _is_cluster(own):
         text = f"{whole}: {_cores(own)} engines with their nodes, and the front end."
     else:

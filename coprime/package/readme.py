@@ -38,8 +38,8 @@ _SYNTHESIS = {
     "   repositories instead (Settings, IP, Repository).",
     Target.XC7: "In Vivado add this folder to the IP repositories (Settings, IP, Repository), and\n"
     "   `{name}` to the block design. Or add `{name}.v` to your sources.",
-    Target.ECP5: "Add `{name}.v` to your sources.",
 }
+_ADD = "Add `{name}.v` to your sources."
 _CONNECT = """\
    The templates `{name}_instance.vh` and `{name}_instance.vhd` declare and connect its ports:
    the clock `s_axi_aclk`, the reset `s_axi_aresetn`, active low and synchronous, and the bus
@@ -74,7 +74,7 @@ def files(own: Description, paths: Collection[str]) -> Mapping[str, str]:
             "## The first three steps",
             "",
             _first_step(own, paths),
-            "2. **Your design.** " + _SYNTHESIS[own.target].format(name=own.name),
+            "2. **Your design.** " + _SYNTHESIS.get(own.target, _ADD).format(name=own.name),
             _CONNECT.format(
                 name=own.name,
                 bus="AXI4" if own.bus.value == "axi4" else "AXI4-Lite",

@@ -5,9 +5,8 @@ from amaranth.sim import Simulator
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from tests.netlists import first_difference, without_initial_contents, xc7_library
 
 
@@ -70,7 +69,7 @@ endmodule
 
 
 def test_xc7_netlist_agrees_with_twin():
-    mapped = map_xc7(BlockRam(17, 2048, target=Target.XC7), "coprime_mapped")
+    mapped = map_design(Target.XC7, BlockRam(17, 2048, target=Target.XC7), "coprime_mapped")
     assert (mapped.ramb36, mapped.ramb18, mapped.lut, mapped.ff) == (1, 0, 0, 0)
     gold = to_verilog(BlockRam(17, 2048), "coprime_twin")
     gate = without_initial_contents(mapped.netlist) + xc7_library()
@@ -87,12 +86,14 @@ def test_xc7_netlist_agrees_with_twin():
 
 @pytest.mark.slow
 def test_both_ports_write_on_xc7():
-    mapped = map_xc7(BlockRam(18, 2048, write_a=True, target=Target.XC7), "coprime_mapped")
+    mapped = map_design(
+        Target.XC7, BlockRam(18, 2048, write_a=True, target=Target.XC7), "coprime_mapped"
+    )
     assert (mapped.ramb36, mapped.lut, mapped.ff) == (1, 0, 0)
 
 
 def test_ecp5_needs_no_logic():
-    mapped = map_ecp5(BlockRam(17, 1024, target=Target.ECP5), "coprime_mapped")
+    mapped = map_design(Target.ECP5, BlockRam(17, 1024, target=Target.ECP5), "coprime_mapped")
     assert (mapped.bram, mapped.lut, mapped.ff) == (1, 0, 0)
 
 

@@ -5,9 +5,8 @@ import pytest
 
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from tests.cells.test_product import ecp5_cells, simulate
 from tests.netlists import first_difference, xc7_library
 
@@ -105,14 +104,18 @@ def slow(*values):
     ],
 )
 def test_xc7_netlist_agrees_with_twin(width, latency):
-    mapped = map_xc7(KaratsubaProduct(width, latency, target=Target.XC7), "coprime_gate")
+    mapped = map_design(
+        Target.XC7, KaratsubaProduct(width, latency, target=Target.XC7), "coprime_gate"
+    )
     assert mapped.dsp == SLICES[width]
     assert compare(mapped, width, latency, xc7_library()) is None
 
 
 @pytest.mark.parametrize(("width", "latency"), [(32, 4), slow(16, 3), slow(64, 6)])
 def test_ecp5_netlist_agrees_with_twin(width, latency):
-    mapped = map_ecp5(KaratsubaProduct(width, latency, target=Target.ECP5), "coprime_gate")
+    mapped = map_design(
+        Target.ECP5, KaratsubaProduct(width, latency, target=Target.ECP5), "coprime_gate"
+    )
     assert mapped.dsp == SLICES[width]
     assert compare(mapped, width, latency, ecp5_cells()) is None
 

@@ -8,9 +8,8 @@ from amaranth.sim import Simulator
 
 from coprime.cells.product import Product
 from coprime.cells.target import Target
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from tests.netlists import ecp5_library, first_difference, xc7_library
 
 EDGES = [0, 1, -1, 2, -2, (1 << 17) - 1, -(1 << 17), 1 << 16, -(1 << 16), 0x15555, -0x15556]
@@ -133,7 +132,7 @@ def clocked(name, text, inner):
 @pytest.mark.parametrize("registers", REGISTERS)
 def test_xc7_netlist_agrees_with_twin(registers):
     gold = clocked("gold", to_verilog(make(registers), "coprime_twin"), "coprime_twin")
-    mapped = map_xc7(make(registers, Target.XC7), "coprime_mapped")
+    mapped = map_design(Target.XC7, make(registers, Target.XC7), "coprime_mapped")
     assert mapped.dsp == 1
     assert mapped.ff == 0
     gate = clocked("gate", mapped.netlist, "coprime_mapped") + xc7_library()
@@ -143,7 +142,7 @@ def test_xc7_netlist_agrees_with_twin(registers):
 @pytest.mark.parametrize("registers", MAPPED)
 def test_ecp5_netlist_agrees_with_twin(registers):
     gold = clocked("gold", to_verilog(make(registers), "coprime_twin"), "coprime_twin")
-    mapped = map_ecp5(make(registers, Target.ECP5), "coprime_mapped")
+    mapped = map_design(Target.ECP5, make(registers, Target.ECP5), "coprime_mapped")
     assert mapped.dsp == 1
     assert mapped.ff == 0
     gate = clocked("gate", mapped.netlist, "coprime_mapped") + ecp5_cells()

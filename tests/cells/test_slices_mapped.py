@@ -8,9 +8,8 @@ import pytest
 from coprime.cells.difference_slice import DifferenceSlice
 from coprime.cells.dsp_slice import DspSlice
 from coprime.cells.target import Target
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from tests.netlists import ecp5_library, first_difference, our_cells, xc7_library
 
 # A guard gives only the operations that exist: the other codes of OPMODE mean other things to a
@@ -77,7 +76,7 @@ def case(request):
     indirect=True,
 )
 def test_xc7_netlist_agrees_with_twin(case):
-    mapped = map_xc7(case.slice_class(case.width, Target.XC7), "coprime_mapped")
+    mapped = map_design(Target.XC7, case.slice_class(case.width, Target.XC7), "coprime_mapped")
     assert mapped.dsp == 1
     assert mapped.lut <= case.luts
     gate = case.guarded("gate", mapped.netlist + xc7_library(), "coprime_mapped")
@@ -85,7 +84,7 @@ def test_xc7_netlist_agrees_with_twin(case):
 
 
 def test_ecp5_netlist_agrees_with_twin(case):
-    mapped = map_ecp5(case.slice_class(case.width, Target.ECP5), "coprime_mapped")
+    mapped = map_design(Target.ECP5, case.slice_class(case.width, Target.ECP5), "coprime_mapped")
     assert mapped.dsp == 1
     gate = case.guarded("gate", mapped.netlist + ecp5_library(), "coprime_mapped")
     assert case.difference(gate) is None

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from coprime.catalog import CLUSTER, FAMILIES
+from coprime.cells.target import Target
 from coprime.cli import COMMANDS
 from tests.cli.command import run
 
@@ -60,7 +61,7 @@ def test_commands_and_families(complete):
 
 def test_options_and_their_values(complete):
     assert {"--target", "-p", "-o"} <= complete("coprime build fdfm -")
-    assert complete("coprime build fdfm --target ") == {"generic", "xc7", "ecp5"}
+    assert complete("coprime build fdfm --target ") == {target.value for target in Target}
     assert complete("coprime build fdfm --target e") == {"ecp5"}
     assert complete("coprime build fdfm -p ") == {
         f"{parameter.name}=" for parameter in FAMILIES["fdfm"].parameters

@@ -50,7 +50,7 @@ WRONG = {
         "build cluster -p engine=compact -p blinding=both -o x",
     ],
     "Targets, buses, paddings, boards": [
-        "build fdfm --target ice40 -o x",
+        "build fdfm --target stratix -o x",
         "build fdfm --bus ahb -o x",
         "build fdfm --padding oeap -o x",
         "build compact -p max_bits=64 --padding oaep -o x",

@@ -5,15 +5,15 @@ import random
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
+from coprime.flow.mapping import map_design
 from coprime.flow.parts import accelerator_verilog
-from coprime.flow.xc7 import map_xc7
 from coprime.rsa.keys import generate
 from tests.netlists import without_initial_contents, xc7_library
 
 
 def check_xc7_netlist(choice, bits):
     """One DSP slice; results of Python's, cycles as predicted. `bits`: of a product's modulus."""
-    mapped = map_xc7(accelerator_verilog(choice, Target.XC7), choice.module_name)
+    mapped = map_design(Target.XC7, accelerator_verilog(choice, Target.XC7), choice.module_name)
     assert mapped.dsp == 1
     netlist = without_initial_contents(mapped.netlist) + xc7_library()
     generator = random.Random(7)

@@ -173,7 +173,10 @@ def test_nothing_measured():
         names(bits=4096)
     with pytest.raises(ValueError, match="no accelerator doing RSA_PRIVATE on xc7 is measured"):
         names(target="xc7")
-    with pytest.raises(ValueError, match="target must be xc7 or ecp5, not 'unit-gate'"):
+    with pytest.raises(
+        ValueError,
+        match=r"target must be one of xc7, .*, not 'unit-gate'",
+    ):
         names(target="unit-gate")
 
 

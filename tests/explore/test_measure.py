@@ -9,8 +9,9 @@ from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main
 from coprime.explore.measure import measure_area
-from coprime.flow.ecp5 import map_ecp5, route_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.parts import multiplier_verilog, part_verilog
+from coprime.flow.routing import route_design
 
 SMALL = {"max_bits": "64"}
 
@@ -66,8 +67,8 @@ def test_measuring_on_a_device():
     verilog = multiplier_verilog(small(), Target.ECP5)
     top = "coprime_fdfm_multiplier"
     assert area.device == "LFE5U-45F-6 CABGA381"
-    assert area.lut == map_ecp5(verilog, top).lut
-    assert area.fmax_mhz == route_ecp5(verilog, top, device="LFE5U-45F").fmax_mhz
+    assert area.lut == map_design(Target.ECP5, verilog, top).lut
+    assert area.fmax_mhz == route_design(Target.ECP5, verilog, top, device="LFE5U-45F").fmax_mhz
     with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
         measure_area(small(), Target.ECP5, route=True, device="LFE5U-12F")
 

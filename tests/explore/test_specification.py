@@ -6,8 +6,8 @@ import pytest
 
 from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore.specification import parse_specification, read_specification
-from coprime.flow.ecp5 import device_name
 from coprime.flow.parts import PARTS
+from coprime.flow.targets import DEVICES
 from coprime.papers.published import Combined, Measured, tables
 
 GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}
@@ -225,7 +225,7 @@ def matches(source, planned):
     """Whether a point will have what a figure is compared with."""
     area, run = planned.area, planned.run
     parameters = dict(area.parameters)
-    device = device_name(area.device) if area.device else None
+    device = DEVICES[area.device].title if area.device else None
     routed = source.column in ("fmax_mhz", "milliseconds", "area_time")
     return (
         (area.family, run.bits, run.operation) == (source.family, source.bits, source.operation)
@@ -330,10 +330,10 @@ def test_papers_find_all_their_figures():
         (CLUSTER | {"targets": '"unit-gate"'}, "part must be 'engine' or 'multiplier'"),
         ({"part": '"clusters"'}, "part has no value 'clusters'; did you mean cluster"),
         ({"device": '"LFE5U-25"', "targets": '"ecp5"'}, "did you mean LFE5U-25F"),
-        ({"device": '"LFE5U-85F"'}, "device is what ecp5 is placed and routed on"),
+        ({"device": '"LFE5U-85F"'}, "device LFE5U-85F is of no target that is placed"),
         (
             {"device": '"LFE5U-85F"', "targets": '"ecp5"', "route": "false"},
-            "device is what ecp5 is placed and routed on",
+            "device LFE5U-85F is of no target that is placed and routed here",
         ),
         ({"route": "1"}, "route must be true or false, not 1"),
         ({"route_seeds": "[-1]"}, "route_seeds must be 0 or more, not -1"),

@@ -208,10 +208,10 @@ def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
     )
     (planned,) = parse_specification(text)
 
-    def refuse(verilog, top, *, seeds, device, repeated):
+    def refuse(target, verilog, top, *, seeds, device, repeated):
         raise ToolError(f"the design does not fit {device}: it needs more")
 
-    monkeypatch.setattr(mapping, "route_ecp5", refuse)
+    monkeypatch.setattr(mapping, "route_design", refuse)
     area = measure(planned.area, worker.sources())
     assert area.reason == "place and route: the design does not fit LFE5U-45F: it needs more"
     assert area.columns["lut"] > 0
@@ -251,28 +251,35 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
     given = []
 
     def tool(name, result):
-        def record(verilog, top, *, repeated, **options):
-            given.append((name, verilog, top, repeated, options))
-            return result
+        def record(target, verilog, top, *, repeated, **options):
+            given.append((name, target, verilog, top, repeated, options))
+            return result[target]
 
         monkeypatch.setattr(mapping, name, record)
 
-    tool("map_xc7", MappedDesign(**mapped, target="xc7", device="7"))
-    tool("map_ecp5", MappedDesign(**mapped, target="ecp5", device="5"))
+    both = (Target.XC7, Target.ECP5)
+    designs = [MappedDesign(**mapped, target=one.value, device=one.value) for one in both]
+    tool("map_design", dict(zip(both, designs, strict=True)))
     routed = argparse.Namespace(
         device="85", fmax_mhz=100.0, fmax_by_seed={1: 100.0}, tools={"nextpnr": "2"}
     )
-    tool("route_ecp5", routed)
+    tool("route_design", {Target.ECP5: routed})
     areas = [measure(point.area, worker.sources()) for point in (xc7, ecp5)]
     assert [area.reason for area in areas] == [None, None]
     cluster = choose("cluster", {"cores": "2", "max_bits": "64"})
     verilog = {target: cluster_verilog(cluster, target) for target in (Target.XC7, Target.ECP5)}
     repeated = (FRONT_END, NODE)
     assert given == [
-        ("map_xc7", verilog[Target.XC7], "coprime_cluster", repeated, {}),
-        ("map_ecp5", verilog[Target.ECP5], "coprime_cluster", repeated, {}),
         (
-            *("route_ecp5", verilog[Target.ECP5], "coprime_cluster", repeated),
+            *("map_design", Target.XC7, verilog[Target.XC7], "coprime_cluster", repeated),
+            {"device": ""},
+        ),
+        (
+            *("map_design", Target.ECP5, verilog[Target.ECP5], "coprime_cluster", repeated),
+            {"device": "LFE5U-85F"},
+        ),
+        (
+            *("route_design", Target.ECP5, verilog[Target.ECP5], "coprime_cluster", repeated),
             {"seeds": (1,), "device": "LFE5U-85F"},
         ),
     ]

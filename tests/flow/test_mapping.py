@@ -6,10 +6,11 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from coprime.flow import ecp5
-from coprime.flow.ecp5 import DEFAULT_DEVICE, DEVICES, device_name, map_ecp5, route_ecp5
+from coprime.cells.target import Target
+from coprime.flow.mapping import map_design
+from coprime.flow.routing import route_design
+from coprime.flow.targets import FLOWS
 from coprime.flow.tools import ToolError
-from coprime.flow.xc7 import map_xc7
 
 
 class Counter(wiring.Component):
@@ -136,7 +137,7 @@ class Parts(wiring.Component):
 
 def test_xc7_counter_product_and_memories():
     """Product and block RAM take one cell each; flip-flops are the counter's and the table's."""
-    mapped = map_xc7(Parts(), "coprime_parts")
+    mapped = map_design(Target.XC7, Parts(), "coprime_parts")
     assert (mapped.target, mapped.device) == ("xc7", "AMD 7 series")
     assert (mapped.ff, mapped.carry, mapped.dsp, mapped.bram) == (32 + 16, 8, 1, 0.5)
     assert (mapped.ramb18, mapped.ramb36) == (1, 0)
@@ -152,7 +153,7 @@ def test_xc7_counter_product_and_memories():
 
 @pytest.mark.slow
 def test_xc7_product():
-    mapped = map_xc7(Product(), "coprime_product")
+    mapped = map_design(Target.XC7, Product(), "coprime_product")
     assert (mapped.dsp, mapped.lut, mapped.ff) == (1, 0, 0)
 
 
@@ -162,7 +163,7 @@ def test_xc7_product():
     [(18, 1024, 1, 0), (18, 2048, 0, 1)],
 )
 def test_xc7_block_ram(width, depth, ramb18, ramb36):
-    mapped = map_xc7(Ram(width, depth, "block"), "coprime_ram")
+    mapped = map_design(Target.XC7, Ram(width, depth, "block"), "coprime_ram")
     assert (mapped.ramb18, mapped.ramb36) == (ramb18, ramb36)
     assert mapped.bram == ramb36 + ramb18 / 2
     assert (mapped.lut, mapped.ff) == (0, 0)
@@ -170,7 +171,7 @@ def test_xc7_block_ram(width, depth, ramb18, ramb36):
 
 @pytest.mark.slow
 def test_xc7_lut_ram():
-    mapped = map_xc7(Ram(8, 32, "distributed"), "coprime_ram")
+    mapped = map_design(Target.XC7, Ram(8, 32, "distributed"), "coprime_ram")
     assert mapped.bram == 0
     assert mapped.lutram > 0
     assert mapped.lut >= mapped.lutram
@@ -178,30 +179,33 @@ def test_xc7_lut_ram():
 
 
 def test_ecp5_counter():
-    mapped = map_ecp5(Counter(32), "coprime_counter")
+    mapped = map_design(Target.ECP5, Counter(32), "coprime_counter")
     assert (mapped.target, mapped.ff, mapped.carry, mapped.dsp) == ("ecp5", 32, 16, 0)
     assert mapped.lut == 2 * 16 + mapped.cells.get("LUT4", 0)
 
 
 def test_ecp5_block_ram_without_bypass_logic():
-    mapped = map_ecp5(Ram(18, 1024, "block"), "coprime_ram")
+    mapped = map_design(Target.ECP5, Ram(18, 1024, "block"), "coprime_ram")
     assert mapped.cells == {"DP16KD": 1}
     assert mapped.bram == 1
 
 
 def test_ecp5_instance():
-    assert map_ecp5(Multiplier(), "coprime_multiplier").cells == {"MULT18X18D": 1, "TRELLIS_FF": 2}
+    assert map_design(Target.ECP5, Multiplier(), "coprime_multiplier").cells == {
+        "MULT18X18D": 1,
+        "TRELLIS_FF": 2,
+    }
 
 
 def test_mapping_of_text():
     text = "module adder(input [3:0] a, b, output [3:0] s); assign s = a & b; endmodule"
-    assert map_ecp5(text, "adder").lut == 4
+    assert map_design(Target.ECP5, text, "adder").lut == 4
     with pytest.raises(ToolError, match="Yosys failed"):
-        map_ecp5("module adder(", "adder")
+        map_design(Target.ECP5, "module adder(", "adder")
 
 
 def test_route():
-    routed = route_ecp5(Counter(32), "coprime_counter", seeds=(1, 2))
+    routed = route_design(Target.ECP5, Counter(32), "coprime_counter", seeds=(1, 2))
     assert routed.device == "LFE5U-25F-6 CABGA381"
     assert set(routed.fmax_by_seed) == {1, 2}
     assert routed.fmax_mhz == routed.fmax_by_seed[routed.seed] == max(routed.fmax_by_seed.values())
@@ -220,24 +224,24 @@ def test_route():
 
 
 def test_route_with_more_ports_than_pins():
-    routed = route_ecp5(Ring(), "coprime_ring", seeds=(3,))
+    routed = route_design(Target.ECP5, Ring(), "coprime_ring", seeds=(3,))
     assert routed.seed == 3
     assert routed.fmax_mhz > 100
 
 
 def test_route_on_a_larger_device():
-    small = route_ecp5(Counter(32), "coprime_counter")
-    large = route_ecp5(Counter(32), "coprime_counter", device="LFE5U-85F")
+    small = route_design(Target.ECP5, Counter(32), "coprime_counter")
+    large = route_design(Target.ECP5, Counter(32), "coprime_counter", device="LFE5U-85F")
     assert large.device == "LFE5U-85F-6 CABGA381"
     assert large.utilisation == small.utilisation
     assert large.fmax_mhz != small.fmax_mhz  # placed anew
 
 
 def test_devices_by_size():
-    sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in DEVICES.values()]
-    assert sizes == sorted(sizes)
-    assert next(iter(DEVICES)) == DEFAULT_DEVICE
-    assert device_name("LFE5U-45F") == "LFE5U-45F-6 CABGA381"
+    for flow in FLOWS.values():
+        sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in flow.DEVICES.values()]
+        assert sizes == sorted(sizes)
+    assert FLOWS[Target.ECP5].DEVICES["LFE5U-45F"].title == "LFE5U-45F-6 CABGA381"
 
 
 MULTIPLIERS = """
@@ -288,17 +292,18 @@ def many(text, count):
 )
 def test_design_that_does_not_fit(text, device, sentence):
     with pytest.raises(ToolError) as caught:
-        route_ecp5(text, "many", device=device)
+        route_design(Target.ECP5, text, "many", device=device)
     assert str(caught.value) == f"the design does not fit {sentence}"
 
 
 @pytest.mark.slow
 def test_room_that_only_placement_misses(monkeypatch):
     """Counting finds nothing wrong, and nextpnr has no place left."""
-    roomy = dataclasses.replace(DEVICES["LFE5U-25F"], luts=99_999)
-    monkeypatch.setattr(ecp5, "DEVICES", {"LFE5U-25F": roomy, "LFE5U-45F": DEVICES["LFE5U-45F"]})
+    flow = FLOWS[Target.ECP5]
+    roomy = dataclasses.replace(flow.DEVICES["LFE5U-25F"], luts=43_000)
+    monkeypatch.setattr(flow, "DEVICES", dict(flow.DEVICES) | {"LFE5U-25F": roomy})
     with pytest.raises(ToolError) as caught:
-        route_ecp5(many(SHIFT_REGISTER, 30_000), "many")
+        route_design(Target.ECP5, many(SHIFT_REGISTER, 30_000), "many")
     assert str(caught.value) == (
         "the design does not fit LFE5U-25F-6 CABGA381: it needs more flip-flops than nextpnr finds "
         "room for; the next larger device is LFE5U-45F"
@@ -308,10 +313,10 @@ def test_room_that_only_placement_misses(monkeypatch):
 def test_route_refuses():
     adder = "module adder(input a, output b); assign b = a; endmodule"
     with pytest.raises(ValueError, match="at least one seed"):
-        route_ecp5(adder, "adder", seeds=())
+        route_design(Target.ECP5, adder, "adder", seeds=())
     with pytest.raises(ValueError, match="target_mhz must be above 0, not 0"):
-        route_ecp5(adder, "adder", target_mhz=0)
-    with pytest.raises(ValueError, match="device must be one of LFE5U-25F, LFE5U-45F, LFE5U-85F"):
-        route_ecp5(adder, "adder", device="LFE5U-12F")
+        route_design(Target.ECP5, adder, "adder", target_mhz=0)
+    with pytest.raises(ValueError, match="one of LFE5U-25F, LFE5U-45F, LFE5U-85F for ecp5"):
+        route_design(Target.ECP5, adder, "adder", device="LFE5U-12F")
     with pytest.raises(ValueError, match="adder must have a clock port named clk or s_axi_aclk"):
-        route_ecp5(adder, "adder")
+        route_design(Target.ECP5, adder, "adder")

@@ -15,9 +15,8 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.karatsuba.multiplication import ADD, ASK, KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
@@ -924,7 +923,7 @@ def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
         for one in (Target.GENERIC, target)
     )
     gold = guarded("gold", "coprime_twin", to_verilog(twin, "coprime_twin"))
-    mapped = (map_xc7 if target is Target.XC7 else map_ecp5)(real, "coprime_mapped")
+    mapped = map_design(target, real, "coprime_mapped")
     assert mapped.dsp == (2 if scaled else 3) * KaratsubaProduct.dsp_slices(width)
     cells = xc7_library() if target is Target.XC7 else ecp5_cells()
     inputs = {"command": 10, "a_data": width, "b_data": width}

@@ -10,8 +10,8 @@ from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
 from coprime.explore.multiplication import ALONE
 from coprime.explore.points import COLUMNS
-from coprime.flow.ecp5 import DEVICES, device_name
 from coprime.flow.parts import PARTS
+from coprime.flow.targets import DEVICES
 from coprime.papers.published import (
     Column,
     Combined,
@@ -69,7 +69,7 @@ def test_sources_name_what_exists():
             able = family.choose({}).design.capabilities.required
             assert Command[source.operation] in able, where
         assert source.target in (None, "xc7", "ecp5", "unit-gate"), where
-        assert source.device in (None, *map(device_name, DEVICES)), where
+        assert source.device in (None, *(device.title for device in DEVICES.values())), where
         assert source.exponents in (None, "worst", "random"), where
         family.choose({name: str(value) for name, value in source.parameters.items()})
 

@@ -12,7 +12,7 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
 from coprime.soc.self_test import BoardTest, SelfTest, known_answer
 from tests.netlists import MODELS, ecp5_library
@@ -233,7 +233,7 @@ def test_board_blinks():
 def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())
-    mapped = map_ecp5(board_test(answer, Target.ECP5), TOP)
+    mapped = map_design(Target.ECP5, board_test(answer, Target.ECP5), TOP)
     assert mapped.bram == 2 + 1  # the engine's memory and the stored digits
     library = re.sub(r"^module DP16KD\b.*?^endmodule", "", ecp5_library(), flags=re.M | re.S)
     library += (MODELS / "block_ram_ecp5.v").read_text()

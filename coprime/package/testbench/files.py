@@ -38,6 +38,10 @@ _DRIVEN = "s_axis_random_"
 """Inputs that a generator drives."""
 
 
+_WITH_CELLS = (Target.XC7, Target.ECP5)
+"""Targets whose Verilog instantiates cells; others have theirs inferred."""
+
+
 def _filled(text: str, **values: object) -> str:
     """Replace each ${name} of Verilog, in which $display is nothing special."""
     return re.sub(r"\$\{(\w+)\}", lambda found: str(values[found[1]]), text)
@@ -47,7 +51,7 @@ def files(own: Description) -> Mapping[str, str]:
     """Testbench, models of cells where the target's are instantiated, and a Makefile."""
     sources = simulation_sources(own)
     found = {f"sim/{top_module(own)}.v": _testbench(own)}
-    if own.target is not Target.GENERIC:
+    if own.target in _WITH_CELLS:
         found[f"sim/{_cells(own.target)}"] = _text(_cells(own.target))
     found["sim/Makefile"] = _filled(
         _text("Makefile.in"),
@@ -67,7 +71,7 @@ def top_module(own: Description) -> str:
 
 def simulation_sources(own: Description) -> tuple[str, ...]:
     """What is simulated beside the design: paths in the package."""
-    cells = () if own.target is Target.GENERIC else (f"sim/{_cells(own.target)}",)
+    cells = (f"sim/{_cells(own.target)}",) if own.target in _WITH_CELLS else ()
     return (*cells, f"sim/{top_module(own)}.v")
 
 

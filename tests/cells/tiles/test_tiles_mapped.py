@@ -4,9 +4,8 @@ import pytest
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
-from coprime.flow.ecp5 import map_ecp5
+from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.flow.xc7 import map_xc7
 from tests.netlists import ecp5_library, first_difference, our_cells, xc7_library
 
 PRODUCTS = 127
@@ -20,8 +19,10 @@ module coprime_{name} (input clk, rst, input [{top}:0] x_0, x_1, y_0, y_1, input
     .y_0(kinds[4] ? {{{word}{{kinds[5]}}}} : y_0), .y_1(kinds[6] ? {{{word}{{kinds[7]}}}} : y_1));
 endmodule
 """
-MAP = {Target.XC7: (map_xc7, xc7_library), Target.ECP5: (map_ecp5, ecp5_library)}
-CASES = [(name, target) for name, tile in TILES.items() for target in MAP if target in tile.TARGETS]
+LIBRARY = {Target.XC7: xc7_library, Target.ECP5: ecp5_library}
+CASES = [
+    (name, target) for name, tile in TILES.items() for target in LIBRARY if target in tile.TARGETS
+]
 
 
 def cases(slow):
@@ -58,10 +59,12 @@ class Comparison:
     ("name", "target"), cases(slow={"rect24", "adk2x16", "rect48", "bal50", "kara95"})
 )
 def test_netlist_agrees_with_twin(name, target):
-    map_target, library = MAP[target]
-    mapped = map_target(TILES[name](PRODUCTS, target), "coprime_mapped")
+    mapped = map_design(target, TILES[name](PRODUCTS, target), "coprime_mapped")
     assert mapped.dsp == TILES[name].SLICES
-    assert Comparison(TILES[name]).difference(mapped.netlist + library(), "coprime_mapped") is None
+    assert (
+        Comparison(TILES[name]).difference(mapped.netlist + LIBRARY[target](), "coprime_mapped")
+        is None
+    )
 
 
 @pytest.mark.parametrize(("name", "target"), cases(slow={"adk2x16", "bal50-xc7", "kara95"}))

