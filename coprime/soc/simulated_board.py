@@ -25,6 +25,7 @@ _TAKEN = 4096
 # The clock stands while no byte has come for so long, so that an idle board takes no time.
 _IDLE_SECONDS = 2.0
 _CHUNK_SECONDS = 0.005  # the clock runs about that long between two looks at the terminal
+_REPLY_SECONDS = 0.002  # and stands as long after an answer, for the next request
 _FIRST_CHUNK, _LAST_CHUNK = 1 << 12, 1 << 20
 
 
@@ -182,11 +183,12 @@ class BoardTerminal(Closing):
             os.close(self._port)
 
     def _serve(self) -> None:
-        heard, chunk = 0.0, _FIRST_CHUNK
+        heard, chunk, data = 0.0, _FIRST_CHUNK, b""
         while not self._ending.is_set():
+            running = time.monotonic() - heard < _IDLE_SECONDS
+            pause = _REPLY_SECONDS if data else 0 if running else 0.05
+            ready, _, _ = select.select([self._end], [], [], pause)
             now = time.monotonic()
-            running = now - heard < _IDLE_SECONDS
-            ready, _, _ = select.select([self._end], [], [], 0 if running else 0.05)
             if ready:
                 self._board.send(os.read(self._end, _TAKEN))
                 heard = now
@@ -198,8 +200,9 @@ class BoardTerminal(Closing):
                 chunk = max(_FIRST_CHUNK, chunk // 2)
             elif took < _CHUNK_SECONDS / 2 and not data:
                 chunk = min(_LAST_CHUNK, 2 * chunk)
-            while data:
-                data = data[os.write(self._end, data) :]
+            sent = 0
+            while sent < len(data):
+                sent += os.write(self._end, data[sent:])
 
 
 def _load(path: Path) -> ctypes.CDLL:

@@ -53,6 +53,7 @@ def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     source = tmp_path / "use.cpp"
     source.write_text(
         '#include "coprime_keygen.h"\n#include "coprime_uio.h"\n'
+        '#include "coprime_serial.h"\n'
         "int main() { return coprime_error_text(0) == nullptr; }\n"
     )
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)

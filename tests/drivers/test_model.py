@@ -12,10 +12,12 @@ from coprime.bus import registers as r
 from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.device.test_accelerator import CLASSES
-from tests.drivers.bindings import READ, WAIT, Memory, modulus, opened, private_key, words
+from tests.drivers.bindings import READ, WAIT, WRITE, Memory, modulus, opened, private_key, words
 from tests.drivers.harness import DRIVER, ROOT, compile_c
 
 TIMEOUT = 257
+DEVICE = 263
+NO_ANSWER = 0xFFFFFFFF
 
 
 class Octets(ctypes.Structure):
@@ -140,6 +142,39 @@ def test_a_command_that_never_ends(library):
     assert library.coprime_wipe(ctypes.byref(driver)) == Error.BUSY
 
 
+def test_a_device_that_goes_away_at_any_access(library, memory):
+    """From some access on, reads return all ones and writes are lost."""
+    m = (1 << 89) - 1
+    outcomes = []
+    while not outcomes or outcomes[-1]:
+        device, driver = opened(library)
+        left = [len(outcomes)]
+
+        def is_there(left=left):
+            left[0] -= 1
+            return left[0] >= 0
+
+        def read(_, address, device=device, is_there=is_there):
+            return device.read32(address) if is_there() else NO_ANSWER
+
+        def write(_, address, value, device=device, is_there=is_there):
+            if is_there():
+                device.write32(address, value)
+
+        own, result = modulus(m), words(7, 89)
+        memory = Memory((ctypes.c_uint32 * 4096)(), 4096)
+        driver.read, driver.write = READ(read), WRITE(write)
+        error = library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory)))
+        error = error or library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own))
+        error = error or library.coprime_modmul(
+            ctypes.byref(driver), words(5, 89), words(3, 89), result
+        )
+        outcomes.append(error)
+        assert error == DEVICE or list(result) == list(words(15, 89))
+    assert len(outcomes) > 100
+    assert library.coprime_open(ctypes.byref(driver)) == DEVICE
+
+
 def test_polling_leaves_the_interrupt_inactive(library):
     device, driver = opened(library)
     assert device.values[r.INTERRUPT_ENABLE] == 1
@@ -156,10 +191,10 @@ def test_polling_leaves_the_interrupt_inactive(library):
 
 def test_every_code_has_a_sentence(library):
     library.coprime_error_text.restype = ctypes.c_char_p
-    codes = [*Error, *range(256, 263)]
+    codes = [*Error, *range(256, 264)]
     texts = [library.coprime_error_text(int(code)) for code in codes]
     assert len(set(texts)) == len(codes)
-    assert library.coprime_error_text(263) == library.coprime_error_text(-1) == b"unknown error"
+    assert library.coprime_error_text(264) == library.coprime_error_text(-1) == b"unknown error"
     assert b"unknown error" not in texts
 
 

@@ -9,8 +9,9 @@
 
    A `struct coprime` may be used by one caller at a time, and no other may be open on the same
    accelerator. Functions return COPRIME_ERROR_NONE (0), one of the hardware's codes unchanged
-   (`enum coprime_error` in coprime_registers.h), or one of `enum coprime_driver_error`. A function
-   that returns an error leaves its result unchanged, unless documented otherwise. */
+   (`enum coprime_error` in coprime_registers.h), or one of `enum coprime_driver_error`; all that use
+   the hardware may return COPRIME_ERROR_DEVICE. A function that returns an error leaves its result
+   unchanged, unless documented otherwise. */
 #ifndef COPRIME_H
 #define COPRIME_H
 
@@ -54,6 +55,9 @@ enum coprime_driver_error {
     /* A key's generation has found no prime in as many numbers as the standard allows, which with a
        working random source does not happen. */
     COPRIME_ERROR_PRIME = 262,
+    /* The device does not answer: its registers read as all ones. A result that was being read is
+       cleared, or has been overwritten in part. */
+    COPRIME_ERROR_DEVICE = 263,
 };
 
 /* An accelerator. The caller sets the first four members, coprime_open the others. */
@@ -61,7 +65,8 @@ struct coprime {
     /* Passed to the three functions. */
     void *context;
     /* Read and write the 32-bit register at a byte address, a multiple of 4 below 4096. Each call
-       must perform one access of 32 bits, in the order of the calls. */
+       must perform one access of 32 bits, in the order of the calls. Where the device may be gone,
+       reads return all ones from then on, and the functions COPRIME_ERROR_DEVICE. */
     uint32_t (*read)(void *context, uint32_t address);
     void (*write)(void *context, uint32_t address, uint32_t value);
     /* Return 0 when the interrupt has occurred, or may have, and another value to give up. It is

@@ -146,6 +146,9 @@ static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits
 
 /* The registers. */
 
+/* What a read gives if the device does not answer: no register shows it in which errors are. */
+#define NO_ANSWER UINT32_MAX
+
 static uint32_t read(const struct coprime *driver, uint32_t address)
 {
     return driver->read(driver->context, address);
@@ -163,20 +166,34 @@ static int flagged(const struct coprime *driver)
     const uint32_t code = (word & COPRIME_ERROR_CODE_MASK) >> COPRIME_ERROR_CODE_SHIFT;
     const uint32_t refusal = (word & COPRIME_ERROR_REFUSAL_MASK) >> COPRIME_ERROR_REFUSAL_SHIFT;
 
+    if (word == NO_ANSWER) {
+        return COPRIME_ERROR_DEVICE;
+    }
     return (int)(code ? code : refusal);
 }
 
 /* Clear errors, and notice a reset of the hardware, after which nothing is loaded. */
 static int prepare(struct coprime *driver)
 {
-    if (read(driver, COPRIME_STATUS) & COPRIME_STATUS_BUSY_MASK) {
+    const uint32_t status = read(driver, COPRIME_STATUS);
+
+    if (status == NO_ANSWER) {
+        return COPRIME_ERROR_DEVICE;
+    }
+    if (status & COPRIME_STATUS_BUSY_MASK) {
         return COPRIME_ERROR_BUSY;
     }
     write(driver, COPRIME_ERROR, 0);
     write(driver, COPRIME_INTERRUPT_ENABLE, driver->wait ? COPRIME_INTERRUPT_ENABLE_DONE_MASK : 0);
-    if (driver->loaded &&
-        read(driver, COPRIME_MODULUS_LENGTH) != told(driver, driver->modulus_bits)) {
-        driver->loaded = 0;
+    if (driver->loaded) {
+        const uint32_t length = read(driver, COPRIME_MODULUS_LENGTH);
+
+        if (length == NO_ANSWER) {
+            return COPRIME_ERROR_DEVICE;
+        }
+        if (length != told(driver, driver->modulus_bits)) {
+            driver->loaded = 0;
+        }
     }
     return COPRIME_ERROR_NONE;
 }
@@ -332,6 +349,11 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     }
     for (uint32_t i = 0; i < count; ++i) {
         result[i] = get_word(driver, i);
+    }
+    error = flagged(driver);
+    if (error) { /* the device has gone while the result was read */
+        set(result, 0, count);
+        return error;
     }
     if (checks && !belongs(driver, x_residue, result)) {
         set(result, 0, count);
@@ -615,10 +637,12 @@ int coprime_private_constants(struct coprime *driver, struct coprime_private_key
 int coprime_open(struct coprime *driver)
 {
     uint32_t word;
+    int error;
 
     driver->loaded = driver->held = driver->modulus_bits = 0;
-    if (read(driver, COPRIME_IDENTIFICATION) != COPRIME_IDENTIFICATION_ID_RESET) {
-        return COPRIME_ERROR_IDENTIFICATION;
+    word = read(driver, COPRIME_IDENTIFICATION);
+    if (word != COPRIME_IDENTIFICATION_ID_RESET) {
+        return word == NO_ANSWER ? COPRIME_ERROR_DEVICE : COPRIME_ERROR_IDENTIFICATION;
     }
     driver->version = read(driver, COPRIME_VERSION);
     driver->family = read(driver, COPRIME_FAMILY);
@@ -644,8 +668,9 @@ int coprime_open(struct coprime *driver)
         (word & COPRIME_MAX_LENGTH_PRIME_MASK) >> COPRIME_MAX_LENGTH_PRIME_SHIFT;
     driver->min_bits = (read(driver, COPRIME_MIN_LENGTH) & COPRIME_MIN_LENGTH_BITS_MASK) >>
                        COPRIME_MIN_LENGTH_BITS_SHIFT;
-    if (prepare(driver)) {
-        return COPRIME_ERROR_BUSY;
+    error = prepare(driver);
+    if (error) {
+        return error;
     }
     /* The engine refuses to select an operand that it does not hold. */
     for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_CRT_Q; ++operand) {
@@ -655,7 +680,7 @@ int coprime_open(struct coprime *driver)
             driver->held |= (uint32_t)1 << operand;
         }
     }
-    return COPRIME_ERROR_NONE;
+    return flagged(driver) == COPRIME_ERROR_DEVICE ? COPRIME_ERROR_DEVICE : COPRIME_ERROR_NONE;
 }
 
 int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus)
@@ -930,7 +955,7 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
         output[size - 1 - i] = (uint8_t)(word & 0xFFu);
     }
     *output_size = size;
-    return COPRIME_ERROR_NONE;
+    return flagged(driver);
 }
 
 int coprime_padded_public(struct coprime *driver, const struct coprime_padding *padding,
@@ -1088,6 +1113,8 @@ const char *coprime_error_text(int code)
         return "the random source has failed, or repeats itself";
     case COPRIME_ERROR_PRIME:
         return "no prime in as many random numbers as the standard allows";
+    case COPRIME_ERROR_DEVICE:
+        return "the device does not answer, or has been reset";
     default:
         return "unknown error";
     }
