@@ -8,6 +8,7 @@ import pytest
 from coprime.flow.tools import ToolError
 from coprime.token.build import build_token
 from coprime.token.module import Module
+from tests.token.cryptoki import running
 from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check, compile_faulty
 
 
@@ -65,3 +66,13 @@ def check(module, tmp_path_factory):
 def faulty(tmp_path_factory):
     """An engine that errs: faulty.c."""
     return compile_faulty(tmp_path_factory.mktemp("faulty"))
+
+
+@pytest.fixture(scope="module")
+def session(module, ready, tmp_path_factory):
+    """A session of a token, with the user logged in: in this process, one at a time."""
+    folder = tmp_path_factory.mktemp("session") / "token"
+    shutil.copytree(ready, folder)
+    with running(Token(module, folder)) as opened:
+        opened.login()
+        yield opened

@@ -1,11 +1,17 @@
 /* A simulated engine that errs: it stands between the module and the engine that FAULTY_ENGINE
    names. Once in about FAULTY_RATE accesses it does one of these: change a bit of what is read, or
    written; leave a write out; say too early that a command has ended. Its random numbers start with
-   FAULTY_SEED, and go on when the engine is opened again: it is never unloaded. */
+   FAULTY_SEED, and go on when the engine is opened again: it is never unloaded. Without FAULTY_RATE
+   it does none of these.
+
+   With FAULTY_STALE, a number, it runs so many private operations, and no more: it says of each further
+   one that it is done, and shows the result of the last that it ran. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "coprime_registers.h"
 
 struct simulation;
 
@@ -14,7 +20,8 @@ static void (*destroy)(struct simulation *simulation);
 static int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *value);
 static int (*write32)(struct simulation *simulation, uint32_t address, uint32_t value);
 static int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
-static uint64_t state, rate;
+static uint64_t state, rate, stale_after, started;
+static int stale;
 
 static void find(void *library, const char *name, void *function)
 {
@@ -34,7 +41,14 @@ static uint32_t draw(void)
 
 static int errs(void)
 {
-    return draw() % rate == 0;
+    return rate && draw() % rate == 0;
+}
+
+static uint64_t setting(const char *name)
+{
+    const char *const text = getenv(name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
 }
 
 struct simulation *coprime_create(uint64_t access_limit, uint64_t length)
@@ -49,9 +63,10 @@ struct simulation *coprime_create(uint64_t access_limit, uint64_t length)
     find(library, "coprime_read32", &read32);
     find(library, "coprime_write32", &write32);
     find(library, "coprime_wait_interrupt", &wait_interrupt);
-    if (rate == 0) {
-        state = strtoull(getenv("FAULTY_SEED"), NULL, 10);
-        rate = strtoull(getenv("FAULTY_RATE"), NULL, 10);
+    if (rate == 0 && stale_after == 0) {
+        state = setting("FAULTY_SEED");
+        rate = setting("FAULTY_RATE");
+        stale_after = setting("FAULTY_STALE");
     }
     return create(access_limit, length);
 }
@@ -68,6 +83,9 @@ int coprime_read32(struct simulation *simulation, uint32_t address, uint32_t *va
     if (errs()) {
         *value ^= (uint32_t)1 << draw() % 32;
     }
+    if (stale && address == COPRIME_INTERRUPT_STATUS) {
+        *value |= COPRIME_INTERRUPT_STATUS_DONE_MASK;
+    }
     return response;
 }
 
@@ -79,10 +97,19 @@ int coprime_write32(struct simulation *simulation, uint32_t address, uint32_t va
         }
         value ^= (uint32_t)1 << draw() % 32;
     }
+    if (stale_after && address == COPRIME_COMMAND && value == COPRIME_COMMAND_RSA_PRIVATE) {
+        stale = ++started > stale_after;
+        if (stale) {
+            return 0;
+        }
+    }
     return write32(simulation, address, value);
 }
 
 int coprime_wait_interrupt(struct simulation *simulation, uint64_t limit)
 {
+    if (stale) {
+        return 1;
+    }
     return wait_interrupt(simulation, errs() ? limit / 1000000 : limit > 20000000 ? 20000000 : limit);
 }

@@ -76,6 +76,16 @@ def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed)
     assert wrong > 0
 
 
+def test_a_stale_result_is_no_signature(check, token, faulty):
+    """An engine that says `done` and still has the result before: check.c finds no signature."""
+    engine = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}",
+        "FAULTY_ENGINE": str(token.module.with_name(build.SIMULATION)),
+        "FAULTY_STALE": "3",
+    }
+    assert token.run(check, token.module, "faults", 6, environment=engine).split() == ["3", "3"]
+
+
 @pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_while_keys_are_written(check, token, count):
     """At a random moment: the token opens, and every key is there as a pair, or not at all."""

@@ -137,6 +137,31 @@ def test_tls_of_openssl(keyed, certificate, tmp_path):
             assert version in said
 
 
+def test_asynchronous_jobs_that_end_at_once(keyed, certificate, tmp_path):
+    """OpenSSL runs the handshake as jobs that an engine may pause; this one never does."""
+    port = free_port()
+    serve = ("openssl", "s_server", *ENGINE, "-key", KEY, "-cert", certificate, "-async")
+    command = (*serve, "-accept", f"127.0.0.1:{port}", "-www")
+    with running(command, keyed.environment, tmp_path, port):
+        for version in ("-tls1_2", "-tls1_3"):
+            assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
+def test_a_key_of_a_file_beside_the_engine(keyed, certificate, tmp_path):
+    """OpenSSL's engine is loaded, and the key is none of the token's."""
+    data, signature = tmp_path / "data", tmp_path / "signature"
+    data.write_bytes(b"data")
+    openssl("genrsa", "-out", tmp_path / "key", "1024")
+    openssl("rsa", "-in", tmp_path / "key", "-pubout", "-out", tmp_path / "public")
+    sign = ("-engine", "pkcs11", "-sha256", "-sign", tmp_path / "key", "-out", signature, data)
+    keyed.run("openssl", "dgst", *sign)
+    verify = ("-verify", tmp_path / "public", "-signature", signature, data)
+    assert openssl("dgst", "-sha256", *verify, check=False)
+    foreign = ("-keyform", "engine", "-sign", KEY.replace("object=rsa1", "object=another"))
+    options = ("-engine", "pkcs11", "-sha256", *foreign, data)
+    assert "rror" in keyed.run("openssl", "dgst", *options, check=False)
+
+
 def gnutls(token, port, certificate, priority):
     """GnuTLS's client to a server, which must be trusted; what it says."""
     client = ("--x509cafile", certificate, "-p", port, "--priority", priority, "localhost")

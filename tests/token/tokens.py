@@ -75,5 +75,8 @@ def compile_faulty(folder):
     library = folder / "faulty.so"
     source = Path(__file__).with_name("faulty.c")
     flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,-z,nodelete")
-    run_tool("the C compiler", [build._compiler(), *flags, source, "-o", library, "-ldl"])
+    includes = [f"-I{folder}" for folder in build._INCLUDES]
+    run_tool(
+        "the C compiler", [build._compiler(), *flags, *includes, source, "-o", library, "-ldl"]
+    )
     return library

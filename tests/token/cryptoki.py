@@ -1,0 +1,244 @@
+"""A session of a PKCS #11 module, through ctypes, and numbers of the standard that tests use."""
+
+import ctypes
+from contextlib import contextmanager
+from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
+
+import pytest
+
+from coprime.token.module import Module
+from tests.token.tokens import PIN
+
+PUBLIC_KEY, PRIVATE_KEY, SECRET_KEY = 2, 3, 4
+RSA, EC, AES = 0, 3, 0x1F
+CLASS, TOKEN, PRIVATE, VALUE, KEY_TYPE = 0, 1, 2, 0x11, 0x100
+SENSITIVE, DECRYPT, WRAP, UNWRAP, SIGN = 0x103, 0x105, 0x106, 0x107, 0x108
+MODULUS, MODULUS_BITS, PUBLIC_EXPONENT, PRIVATE_EXPONENT = 0x120, 0x121, 0x122, 0x123
+PRIME_1, PRIME_2, EXPONENT_1, EXPONENT_2, COEFFICIENT = range(0x124, 0x129)
+VALUE_LEN, EXTRACTABLE, LOCAL = 0x161, 0x162, 0x163
+NEVER_EXTRACTABLE, ALWAYS_SENSITIVE, ALWAYS_AUTHENTICATE = 0x164, 0x165, 0x202
+
+RSA_PKCS_KEY_PAIR_GEN, RSA_PKCS, RSA_X_509, RSA_PKCS_OAEP, RSA_PKCS_PSS = 0, 1, 3, 9, 0xD
+RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x210B
+DATA_SPECIFIED = 1
+
+OK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SENSITIVE, ATTRIBUTE_VALUE_INVALID = 0, 0x10, 0x11, 0x13
+DEVICE_ERROR, ENCRYPTED_DATA_INVALID, FUNCTION_NOT_PARALLEL = 0x30, 0x40, 0x51
+KEY_HANDLE_INVALID, KEY_TYPE_INCONSISTENT, KEY_FUNCTION_NOT_PERMITTED = 0x60, 0x63, 0x68
+KEY_UNEXTRACTABLE, OPERATION_NOT_INITIALIZED = 0x6A, 0x91
+PIN_INCORRECT, SIGNATURE_INVALID, TEMPLATE_INCONSISTENT = 0xA0, 0xC0, 0xD1
+USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0x101, 0x110
+_USER, _CONTEXT_SPECIFIC = 1, 2
+_SERIAL_AND_WRITES = 6
+
+
+class _Buffer(Structure):
+    """CK_ATTRIBUTE and CK_MECHANISM: a type, and bytes."""
+
+    _fields_ = [("type", c_ulong), ("bytes", c_void_p), ("size", c_ulong)]
+
+
+def bytes_of(number):
+    """An integer as an attribute, the highest byte first."""
+    return number.to_bytes((number.bit_length() + 7) // 8)
+
+
+def _value(value):
+    if isinstance(value, bool):
+        return bytes([value])
+    return bytes(c_ulong(value)) if isinstance(value, int) else value
+
+
+def _buffer(kind, value):
+    """The structure, which keeps its bytes."""
+    content = ctypes.create_string_buffer(value, len(value))
+    made = _Buffer(kind, ctypes.cast(content, c_void_p) if value else None, len(value))
+    made.content = content
+    return made
+
+
+def pss(digest, mask, salt):
+    """The parameters of PSS."""
+    return bytes((c_ulong * 3)(digest, mask, salt))
+
+
+class Oaep(Structure):
+    """The parameters of OAEP."""
+
+    _fields_ = [(name, c_ulong) for name in ("digest", "mask", "source")]
+    _fields_ += [("label", c_void_p), ("label_size", c_ulong)]
+
+    def __init__(self, digest, mask, label=b""):
+        self.content = ctypes.create_string_buffer(label, len(label))
+        place = ctypes.cast(self.content, c_void_p) if label else None
+        super().__init__(digest, mask, DATA_SPECIFIED, place, len(label))
+
+
+class RsaAes(Structure):
+    """The parameters of CKM_RSA_AES_KEY_WRAP."""
+
+    _fields_ = [("bits", c_ulong), ("oaep", c_void_p)]
+
+    def __init__(self, bits, oaep):
+        self.content = oaep
+        super().__init__(bits, ctypes.cast(ctypes.pointer(oaep), c_void_p))
+
+
+class Session:
+    """A session; errors are TokenError, with the standard's number as `code`."""
+
+    def __init__(self, module, handle):
+        self.module, self.handle = module, handle
+
+    def call(self, name, *arguments):
+        """Call a function whose first argument is the session."""
+        made = (c_ulong(value) if isinstance(value, int) else value for value in arguments)
+        self.module.call(name, self.handle, *made)
+
+    def login(self, pin=PIN, who=_USER):
+        self.call("C_Login", who, pin.encode(), len(pin))
+
+    def login_again(self, pin=PIN):
+        """For the next operation of a key with CKA_ALWAYS_AUTHENTICATE."""
+        self.login(pin, _CONTEXT_SPECIFIC)
+
+    def generate_pair(self, public=(), private=(), bits=1024):
+        """The handles of a public and a private key."""
+        public, private = {MODULUS_BITS: bits, **dict(public)}, dict(private)
+        handles = c_ulong(), c_ulong()
+        self.call(
+            *("C_GenerateKeyPair", byref(_buffer(RSA_PKCS_KEY_PAIR_GEN, b""))),
+            *(*self._template(public), *self._template(private), *map(byref, handles)),
+        )
+        return tuple(handle.value for handle in handles)
+
+    def generate_aes(self, template):
+        handle = c_ulong()
+        mechanism = byref(_buffer(AES_KEY_GEN, b""))
+        self.call("C_GenerateKey", mechanism, *self._template(template), byref(handle))
+        return handle.value
+
+    def create(self, template):
+        handle = c_ulong()
+        self.call("C_CreateObject", *self._template(template), byref(handle))
+        return handle.value
+
+    def find(self, template):
+        """The handles of all objects with these attributes, of at most 64."""
+        self.call("C_FindObjectsInit", *self._template(template))
+        found, count = (c_ulong * 64)(), c_ulong()
+        self.call("C_FindObjects", found, 64, byref(count))
+        self.call("C_FindObjectsFinal")
+        return found[: count.value]
+
+    def get(self, key, kind):
+        """An attribute's bytes."""
+        attribute = _buffer(kind, bytes(1024))
+        self.call("C_GetAttributeValue", key, byref(attribute), 1)
+        return attribute.content.raw[: attribute.size]
+
+    def is_true(self, key, kind):
+        return self.get(key, kind) == b"\1"
+
+    def set(self, key, kind, value):
+        self.call("C_SetAttributeValue", key, *self._template({kind: value}))
+
+    def import_pair(self, key, private=()):
+        """A key of `cryptography`: the handles of its public and its private half."""
+        numbers = key.private_numbers()
+        public = {
+            MODULUS: bytes_of(numbers.public_numbers.n),
+            PUBLIC_EXPONENT: bytes_of(numbers.public_numbers.e),
+        }
+        secret = {
+            PRIVATE_EXPONENT: numbers.d,
+            PRIME_1: numbers.p,
+            PRIME_2: numbers.q,
+            EXPONENT_1: numbers.dmp1,
+            EXPONENT_2: numbers.dmq1,
+            COEFFICIENT: numbers.iqmp,
+        }
+        common = {KEY_TYPE: RSA, **public}
+        return (
+            self.create({CLASS: PUBLIC_KEY, **common}),
+            self.create(
+                {CLASS: PRIVATE_KEY, **common}
+                | {kind: bytes_of(number) for kind, number in secret.items()}
+                | dict(private)
+            ),
+        )
+
+    def digest(self, mechanism, data):
+        self.call("C_DigestInit", byref(_buffer(mechanism, b"")))
+        return self.finish("C_Digest", data)
+
+    def sign(self, key, mechanism, data, parameter=b""):
+        self.begin("C_SignInit", key, mechanism, parameter)
+        return self.finish("C_Sign", data)
+
+    def verify(self, key, mechanism, data, signature, parameter=b""):
+        self.begin("C_VerifyInit", key, mechanism, parameter)
+        self.call("C_Verify", data, len(data), signature, len(signature))
+
+    def encrypt(self, key, mechanism, data, parameter=b""):
+        self.begin("C_EncryptInit", key, mechanism, parameter)
+        return self.finish("C_Encrypt", data)
+
+    def decrypt(self, key, mechanism, data, parameter=b""):
+        self.begin("C_DecryptInit", key, mechanism, parameter)
+        return self.finish("C_Decrypt", data)
+
+    def begin(self, function, key, mechanism, parameter=b""):
+        self.call(function, byref(_buffer(mechanism, bytes(parameter))), key)
+
+    def finish(self, function, data):
+        """What a function makes of the data; it is asked for the length first."""
+        size = c_ulong()
+        self.call(function, data, len(data), None, byref(size))
+        made = (c_ubyte * size.value)()
+        self.call(function, data, len(data), made, byref(size))
+        return bytes(made[: size.value])
+
+    def wrap(self, mechanism, wrapping, key, parameter=b""):
+        made, size = (c_char * 4096)(), c_ulong(4096)
+        how = byref(_buffer(mechanism, bytes(parameter)))
+        self.call("C_WrapKey", how, wrapping, key, made, byref(size))
+        return made.raw[: size.value]
+
+    def unwrap(self, mechanism, unwrapping, wrapped, template, parameter=b""):
+        handle = c_ulong()
+        self.call(
+            *("C_UnwrapKey", byref(_buffer(mechanism, bytes(parameter))), unwrapping),
+            *(wrapped, len(wrapped), *self._template(template), byref(handle)),
+        )
+        return handle.value
+
+    @staticmethod
+    def _template(attributes):
+        buffers = [_buffer(kind, _value(value)) for kind, value in attributes.items()]
+        array = (_Buffer * len(buffers))(*buffers)
+        array.content = buffers
+        return array, len(buffers)
+
+
+@contextmanager
+def running(token):
+    """A session of a token, while its module runs in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in token.environment.items():
+            if name.startswith("COPRIME_TOKEN_"):
+                patch.setenv(name, value)
+        module = Module(token.module)
+        with module.running(), open_session(module) as session:
+            yield session
+
+
+@contextmanager
+def open_session(module):
+    handle = c_ulong()
+    module.call("C_OpenSession", c_ulong(0), c_ulong(_SERIAL_AND_WRITES), None, None, byref(handle))
+    session = Session(module, handle)
+    try:
+        yield session
+    finally:
+        module.call("C_CloseSession", handle)
