@@ -60,7 +60,10 @@ def ring(
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
-    possible = [RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay) for delay in range(tiles)]
+    skew = int(cell.SKEWS and tiles == 1)
+    possible = [
+        RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew) for delay in range(tiles)
+    ]
     most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
@@ -93,7 +96,7 @@ def ring(
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))
-        cells = [cell(products, target) for _ in range(tiles)]
+        cells = [cell(products, target, skewed=bool(skew)) for _ in range(tiles)]
         delay = multiplication.delay
         return RingMultiplier(cells, whole, capabilities.count_bits, target, delay)
 

@@ -1,13 +1,13 @@
 """An accumulator in fabric logic, a LUT a bit on ECP5."""
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.adders import chain_of_two
 from coprime.cells.target import Target
 
-__all__ = ["Accumulator"]
+__all__ = ["Accumulator", "SkewedAccumulator"]
 
 
 class Accumulator(wiring.Component):
@@ -50,4 +50,52 @@ class Accumulator(wiring.Component):
             m.d.sync += total.eq(chain)
         else:
             m.d.sync += total.eq(Mux(self.first, 0, total) + addend + self.subtract)
+        return m
+
+
+class SkewedAccumulator(wiring.Component):
+    """The same for ECP5 in two parts, so that no carry goes through all bits in a cycle.
+
+    The bits of `number` from `lower` on come a cycle after the lower ones, `subtract` and `first`;
+    those of `total` do, too.
+
+    Parameters
+    ----------
+    number_bits, width : int
+        As of `Accumulator`; both are greater than `lower`.
+    lower : int
+        Bits of the lower part.
+
+    Members
+    -------
+    number, subtract, first, total
+        As of `Accumulator`.
+    """
+
+    def __init__(self, number_bits: int, width: int, lower: int):
+        self.width = width
+        self.lower = lower
+        ports = {"number": In(signed(number_bits)), "subtract": In(1), "first": In(1)}
+        super().__init__({**ports, "total": Out(signed(width))})
+
+    def elaborate(self, platform: object) -> Module:
+        """A carry chain for each part, and a register for the carry between them."""
+        m = Module()
+        lower, none = self.lower, Const(0, 1)
+        addend = self.number[:lower] ^ self.subtract.replicate(lower)
+        total, carry = Signal(lower, reset_less=True), Signal(reset_less=True)
+        chain = chain_of_two(
+            m, Cat(addend, none), Cat(total, none), self.subtract, leave_out=self.first
+        )
+        m.d.sync += [total.eq(chain), carry.eq(chain[lower])]
+        subtract, first = Signal(reset_less=True), Signal(reset_less=True)
+        m.d.sync += [subtract.eq(self.subtract), first.eq(self.first)]
+        number = self.number[lower:].as_signed()
+        upper, addend = (
+            Signal(signed(self.width - lower), name=name, reset_less=True)
+            for name in ("upper", "upper_addend")
+        )
+        m.d.comb += addend.eq(number ^ subtract.replicate(len(addend)).as_signed())
+        m.d.sync += upper.eq(chain_of_two(m, addend, upper, carry, leave_out=first))
+        m.d.comb += self.total.eq(Cat(total, upper))
         return m

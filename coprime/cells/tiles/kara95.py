@@ -47,6 +47,7 @@ class Kara95(Tile):
     SLICES = 18
     TREE = 3
     LATENCY = 7
+    SKEWS = True
     PRODUCTS = tuple(
         x * y for left, right in (_HALVES, _HALVES, _MIDDLE) for x in left for y in right
     )
@@ -92,16 +93,23 @@ class Kara95(Tile):
         return self._add(m, ((outer[0], 0), (outer[1], LEFT[0]), (middle, HALF)), self.sum_bits)
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
-        """Finish the products of halves; add those of the upper half; add all."""
-        low, high, middle = (self._product_of_halves(m, products[k : k + 6]) for k in (0, 6, 12))
+        """The products of halves; from the upper half of the lowest one on; all."""
+        low, high, middle = (
+            later(m, self._product_of_halves(m, products[k : k + 6])) for k in (0, 6, 12)
+        )
         target, bits = self.target, 2 * HALF + 1
         both = add_two(m, low, high, bits, target)
         rest = add_two(m, low[HALF:].as_signed(), middle, bits, target, subtract=True)
-        low, high, both, rest = (later(m, number) for number in (low[:HALF], high, both, rest))
-        # From the upper half of `low` on.
         inner = add_two(m, both, rest, bits, target)
-        outer = add_two(m, inner[HALF:].as_signed(), high, 2 * self.WORD + 1 - 2 * HALF, target)
-        return later(m, Cat(low, inner[:HALF], outer).as_signed())
+        low, bits = low[:HALF], 2 * self.WORD + 1 - 2 * HALF
+        if not self.skewed:
+            outer = add_two(m, inner[HALF:].as_signed(), high, bits, target)
+            return later(m, Cat(low, inner[:HALF], outer).as_signed())
+        low, high, inner = (later(m, number) for number in (low, high, inner))
+        outer = add_two(m, inner[HALF:].as_signed(), high, bits, target)
+        below = self.WORD - HALF
+        upper = later(m, Cat(inner[below:HALF], outer))
+        return Cat(low, inner[:below], upper).as_signed()
 
     def _difference(self, m: Module, word_0: Value, word_1: Value) -> Value:
         """word_0 - word_1 + 2^47, so that what is above bit 48 is H."""
@@ -135,7 +143,7 @@ class Kara95(Tile):
         ]
 
     def _product_of_halves(self, m: Module, products: Sequence[Value]) -> Value:
-        """Of three products of digits and three of differences, two cycles later.
+        """Of three products of digits and three of differences, a cycle later.
 
         With E = d_0 + B d_1 + B^2 d_2 and F = p_01 + B p_02 + B^2 p_12 it is, with B = 2^16,
 
@@ -159,10 +167,11 @@ class Kara95(Tile):
 
         # Digits have up to 17 bits, their differences 18: 2^32 is the greatest product of digits,
         # and less than 2^34 that of differences, to which the sum of those below adds little.
-        digits, pairs = row(products[:3], 2 * DIGIT + 2), row(products[3:], 2 * DIGIT + 4)
+        digits = later(m, row(products[:3], 2 * DIGIT + 2))
+        pairs = later(m, row(products[3:], 2 * DIGIT + 4))
         inner = add_two(m, digits, pairs, len(pairs), target, subtract=True)
         outer = add_two(m, digits[2 * DIGIT :].as_signed(), digits, len(digits) + 1, target)
-        inner, outer = later(m, inner), later(m, Cat(digits[: 2 * DIGIT], outer).as_signed())
+        outer = Cat(digits[: 2 * DIGIT], outer).as_signed()
         bits = 2 * HALF + 2 - DIGIT
         total = add_two(m, outer[DIGIT:].as_signed(), inner, bits, target)
         return Cat(outer[:DIGIT], total).as_signed()

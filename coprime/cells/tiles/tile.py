@@ -18,14 +18,14 @@ What is ready in each cycle after the words, in registers; a tree has `TREE` of 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from amaranth.hdl import Module, Signal, Value, ValueLike, signed
+from amaranth.hdl import Cat, Module, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.product import Product
 from coprime.cells.target import Target
 
-from .accumulator import Accumulator
+from .accumulator import Accumulator, SkewedAccumulator
 from .tile_slice import ACCUMULATOR_BITS, TileSlice
 
 __all__ = ["Tile", "later"]
@@ -63,6 +63,9 @@ class Tile(wiring.Component):
         Most products in a sum, 1 to `most_products()`. Raises TypeError or ValueError.
     target : Target
         XC7 places DSP48E1, ECP5 MULT18X18D. Raises ValueError if the tile does not fit these.
+    skewed : bool
+        The bits of `sum` from WORD on come a cycle later, but on XC7. Raises ValueError if the tile
+        cannot do that.
 
     Members
     -------
@@ -82,10 +85,12 @@ class Tile(wiring.Component):
     """Cycles from words to the sum that includes their product: 4 + TREE."""
     TARGETS: ClassVar[frozenset[Target]] = frozenset(Target)
     """What the tile fits."""
+    SKEWS: ClassVar[bool] = False
+    """Whether the tile can be skewed."""
     PRODUCTS: ClassVar[Sequence[int]]
     """Greatest magnitude of each slice's product, on XC7."""
 
-    def __init__(self, products: int, target: Target = Target.GENERIC):
+    def __init__(self, products: int, target: Target = Target.GENERIC, *, skewed: bool = False):
         if not isinstance(products, int):
             raise TypeError(f"products must be an int, not {products!r}")
         if not 1 <= products <= self.most_products():
@@ -93,7 +98,10 @@ class Tile(wiring.Component):
                 f"products must be in 1..{self.most_products()} for the accumulators of"
                 f" {self.NAME}, not {products}"
             )
+        if skewed and not self.SKEWS:
+            raise ValueError(f"{self.NAME} cannot be skewed")
         self.products = products
+        self.skewed = skewed
         self.target = Target(target)
         if self.target not in self.TARGETS:
             raise ValueError(
@@ -127,7 +135,10 @@ class Tile(wiring.Component):
         raise NotImplementedError
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
-        """The tile's product from that of each slice, TREE cycles later: the tree of ECP5."""
+        """The tile's product from that of each slice, TREE cycles later: the tree of ECP5.
+
+        With `skewed`, the bits from WORD on come a cycle later.
+        """
         raise NotImplementedError
 
     def elaborate(self, platform: object) -> Module:
@@ -141,7 +152,9 @@ class Tile(wiring.Component):
         else:
             x, y = later(m, self.x_0 - self.x_1), later(m, self.y_0 - self.y_1)
             total = self._accumulate(m, later(m, x * y), 2)
-            m.d.comb += self.sum.eq(later(m, total, self.LATENCY - 3))
+            total = later(m, total, self.LATENCY - 3)
+            upper = later(m, total[self.WORD :], int(self.skewed))
+            m.d.comb += self.sum.eq(Cat(total[: self.WORD], upper))
         return m
 
     def _sums(self, m: Module) -> list[Value]:
@@ -175,9 +188,12 @@ class Tile(wiring.Component):
 
     def _accumulate(self, m: Module, product: Value, age: int) -> Value:
         """Add or subtract a product whose words came so many cycles ago."""
-        m.submodules.accumulator = accumulator = Accumulator(
-            len(product), self.sum_bits, target=self.target
-        )
+        accumulator: Accumulator | SkewedAccumulator
+        if self.skewed and self.target is Target.ECP5:
+            accumulator = SkewedAccumulator(len(product), self.sum_bits, self.WORD)
+        else:
+            accumulator = Accumulator(len(product), self.sum_bits, target=self.target)
+        m.submodules.accumulator = accumulator
         m.d.comb += [
             accumulator.number.eq(product),
             accumulator.subtract.eq(later(m, self.subtract, age)),

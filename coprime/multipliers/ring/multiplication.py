@@ -23,12 +23,14 @@ class RingMultiplication(Multiplication):
     latency : cycles from a tile's words to the sum of their products, at least 1
     tiles : 1, or 2: one for X * Y, one for q * M'
     delay : d, words by which q is delayed: 0, or with two tiles 1
+    skew : 1 where the higher bits of one tile's sums come a cycle later, else 0
     """
 
     digit_width: int
     latency: int
     tiles: int = 1
     delay: int = 0
+    skew: int = 0
 
     ASKING = 3
     """Cycles from `start` until a product may begin, or be taken at step D."""
@@ -43,6 +45,8 @@ class RingMultiplication(Multiplication):
             raise ValueError(f"tiles must be 1 or 2, not {self.tiles}")
         if not 0 <= self.delay < self.tiles:
             raise ValueError(f"delay must be 0 to {self.tiles - 1}, not {self.delay}")
+        if not 0 <= self.skew <= 2 - self.tiles:
+            raise ValueError(f"skew must be 0 to {2 - self.tiles}, not {self.skew}")
 
     @property
     def ahead(self) -> int:
@@ -186,11 +190,11 @@ class RingMultiplication(Multiplication):
     def draining(self, count: int) -> int:
         """Cycles from the end of a product's P steps until its result is in the memory.
 
-        Each of the columns that are left has the old product's slots and one more.
+        Each of the columns that are left has the old product's slots and one more, or two.
         """
         columns = range(count - self.ahead)
         if self.tiles == 1:
-            slots = sum(max(count - 2 - s, 1) + 1 for s in columns)
+            slots = sum(max(count - 2 - s, 1) + 1 + self.skew for s in columns)
         else:
             slots = sum(max(self.old_slots(s, count)) + 1 for s in columns)
         return slots + self.settling
@@ -198,7 +202,8 @@ class RingMultiplication(Multiplication):
     def rounds_after(self, last: int, count: int) -> int:
         """The last cycle of SETTLE and of 1 + d rounds modulo M, after the cycle `last`."""
         read_c, quotient = READ_LATENCY + 2, 1
-        a_round = quotient + self.settling + 2 * (count + 1) + self.settling
+        columns = (2 + self.skew) * (count + 1) - self.skew
+        a_round = quotient + self.settling + columns + self.settling
         return last + self.settling + read_c + self.loading(count) + self.ahead * a_round
 
     def prepare_cycles(self, inner: int) -> int:

@@ -107,7 +107,9 @@ class RingMultiplier(ModularMultiplier):
     ):
         self.tiles = tuple(tiles)
         tile = self.tiles[0]
-        self.multiplication = RingMultiplication(tile.WORD, tile.LATENCY, len(self.tiles), delay)
+        self.multiplication = RingMultiplication(
+            tile.WORD, tile.LATENCY, len(self.tiles), delay, int(tile.skewed)
+        )
         self.max_words = max(max_words, self.multiplication.least)
         self.count_bits = count_bits
         self.target = Target(target)
@@ -121,11 +123,19 @@ class RingMultiplier(ModularMultiplier):
         computes, bits = self.multiplication, bits_for(self.places - 1)
         width, tiles = computes.digit_width, computes.tiles
         m.submodules.phases = phases = Phases(bits, self.count_bits, computes)
-        schedule = RingSchedule(bits, computes.loop) if tiles == 1 else TwinSchedule(bits, computes)
+        schedule: RingSchedule | TwinSchedule
+        if tiles == 1:
+            schedule = RingSchedule(bits, computes.loop, computes.skew)
+        else:
+            schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
         m.submodules.operands = operands = Operands(computes, self.places, self.target)
         sum_bits = self.tiles[0].sum_bits
-        m.submodules.sums = sums = ColumnSums(width, self.max_words, sum_bits, tiles, self.target)
+        # On XC7 a sum is added up in one part all the same.
+        skewed = bool(computes.skew) and self.target is not Target.XC7
+        m.submodules.sums = sums = ColumnSums(
+            width, self.max_words, sum_bits, tiles, self.target, skewed=skewed
+        )
         slot = schedule.slot
         connect(m, schedule.slot, phases.slot)
         for sink, source, names in (

@@ -39,7 +39,7 @@ class Phases(wiring.Component):
     LOAD_C     c into Y's ring, into the last place
     QUOTIENT   the slot q = S_0 * c; q goes to the last place of X's ring
     LOAD_M     M into Y's ring, and behind it a 1; q is made
-    COLUMNS    two slots a column: q * M_k, S_k * 1
+    COLUMNS    two slots a column: q * M_k, S_k * 1; with `skew` a third one, without use
     FINISH     the last words go to their rings; then the end, or with d = 1 a second round, from
                QUOTIENT on, with M and c where they are
     WIPE_ALL   zeros into all places of all rings, each for two cycles
@@ -163,6 +163,7 @@ class Phases(wiring.Component):
             with m.If(now["load_c"] | now["finish"] & settled):
                 m.d.sync += is_last_round.eq(now["finish"])
         second = Signal()  # the second cycle of a column, or of a place that is wiped
+        third = Signal()  # of a column, whose slot is then the next one's first slot
         last_column = second & (k == self.count)
         ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
         phase.change("idle", "load_x", begins)
@@ -180,7 +181,9 @@ class Phases(wiring.Component):
         phase.change("finish", "idle", settled & is_last_round)
         phase.change("finish", "quotient", settled & ~is_last_round)
         phase.build(m)
-        m.d.sync += second.eq((now["columns"] | now["wipe_all"]) & ~second)
+        m.d.sync += second.eq((now["columns"] | now["wipe_all"]) & ~second & ~third)
+        if computes.skew:
+            m.d.sync += third.eq(now["columns"] & second)
         counts = now["load_x"] | now["load_m"] & ~loaded
         with m.If(counts | (now["columns"] | now["wipe_all"]) & second):
             m.d.sync += k.eq(k + 1)

@@ -3,7 +3,7 @@
 The rows of the table in `RingMultiplier` are the slots here.
 """
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,12 +32,13 @@ class RingSchedule(wiring.Component):
     ----------
     place_bits : bits of D, which is 5 or more
     loop : cycles from a column's last slot to the first one that may use its word
+    skew : 1 where a column of a product may end three cycles after the one before, else 0
 
     Members
     -------
     start_steps : begin with step 0 in the next cycle, while idle
-    stop : there is no new product: a step has the old one's column and one PAD, so that columns end
-        two cycles apart, and the last column is the end
+    stop : there is no new product: a step has the old one's column and one PAD, or two with `skew`,
+        so that columns end two or three cycles apart, and the last column is the end
     count : D, constant while not idle
     slot : SlotSignature, out
     products : ProductSignature for each tile, out
@@ -45,9 +46,10 @@ class RingSchedule(wiring.Component):
     fault : more than one slot is under way, or none
     """
 
-    def __init__(self, place_bits: int, loop: int):
+    def __init__(self, place_bits: int, loop: int, skew: int = 0):
         self.place_bits = place_bits
         self.loop = loop
+        self.skew = skew
         super().__init__(
             {
                 "start_steps": In(1),
@@ -71,6 +73,11 @@ class RingSchedule(wiring.Component):
         opening, has_new_qm = ~steps.reached[0], steps.reached[3]
         is_1 = steps.reached[0] & ~steps.reached[1]
         ends = Signal()
+        # In the second cycle of a PAD, or with no skew in the first one.
+        padded: Value = Const(1)
+        if self.skew:
+            padded = Signal()
+            m.d.sync += padded.eq(now["pad"] & ~padded)
         m.d.comb += [
             steps.count.eq(self.count),
             steps.idle.eq(now["idle"]),
@@ -79,7 +86,7 @@ class RingSchedule(wiring.Component):
                 now["newest"]
                 | now["diagonal_xy"] & opening
                 | now["diagonal_qm"] & is_1
-                | now["pad"] & self.stop
+                | now["pad"] & self.stop & padded
             ),
             self.stops.eq(ends & steps.last_old & self.stop),
         ]

@@ -1,5 +1,7 @@
 """The sums of `ring`: a column's words out of what the tiles have added up."""
 
+from itertools import pairwise
+
 from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -12,6 +14,10 @@ from ..delays import history
 from .memory import WordRing
 
 __all__ = ["ColumnSums", "SumSignature"]
+
+CARRIES = ("base", "total", "difference", "running", "left")
+"""The additions of a part, of which each carries into the next higher part."""
+SUBTRACTS = frozenset({"difference", "left"})
 
 
 class SumSignature(wiring.Signature):
@@ -35,6 +41,155 @@ class SumSignature(wiring.Signature):
         )
 
 
+class SumsPart(wiring.Component):
+    """A part of all bits of S, and of what is added up for it; `ColumnSums` has one or two.
+
+    Parameters
+    ----------
+    base, total, running : bits of what is added to the tiles' sums, of S, and of RS
+    tile_bits : bits of the tiles' sums
+    tiles, max_words, target : as of `ColumnSums`
+    lowest, highest : it is the lowest part, the highest one, or both
+
+    Members
+    -------
+    slot, sums, clear, wipe : as of `ColumnSums`
+    carry_old, carry_new : in, those that are added to S
+    carries_in, carries_out : carries of this part's additions of the cycle before, from the next
+        lower part; of this cycle's, to the next higher one
+    total : out, S
+    latest : out, that of the cycle before
+    """
+
+    def __init__(
+        self,
+        base: int,
+        total: int,
+        running: int,
+        tile_bits: int,
+        tiles: int,
+        max_words: int,
+        target: Target,
+        *,
+        lowest: bool = True,
+        highest: bool = True,
+    ):
+        self.base, self.running = base, running
+        self.max_words = max_words
+        self.target = target
+        self.highest = highest
+        self.whole = lowest and highest
+        carries = wiring.Signature(dict.fromkeys(CARRIES, Out(1)))
+        super().__init__(
+            {
+                "slot": In(SumSignature()),
+                "sums": In(signed(tile_bits) if highest else tile_bits).array(tiles),
+                **dict.fromkeys(("clear", "wipe"), In(1)),
+                **dict.fromkeys(("carry_old", "carry_new"), In(base)),
+                "carries_in": In(carries),
+                "carries_out": Out(carries),
+                **dict.fromkeys(("total", "latest"), Out(total)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build S, and RS of both products."""
+        m = Module()
+        slot, total, latest = self.slot, self.total, self.latest
+        running_old, running_new = Signal(self.running), Signal(self.running)
+        # What the tiles' sums are added to: no path has two additions.
+        base = Signal(self.base, reset_less=True)
+        new, old = (self.carry_new, running_new), (self.carry_old, running_old)
+        m.d.sync += base.eq(self._add_selected(m, slot.next_of_old, new, old))
+        m.d.comb += total.eq(self._add_sums(m, base))
+        m.d.sync += latest.eq(total)
+
+        # --- R_k: made, and D columns later taken from the last one ------------------------------
+        before = Signal.like(running_new, reset_less=True)
+        with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
+            m.d.sync += before.eq(latest)
+        with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
+            m.d.sync += before.eq(0)
+        made = history(m, "made", slot.makes_diagonal, 2, reset=True)
+        turned = history(m, "turned", slot.turns, 4, reset=True)
+        m.submodules.kept = kept = WordRing(self.running, self.max_words + 1)
+        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
+        last, leaving = (
+            Signal.like(running_old, name=name, reset_less=True) for name in ("last", "leaving")
+        )
+        m.d.comb += [
+            kept.write.eq(made[2] | self.wipe),
+            kept.place.eq(joins),
+            kept.word.eq(running_new),
+            kept.i.eq(leaves),
+        ]
+        m.d.sync += leaving.eq(kept.at_i)
+        increased = self._increase(m, running_new, before)
+        with m.If(made[1]):
+            m.d.sync += running_new.eq(increased)
+        with m.If(made[2]):
+            m.d.sync += joins.eq(joins + 1)
+        with m.If(turned[3]):
+            m.d.sync += last.eq(running_new)
+        left = last - leaving if self.whole else self._add(m, "left", last, leaving)
+        with m.If(turned[4] | slot.ends_old):
+            m.d.sync += running_old.eq(left)
+            m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
+        with m.If(turned[4] | self.clear):
+            m.d.sync += [running_new.eq(0), joins.eq(0)]
+        with m.If(self.wipe):
+            sums = (running_old, running_new, last, latest)
+            m.d.sync += [one.eq(0) for one in sums]
+            m.d.sync += [joins.eq(joins + 1), leaves.eq(leaves + 1)]
+        return m
+
+    def _add(self, m: Module, name: str, a: Value, b: Value, bits: int | None = None) -> Value:
+        """The sum or difference that has this name, of as many bits as `a` or of `bits`."""
+        bits, subtract = bits or len(a), name in SUBTRACTS
+        carry = getattr(self.carries_in, name)
+        if self.highest:
+            return add_two(m, a, b, bits, self.target, subtract=subtract, carry=carry)
+        found = add_two(m, a, b, bits + 1, self.target, subtract=subtract, carry=carry)
+        m.d.comb += getattr(self.carries_out, name).eq(found[bits] ^ subtract)
+        return found[:bits]
+
+    def _add_selected(
+        self, m: Module, of_old: Value, new: tuple[Value, Value], old: tuple[Value, Value]
+    ) -> Value:
+        """A carry and an RS."""
+        if self.whole:
+            return add_selected(m, of_old, new, old, self.base, self.target)
+        carry, running = (Mux(of_old, *pair) for pair in zip(old, new, strict=True))
+        return self._add(m, "base", carry, running, self.base)
+
+    def _add_sums(self, m: Module, base: Value) -> Value:
+        """What is there without the tiles' sums, and these."""
+        if len(self.sums) > 1:
+            return self._add_three(m, base, self.sums[0], self.sums[1], len(self.total))
+        if self.whole:
+            return base + self.sums[0]
+        return self._add(m, "total", base, self.sums[0], len(self.total))
+
+    def _increase(self, m: Module, running: Value, before: Value) -> Value:
+        """RS with an e_k, the difference of two S."""
+        if self.whole:
+            return self._add_three(
+                m, running, self.latest, before, self.running, subtract_last=True
+            )
+        difference = self._add(m, "difference", self.latest[: self.running], before)
+        return self._add(m, "running", running, difference[: self.running])
+
+    def _add_three(
+        self, m: Module, a: Value, b: Value, c: Value, width: int, *, subtract_last: bool = False
+    ) -> Value:
+        """a + b + c, or a + b - c; modulo 2^width."""
+        if self.target is not Target.ECP5:
+            rows = ((a, 0), (b, 0), (c, 0))
+            return add_three(m, rows, width, self.target, subtract_last=subtract_last)
+        first = add_two(m, b, c, width, self.target, subtract=subtract_last)
+        return add_two(m, a, first, width, self.target)
+
+
 class ColumnSums(wiring.Component):
     """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
@@ -45,17 +200,23 @@ class ColumnSums(wiring.Component):
     A slot whose product is in `sums` in cycle t ends a column: `word` has its word in t + 1, and
     the next column may end in t + 1, if of the other product, or else in t + 2.
 
+    With `skewed`, all of this has two parts, so that no carry goes through all bits in a cycle: in
+    the higher one, of the bits above a word, everything is a cycle later. As that is the carry into
+    the next column of a product, this may end in t + 3.
+
     Parameters
     ----------
     width, max_words : bits of a word; D at the most
     tile_bits : bits of a tile's sum
     tiles : 1 or 2
     target : Target
+    skewed : bool
+        Two parts; for one tile.
 
     Members
     -------
     slot : SumSignature, in
-    sums : in, those of the tiles
+    sums : in, those of the tiles; with `skewed`, the bits above a word a cycle later
     clear : there is no carry into the next column of the new product, nor an RS
     wipe : everything becomes 0, an R_k in each cycle
     word : out, the word of the column that ended in the cycle before
@@ -68,10 +229,14 @@ class ColumnSums(wiring.Component):
         tile_bits: int,
         tiles: int = 1,
         target: Target = Target.GENERIC,
+        *,
+        skewed: bool = False,
     ):
+        assert not skewed or tiles == 1
         self.width = width
         self.target = Target(target)
         self.max_words = max_words
+        self.skewed = skewed
         self.bits: SumBits = sum_bits(max_words, width)
         super().__init__(
             {
@@ -84,75 +249,61 @@ class ColumnSums(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Build S, and the carry and RS of both products."""
+        """Place the parts, and keep the carries of both products."""
         m = Module()
-        slot, bits = self.slot, self.bits
-        carry_old, carry_new = Signal(bits.carry), Signal(bits.carry)
-        running_old, running_new = Signal(bits.running), Signal(bits.running)
-        # What the tiles' sums are added to: no path has two additions.
-        base = Signal(max(bits.running, bits.carry) + 1, reset_less=True)
-        new, old = (carry_new, running_new), (carry_old, running_old)
-        m.d.sync += base.eq(add_selected(m, slot.next_of_old, new, old, len(base), self.target))
-        total, carry = Signal(bits.total), Signal(bits.carry)
-        m.d.comb += carry.eq(total[self.width :])
-        if len(self.sums) == 1:
-            m.d.comb += total.eq(base + self.sums[0])
-        else:
-            m.d.comb += total.eq(self._add(m, base, self.sums[0], self.sums[1], bits.total))
-        latest = Signal.like(total, reset_less=True)
-        m.d.sync += latest.eq(total)
-        m.d.comb += self.word.eq(latest)
+        parts = self._parts(m)
+        lowest, highest, late = parts[0], parts[-1], len(parts) - 1
+        m.d.comb += self.word.eq(lowest.latest)
+        carry_old, carry_new = Signal(self.bits.carry), Signal(self.bits.carry)
+        carry = Signal(self.bits.carry)
+        m.d.comb += carry.eq(highest.total[0 if late else self.width :])
+        slot = highest.slot
         with m.If(slot.ends_old | slot.turns):
             m.d.sync += carry_old.eq(carry)
         with m.If(slot.ends_new):
             m.d.sync += carry_new.eq(carry)
-
-        # --- R_k: made, and D columns later taken from the last one ------------------------------
-        before = Signal.like(running_new, reset_less=True)
-        with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
-            m.d.sync += before.eq(latest)
-        with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
-            m.d.sync += before.eq(0)
-        made = history(m, "made", slot.makes_diagonal, 2, reset=True)
-        turned = history(m, "turned", slot.turns, 4, reset=True)
-        m.submodules.kept = kept = WordRing(bits.running, self.max_words + 1)
-        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
-        last, leaving = (
-            Signal.like(running_old, name=name, reset_less=True) for name in ("last", "leaving")
-        )
-        m.d.comb += [
-            kept.write.eq(made[2] | self.wipe),
-            kept.place.eq(joins),
-            kept.word.eq(running_new),
-            kept.i.eq(leaves),
-        ]
-        m.d.sync += leaving.eq(kept.at_i)
-        increased = self._add(m, running_new, latest, before, bits.running, subtract_last=True)
-        with m.If(made[1]):
-            m.d.sync += running_new.eq(increased)
-        with m.If(made[2]):
-            m.d.sync += joins.eq(joins + 1)
-        with m.If(turned[3]):
-            m.d.sync += last.eq(running_new)
-        with m.If(turned[4] | slot.ends_old):
-            m.d.sync += running_old.eq(last - leaving)
-            m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
-        with m.If(turned[4] | self.clear):
-            m.d.sync += [running_new.eq(0), joins.eq(0)]
-        with m.If(slot.turns | self.clear):
+        with m.If(slot.turns | highest.clear):
             m.d.sync += carry_new.eq(0)
-        with m.If(self.wipe):
-            sums = (carry_old, carry_new, running_old, running_new, last, latest)
-            m.d.sync += [one.eq(0) for one in sums]
-            m.d.sync += [joins.eq(joins + 1), leaves.eq(leaves + 1)]
+        with m.If(highest.wipe):
+            m.d.sync += [carry_old.eq(0), carry_new.eq(0)]
+        for k, part in enumerate(parts):
+            above = k * self.width
+            m.d.comb += [
+                part.carry_old.eq(carry_old[above:]),
+                part.carry_new.eq(carry_new[above:]),
+            ]
         return m
 
-    def _add(
-        self, m: Module, a: Value, b: Value, c: Value, width: int, *, subtract_last: bool = False
-    ) -> Value:
-        """a + b + c, or a + b - c; modulo 2^width."""
-        if self.target is not Target.ECP5:
-            rows = ((a, 0), (b, 0), (c, 0))
-            return add_three(m, rows, width, self.target, subtract_last=subtract_last)
-        first = add_two(m, b, c, width, self.target, subtract=subtract_last)
-        return add_two(m, a, first, width, self.target)
+    def _parts(self, m: Module) -> list[SumsPart]:
+        """The parts, each with what is asked for a cycle later than the next lower one."""
+        bits, width, tile_bits = self.bits, self.width, len(self.sums[0])
+        base = max(bits.running, bits.carry) + 1
+
+        def part(low: int, high: int | None = None) -> SumsPart:
+            """Of the bits from `low` on to `high`."""
+            base_bits, total, running, of_tile = (
+                len(range(size)[low:high]) for size in (base, bits.total, bits.running, tile_bits)
+            )
+            return SumsPart(
+                *(base_bits, total, running, of_tile),
+                *(len(self.sums), self.max_words, self.target),
+                lowest=low == 0,
+                highest=high is None,
+            )
+
+        parts = [part(0, width), part(width)] if self.skewed else [part(0)]
+        flags = [("clear", self.clear), ("wipe", self.wipe)]
+        flags += [(name, getattr(self.slot, name)) for name in self.slot.signature.members]
+        taps = {name: history(m, name, flag, len(parts) - 1, reset=True) for name, flag in flags}
+        for k, one in enumerate(parts):
+            m.submodules[f"part_{k}"] = one
+            for name, delayed in taps.items():
+                owner = one if name in ("clear", "wipe") else one.slot
+                m.d.comb += getattr(owner, name).eq(delayed[k])
+            for entering, total_of_tile in zip(one.sums, self.sums, strict=True):
+                m.d.comb += entering.eq(total_of_tile[k * self.width :])
+        for name in CARRIES:
+            m.d.comb += getattr(parts[0].carries_in, name).eq(name in SUBTRACTS)
+            for below, above in pairwise(parts):
+                m.d.sync += getattr(above.carries_in, name).eq(getattr(below.carries_out, name))
+        return parts

@@ -27,11 +27,11 @@ ONE = -1
 """A multiplier that is not in the memory."""
 
 
-def tiny_tiles(word, latency, D, tiles=1):
+def tiny_tiles(word, latency, D, tiles=1, *, skewed=False):
     """Tiles that multiply words of any width, for operands of D words."""
     tile = tiny_tile(word, latency)
     products = RingMultiplication(word, latency, tiles).sum_products(D)
-    return [tile(products) for _ in range(tiles)]
+    return [tile(products, skewed=skewed) for _ in range(tiles)]
 
 
 def tiny_tile(word, latency):
@@ -39,7 +39,7 @@ def tiny_tile(word, latency):
 
     class Tiny(Tile):
         NAME, SLICES, PRODUCTS = "tiny", 1, (1,)
-        WORD, LATENCY, TREE = word, latency, latency - 4
+        WORD, LATENCY, TREE, SKEWS = word, latency, latency - 4, True
 
     return Tiny
 

@@ -20,8 +20,8 @@ def watched():
     def keeping(name):
         component = getattr(multiplier, name)
 
-        def build(*arguments):
-            parts[name] = component(*arguments)
+        def build(*arguments, **options):
+            parts[name] = component(*arguments, **options)
             return parts[name]
 
         return mock.patch.object(multiplier, name, build)
@@ -46,6 +46,7 @@ class SumsWatch:
     def __init__(self, sums):
         self.sums = sums
         self.columns = 0
+        self._late = None
         self._word = None
         self._carry = {"old": 0, "new": 0}
         self._before = self._diagonal = None
@@ -53,13 +54,21 @@ class SumsWatch:
         self._leaving = deque()
 
     def step(self, context):
-        """Look at a cycle, before its clock edge."""
+        """Look at a cycle, before its clock edge; where sums are skewed, at the one before it."""
         bits, slot = self.sums.bits, self.sums.slot
         flag = {name: context.get(getattr(slot, name)) for name in SUM_FLAGS}
+        flag["clears"] = context.get(self.sums.clear) or context.get(self.sums.wipe)
+        tiles, word = sum(context.get(one) for one in self.sums.sums), context.get(self.sums.word)
+        if self.sums.skewed:
+            lower = (1 << self.sums.width) - 1
+            before, self._late = self._late, (flag, tiles & lower, word)
+            if before is None:
+                return
+            flag, low, word = before
+            tiles = tiles & ~lower | low
         if self._word is not None:
-            assert context.get(self.sums.word) == self._word, "word of a column"
+            assert word == self._word, "word of a column"
         self._word = None
-        tiles = sum(context.get(one) for one in self.sums.sums)
         self._join()
         if flag["ends_new"]:
             self._word = self._end("new", self._joined[-1] + tiles)
@@ -73,7 +82,7 @@ class SumsWatch:
             self._joining.append([2, tiles - self._before])
         if flag["turns"]:
             self._turn()
-        if context.get(self.sums.clear) or context.get(self.sums.wipe):
+        if flag["clears"]:
             self._carry["new"], self._joined = 0, [0]
             self._joining.clear()
         assert 0 <= self._joined[-1] < 1 << bits.running, "range of RS"

@@ -48,6 +48,8 @@ def test_two_tiles_read_no_word_too_early(latency, delay):
         ((4, 0), "tiles must be 1 or 2, not 4"),
         ((1, 1), "delay must be 0 to 0, not 1"),
         ((2, 2), "delay must be 0 to 1, not 2"),
+        ((2, 0, 1), "skew must be 0 to 0, not 1"),
+        ((1, 0, 2), "skew must be 0 to 1, not 2"),
     ],
 )
 def test_wrong_tiles_and_delays(arguments, message):

@@ -21,7 +21,12 @@ POWER = chained(
 """x * y squared twice, in its own place, times y, and out of Montgomery form modulo M."""
 
 
-SHAPES = pytest.mark.parametrize(("tiles", "delay"), [(1, 0), (2, 0), (2, 1)])
+_SHAPES = [(1, 0, False), (2, 0, False), (2, 1, False)]
+_NAMES = ("tiles", "delay", "skewed")
+SKEWED = (1, 0, True)
+ALL_SHAPES = pytest.mark.parametrize(_NAMES, [*_SHAPES, SKEWED])
+SHAPES = pytest.mark.parametrize(_NAMES, [*_SHAPES, pytest.param(*SKEWED, marks=pytest.mark.slow)])
+"""Tiles, the delay of q, and whether sums are skewed, which a power tests every time."""
 
 
 def modulus_of(inner, word, generator, delay=0):
@@ -86,7 +91,8 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
         values[product.to] = multiplied(x, y, modulus, word, rounds, product.descale, delay)
     for place in {product.to for product in products}:
         assert outcome.operands[place] == values[place], f"operand {place}"
-    multiplication = RingMultiplication(word, tiles[0].LATENCY, len(tiles), delay)
+    skew = int(tiles[0].skewed)
+    multiplication = RingMultiplication(word, tiles[0].LATENCY, len(tiles), delay, skew)
     dones, idle = times(multiplication, products, inner, options.get("longest"))
     assert (outcome.dones, outcome.idle) == (dones, idle)
     assert outcome.multiplying == sum(
@@ -95,7 +101,7 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
     return values
 
 
-@SHAPES
+@ALL_SHAPES
 @pytest.mark.parametrize(
     ("word", "D", "latency"),
     [
@@ -103,7 +109,7 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
         *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 12, 5), (17, 13, 4))),
     ],
 )
-def test_power(word, D, latency, tiles, delay):
+def test_power(word, D, latency, tiles, delay, skewed):
     """A chain that ends modulo M, then one that is not left, then one product alone."""
     if tiles == 1:
         D -= 2 if D < 9 else 0
@@ -112,7 +118,7 @@ def test_power(word, D, latency, tiles, delay):
     x, y = generator.randrange(modulus), generator.randrange(modulus)
     again = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, ONE, 7))
     products = [*POWER, *again, Product(6, 6, 3, descale=True, wait=None), Product(3, 2, 5)]
-    some = tiny_tiles(word, latency, D, tiles)
+    some = tiny_tiles(word, latency, D, tiles, skewed=skewed)
     watch = word < 17
     left = check(some, modulus, {2: x, 3: y}, products, inner=D, delay=delay, watch=watch)[6]
     R = pow(2, word * D, modulus)
@@ -120,7 +126,7 @@ def test_power(word, D, latency, tiles, delay):
     assert left < 2 * modulus
 
 
-@SHAPES
+@pytest.mark.parametrize(("tiles", "delay"), [(1, 0), (2, 0), (2, 1)])
 @pytest.mark.parametrize(
     ("name", "D"),
     [
@@ -132,18 +138,20 @@ def test_power(word, D, latency, tiles, delay):
     ],
 )
 def test_power_on_a_tile(name, D, tiles, delay):
+    """One tile is skewed if it can be, as in the engine."""
     tile = TILES[name]
+    skewed = tile.SKEWS and tiles == 1
     products = RingMultiplication(tile.WORD, tile.LATENCY, tiles).sum_products(D)
     generator = random.Random(D)
     modulus = modulus_of(D, tile.WORD, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
-    some = [tile(products, Target.GENERIC) for _ in range(tiles)]
+    some = [tile(products, Target.GENERIC, skewed=skewed) for _ in range(tiles)]
     check(some, modulus, operands, POWER, inner=D, delay=delay)
 
 
 @SHAPES
 @pytest.mark.parametrize("shape", ["ones", "lowest", "sparse"])
-def test_extreme_operands(shape, tiles, delay):
+def test_extreme_operands(shape, tiles, delay, skewed):
     """0, 1 and 2cM - 1 times one another, each product from an idle multiplier."""
     word, D, latency = 17, RingMultiplication(17, 6, tiles).least + 1, 6
     bits = word * (D - 1 - delay) - 2
@@ -159,7 +167,7 @@ def test_extreme_operands(shape, tiles, delay):
     for first in range(0, len(products), 3):
         some = products[first : first + 3]
         check(
-            *(tiny_tiles(word, latency, D, tiles), modulus, operands, some),
+            *(tiny_tiles(word, latency, D, tiles, skewed=skewed), modulus, operands, some),
             inner=D,
             delay=delay,
             watch=True,
@@ -167,7 +175,7 @@ def test_extreme_operands(shape, tiles, delay):
 
 
 @SHAPES
-def test_largest_sums(tiles, delay):
+def test_largest_sums(tiles, delay, skewed):
     """Words of ones, and a modulus whose M' has them: sums near the ends of their ranges.
 
     With c = 2^(w(1+d)) - 1, M' can be any number that is 1 modulo c. X and Y are above 2cM, but
@@ -187,14 +195,14 @@ def test_largest_sums(tiles, delay):
     products = [
         Product(x, y, 5 + n, wait=None) for n, (x, y) in enumerate(((2, 2), (3, 3), (3, 4)))
     ]
-    some = tiny_tiles(word, 6, D, tiles)
+    some = tiny_tiles(word, 6, D, tiles, skewed=skewed)
     check(some, modulus, operands, products, inner=D, delay=delay, watch=True)
 
 
 @SHAPES
 @pytest.mark.parametrize("latency", [4, 5, 6, 7])
 @pytest.mark.parametrize("D", [2, 3, 4])
-def test_few_words(D, latency, tiles, delay):
+def test_few_words(D, latency, tiles, delay, skewed):
     """Operands of fewer words than a product can have are shifted, those of squares too."""
     D += delay
     generator = random.Random(D)
@@ -202,12 +210,19 @@ def test_few_words(D, latency, tiles, delay):
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
     squares = chained(Product(2, 2, 7, wait=None), Product(7, 7, 7), Product(7, 3, 7, descale=True))
     products = [*POWER, *squares]
-    check(tiny_tiles(9, latency, 7, tiles), modulus, operands, products, inner=D, delay=delay)
+    check(
+        tiny_tiles(9, latency, 7, tiles, skewed=skewed),
+        modulus,
+        operands,
+        products,
+        inner=D,
+        delay=delay,
+    )
 
 
 @SHAPES
 @pytest.mark.parametrize(("rounds", "word"), [(4, 5), (5, 17), (9, 5)])
-def test_rounds_and_words_that_differ(rounds, word, tiles, delay):
+def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
     """Y is shorter or longer than X and c * M, and another modulus may be longer still."""
     generator = random.Random(rounds + word)
     inner = 6
@@ -219,13 +234,13 @@ def test_rounds_and_words_that_differ(rounds, word, tiles, delay):
         Product(4, 3, 5, rounds=rounds),
         Product(5, ONE, 5, rounds=rounds, descale=True),
     )
-    some = tiny_tiles(word, 5, 11, tiles)
+    some = tiny_tiles(word, 5, 11, tiles, skewed=skewed)
     check(some, modulus, operands, products, inner=inner, delay=delay, longest=8)
 
 
 @SHAPES
 @pytest.mark.parametrize("wait", [1, 40, 80])
-def test_product_that_is_asked_for_later(wait, tiles, delay):
+def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
     """It is chained if it is asked for before step D, else it is read from the memory."""
     generator = random.Random(wait)
     modulus = modulus_of(6, 8, generator, delay)
@@ -235,14 +250,14 @@ def test_product_that_is_asked_for_later(wait, tiles, delay):
         Product(4, 3, 5, chained=True, wait=wait),
         Product(5, 5, 6, chained=True),
     ]
-    some = tiny_tiles(8, 5, 7, tiles)
+    some = tiny_tiles(8, 5, 7, tiles, skewed=skewed)
     check(some, modulus, operands, products, inner=6, delay=delay)
 
 
 @SHAPES
-def test_last_cycle_in_which_a_product_can_follow(tiles, delay):
+def test_last_cycle_in_which_a_product_can_follow(tiles, delay, skewed):
     """One cycle later, it takes as long as one that does not follow."""
-    multiplication, D = RingMultiplication(8, 5, tiles, delay), 8
+    multiplication, D = RingMultiplication(8, 5, tiles, delay, int(skewed)), 8
     generator = random.Random(1)
     modulus = modulus_of(D, 8, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
@@ -250,15 +265,22 @@ def test_last_cycle_in_which_a_product_can_follow(tiles, delay):
     waits = []
     for wait in (last, last + 1):
         products = [Product(2, 3, 4), Product(4, 3, 5, chained=True, wait=wait)]
-        check(tiny_tiles(8, 5, D, tiles), modulus, operands, products, inner=D, delay=delay)
+        check(
+            tiny_tiles(8, 5, D, tiles, skewed=skewed),
+            modulus,
+            operands,
+            products,
+            inner=D,
+            delay=delay,
+        )
         dones, _ = times(multiplication, products, D, None)
         waits.append(dones[2] - dones[1])
     assert waits[0] == multiplication.period(D) < waits[1]
 
 
 @SHAPES
-def test_even_inverse_is_a_fault(tiles, delay):
-    some, products = tiny_tiles(8, 5, 7, tiles), [Product(2, 3, 4)]
+def test_even_inverse_is_a_fault(tiles, delay, skewed):
+    some, products = tiny_tiles(8, 5, 7, tiles, skewed=skewed), [Product(2, 3, 4)]
     with pytest.raises(AssertionError, match="fault"):
         run(some, (1 << 20) + 2, {2: 1, 3: 1}, products, inner=5, delay=delay)
 
@@ -267,14 +289,21 @@ def test_even_inverse_is_a_fault(tiles, delay):
 @SHAPES
 @pytest.mark.parametrize("latency", [4, 5, 6, 7])
 @pytest.mark.parametrize("D", range(5, 15))
-def test_every_length_around_the_loop(D, latency, tiles, delay):
+def test_every_length_around_the_loop(D, latency, tiles, delay, skewed):
     """Where steps wait for the newest word, and where they do not."""
     if tiles == 2:
         D += 2 if delay else 9  # a step is half as long
     generator = random.Random(D)
     modulus = modulus_of(D, 9, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
-    check(tiny_tiles(9, latency, D, tiles), modulus, operands, POWER, inner=D, delay=delay)
+    check(
+        tiny_tiles(9, latency, D, tiles, skewed=skewed),
+        modulus,
+        operands,
+        POWER,
+        inner=D,
+        delay=delay,
+    )
 
 
 @pytest.mark.parametrize(
