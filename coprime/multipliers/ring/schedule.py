@@ -3,7 +3,10 @@
 The rows of the table in `RingMultiplier` are the slots here.
 """
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -172,16 +175,17 @@ class RingSchedule(wiring.Component):
         """
         product, now, then = self.products[0], state.now, state.next
         i, j, s, next_s = product.i, product.j, steps.s, steps.next_s
-        next_step = steps.idle | steps.ends
+        # Before these slots the step has no other one; so do flip-flops select, and not `ends`.
+        in_step = {"old_qm": now["old_xy"], "new_xy": now["old_qm"] | now["old_carry"]}
         last = self.count - 1
         less, next_less = (Signal(self.place_bits, name=name) for name in ("less", "next_less"))
         m.d.comb += [less.eq(s - 1), next_less.eq(next_s - 1)]
         starts: dict[str, tuple[Value | int, Value | int]] = {
             "old_xy": (next_s + 2, last),
-            "old_qm": (Mux(next_step, next_s + 1, s + 1), last),
+            "old_qm": (Mux(in_step["old_qm"], s, next_s) + 1, last),
             "new_xy": (
-                Mux(next_step, next_less[1:], less[1:]),
-                Mux(next_step, next_s[1:] + 1, s[1:] + 1),
+                Mux(in_step["new_xy"], less[1:], next_less[1:]),
+                Mux(in_step["new_xy"], s[1:], next_s[1:]) + 1,
             ),
             "new_qm": (s[1:] - 1, less[1:] + 1),
             "diagonal_xy": (s, s),
@@ -191,14 +195,18 @@ class RingSchedule(wiring.Component):
         # Whether the first pair is the only one: first + 2 >= last.
         alone = {
             "old_xy": next_s + 4 >= last,
-            "old_qm": Mux(next_step, next_s + 3 >= last, s + 3 >= last),
+            "old_qm": Mux(in_step["old_qm"], s + 3 >= last, next_s + 3 >= last),
         }
-        for name, (first, second) in starts.items():
-            with m.If(then[name] & ~now[name]):
-                m.d.sync += [i.eq(first), j.eq(second)]
-                if name in alone:
-                    m.d.sync += crosses.eq(alone[name])
-        with m.If(now["old_xy"] & then["old_xy"] | now["old_qm"] & then["old_qm"]):
-            m.d.sync += [i.eq(i + 1), j.eq(j - 1), crosses.eq(i + 4 >= j)]
-        with m.If(now["new_xy"] & then["new_xy"] | now["new_qm"] & then["new_qm"]):
-            m.d.sync += [i.eq(i - 1), j.eq(j + 1)]
+        # One of these at most: so no one waits for another one.
+        cases = [
+            (then[name] & ~now[name], first, second, alone.get(name, 0))
+            for name, (first, second) in starts.items()
+        ]
+        inwards = now["old_xy"] & then["old_xy"] | now["old_qm"] & then["old_qm"]
+        outwards = now["new_xy"] & then["new_xy"] | now["new_qm"] & then["new_qm"]
+        cases += [(inwards, i + 1, j - 1, i + 4 >= j), (outwards, i - 1, j + 1, 0)]
+        with m.If(Cat(case[0] for case in cases).any()):
+            for register, column in ((i, 1), (j, 2), (crosses, 3)):
+                m.d.sync += register.eq(
+                    reduce(or_, (Mux(case[0], case[column], 0) for case in cases))
+                )
