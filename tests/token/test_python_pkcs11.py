@@ -1,0 +1,102 @@
+"""python-pkcs11's own tests, of its source distribution, with our module."""
+
+import re
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.token.tokens import OFFICER_PIN, PIN
+
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
+
+VERSION = "0.10.1"
+WITHOUT_ELLIPTIC_CURVES = (
+    "tests/test_slots_and_tokens.py::SlotsAndTokensTests::test_get_mechanism_info_ec"
+)
+"""Asks each module for CKM_EC_KEY_PAIR_GEN, but for two, by their names, which have none."""
+SKIPPED = {
+    "AES, other modes": 44,
+    "DES": 4,
+    "Diffie-Hellman": 2,
+    "DSA": 4,
+    "elliptic curves": 9,
+    "ML-DSA and ML-KEM": 12,
+    "only for SoftHSM": 8,
+    "another module": 1,
+}
+"""Numbers of tests that skip themselves, as docs/token.md explains."""
+
+# The first mechanism, of those that a test asks for, that the token lacks.
+MECHANISMS = {
+    "AES, other modes": {0x1083, 0x1086, 0x1087, 0x1104, 0x1105},
+    "DES": {0x130, 0x131, 0x136},
+    "Diffie-Hellman": {0x20, 0x21, 0x2001},
+    "DSA": {0x10, 0x12, 0x2000},
+    "elliptic curves": {0x1040, 0x1041, 0x1042, 0x1044, 0x1050, 0x1055, 0x1057},
+    "ML-DSA and ML-KEM": {0xF, 0x17, 0x1C, 0x1D},
+}
+
+
+def reason_of(line):
+    """The name in SKIPPED of what pytest says."""
+    if "SoftHSMv2 only" in line:
+        return "only for SoftHSM"
+    if "additional PKCS#11 module" in line:
+        return "another module"
+    numbers = {int(number) for number in re.findall(r"\d+", line.partition("Requires ")[2])}
+    (name,) = (name for name, known in MECHANISMS.items() if numbers and numbers <= known)
+    return name
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    """A folder with the tests, and a Python that has what they import."""
+    folder = tmp_path_factory.mktemp("python-pkcs11")
+    python = folder / "environment" / "bin" / "python"
+    packages = (f"python-pkcs11=={VERSION}", "pytest", "parameterized", "cryptography")
+    pip = (python, "-m", "pip", "-q", "--disable-pip-version-check")
+    source = ("--no-deps", "--no-binary", ":all:", "-d", folder, packages[0])
+    for command in (
+        (sys.executable, "-m", "venv", folder / "environment"),
+        (*pip, "install", *packages),
+        (*pip, "download", *source),
+    ):
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"pip cannot install python-pkcs11 {VERSION}: {done.stderr[-200:]}")
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder, filter="data")
+    (tests,) = folder.glob("*/tests")
+    (folder / "run").mkdir()
+    tests.rename(folder / "run" / "tests")  # without the package's source beside them
+    return folder / "run", python
+
+
+def test_no_failure(token, suite):
+    folder, python = suite
+    settings = {
+        "PKCS11_MODULE": str(token.module),
+        "PKCS11_TOKEN_LABEL": "t1",
+        "PKCS11_TOKEN_PIN": PIN,
+        "PKCS11_TOKEN_SO_PIN": OFFICER_PIN,
+    }
+    others = [*Path("/usr/lib").glob("*/pkcs11/p11-kit-trust.so")]
+    if others:
+        settings["PKCS11_MODULE2"] = str(others[0])
+    command = ("-m", "pytest", "-q", "-rs", "tests", "--deselect", WITHOUT_ELLIPTIC_CURVES)
+    said = token.run(python, *command, environment=settings, cwd=folder)
+    skipped = Counter()
+    for count, line in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", said, re.MULTILINE):
+        skipped[reason_of(line)] += int(count)
+    expected = dict(SKIPPED)
+    if others:
+        del expected["another module"]
+    assert skipped == expected, said
+    passed = re.search(r"(\d+) passed", said)
+    assert passed
+    assert int(passed[1]) + skipped.total() == 162
