@@ -1,6 +1,7 @@
 """Programs that people run, with a key in the token: each result is checked by another program.
 
-Every signature and decryption here is made by the simulated engine.
+Every signature and decryption here is made by the simulated engine. Programs load the module
+themselves ("direct"), or use it through `p11-kit server`.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.openssl import openssl
-from tests.token.tokens import PIN
+from tests.token.tokens import PIN, Token
 
 pytestmark = pytest.mark.xdist_group("token")
 
@@ -74,6 +75,48 @@ def running(command, environment, folder, port):
                 os.killpg(server.pid, signal.SIGTERM)
 
 
+@contextlib.contextmanager
+def through_p11_kit(token, folder):
+    """The same token, through the module that connects to a `p11-kit server`."""
+    need("p11-kit", "p11-kit")
+    modules = list(Path("/").glob("usr/lib/*/pkcs11/p11-kit-client.so"))
+    if not modules:
+        pytest.skip("there is no p11-kit-client.so (on Debian: apt-get install p11-kit-modules)")
+    path = folder / "socket"
+    command = ["p11-kit", "server", "-f", "--provider", token.module, "-n", path, "pkcs11:token=t1"]
+    with subprocess.Popen(command, env=token.environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            while not path.exists():
+                assert server.poll() is None
+                time.sleep(0.05)
+            settings = {"P11_KIT_SERVER_ADDRESS": f"unix:path={path}"}
+            yield Token(modules[0], token.folder, settings)
+        finally:
+            server.terminate()
+
+
+@contextlib.contextmanager
+def reached(way, token, folder):
+    """The token as a client reaches it."""
+    if way == "direct":
+        yield token
+    else:
+        with through_p11_kit(token, folder) as client:
+            yield client
+
+
+@pytest.fixture(params=["direct", pytest.param("p11-kit", marks=pytest.mark.slow)])
+def way(request):
+    return request.param
+
+
+@pytest.fixture
+def client(way, keyed, tmp_path):
+    """The token with the key pair, as a client reaches it."""
+    with reached(way, keyed, tmp_path) as found:
+        yield found
+
+
 @pytest.fixture(scope="session")
 def certificate(keyed, tmp_path_factory):
     """A certificate of the key, which the key itself has signed."""
@@ -100,40 +143,40 @@ def handshake(port, certificate, *options):
     return done.stdout.decode("utf-8", "replace")
 
 
-def test_a_request_of_openssl(keyed, certificate, tmp_path):
+def test_a_request_of_openssl(client, certificate, tmp_path):
     request = tmp_path / "request.pem"
-    keyed.run("openssl", "req", "-new", *ENGINE, "-key", KEY, "-subj", "/CN=x", "-out", request)
+    client.run("openssl", "req", "-new", *ENGINE, "-key", KEY, "-subj", "/CN=x", "-out", request)
     assert openssl("req", "-in", request, "-verify", "-noout", check=False)
 
 
 @pytest.mark.parametrize("padding", ["pkcs1", "oaep"])
-def test_cms_is_decrypted(keyed, certificate, tmp_path, padding):
+def test_cms_is_decrypted(client, certificate, tmp_path, padding):
     enveloped = tmp_path / "enveloped.pem"
     options = ("-aes256", "-recip", certificate, "-keyopt", f"rsa_padding_mode:{padding}")
     openssl("cms", "-encrypt", *options, "-out", enveloped, data=b"a message")
     decrypt = ("-decrypt", "-in", enveloped, "-recip", certificate, *ENGINE, "-inkey", KEY)
-    assert "a message" in keyed.run("openssl", "cms", *decrypt)
+    assert "a message" in client.run("openssl", "cms", *decrypt)
 
 
-def test_cms_is_signed(keyed, certificate, tmp_path):
+def test_cms_is_signed(client, certificate, tmp_path):
     message, signed = tmp_path / "message", tmp_path / "signed.pem"
     message.write_text("a message")
     sign = ("-sign", "-signer", certificate, *ENGINE, "-inkey", KEY, "-in", message)
-    keyed.run("openssl", "cms", *sign, "-out", signed)
+    client.run("openssl", "cms", *sign, "-out", signed)
     assert openssl("cms", "-verify", "-in", signed, "-CAfile", certificate, check=False)
 
 
-def test_tls_of_openssl(keyed, certificate, tmp_path):
+def test_tls_of_openssl(client, certificate, tmp_path):
     """The server's signature is the engine's; GnuTLS and OpenSSL verify it."""
     need("gnutls-cli", "gnutls-bin")
     port = free_port()
     serve = ("openssl", "s_server", *ENGINE, "-key", KEY, "-cert", certificate)
     command = (*serve, "-accept", f"127.0.0.1:{port}", "-www")
-    with running(command, keyed.environment, tmp_path, port):
+    with running(command, client.environment, tmp_path, port):
         for version in ("tls1_2", "tls1_3"):
             assert "Verify return code: 0 (ok)" in handshake(port, certificate, f"-{version}")
         for version in ("TLS1.2", "TLS1.3"):
-            said = gnutls(keyed, port, certificate, f"NORMAL:-VERS-ALL:+VERS-{version}")
+            said = gnutls(client, port, certificate, f"NORMAL:-VERS-ALL:+VERS-{version}")
             assert version in said
 
 
@@ -175,7 +218,10 @@ GNUTLS = """
 ip link set lo up
 gnutls-serv --provider="$MODULE" --x509keyfile "$KEY" --x509certfile "$CERT" -p 4433 --http &
 server=$!
-sleep 1
+until echo | openssl s_client -connect 127.0.0.1:4433 >/dev/null 2>&1; do
+  kill -0 $server || exit 1
+  sleep 0.1
+done
 for version in 1.2 1.3; do
   echo | openssl s_client -connect 127.0.0.1:4433 -tls${version%.*}_${version#*.} -CAfile "$CERT"
 done
@@ -184,26 +230,26 @@ kill $server
 """
 
 
-def test_tls_of_gnutls(keyed, certificate):
+def test_tls_of_gnutls(client, certificate):
     """In a network of its own, as gnutls-serv listens on all interfaces. Also without ECDHE."""
     need("ip", "iproute2")
     if subprocess.run(["unshare", "-rn", "true"], check=False).returncode:
         pytest.skip("this machine allows no network of its own (unshare -rn)")
-    names = {"MODULE": str(keyed.module), "KEY": KEY, "CERT": str(certificate)}
+    names = {"MODULE": str(client.module), "KEY": KEY, "CERT": str(certificate)}
     need("gnutls-serv", "gnutls-bin")
-    said = keyed.run("unshare", "-rn", "sh", "-c", GNUTLS, environment=names)
+    said = client.run("unshare", "-rn", "sh", "-c", GNUTLS, environment=names)
     assert said.count("Verify return code: 0 (ok)") >= 3
     assert "Cipher is AES256-GCM-SHA384" in said
 
 
-def test_p11tool(keyed):
+def test_p11tool(client):
     url = "pkcs11:token=t1;object=rsa1;type=private"
-    arguments = (f"--provider={keyed.module}", "--login", "--batch", "--test-sign", url)
-    said = keyed.run("p11tool", *arguments, package="gnutls-bin", environment={"GNUTLS_PIN": PIN})
+    arguments = (f"--provider={client.module}", "--login", "--batch", "--test-sign", url)
+    said = client.run("p11tool", *arguments, package="gnutls-bin", environment={"GNUTLS_PIN": PIN})
     assert "public key in the token... ok" in said
 
 
-def test_a_login_with_openssh(keyed, tmp_path):
+def test_a_login_with_openssh(client, tmp_path):
     need("ssh", "openssh-client")
     if not Path("/usr/sbin/sshd").exists():
         pytest.skip("there is no sshd (on Debian: apt-get install openssh-server)")
@@ -216,7 +262,7 @@ def test_a_login_with_openssh(keyed, tmp_path):
     subprocess.run(
         ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "host"], check=True
     )
-    public = keyed.run("ssh-keygen", "-D", keyed.module)
+    public = client.run("ssh-keygen", "-D", client.module)
     assert public.startswith("ssh-rsa ")
     (tmp_path / "authorized").write_text(public)
     (tmp_path / "ask").write_text(f"#!/bin/sh\necho {PIN}\n")
@@ -230,55 +276,55 @@ def test_a_login_with_openssh(keyed, tmp_path):
     ask = {"SSH_ASKPASS": str(tmp_path / "ask"), "SSH_ASKPASS_REQUIRE": "force"}
     options = ("-F", "none", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
     with running(serve, os.environ, tmp_path, port):
-        connect = (*options, "-I", keyed.module, "-p", port, f"{user}@127.0.0.1", "echo", "here")
-        assert "here\n" in keyed.run("ssh", *connect, environment=ask)
+        connect = (*options, "-I", client.module, "-p", port, f"{user}@127.0.0.1", "echo", "here")
+        assert "here\n" in client.run("ssh", *connect, environment=ask)
 
 
 @pytest.fixture
-def java(token, certificate, keyed, tmp_path):
-    """A token with the key and its certificate, and Java's arguments for it."""
+def java(way, token, certificate, keyed, tmp_path):
+    """A token with the key and its certificate, as Java reaches it, and Java's arguments for it."""
     need("keytool", "openjdk-17-jdk-headless")
     shutil.copytree(keyed.folder, token.folder, dirs_exist_ok=True)
     openssl("x509", "-in", certificate, "-outform", "DER", "-out", tmp_path / "cert.der")
     write = ("--write-object", tmp_path / "cert.der", "--type", "cert", "--id", "01")
     token.tool("--login", "--pin", PIN, *write, "--label", "rsa1")
-    (tmp_path / "java.cfg").write_text(f"name=CP\nlibrary={token.module}\nslotListIndex=0\n")
     store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
-    return ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
+    options = ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
+    with reached(way, token, tmp_path) as client:
+        (tmp_path / "java.cfg").write_text(f"name=CP\nlibrary={client.module}\nslotListIndex=0\n")
+        yield client, options
 
 
 @pytest.mark.parametrize("algorithm", ["SHA256withRSA", "RSASSA-PSS"])
-def test_a_jar_is_signed(token, java, tmp_path, algorithm):
+def test_a_jar_is_signed(java, tmp_path, algorithm):
+    client, options = java
     jar = tmp_path / "a.jar"
     (tmp_path / "file").write_text("content")
-    token.run("jar", "cf", jar, "-C", tmp_path, "file")
-    token.run("jarsigner", *java, "-sigalg", algorithm, jar, "rsa1")
-    assert "jar verified" in token.run("jarsigner", "-verify", jar)
+    client.run("jar", "cf", jar, "-C", tmp_path, "file")
+    client.run("jarsigner", *options, "-sigalg", algorithm, jar, "rsa1")
+    assert "jar verified" in client.run("jarsigner", "-verify", jar)
 
 
 @pytest.mark.slow
-def test_java_makes_keys(token, java):
+def test_java_makes_keys(java):
     """Imported from software, and generated in the token as a session's and copied."""
+    client, options = java
     make = ("-genkeypair", "-keyalg", "RSA", "-keysize", "2048", "-dname", "CN=j")
-    token.run("keytool", *java, *make, "-alias", "imported")
-    token.run("keytool", *java, *make, "-alias", "made", "-providername", "SunPKCS11-CP")
-    listed = token.run("keytool", *java, "-list")
+    client.run("keytool", *options, *make, "-alias", "imported")
+    client.run("keytool", *options, *make, "-alias", "made", "-providername", "SunPKCS11-CP")
+    listed = client.run("keytool", *options, "-list")
     for name in ("rsa1", "imported", "made"):
         assert f"{name}, PrivateKeyEntry" in listed
 
 
-def sign_many(token, module, folder, count, environment):
+def sign_many(client, folder, count):
     """Sign in many processes at once; the signatures, of which all must be the same."""
     (folder / "data").write_bytes(b"data")
 
     def sign(number):
         output = folder / f"signature{number}"
         options = ("--sign", "--id", "01", "-m", "SHA256-RSA-PKCS", "-i", folder / "data")
-        token.run(
-            *("pkcs11-tool", "--module", module, "--login", "--pin", PIN, *options, "-o", output),
-            package="opensc",
-            environment=environment,
-        )
+        client.tool("--login", "--pin", PIN, *options, "-o", output)
         return output.read_bytes()
 
     with ThreadPoolExecutor(8) as pool:
@@ -286,27 +332,14 @@ def sign_many(token, module, folder, count, environment):
 
 
 def test_processes_share_a_token(keyed, tmp_path):
-    signatures = sign_many(keyed, keyed.module, tmp_path, 8, {})
+    signatures = sign_many(keyed, tmp_path, 8)
     assert len({*signatures}) == 1
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(80, marks=pytest.mark.slow)])
 def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
-    need("p11-kit", "p11-kit")
-    clients = list(Path("/").glob("usr/lib/*/pkcs11/p11-kit-client.so"))
-    if not clients:
-        pytest.skip("there is no p11-kit-client.so (on Debian: apt-get install p11-kit-modules)")
-    path = tmp_path / "socket"
-    command = ["p11-kit", "server", "-f", "--provider", keyed.module, "-n", path, "pkcs11:token=t1"]
-    with subprocess.Popen(command, env=keyed.environment, stdout=subprocess.DEVNULL) as server:
-        try:
-            while not path.exists():
-                assert server.poll() is None
-                time.sleep(0.05)
-            address = {"P11_KIT_SERVER_ADDRESS": f"unix:path={path}"}
-            signatures = sign_many(keyed, clients[0], tmp_path, count, address)
-        finally:
-            server.terminate()
+    with through_p11_kit(keyed, tmp_path) as client:
+        signatures = sign_many(client, tmp_path, count)
     assert len({*signatures}) == 1
 
 

@@ -3,7 +3,8 @@
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ class Token:
 
     module: Path
     folder: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def environment(self):
@@ -28,6 +30,7 @@ class Token:
             "COPRIME_TOKEN_DIR": str(self.folder),
             "COPRIME_TOKEN_KEYGEN": "software",  # a simulated engine takes 20 s for 2048 bits
             "PKCS11_MODULE_PATH": str(self.module),
+            **self.settings,
         }
 
     def run(self, program, *arguments, package=None, check=True, environment=None, **options):
