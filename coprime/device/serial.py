@@ -27,7 +27,7 @@ BAUD = 115_200
 """Bits per second if nothing else is said."""
 _BITS = 10  # of a byte on the wire
 _OVERHEAD = 40  # bytes of a request and its answer besides the words, at most
-_FIRST_POLL, _LAST_POLL = 0.001, 0.05  # seconds from one to the next
+_FIRST_POLL, _LAST_POLL = 0.001, 0.02  # seconds from one to the next
 
 
 class LinkError(DeviceError):

@@ -82,3 +82,13 @@ def test_the_example_of_uio(tmp_path):
     done = run([program], check=False, capture_output=True, text=True)
     if done.returncode:  # unless this machine has one
         assert "/dev/uio0: " in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the port is Linux's")
+def test_the_example_of_a_serial_port(tmp_path):
+    (tmp_path / "main.c").write_text(examples_of("serial")[0])
+    serial = DRIVERS / "src" / "coprime_serial.c"
+    program = compile_c(tmp_path, "example", tmp_path / "main.c", serial, DRIVER)
+    done = run([program], check=False, capture_output=True, text=True)
+    if done.returncode:  # unless this machine has one
+        assert "/dev/ttyUSB0: " in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import choose
 from coprime.rsa import keys
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
@@ -32,12 +33,16 @@ def verilog():
     return serial_board_verilog(choose("compact", {"max_bits": f"{BITS}"}), CLOCK // BAUD)
 
 
+def compiled(folder, *flags):
+    sources = (Path(__file__).with_name("serial.c"), DRIVERS / "src" / "coprime_serial.c", DRIVER)
+    return compile_c(folder, "serial", *flags, *sources)
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("serial")
     flags = SANITIZERS if can_compile(folder, *SANITIZERS) else ()
-    sources = (Path(__file__).with_name("serial.c"), DRIVERS / "src" / "coprime_serial.c", DRIVER)
-    return compile_c(folder, "serial", *flags, "-DCOPRIME_SERIAL_PATIENCE=20", *sources)
+    return compiled(folder, *flags, "-DCOPRIME_SERIAL_PATIENCE=20")
 
 
 class DamagedBoard(SimulatedBoard):
@@ -109,6 +114,19 @@ def test_damage_is_recovered_from(program, verilog):
 def test_much_damage_never_gives_a_wrong_result(program, verilog):
     results = damaged_decryptions(program, verilog, 0.01, 300, KINDS)
     assert len(set(results)) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("baud", [115_200, 3_000_000])
+def test_a_key_of_2048_bits(tmp_path, baud):
+    key = keys.generate(2048, seed=SEED)
+    verilog = serial_board_verilog(choose("compact", {"max_bits": "2048"}), divisor_of(CLOCK, baud))
+    with (
+        SimulatedBoard(verilog, MODULE_NAME, clock=CLOCK, baud=baud) as board,
+        BoardTerminal(board) as terminal,
+    ):
+        status, results, text = decrypt(compiled(tmp_path), terminal.path, 1, key=key, baud=baud)
+    assert (status, results, text) == (0, [pow(X, key.d, key.n)], "")
 
 
 def test_ports_that_cannot_be_opened(program):

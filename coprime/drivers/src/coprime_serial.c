@@ -38,7 +38,7 @@ enum {
     ATTEMPTS = 4,
     OVERHEAD = 40, /* bytes of a request and its answer besides the words, at most */
     FIRST_POLL = 1,
-    LAST_POLL = 50, /* milliseconds from one to the next */
+    LAST_POLL = 20, /* milliseconds from one to the next */
     LONGEST_REQUEST = HEADER + 4 * (int)COPRIME_SERIAL_WORDS + FCS,
 };
 
