@@ -12,10 +12,10 @@ __all__ = ["files"]
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """The sources of the C driver; none for a cluster, which has other registers."""
-    if isinstance(own.choice, ClusterChoice):
-        return {}
-    return _sources(resources.files("coprime").joinpath("drivers"), "drivers")
+    """The sources of the C driver; for a cluster also what makes accelerators of its cores."""
+    found = _sources(resources.files("coprime").joinpath("drivers"), "drivers")
+    is_cluster = isinstance(own.choice, ClusterChoice)
+    return {path: text for path, text in found.items() if is_cluster or "_cluster" not in path}
 
 
 def _sources(folder: Traversable, path: str) -> dict[str, str]:

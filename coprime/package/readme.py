@@ -52,8 +52,11 @@ _SOFTWARE = """\
    and give it functions that read and write a register: `drivers/include/coprime.h` says how. On
    Linux `drivers/src/coprime_uio.c` does that through UIO."""
 _CLUSTER_SOFTWARE = """\
-3. **Software.** The register map is `coprime_cluster_registers.h`. The driver is in Python,
-   `coprime.device.cluster`; the driver in C is for single accelerators."""
+3. **Software.** The register map is `coprime_cluster_registers.h`. Compile `drivers/src/coprime.c`
+   and `drivers/src/coprime_cluster.c` with `.` and `drivers/include` on the include path, and give
+   them functions that read and write a register: `drivers/include/coprime_cluster.h` says how.
+   `drivers/src/coprime_pool.c` shares the cores among threads. The driver in Python is
+   `coprime.device.cluster`."""
 
 
 def files(own: Description, paths: Collection[str]) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from coprime.flow.tools import ToolError, run_tool
 ROOT = Path(__file__).parents[2]
 DRIVERS = ROOT / "coprime" / "drivers"
 DRIVER = DRIVERS / "src" / "coprime.c"
+CLUSTER = DRIVERS / "src" / "coprime_cluster.c"
 KEYGEN = DRIVERS / "src" / "coprime_keygen.c"
 HARNESS = Path(__file__).with_name("harness.c")
 INCLUDES = (f"-I{DRIVERS / 'include'}", f"-I{ROOT / 'coprime' / 'bus'}")

@@ -9,7 +9,7 @@ from subprocess import run
 import pytest
 
 from coprime.flow.tools import run_tool
-from tests.drivers.harness import DRIVER, DRIVERS, INCLUDES, KEYGEN, WARNINGS, compile_c
+from tests.drivers.harness import CLUSTER, DRIVER, DRIVERS, INCLUDES, KEYGEN, WARNINGS, compile_c
 from tests.drivers.test_model import examples_of
 
 ARM = ("arm-none-eabi-gcc", "-mthumb")
@@ -43,7 +43,7 @@ def test_bare_metal(tmp_path, processor):
     examples = {"padding": padding, "key": key, "bare_metal": bare_metal}
     for name, text in examples.items():
         (tmp_path / f"{name}.c").write_text(text)
-    for source in (DRIVER, KEYGEN, *(tmp_path / f"{name}.c" for name in examples)):
+    for source in (DRIVER, KEYGEN, CLUSTER, *(tmp_path / f"{name}.c" for name in examples)):
         output = tmp_path / f"{source.stem}.o"
         run_tool(compiler, [*command, *flags, source, "-o", output])
         assert output.stat().st_size > 500
@@ -51,11 +51,9 @@ def test_bare_metal(tmp_path, processor):
 
 def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     source = tmp_path / "use.cpp"
-    source.write_text(
-        '#include "coprime_keygen.h"\n#include "coprime_uio.h"\n'
-        '#include "coprime_serial.h"\n'
-        "int main() { return coprime_error_text(0) == nullptr; }\n"
-    )
+    headers = ("keygen", "uio", "pool", "cluster", "serial")
+    includes = "".join(f'#include "coprime_{name}.h"\n' for name in headers)
+    source.write_text(f"{includes}int main() {{ return coprime_error_text(0) == nullptr; }}\n")
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     if compiler is None:
         pytest.skip("there is no C++ compiler (on Debian: apt-get install g++)")
