@@ -1,9 +1,11 @@
 """A serial link to a simulated board: right answers, and what happens to damaged frames."""
 
+import errno
 import random
 from collections import Counter
 
 import pytest
+import serial
 
 from coprime.bus import registers
 from coprime.catalog import choose
@@ -22,7 +24,8 @@ BITS = 64
 
 @pytest.fixture(scope="module")
 def verilog():
-    return serial_board_verilog(choose("compact", {"max_bits": f"{BITS}"}), CLOCK // BAUD)
+    # The board of tests/cli/test_serial.py, so that it is built once.
+    return serial_board_verilog(choose("compact", {"max_bits": "512"}), CLOCK // BAUD)
 
 
 @pytest.fixture
@@ -159,6 +162,32 @@ def test_a_terminal_serves_one_program_after_another(board):
 def test_ports_that_cannot_be_opened(path, sentence):
     with pytest.raises(DeviceError, match=sentence):
         open_serial(path)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (errno.EACCES, "port may not be opened: its group may, which is often dialout; join it"),
+        (errno.EBUSY, "port is used by another program"),
+    ],
+)
+def test_ports_that_others_own(monkeypatch, code, sentence):
+    def refuse(*_, **__):
+        raise serial.SerialException(code, "could not open port")
+
+    monkeypatch.setattr(serial, "Serial", refuse)
+    with pytest.raises(DeviceError, match=sentence):
+        open_serial("port")
+
+
+def test_a_port_that_is_unplugged(board):
+    with BoardTerminal(board) as terminal:
+        device = open_serial(terminal.path, BAUD)
+        terminal.close()
+        for _ in range(2):
+            with pytest.raises(LinkError, match="has failed"):
+                device.read32(registers.IDENTIFICATION.address)
+        device.close()
 
 
 class Campaign:

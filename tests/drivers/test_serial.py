@@ -30,7 +30,8 @@ TIMEOUT, DEVICE = 257, 263
 
 @pytest.fixture(scope="module")
 def verilog():
-    return serial_board_verilog(choose("compact", {"max_bits": f"{BITS}"}), CLOCK // BAUD)
+    # The board of tests/cli/test_serial.py, so that it is built once.
+    return serial_board_verilog(choose("compact", {"max_bits": "512"}), CLOCK // BAUD)
 
 
 def compiled(folder, *flags):
