@@ -9,7 +9,10 @@ import time
 
 import pytest
 
+from coprime.catalog import choose
 from coprime.flow.tools import ToolError
+from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
+from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 from coprime.token import build
 from tests.token.tokens import PIN, compile_check
 
@@ -140,7 +143,7 @@ def test_a_damaged_file_is_refused(token):
 def test_a_device_that_is_not_there(token):
     token.generate(bits=1024)
     sign = ("--login", "--pin", PIN, "--sign", "--id", "01", "-m", "RSA-PKCS")
-    for device in ("uio:/dev/no-such-uio", "sim:/no/such/library.so"):
+    for device in ("uio:/dev/no-such-uio", "serial:/dev/null,9600", "sim:/no/such/library.so"):
         absent = {"COPRIME_TOKEN_DEVICE": device}
         said = token.tool(*sign, "-i", os.devnull, check=False, environment=absent)
         assert "CKR_DEVICE_ERROR" in said
@@ -148,6 +151,26 @@ def test_a_device_that_is_not_there(token):
         (token.folder / "lock").unlink()
     said = token.tool("-L", check=False, environment={"COPRIME_TOKEN_DEVICE": "pci:0"})
     assert "CKR_FUNCTION_FAILED" in said
+
+
+@pytest.mark.slow
+def test_a_board_at_a_serial_port(token, tmp_path):
+    clock, baud = 12_000_000, 3_000_000
+    verilog = serial_board_verilog(choose("ring", {"max_bits": "1024"}), clock // baud)
+    (tmp_path / "digest").write_bytes(bytes(range(20)))
+    sign = ("--login", "--pin", PIN, "--sign", "--id", "01", "-m", "RSA-PKCS")
+    token.generate(bits=1024)
+    with (
+        SimulatedBoard(verilog, MODULE_NAME, clock=clock, baud=baud) as board,
+        BoardTerminal(board) as terminal,
+    ):
+        for number, device in enumerate((f"serial:{terminal.path},{baud}", "sim")):
+            token.tool(
+                *(*sign, "-i", tmp_path / "digest", "-o", tmp_path / f"signature{number}"),
+                environment={"COPRIME_TOKEN_DEVICE": device},
+            )
+        assert board.busy
+    assert (tmp_path / "signature0").read_bytes() == (tmp_path / "signature1").read_bytes()
 
 
 def test_slots_of_a_file(token, tmp_path):

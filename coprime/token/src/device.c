@@ -30,7 +30,7 @@ struct device {
     struct engine engines[];
 };
 
-static const struct engine_kind *const kinds[] = {&simulated_engine, &uio_engine};
+static const struct engine_kind *const kinds[] = {&simulated_engine, &serial_engine, &uio_engine};
 
 /* Read one engine's name, of `length` characters. */
 static bool parse_engine(struct engine *engine, const char *name, size_t length)
@@ -51,14 +51,25 @@ static bool parse_engine(struct engine *engine, const char *name, size_t length)
     return false;
 }
 
+/* Length of the first engine's name: up to a comma that a number does not follow. */
+static size_t name_length(const char *names)
+{
+    const size_t length = strcspn(names, ",");
+    const char *const rest = names + length;
+    const size_t number = *rest ? strspn(rest + 1, "0123456789") : 0;
+
+    return number && (rest[1 + number] == ',' || rest[1 + number] == '\0') ? length + 1 + number :
+                                                                            length;
+}
+
 struct device *device_new(const char *names)
 {
     struct device *device;
     unsigned count = 1;
     bool parsed = true;
 
-    for (const char *place = names; *place; ++place) {
-        count += *place == ',';
+    for (const char *rest = names + name_length(names); *rest; rest += 1 + name_length(rest + 1)) {
+        ++count;
     }
     device = calloc(1, sizeof *device + count * sizeof *device->engines);
     if (device == NULL) {
@@ -67,7 +78,7 @@ struct device *device_new(const char *names)
     (void)pthread_mutex_init(&device->lock, NULL);
     (void)pthread_cond_init(&device->freed, NULL);
     for (; device->count < count && parsed; ++device->count) {
-        const size_t length = strcspn(names, ",");
+        const size_t length = name_length(names);
 
         parsed = parse_engine(&device->engines[device->count], names, length);
         names += length + 1;

@@ -11,9 +11,10 @@ struct device;
 
 /* A device of the engines that `names` lists, with commas between them:
 
-     sim           the simulation that was built with the module
-     sim:LIBRARY   another one
-     uio:PATH      hardware under Linux, which other processes may use, too
+     sim                  the simulation that was built with the module
+     sim:LIBRARY          another one
+     serial:PATH[,BAUD]   a board at a serial port, for this process only
+     uio:PATH             hardware under Linux, which other processes may use, too
 
    Nothing is opened before it is used. Null without memory, or if this names no device. */
 struct device *device_new(const char *names);

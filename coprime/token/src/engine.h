@@ -19,6 +19,6 @@ struct engine_kind {
     void (*unlock)(void *handle);
 };
 
-extern const struct engine_kind simulated_engine, uio_engine;
+extern const struct engine_kind simulated_engine, serial_engine, uio_engine;
 
 #endif
