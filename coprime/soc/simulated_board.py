@@ -4,12 +4,12 @@ The port is a pseudo-terminal of this machine: no program sees a difference to a
 the clock runs more slowly.
 """
 
+import contextlib
 import ctypes
 import os
 import select
 import threading
 import time
-import tty
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -166,9 +166,12 @@ class BoardTerminal(Closing):
 
     def __init__(self, board: SimulatedBoard):
         self._board = board
+        import tty  # not on every system
+
         # This end of the port stays open, so that programs can come and go.
         self._end, self._port = os.openpty()
         tty.setraw(self._port)
+        os.set_blocking(self._end, False)
         self.path = os.ttyname(self._port)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -200,9 +203,9 @@ class BoardTerminal(Closing):
                 chunk = max(_FIRST_CHUNK, chunk // 2)
             elif took < _CHUNK_SECONDS / 2 and not data:
                 chunk = min(_LAST_CHUNK, 2 * chunk)
-            sent = 0
-            while sent < len(data):
-                sent += os.write(self._end, data[sent:])
+            if data:
+                with contextlib.suppress(BlockingIOError):  # lost, as nobody reads
+                    os.write(self._end, data)
 
 
 def _load(path: Path) -> ctypes.CDLL:

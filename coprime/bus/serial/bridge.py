@@ -127,7 +127,10 @@ class _Core(wiring.Component):
         header = request.header
         # The words of the last request, which leave it only for the bus or as OPEN's answer, and
         # then the words of the last answer, which stay there until another request is executed.
-        m.submodules.store = store = Memory(shape=8, depth=2 << PLACE_BITS, init=[])
+        # What is read of a byte in the cycle in which it is written is not used.
+        m.submodules.store = store = Memory(
+            shape=8, depth=2 << PLACE_BITS, init=[], attrs={"no_rw_check": 1}
+        )
         read, write = store.read_port(), store.write_port()
         last_number = Signal(8)
         last_refused = Signal()
