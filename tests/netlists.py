@@ -42,6 +42,17 @@ def ecp5_library() -> str:
     return cells + our_cells(Target.ECP5)
 
 
+def library(target: Target) -> str:
+    """Yosys's simulation models of a target's cells, with our own where it has none that work."""
+    if target is Target.XC7:
+        return xc7_library()
+    if target is Target.ECP5:
+        return ecp5_library()
+    folder = Path(pyosys.__file__).parent / "share" / target.value
+    # Default values of inputs are for other simulators; each of these inputs is connected.
+    return "`define NO_ICE40_DEFAULT_ASSIGNMENTS\n" + (folder / "cells_sim.v").read_text("utf-8")
+
+
 def without_initial_contents(netlist: str) -> str:
     """Leave out the block RAMs' initial contents: the models start as anything."""
     return re.sub(r"^ *\.INITP?_[0-9A-F]{1,2}\(\d.*\n", "", netlist, flags=re.M)

@@ -1,4 +1,4 @@
-"""An accelerator in AMD's cells, as Yosys models them, at work."""
+"""An accelerator in a target's cells, as Yosys models them, at work."""
 
 import random
 
@@ -8,14 +8,17 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.flow.mapping import map_design
 from coprime.flow.parts import accelerator_verilog
 from coprime.rsa.keys import generate
-from tests.netlists import without_initial_contents, xc7_library
+from tests.netlists import library, without_initial_contents
 
 
-def check_xc7_netlist(choice, bits):
-    """One DSP slice; results of Python's, cycles as predicted. `bits`: of a product's modulus."""
-    mapped = map_design(Target.XC7, accelerator_verilog(choice, Target.XC7), choice.module_name)
-    assert mapped.dsp == 1
-    netlist = without_initial_contents(mapped.netlist) + xc7_library()
+def check_netlist(choice, bits, target=Target.XC7, *, dsp=1):
+    """So many DSP slices; results of Python's, cycles as predicted.
+
+    `bits`: of a product's modulus.
+    """
+    mapped = map_design(target, accelerator_verilog(choice, target), choice.module_name)
+    assert mapped.dsp == dsp
+    netlist = without_initial_contents(mapped.netlist) + library(target)
     generator = random.Random(7)
     with SimulatedDevice(netlist, choice.module_name) as device:
         accelerator = Accelerator(device, predict=choice.design.predict)

@@ -5,7 +5,10 @@ import pytest
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
-from tests.engine.mapped import check_xc7_netlist
+from tests.engine.mapped import check_netlist
+
+
+OTHERS = [(Target.ICE40, 3), (Target.GATEMATE, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -27,4 +30,11 @@ def test_ecp5_cells_of_the_engine(choice):
 @pytest.mark.slow
 def test_xc7_netlist_decrypts(choice):
     """The whole accelerator in AMD's cells, as Yosys models them: same results, same cycles."""
-    check_xc7_netlist(choice, 1023)
+    check_netlist(choice, 1023)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "dsp"), OTHERS)
+def test_netlist_of_other_targets_decrypts(choice, target, dsp):
+    """18 by 18 bits, signed: three multipliers of 16 by 16 on iCE40."""
+    check_netlist(choice, 1023, target, dsp=dsp)

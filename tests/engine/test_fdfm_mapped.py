@@ -6,7 +6,10 @@ from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.papers import fdfm as paper
-from tests.engine.mapped import check_xc7_netlist
+from tests.engine.mapped import check_netlist
+
+
+OTHERS = [(Target.ICE40, 1), (Target.GATEMATE, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -30,4 +33,11 @@ def test_ecp5_cells_of_the_engine(choice):
 @pytest.mark.slow
 def test_xc7_netlist_decrypts(choice):
     """The whole accelerator in AMD's cells, as Yosys models them: same results, same cycles."""
-    check_xc7_netlist(choice, 1031)
+    check_netlist(choice, 1031)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "dsp"), OTHERS)
+def test_netlist_of_other_targets_decrypts(choice, target, dsp):
+    """17 by 17 bits: one multiplier, where there are any."""
+    check_netlist(choice, 1031, target, dsp=dsp)

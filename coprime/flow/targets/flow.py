@@ -111,6 +111,11 @@ class Flow:
         raise NotImplementedError
 
 
+NO_LUT_MEMORY = ("setattr -unset ram_style a:ram_style=distributed",)
+"""Before synthesis for a family whose LUTs are no memories: these become flip-flops, or what Yosys
+finds better. (It refuses a memory whose attribute asks for LUTs.)"""
+
+
 def count(cells: Mapping[str, int], pattern: str) -> int:
     """Cells whose type matches."""
     return sum(number for name, number in cells.items() if re.fullmatch(pattern, name))

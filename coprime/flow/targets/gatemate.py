@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import Device, Flow, Units, count
+from .flow import NO_LUT_MEMORY, Device, Flow, Units, count
 
 __all__ = ["Gatemate"]
 
@@ -39,7 +39,7 @@ class Gatemate(Flow):
     @classmethod
     def synthesis(cls, top: str, device: str) -> Sequence[str]:
         """With trees of LUTs, and without multiplexers of 8."""
-        return [f"synth_gatemate -luttree -nomx8 -top {top}"]
+        return [*NO_LUT_MEMORY, f"synth_gatemate -luttree -nomx8 -top {top}"]
 
     @classmethod
     def resources(cls, cells: Mapping[str, int]) -> Mapping[str, int | float]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import Device, Flow, Units, count
+from .flow import NO_LUT_MEMORY, Device, Flow, Units, count
 
 __all__ = ["Ice40"]
 
@@ -34,7 +34,7 @@ class Ice40(Flow):
     @classmethod
     def synthesis(cls, top: str, device: str) -> Sequence[str]:
         """With ABC9, for UltraPlus."""
-        return [f"synth_ice40 -device u -dsp -abc9 -top {top}"]
+        return [*NO_LUT_MEMORY, f"synth_ice40 -device u -dsp -abc9 -top {top}"]
 
     @classmethod
     def resources(cls, cells: Mapping[str, int]) -> Mapping[str, int | float]:
