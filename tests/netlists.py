@@ -49,13 +49,22 @@ def library(target: Target) -> str:
     if target is Target.ECP5:
         return ecp5_library()
     folder = Path(pyosys.__file__).parent / "share" / target.value
+    text = re.sub(
+        r'^ *`include "(.*)"',
+        lambda found: (folder / found[1]).read_text("utf-8"),
+        (folder / "cells_sim.v").read_text("utf-8"),
+        flags=re.M,
+    )
+    ours = MODELS / f"cells_{target.value}.v"
+    if ours.exists():
+        text += ours.read_text("utf-8") + (MODELS / "block_ram_18k.v").read_text("utf-8")
     # Default values of inputs are for other simulators; each of these inputs is connected.
-    return "`define NO_ICE40_DEFAULT_ASSIGNMENTS\n" + (folder / "cells_sim.v").read_text("utf-8")
+    return "`define NO_ICE40_DEFAULT_ASSIGNMENTS\n" + text
 
 
 def without_initial_contents(netlist: str) -> str:
     """Leave out the block RAMs' initial contents: the models start as anything."""
-    return re.sub(r"^ *\.INITP?_[0-9A-F]{1,2}\(\d.*\n", "", netlist, flags=re.M)
+    return re.sub(r"^ *\.INIT(P|VAL|_RAM)?_[0-9A-F]{1,2}\([\d\"].*\n", "", netlist, flags=re.M)
 
 
 def first_difference(

@@ -7,8 +7,7 @@ from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from tests.engine.mapped import check_netlist
 
-
-OTHERS = [(Target.ICE40, 3), (Target.GATEMATE, 0)]
+OTHERS = [(Target.GOWIN, 1), (Target.ICE40, 3), (Target.NEXUS, 1), (Target.GATEMATE, 0)]
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from coprime.explore.measure import measure_area
 from coprime.papers import fdfm as paper
 from tests.engine.mapped import check_netlist
 
-
-OTHERS = [(Target.ICE40, 1), (Target.GATEMATE, 0)]
+OTHERS = [(Target.GOWIN, 1), (Target.ICE40, 1), (Target.NEXUS, 1), (Target.GATEMATE, 0)]
 
 
 @pytest.fixture(scope="module")
