@@ -109,12 +109,10 @@ def chosen_design(
 
 
 def add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """Add --target; without a default it is required and has an area, so it is not generic."""
+    """Add --target; without a default it has an area, so it is not generic."""
     names = [target.value for target in Target if default or target is not Target.GENERIC]
-    shown = f"FPGA family ({default})" if default else "FPGA family"
-    parser.add_argument(
-        "--target", choices=names, default=default, required=not default, help=shown
-    )
+    shown = f"FPGA family ({default})" if default else "FPGA family (that of --board)"
+    parser.add_argument("--target", choices=names, default=default, help=shown)
 
 
 def add_paddings(parser: argparse.ArgumentParser) -> None:

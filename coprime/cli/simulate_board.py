@@ -7,6 +7,8 @@ from fractions import Fraction
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import ClusterChoice
 from coprime.device.serial import BAUD
+from coprime.flow.boards import BOARDS, board_named
+from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
@@ -28,9 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clock",
         type=float,
-        default=_CLOCK_MHZ,
         metavar="MHZ",
-        help=f"clock of the board, which is a number of cycles for each bit ({_CLOCK_MHZ})",
+        help="clock of the board, which is a number of cycles for each bit"
+        f" ({_CLOCK_MHZ}, or the board's)",
+    )
+    parser.add_argument(
+        "--board", choices=list(BOARDS), help="all that goes onto this board, pins and self-test"
     )
 
 
@@ -41,14 +46,21 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("the board is for one engine: name its family")
     if options.baud < 1:
         raise ValueError(f"--baud must be at least 1, not {options.baud}")
-    if not 0 < options.clock <= 1000:
-        raise ValueError(f"--clock must be over 0 and at most 1000 MHz, not {options.clock:g}")
-    clock = int(Fraction(str(options.clock)) * 10**6)
+    own = None if options.board is None else board_named(options.board)
+    if own is not None and options.clock is not None:
+        raise ValueError(f"the board {own.name} has its own clock: leave --clock out")
+    mhz = own.clock_mhz if own else _CLOCK_MHZ if options.clock is None else options.clock
+    if not 0 < mhz <= 1000:
+        raise ValueError(f"--clock must be over 0 and at most 1000 MHz, not {mhz:g}")
+    clock = int(Fraction(str(mhz)) * 10**6)
     divisor = divisor_of(clock, options.baud)
     announce(choice)
-    verilog = serial_board_verilog(choice, divisor)
+    if own is None:
+        top, verilog = MODULE_NAME, serial_board_verilog(choice, divisor)
+    else:
+        top, verilog = board_bench(choice, own, baud=options.baud)
     with (
-        SimulatedBoard(verilog, MODULE_NAME, clock=clock, baud=options.baud) as board,
+        SimulatedBoard(verilog, top, clock=clock, baud=options.baud) as board,
         BoardTerminal(board) as terminal,
     ):
         print(f"--device serial:{terminal.path},{options.baud}", flush=True)

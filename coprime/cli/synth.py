@@ -6,10 +6,10 @@ from coprime.bus.accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
-from coprime.flow.board import BOARDS, board_named
+from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, route_targets
-from coprime.soc.self_test import build_board
+from coprime.soc.board_files import BAUD, build_board
 
 from .options import (
     add_bus,
@@ -47,7 +47,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--device", choices=list(DEVICES), help="device to place and route on (the smallest)"
     )
     parser.add_argument(
-        "--board", choices=list(BOARDS), help="write a bitstream with a self-test of the engine"
+        "--board",
+        choices=list(BOARDS),
+        help="write a bitstream: the accelerator at a serial port, with a self-test",
+    )
+    parser.add_argument(
+        "--baud", type=int, metavar="N", help=f"bits per second of the board's serial port ({BAUD})"
     )
     parser.add_argument(
         "-o", "--output", type=location, metavar="DIR", help="folder for the bitstream"
@@ -60,9 +65,13 @@ def run(options: argparse.Namespace) -> None:
     choice = chosen_design(options)
     if options.board is not None:
         if isinstance(choice, ClusterChoice):
-            raise ValueError("a board's self-test is for one engine: name its family")
+            raise ValueError("a board is for one engine: name its family")
         _build_board(options, choice)
         return
+    if options.target is None:
+        raise ValueError("name what to map to: --target, or a board with --board")
+    if options.baud is not None:
+        raise ValueError("--baud is for the serial port of a board: name one with --board")
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
     if options.device is not None and not options.route:
@@ -94,16 +103,19 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _build_board(options: argparse.Namespace, choice: Choice) -> None:
-    if options.device is not None:
-        raise ValueError(f"the board {options.board} has its own device: leave --device out")
     board = board_named(options.board)
-    if Target(options.target) is not board.target:
-        raise ValueError(f"the board {options.board} is {board.target.value}, not {options.target}")
+    if options.device is not None:
+        raise ValueError(f"the board {board.name} has its own device: leave --device out")
+    if options.target not in (None, board.target.value):
+        raise ValueError(f"the board {board.name} has {board.target.value}, not {options.target}")
     if options.output is None:
         raise ValueError("--board needs -o DIR, the folder for the bitstream")
     if chosen_paddings(options):
-        raise ValueError("a board's self-test is for an engine without padding")
+        raise ValueError("a board's accelerator is without padding")
     check_folder("-o", options.output)
-    with progress(f"placing {choice.family.name} on {options.board}"):
-        result = build_board(choice, board, options.output)
+    baud = BAUD if options.baud is None else options.baud
+    if baud < 1:
+        raise ValueError(f"--baud must be at least 1, not {baud}")
+    with progress(f"placing {choice.family.name} on {board.name}"):
+        result = build_board(choice, board, options.output, baud=baud)
     print_result(result, list(result.record().items()), as_json=options.json)

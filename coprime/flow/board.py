@@ -1,13 +1,10 @@
 """Boards: from Verilog whose ports are a board's pins to a bitstream."""
 
+import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
-
-from amaranth_boards import ulx3s
 
 from coprime.cells.target import Target
 
@@ -15,28 +12,38 @@ from .files import write_file
 from .mapping import map_cells, mapping_tools
 from .routing import clock_mhz, nextpnr
 from .targets import Device, Flow, flow_of
-from .targets.ecp5 import ecp5_device
 from .tools import ToolError, tool_version
 
-__all__ = ["BOARDS", "Board", "BoardResult", "Pin", "board_named", "write_bitstream"]
+__all__ = ["Board", "BoardResult", "Pin", "write_bitstream"]
 
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of the package: its name, and its electrical attributes as constraints."""
+    """A pin of the package.
+
+    Parameters
+    ----------
+    site : its name
+    attributes : electrical ones, as constraints of its target
+    label : what is printed beside it on the board, or what it is soldered to
+    active_low : 0 is pressed, or lit
+    """
 
     site: str
     attributes: Mapping[str, str]
+    label: str = ""
+    active_low: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
     """A board with an FPGA.
 
-    `pins` has, for each port that a design may have, the pin that it goes to: `clk`, `button`
-    (1 while pressed) and `led[0]` to `led[7]` (1 is lit).
+    `pins` has, for each port that a design may have, the pin that it goes to: `clk`; `rx` and `tx`,
+    the serial wires from and to the host; `button`; and those of `led_busy`, `led_passed`,
+    `led_failed`, `led_session` and `led_clock` that the board has LEDs for.
     """
 
     name: str
@@ -47,7 +54,21 @@ class Board:
     """In its package, of its speed grade."""
     clock_mhz: float
     """Frequency at the port `clk`."""
+    oscillator_mhz: float = 0
+    """Frequency at the pin, if a clock generator makes that of `clk` from it; 0: there is none."""
     pins: Mapping[str, Pin]
+    source: str
+    """Where the pins are from."""
+    serial: str
+    """How a host is connected to `rx` and `tx`: a sentence."""
+    loader: tuple[str, ...]
+    """Options of openFPGALoader that name the board."""
+    family: str = "compact"
+    """What fits: the family that the board's page and `make bitstreams` take."""
+    values: Mapping[str, str] = field(default_factory=lambda: {"max_bits": "2048"})
+    """Parameters of that family, as on the command line."""
+    notes: tuple[str, ...] = ()
+    """What else a user of the board has to know, a sentence each."""
 
     @property
     def flow(self) -> type[Flow]:
@@ -58,7 +79,7 @@ class Board:
     def constraints(self) -> str:
         """The pins and the clock, as nextpnr takes them."""
         pins = {port: (pin.site, pin.attributes) for port, pin in self.pins.items()}
-        return self.flow.constrain(pins, self.clock_mhz)
+        return self.flow.constrain(pins, self.oscillator_mhz or self.clock_mhz)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +95,10 @@ class BoardResult:
     utilisation: Mapping[str, int]
     """Count of each cell type that is used."""
     bitstream: Path
+    size: int
+    """Of the bitstream, in bytes."""
+    sha256: str
+    """Of the bitstream."""
     files: tuple[Path, ...]
     """All that were written, the bitstream first."""
     tools: Mapping[str, str]
@@ -87,45 +112,6 @@ class BoardResult:
             "files": [str(path) for path in self.files],
             "tools": dict(self.tools),
         }
-
-
-def _ulx3s(name: str, platform: type[Any]) -> Board:
-    """Take the board's pins from where Amaranth's own designs have them."""
-    resources = {(resource.name, resource.number): resource for resource in platform.resources}
-    used = {"clk": resources["clk25", 0], "button": resources["button_fire", 0]}
-    used |= {f"led[{number}]": resources["led", number] for number in range(8)}
-    return Board(
-        name=name,
-        title=f"ULX3S with {platform.device}",
-        target=Target.ECP5,
-        device=ecp5_device(platform.device, speed=platform.speed),
-        clock_mhz=used["clk"].clock.frequency / 1e6,
-        pins=MappingProxyType(
-            {
-                port: Pin(resource.ios[0].names[0], dict(resource.attrs))
-                for port, resource in used.items()
-            }
-        ),
-    )
-
-
-BOARDS: Mapping[str, Board] = {
-    board.name: board
-    for board in (
-        _ulx3s("ulx3s", ulx3s.ULX3S_25F_Platform),
-        _ulx3s("ulx3s-12f", ulx3s.ULX3S_12F_Platform),
-        _ulx3s("ulx3s-45f", ulx3s.ULX3S_45F_Platform),
-        _ulx3s("ulx3s-85f", ulx3s.ULX3S_85F_Platform),
-    )
-}
-"""Every known board by name. "ulx3s" is the one with the LFE5U-25F."""
-
-
-def board_named(name: str) -> Board:
-    """Look a board up; ValueError that lists them if there is none."""
-    if name not in BOARDS:
-        raise ValueError(f"no board is called {name!r}; there are: {', '.join(BOARDS)}")
-    return BOARDS[name]
 
 
 def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> BoardResult:
@@ -159,7 +145,8 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
     bitstream = folder / f"{top}{flow.BITSTREAM}"
     source = folder / f"{top}.v"
     constraints = folder / f"{top}{Path(flow.CONSTRAINTS).suffix}"
-    write_file(bitstream, (built / f"design{flow.BITSTREAM}").read_bytes())
+    content = (built / f"design{flow.BITSTREAM}").read_bytes()
+    write_file(bitstream, content)
     write_file(source, verilog)
     write_file(constraints, board.constraints)
     return BoardResult(
@@ -171,6 +158,8 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
             cell: count["used"] for cell, count in report["utilization"].items() if count["used"]
         },
         bitstream=bitstream,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
         files=(bitstream, source, constraints),
         tools={**mapping_tools(), flow.nextpnr_name(): tool_version(flow.NEXTPNR)},
     )

@@ -1,31 +1,32 @@
-"""A self-test on a board: the engine computes a stored operation, and LEDs show how it ended.
+"""A self-test: an engine computes a stored operation, whose result is compared with a stored one.
 
-No computer is needed beside the board: operands and result lie in the bitstream. The key among them
+Nothing is needed beside the design: operands and result lie in its memory. The key among them
 is made from a seed that anyone can read here. It is a TEST KEY and protects nothing.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from amaranth.hdl import ClockDomain, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from coprime.catalog import Choice
 from coprime.cells.target import Target
-from coprime.engine.contract import OPERAND_BITS, RESULT_LATENCY, Command, Error, Length, Operand
+from coprime.engine.contract import (
+    OPERAND_BITS,
+    RESULT_LATENCY,
+    Command,
+    EngineSignature,
+    Error,
+    Length,
+    Operand,
+)
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
-from coprime.flow.board import Board, BoardResult, write_bitstream
-from coprime.flow.verilog import to_verilog
 from coprime.rsa import keys
 
-__all__ = ["BoardTest", "KnownAnswer", "SelfTest", "build_board", "known_answer"]
-
-_BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
+__all__ = ["KnownAnswer", "SelfTest", "SelfTestingEngine", "known_answer"]
 
 
 @dataclass(frozen=True)
@@ -107,36 +108,45 @@ def _complete(
 
 
 class SelfTest(wiring.Component):
-    """An engine that starts with a stored operation after reset, and what judges its result.
+    """Let an engine compute a stored operation, and judge its result.
 
     Each operand goes from a read-only memory into the engine, digit by digit; the command starts;
     the result is compared with the stored one, digit by digit. The test fails at the first digit
     that differs, and if the engine ends with an error or is still busy after the cycles that the
-    operation may take. It ends in any case, and stays as it ended until the next reset.
+    operation may take. It ends in any case, and stays as it ended until the next start or reset.
 
     Parameters
     ----------
     design : Design
     answer : KnownAnswer
-    target : Target
 
     Members
     -------
+    start : 1 bit, in
+        Starts the test, which must not be running; the engine must be idle.
+    engine : EngineSignature
+        To be connected to the engine while `running` is 1.
     running, passed, failed : 1 bit each, out
-        One of them is 1.
+        At most one of them is 1.
     """
 
-    def __init__(self, design: Design, answer: KnownAnswer, *, target: Target = Target.GENERIC):
+    def __init__(self, design: Design, answer: KnownAnswer):
         self.design = design
         self.answer = answer
-        self.target = Target(target)
-        super().__init__({"running": Out(1), "passed": Out(1), "failed": Out(1)})
+        super().__init__(
+            {
+                "start": In(1),
+                "engine": In(EngineSignature(design.capabilities)),
+                "running": Out(1),
+                "passed": Out(1),
+                "failed": Out(1),
+            }
+        )
 
     def elaborate(self, platform: object) -> Module:
         """Connect engine and memory by a state machine that does one thing in each state."""
         m = Module()
-        own, answer = self.design.capabilities, self.answer
-        m.submodules.engine = engine = self.design.hardware(self.target)
+        own, answer, engine = self.design.capabilities, self.answer, self.engine
         words = self._words()
         layout = data.StructLayout(
             {"digit": own.digit_width, "index": own.count_bits, "operand": OPERAND_BITS, "last": 1}
@@ -160,9 +170,12 @@ class SelfTest(wiring.Component):
             engine.index.eq(word.index),
             engine.digit.eq(word.digit),
             engine.command.eq(answer.command),
-            self.running.eq(~self.passed & ~self.failed),
         ]
-        with m.FSM():
+        with m.FSM() as states:
+            with m.State("IDLE"), m.If(self.start):
+                m.d.sync += [address.eq(0), checking.eq(0), cycles.eq(0)]
+                m.d.sync += [self.passed.eq(0), self.failed.eq(0)]
+                m.next = "FETCH"
             with m.State("FETCH"):  # the memory gives the word at `address` from the next state
                 with m.If(checking):
                     m.next = "LOOK"
@@ -183,7 +196,8 @@ class SelfTest(wiring.Component):
                 with m.If(engine.done & (engine.error == Error.NONE)):
                     m.next = "FETCH"
                 with m.Elif(engine.done | (cycles == answer.cycles - 1)):
-                    m.next = "FAILED"
+                    m.d.sync += self.failed.eq(1)
+                    m.next = "IDLE"
             with m.State("LOOK"):
                 m.d.sync += waited.eq(waited + 1)
                 with m.If(waited == RESULT_LATENCY - 1):
@@ -191,15 +205,14 @@ class SelfTest(wiring.Component):
             with m.State("COMPARE"):
                 m.d.sync += [address.eq(address + 1), waited.eq(0)]
                 with m.If(engine.result_digit != word.digit):
-                    m.next = "FAILED"
+                    m.d.sync += self.failed.eq(1)
+                    m.next = "IDLE"
                 with m.Elif(word.last):
-                    m.next = "PASSED"
+                    m.d.sync += self.passed.eq(1)
+                    m.next = "IDLE"
                 with m.Else():
                     m.next = "FETCH"
-            with m.State("PASSED"):
-                m.d.comb += self.passed.eq(1)
-            with m.State("FAILED"):
-                m.d.comb += self.failed.eq(1)
+        m.d.comb += self.running.eq(~states.ongoing("IDLE"))
         return m
 
     def _words(self) -> list[dict[str, int]]:
@@ -224,77 +237,47 @@ class SelfTest(wiring.Component):
         return words
 
 
-class BoardTest(wiring.Component):
-    """A self-test with a board's clock, button and LEDs.
-
-    It starts when the bitstream is loaded, and again when the button is released. Clock domain
-    `sync` is its own, from the pin `clk`.
+class SelfTestingEngine(wiring.Component):
+    """An engine whose ports belong to a self-test while that one runs.
 
     Parameters
     ----------
-    test : SelfTest
+    design : Design
+        Not one that takes random bytes (ValueError).
+    answer : KnownAnswer
+    target : Target
 
-    Members
-    -------
-    clk : 1 bit, in
-    button : 1 bit, in
-        1 while it is pressed; from any clock.
-    led : 8 bits, out
-        led[0] running, led[1] passed, led[2] failed, led[7] blinks while there is a clock.
+    Attributes
+    ----------
+    test : SelfTest
+        Whoever has this component starts it, while nothing else uses the engine.
+
+    The ports are those of EngineSignature. While the test runs, inputs are without effect, and
+    `busy` and `done` are 0.
     """
 
-    def __init__(self, test: SelfTest):
-        self.test = test
-        super().__init__({"clk": In(1), "button": In(1), "led": Out(8)})
+    def __init__(self, design: Design, answer: KnownAnswer, *, target: Target = Target.GENERIC):
+        if design.capabilities.draws:
+            raise ValueError("the self-test has no source of random bytes for blinding")
+        self.capabilities = design.capabilities
+        self.test = SelfTest(design, answer)
+        self._engine = design.hardware(Target(target))
+        super().__init__(EngineSignature(design.capabilities))
 
     def elaborate(self, platform: object) -> Module:
-        """Hold the reset for some cycles after configuration, and while the button is pressed."""
+        """Choose whose the inputs are."""
         m = Module()
-        m.domains.sync = sync = ClockDomain()
+        m.submodules.engine = engine = self._engine
         m.submodules.test = test = self.test
-        pressed = Signal()
-        m.submodules.synchronizer = FFSynchronizer(self.button, pressed)
-        # Registers start in step only once the clock has run for a while.
-        configured = Signal(4, reset_less=True)
-        reset = Signal(init=1, reset_less=True)
-        blink = Signal(_BLINK_BITS, reset_less=True)
-        m.d.sync += [
-            configured.eq(configured + ~configured.all()),
-            reset.eq(~configured.all() | pressed),
-            blink.eq(blink + 1),
-        ]
-        m.d.comb += [
-            sync.clk.eq(self.clk),
-            sync.rst.eq(reset),
-            self.led[0].eq(test.running),
-            self.led[1].eq(test.passed),
-            self.led[2].eq(test.failed),
-            self.led[7].eq(blink[-1]),
-        ]
+        ports = EngineSignature(self.capabilities).members
+        for name, member in ports.items():
+            port, outer, inner = (getattr(one, name) for one in (engine, self, test.engine))
+            if member.flow is Out:
+                m.d.comb += [outer.eq(port), inner.eq(port)]
+                continue
+            m.d.comb += port.eq(outer)
+            with m.If(test.running):
+                m.d.comb += port.eq(inner)
+        with m.If(test.running):
+            m.d.comb += [self.busy.eq(0), self.done.eq(0)]
         return m
-
-
-def build_board(
-    choice: Choice, board: Board, folder: Path, *, bits: int | None = None
-) -> BoardResult:
-    """Write the bitstream of a self-test of an engine on a board into `folder`.
-
-    `folder` is made if need be, and gets the bitstream, its Verilog and its constraints; `bits` is
-    the length of the modulus, as `known_answer` takes it.
-
-    Raises ValueError for a length out of range or a choice that takes random bytes, ToolError if a
-    tool fails, the design does not fit or is too slow for the board's clock, OSError if the files
-    cannot be written.
-    """
-    design = choice.design
-    if design.capabilities.draws:
-        raise ValueError("the self-test has no source of random bytes for blinding")
-    answer = known_answer(design, bits)
-    name = f"{choice.module_name}_self_test"
-    test = BoardTest(SelfTest(design, answer, target=Target.ECP5))
-    header = (
-        f"{name}: {choice.family.name} computes a stored {answer.command.name} on {board.title}\n"
-        "The key in here is a TEST KEY, made from a seed that is public.\n"
-        "led[0] running, led[1] passed, led[2] failed, led[7] blinks; the button starts anew."
-    )
-    return write_bitstream(to_verilog(test, name, header=header), name, board, folder)

@@ -21,14 +21,14 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
-from coprime.flow.board import BOARDS
+from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.package.description import describe
 from coprime.program.operands import Scratch
 from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey, generate
+from coprime.soc.board_files import build_board
 from coprime.soc.riscv import system_verilog
-from coprime.soc.self_test import build_board
 from tests.benches import open_bench
 
 BLINDINGS = ("base", "exponent", "both")

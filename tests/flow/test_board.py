@@ -1,3 +1,4 @@
+import hashlib
 import json
 import re
 
@@ -6,19 +7,23 @@ from amaranth_boards.ulx3s import ULX3S_25F_Platform
 
 from coprime.catalog import family_named
 from coprime.flow import board as flow
-from coprime.flow.board import BOARDS, board_named, write_bitstream
+from coprime.flow.board import write_bitstream
+from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.tools import ToolError
-from coprime.soc.self_test import build_board
+from coprime.soc.board_files import build_board
 
 # Which device a bitstream is for (FPGA-TN-02039, table of IDCODEs).
 IDCODES = {"ulx3s": 0x41111043, "ulx3s-12f": 0x21111043, "ulx3s-85f": 0x41113043}
 VERIFY_ID = 0xE2
 
 LIGHT = """
-module coprime_light(input clk, input button, output [7:0] led);
-  reg [7:0] count = 8'hA5;
+module coprime_light(
+  input clk, input button, input rx, output tx,
+  output led_busy, led_passed, led_failed, led_session, led_clock
+);
+  reg [5:0] count = 6'h25;
   always @(posedge clk) if (button) count <= count + 1;
-  assign led = count;
+  assign {tx, led_busy, led_passed, led_failed, led_session, led_clock} = count ^ {rx, 5'b0};
 endmodule
 """
 
@@ -45,8 +50,10 @@ def test_bitstream(tmp_path, name):
     assert idcode(result.bitstream) == IDCODES[name]
     assert result.clock_mhz == 25
     assert result.fmax_mhz > 100
-    assert result.utilisation["TRELLIS_FF"] == 8
-    assert result.utilisation["TRELLIS_IO"] == 10
+    assert result.utilisation["TRELLIS_FF"] == 6
+    assert result.utilisation["TRELLIS_IO"] == len(BOARDS[name].pins) == 9
+    assert result.size == result.bitstream.stat().st_size
+    assert result.sha256 == hashlib.sha256(result.bitstream.read_bytes()).hexdigest()
     assert result.device == BOARDS[name].device.title
     assert (tmp_path / "new" / "coprime_light.v").read_text() == LIGHT
     assert json.loads(json.dumps(result.record()))["board"] == name
@@ -65,25 +72,30 @@ def test_pins_are_the_boards():
     text = BOARDS["ulx3s"].constraints
     sites = dict(re.findall(r'LOCATE COMP "(.+)" SITE "(.+)";', text))
     platform = {
-        (resource.name, resource.number): resource.ios[0].names
-        for resource in ULX3S_25F_Platform.resources
-        if resource.name in ("clk25", "button_fire", "led")
+        (resource.name, resource.number): resource.ios for resource in ULX3S_25F_Platform.resources
     }
-    assert [sites["clk"]] == platform["clk25", 0]
-    assert [sites["button"]] == platform["button_fire", 0]
-    for number in range(8):
-        assert [sites[f"led[{number}]"]] == platform["led", number]
-    assert len(sites) == len(set(sites.values())) == 10
-    assert text.count("IO_TYPE=LVCMOS33") == 10
+    assert [sites["clk"]] == platform["clk25", 0][0].names
+    assert [sites["button"]] == platform["button_fire", 0][0].names
+    wires = {part.name: part.ios[0].names for part in platform["uart", 0] if hasattr(part, "ios")}
+    assert ([sites["rx"]], [sites["tx"]]) == (wires["rx"], wires["tx"])
+    assert [sites["led_passed"]] == platform["led", 1][0].names
+    assert len(sites) == len(set(sites.values())) == 9
+    assert text.count("IO_TYPE=LVCMOS33") == 9
     assert 'IOBUF PORT "button" IO_TYPE=LVCMOS33 PULLMODE=DOWN;' in text
     assert text.endswith('FREQUENCY PORT "clk" 25 MHZ;\n')
 
 
-def test_no_pin_is_inverted():
-    """Ports are given to pins as they are."""
-    for resource in ULX3S_25F_Platform.resources:
-        if resource.name in ("clk25", "button_fire", "led"):
-            assert not resource.ios[0].invert
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_board(name):
+    """Each pin once, wires, a clock that a UART divides; what it takes as a design exists."""
+    board = BOARDS[name]
+    assert name == board.name
+    assert {"clk", "rx", "tx", "button", "led_passed"} <= set(board.pins)
+    sites = [pin.site for pin in board.pins.values()]
+    assert len(sites) == len(set(sites))
+    assert family_named(board.family).choose(board.values).values["max_bits"] == 2048
+    for pin in board.pins.values():
+        assert re.search(rf"\b{pin.site}\b", board.constraints)
 
 
 def test_unknown_board():
@@ -93,15 +105,19 @@ def test_unknown_board():
 
 
 def test_unknown_port(tmp_path):
-    text = "module coprime_port(input clk, input fire, output [7:0] led);"
-    text += " assign led = {8{fire}}; endmodule"
-    with pytest.raises(ValueError, match="ulx3s has no port 'fire'; it has: clk, button, led"):
+    text = "module coprime_port(input clk, input fire, output led_busy);"
+    text += " assign led_busy = fire; endmodule"
+    with pytest.raises(
+        ValueError, match="ulx3s has no port 'fire'; it has: clk, button, rx, tx, led_"
+    ):
         write_bitstream(text, "coprime_port", BOARDS["ulx3s"], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_no_clock(tmp_path):
-    text = "module coprime_wire(input button, output [7:0] led); assign led = button; endmodule"
+    lines = [line for line in LIGHT.replace("input clk, ", "").splitlines() if "reg" not in line]
+    text = "\n".join(line for line in lines if "always" not in line)
+    text = text.replace("light", "wire").replace("= count ^", "=")
     with pytest.raises(ToolError, match="must have the clock clk and no other; it has 0"):
         write_bitstream(text, "coprime_wire", BOARDS["ulx3s"], tmp_path)
     assert not list(tmp_path.iterdir())
@@ -122,7 +138,7 @@ def test_self_test_on_the_board(tmp_path):
     assert idcode(result.bitstream) == IDCODES["ulx3s"]
     assert result.fmax_mhz > 2 * result.clock_mhz
     assert result.utilisation["MULT18X18D"] == 1
-    assert result.utilisation["DP16KD"] == 2 + 1
-    assert result.utilisation["TRELLIS_IO"] == 10
-    text = (tmp_path / "coprime_fdfm_self_test.v").read_text()
+    assert result.utilisation["DP16KD"] == 2 + 1 + 1
+    assert result.utilisation["TRELLIS_IO"] == 9
+    text = (tmp_path / "coprime_fdfm_on_ulx3s.v").read_text()
     assert "TEST KEY" in text.splitlines()[1]

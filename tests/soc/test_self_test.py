@@ -12,16 +12,19 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
+from coprime.flow.boards import BOARDS
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.soc.self_test import BoardTest, SelfTest, known_answer
+from coprime.soc.board_design import BoardDesign
+from coprime.soc.self_test import SelfTestingEngine, known_answer
 from tests.netlists import MODELS, ecp5_library
 
 SMALL = fdfm(64)
-TOP = "coprime_fdfm_self_test"
-RUNNING, PASSED, FAILED = 1, 2, 4
+TOP = "coprime_fdfm_on_ulx3s"
+BUSY, PASSED, FAILED = 1, 2, 4
 
-# The LEDs are what a read of any address gives; the button is pressed while the bus is reset.
+# The LEDs are what a read of any address gives; the button is pressed while the bus is reset. No
+# host is there.
 BENCH = f"""
 module coprime_bench (
   input s_axi_aclk, s_axi_aresetn, s_axi_awvalid, s_axi_wvalid, s_axi_bready, s_axi_arvalid,
@@ -30,8 +33,12 @@ module coprime_bench (
   output s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_arready, output reg s_axi_rvalid,
   output [1:0] s_axi_bresp, s_axi_rresp, output reg [31:0] s_axi_rdata, output irq
 );
-  wire [7:0] led;
-  {TOP} test(.clk(s_axi_aclk), .button(!s_axi_aresetn), .led(led));
+  wire [4:0] led;
+  {TOP} test(
+    .clk(s_axi_aclk), .button(!s_axi_aresetn), .rx(1'b1), .tx(),
+    .led_busy(led[0]), .led_passed(led[1]), .led_failed(led[2]), .led_session(led[3]),
+    .led_clock(led[4])
+  );
   assign irq = led[1] | led[2];
   assign {{s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_bresp, s_axi_rresp}} = 0;
   assign s_axi_arready = !s_axi_rvalid;
@@ -39,27 +46,36 @@ module coprime_bench (
     if (!s_axi_aresetn) s_axi_rvalid <= 0;
     else if (s_axi_arvalid && s_axi_arready) begin
       s_axi_rvalid <= 1;
-      s_axi_rdata <= led & 8'h7f;
+      s_axi_rdata <= led & 8'h0f;
     end else if (s_axi_rready) s_axi_rvalid <= 0;
 endmodule
 """
 
 
-def outcome(test):
+def outcome(design, answer):
     """How a self-test ends, and after how many cycles, in Amaranth's simulator."""
     ends = []
+    engine = SelfTestingEngine(design, answer)
+    test = engine.test
 
-    async def bench(context):
+    async def run(context):
+        context.set(test.start, 1)
+        await context.tick()
+        context.set(test.start, 0)
         cycles = 0
         while context.get(test.running):
-            assert not context.get(test.passed | test.failed)
+            assert not context.get(test.passed | test.failed | engine.busy | engine.done)
             await context.tick()
             cycles += 1
-        ends.append((context.get(test.passed), context.get(test.failed), cycles))
+        return context.get(test.passed), context.get(test.failed), cycles
+
+    async def bench(context):
+        assert not context.get(test.running)
+        ends.append(await run(context))
         await context.tick().repeat(100)
         assert (context.get(test.passed), context.get(test.failed)) == ends[0][:2]
 
-    simulator = Simulator(test)
+    simulator = Simulator(engine)
     simulator.add_clock(1e-8)
     simulator.add_testbench(bench)
     simulator.run()
@@ -98,7 +114,7 @@ def test_passes(design):
     answer = known_answer(design)
     assert answer.command is Command.RSA_PRIVATE
     assert answer.operands[Operand.M].bit_length() == design.capabilities.max_length
-    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
+    assert outcome(design, answer) == ("passed", all_cycles(design, answer))
 
 
 def test_fails_at_the_digit_that_differs():
@@ -107,13 +123,13 @@ def test_fails_at_the_digit_that_differs():
     for digit in (0, digits - 1):
         changed = replace(answer, result=answer.result ^ 1 << 17 * digit)
         expected = all_cycles(SMALL, answer) - 5 * (digits - 1 - digit)
-        assert outcome(SelfTest(SMALL, changed)) == ("failed", expected)
+        assert outcome(SMALL, changed) == ("failed", expected)
 
 
 def test_fails_with_a_wrong_operand():
     answer = known_answer(SMALL)
     operands = {**answer.operands, Operand.DP: answer.operands[Operand.DP] ^ 2}
-    assert outcome(SelfTest(SMALL, replace(answer, operands=operands)))[0] == "failed"
+    assert outcome(SMALL, replace(answer, operands=operands))[0] == "failed"
 
 
 def test_fails_when_the_engine_ends_with_an_error():
@@ -122,7 +138,7 @@ def test_fails_when_the_engine_ends_with_an_error():
     written, _ = words(SMALL, answer)
     operands = {**answer.operands, Operand.M: answer.operands[Operand.M] ^ 1}
     even = replace(answer, operands=operands, result=0)
-    result, cycles = outcome(SelfTest(SMALL, even))
+    result, cycles = outcome(SMALL, even)
     assert result == "failed"
     assert cycles < 2 * written + 100
 
@@ -131,13 +147,13 @@ def test_fails_when_the_engine_ends_with_an_error():
 def test_fails_when_the_engine_is_late(cycles):
     answer = replace(known_answer(SMALL), cycles=cycles)
     written, _ = words(SMALL, answer)
-    assert outcome(SelfTest(SMALL, answer)) == ("failed", 2 * written + 1 + cycles)
+    assert outcome(SMALL, answer) == ("failed", 2 * written + 1 + cycles)
 
 
 def test_one_cycle_less_is_too_few():
     answer = known_answer(SMALL)
     late = replace(answer, cycles=answer.cycles - 1)
-    assert outcome(SelfTest(SMALL, late))[0] == "failed"
+    assert outcome(SMALL, late)[0] == "failed"
 
 
 def without_crt(**capabilities):
@@ -150,14 +166,14 @@ def test_engine_without_crt():
     design = without_crt()
     answer = known_answer(design)
     assert answer.command is Command.MODEXP
-    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
+    assert outcome(design, answer) == ("passed", all_cycles(design, answer))
 
 
 def test_engine_with_a_fixed_modulus():
     design = without_crt(fixed_modulus=(1 << 31) - 1)
     answer = known_answer(design)
     assert answer.operands[Operand.M] == (1 << 31) - 1
-    assert outcome(SelfTest(design, answer)) == ("passed", all_cycles(design, answer))
+    assert outcome(design, answer) == ("passed", all_cycles(design, answer))
 
 
 @pytest.mark.parametrize("bits", [64, 100, 512])
@@ -196,7 +212,8 @@ def test_refuses():
 
 def board_test(answer, target=Target.GENERIC):
     design = family_named("fdfm").choose({}).design
-    return to_verilog(BoardTest(SelfTest(design, answer, target=target)), TOP)
+    engine = SelfTestingEngine(design, answer, target=target)
+    return to_verilog(BoardDesign(BOARDS["ulx3s"], engine, 16), TOP)
 
 
 @pytest.mark.parametrize("wrong", [0, 1 << 17 * 30], ids=["right", "wrong"])
@@ -208,7 +225,7 @@ def test_board_shows_how_it_ended(wrong):
         for _ in range(2):
             start = device.cycles
             device.run(1000)
-            assert device.read32(0) == RUNNING
+            assert device.read32(0) == BUSY
             device.wait_interrupt()
             assert device.read32(0) == (FAILED if wrong else PASSED)
             assert device.cycles - start > answer.cycles
@@ -219,7 +236,7 @@ def test_board_shows_how_it_ended(wrong):
 
 def test_board_blinks():
     """The last LED counts the clock, whatever the button does."""
-    bench = BENCH.replace("led & 8'h7f", "led[7]")
+    bench = BENCH.replace("led & 8'h0f", "led[4]")
     with SimulatedDevice(bench + board_test(known_answer(fdfm())), "coprime_bench") as device:
         seen = []
         for _ in range(4):
@@ -234,7 +251,7 @@ def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())
     mapped = map_design(Target.ECP5, board_test(answer, Target.ECP5), TOP)
-    assert mapped.bram == 2 + 1  # the engine's memory and the stored digits
+    assert mapped.bram == 2 + 1 + 1  # the engine's memory, the stored digits, the bridge's frames
     library = re.sub(r"^module DP16KD\b.*?^endmodule", "", ecp5_library(), flags=re.M | re.S)
     library += (MODELS / "block_ram_ecp5.v").read_text()
     verilog = BENCH + mapped.netlist + library

@@ -32,6 +32,7 @@ class Xc7(Flow):
     UNITS = Units(lut="LUTs, 6 inputs", carry="CARRY4", dsp="DSP48E1", bram="RAMB36E1")
     LUTS_PER_SLICE = 4
     FLIP_FLOPS_PER_SLICE = 8
+    CONSTRAINTS = "pins.xdc"
 
     @classmethod
     def synthesis(cls, top: str, device: str) -> Sequence[str]:
@@ -50,3 +51,14 @@ class Xc7(Flow):
             "dsp": cells.get("DSP48E1", 0),
             "bram": cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) / 2,
         }
+
+    @classmethod
+    def constrain(cls, pins: Mapping[str, tuple[str, Mapping[str, str]]], mhz: float | None) -> str:
+        """Vivado's constraints."""
+        lines = []
+        for port, (site, attributes) in pins.items():
+            settings = " ".join(f"{name} {value}" for name, value in attributes.items())
+            lines.append(f"set_property -dict {{PACKAGE_PIN {site} {settings}}} [get_ports {port}]")
+        if mhz is not None:
+            lines.append(f"create_clock -name clk -period {1000 / mhz:.3f} [get_ports clk]")
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,146 @@
+"""What goes onto a board: an accelerator at a serial port, with a self-test, a button and LEDs."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.cdc import FFSynchronizer
+from amaranth.lib.wiring import In, Out
+
+from coprime.bus.serial.accelerator import SerialAccelerator
+from coprime.bus.serial.uart import divisor_of
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.flow.board import Board
+from coprime.flow.verilog import to_verilog
+from coprime.soc.self_test import SelfTestingEngine, known_answer
+
+__all__ = ["BoardDesign", "board_bench", "board_name", "board_verilog"]
+
+_BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
+
+
+class BoardDesign(wiring.Component):
+    """An accelerator at a serial port, on a board. Clock domain `sync` is its own, from `clk`.
+
+    The self-test runs when the bitstream is loaded, and again when the button is released: while it
+    is pressed, everything is in reset. A host that opens a session ends the test.
+
+    Parameters
+    ----------
+    board : Board
+        Its `pins` are the ports.
+    engine : SelfTestingEngine
+    divisor : clock cycles of a bit, as SerialBridge's
+
+    Members
+    -------
+    clk : 1 bit, in
+    rx, tx : 1 bit each, in and out
+        The serial wires, 1 at rest.
+    button : 1 bit, in
+        From any clock.
+    led_busy : 1 bit, out
+        The engine works, for the host or for the test.
+    led_passed : 1 bit, out
+        The self-test has passed, and no session has begun since.
+    led_failed : 1 bit, out
+        The self-test has failed, or the last command ended with an error.
+    led_session : 1 bit, out
+        A host has opened a session.
+    led_clock : 1 bit, out
+        Blinks while there is a clock.
+
+    Pins that are active low are inverted in here.
+    """
+
+    def __init__(self, board: Board, engine: SelfTestingEngine, divisor: int | Fraction):
+        self.board = board
+        self.engine = engine
+        self.accelerator = SerialAccelerator(engine, divisor)
+        inputs = ("clk", "rx", "button")
+        super().__init__({port: In(1) if port in inputs else Out(1) for port in board.pins})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Hold the reset for some cycles after configuration, and while the button is pressed."""
+        m = Module()
+        m.domains.sync = sync = ClockDomain()
+        m.submodules.accelerator = accelerator = self.accelerator
+        engine, test = self.engine, self.engine.test
+        pressed, begun, failed = Signal(), Signal(), Signal()
+        button = self.button ^ self.board.pins["button"].active_low
+        m.submodules.synchronizer = FFSynchronizer(button, pressed, reset_less=True)
+        # Registers start in step only once the clock has run for a while.
+        configured = Signal(4, reset_less=True)
+        reset = Signal(init=1, reset_less=True)
+        blink = Signal(_BLINK_BITS, reset_less=True)
+        m.d.sync += [
+            configured.eq(configured + ~configured.all()),
+            reset.eq(~configured.all() | pressed),
+            blink.eq(blink + 1),
+            begun.eq(1),
+        ]
+        with m.If(engine.done):
+            m.d.sync += failed.eq(engine.error.any())
+        m.d.comb += [
+            sync.clk.eq(self.clk),
+            sync.rst.eq(reset),
+            test.start.eq(~begun),
+            accelerator.rx.eq(self.rx),
+            self.tx.eq(accelerator.tx),
+        ]
+        shown = {
+            "led_busy": engine.busy | test.running,
+            "led_passed": test.passed,
+            "led_failed": test.failed | failed,
+            "led_session": accelerator.session,
+            "led_clock": blink[-1],
+        }
+        for port, pin in self.board.pins.items():
+            if port in shown:
+                m.d.comb += getattr(self, port).eq(shown[port] ^ pin.active_low)
+        return m
+
+
+def board_name(choice: Choice, board: Board) -> str:
+    """Name of the top module."""
+    return f"{choice.module_name}_on_{board.name.replace('-', '_')}"
+
+
+def board_verilog(choice: Choice, board: Board, *, baud: int, bits: int | None = None) -> str:
+    """Verilog of a design on a board; the top module is `board_name`.
+
+    `baud` is the speed of the serial port; `bits` the length of the self-test's modulus, as
+    `known_answer` takes it.
+
+    Raises ValueError for a length or a speed out of range, or a choice that takes random bytes.
+    """
+    divisor = divisor_of(round(board.clock_mhz * 1e6), baud)
+    design = choice.design
+    engine = SelfTestingEngine(design, known_answer(design, bits), target=board.target)
+    name = board_name(choice, board)
+    header = (
+        f"{name}: {choice.family.name} on {board.title}, at a serial port of {baud} baud\n"
+        "The key of the self-test in here is a TEST KEY, made from a seed that is public."
+    )
+    return to_verilog(BoardDesign(board, engine, divisor), name, header=header)
+
+
+def board_bench(choice: Choice, board: Board, *, baud: int) -> tuple[str, str]:
+    """Give a module around `board_verilog` for a simulation, by name, and the whole Verilog.
+
+    Its ports are clk, rx and tx; nobody presses the button. Multipliers and memories are those
+    of the target `generic`, which simulate faster than models of a vendor's cells.
+
+    Raises ValueError as `board_verilog`.
+    """
+    name = board_name(choice, board)
+    verilog = board_verilog(choice, replace(board, target=Target.GENERIC), baud=baud)
+    released = int(board.pins["button"].active_low)
+    text = f"""
+module {name}_bench (input clk, input rx, output tx);
+  {name} board (.clk(clk), .rx(rx), .tx(tx), .button(1'b{released}));
+endmodule
+"""
+    return f"{name}_bench", verilog + text
