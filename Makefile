@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench boards token docs docs-serve lint format compiler registers errors lock clean
+.PHONY: help setup demo test test-all bench boards bitstreams board-pages token docs docs-serve lint format compiler registers errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -18,6 +18,8 @@ help:
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
 	@echo "make boards     place and route, and bitstreams, for Gowin, iCE40, Nexus and GateMate (500 MB)"
+	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (about an hour)"
+	@echo "make board-pages  the pages of the boards, from their records"
 	@echo "make registers  generate the files that derive from the register map"
 	@echo "make errors     generate docs/errors.md from what wrong inputs get"
 	@echo "make lock       pin the newest allowed versions of the dependencies"
@@ -56,6 +58,12 @@ docs: $(READY)
 docs-serve: docs
 	@echo "http://localhost:8000 (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server --directory build/site --bind localhost 8000
+
+bitstreams: boards
+	@$(BIN)/python -m bench.bitstreams
+
+board-pages: $(READY)
+	@$(BIN)/python tools/board_pages.py
 
 lint: $(READY)
 	@$(BIN)/ruff format --check --quiet .

@@ -22,8 +22,10 @@ def find_bitstream(board: Board, folder: Path) -> Path:
     name = board.name.replace("-", "_")
     found = sorted(folder.glob(f"*_on_{name}{end}"))
     if len(found) != 1:
-        what = "several bitstreams" if found else "no bitstream"
-        raise ValueError(f"there is {what} for {board.name} in {folder} (*_on_{name}{end})")
+        what = "more than one" if found else "no"
+        raise ValueError(
+            f"there is {what} bitstream for {board.name} in {folder} (*_on_{name}{end})"
+        )
     return found[0]
 
 

@@ -10,18 +10,19 @@ from coprime.flow.board import Board, BoardResult, write_bitstream
 from coprime.flow.files import write_file
 from coprime.soc.board_design import board_name, board_verilog
 
-__all__ = ["BAUD", "BoardProject", "build_board", "five_commands"]
+__all__ = ["BAUD", "LEDS", "BoardProject", "build_board", "five_commands", "meaning"]
 
 BAUD = 115_200
 """Of the serial port if nothing else is said."""
 
-_LEDS = {
+LEDS = {
     "led_busy": "the engine works",
     "led_passed": "the self-test has passed, and no host has connected since",
     "led_failed": "the self-test has failed, or the last command ended with an error",
     "led_session": "a host has opened a session",
     "led_clock": "blinks while there is a clock",
 }
+"""What each LED shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +182,7 @@ def _readme(choice: Choice, board: Board, baud: int) -> str:
         "| pin | port | on the board | |",
         "|---|---|---|---|",
         *(
-            f"| {pin.site} | {port} | {pin.label} | {_meaning(port)} |"
+            f"| {pin.site} | {port} | {pin.label} | {meaning(port)} |"
             for port, pin in board.pins.items()
         ),
         "",
@@ -191,11 +192,12 @@ def _readme(choice: Choice, board: Board, baud: int) -> str:
     return "\n".join(lines)
 
 
-def _meaning(port: str) -> str:
+def meaning(port: str) -> str:
+    """What a port of a board is for."""
     other = {
         "clk": "the clock",
         "button": "resets everything, and starts the self-test when it is released",
         "rx": "serial, from the host",
         "tx": "serial, to the host",
     }
-    return _LEDS.get(port) or other[port]
+    return LEDS.get(port) or other[port]
