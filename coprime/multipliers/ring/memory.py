@@ -1,16 +1,14 @@
 """A ring's words, and two rings of which one is read at two places in every cycle."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.target import Target
-
 from ..delays import history
 
-__all__ = ["Rings", "WordRing"]
+__all__ = ["KeptWords", "Rings", "WordRing"]
 
 
 class WordRing(wiring.Component):
@@ -64,6 +62,58 @@ class WordRing(wiring.Component):
         return m
 
 
+class KeptWords(wiring.Component):
+    """One word, in the cycle after its place; another one is written.
+
+    A word can be read in the cycle after its write.
+
+    Parameters
+    ----------
+    width, depth : bits of a word; places
+    in_block_ram : bool
+        Else in LUTs.
+
+    Members
+    -------
+    i : place that is read
+    word_i : its word, a cycle later
+    write, place, word : `word` goes to `place`
+    """
+
+    def __init__(self, width: int, depth: int, *, in_block_ram: bool):
+        self.width = width
+        self.depth = depth
+        self.in_block_ram = in_block_ram
+        place = bits_for(depth - 1)
+        super().__init__(
+            {
+                "i": In(place),
+                "word_i": Out(width),
+                "write": In(1),
+                "place": In(place),
+                "word": In(width),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Infer the memory."""
+        m = Module()
+        style = "block" if self.in_block_ram else "distributed"
+        attributes = {"ram_style": style, "no_rw_check": 1}
+        m.submodules.memory = memory = Memory(
+            shape=self.width, depth=self.depth, init=[], attrs=attributes
+        )
+        read, write = memory.read_port(), memory.write_port()
+        m.d.comb += [
+            read.addr.eq(self.i),
+            self.word_i.eq(read.data),
+            write.en.eq(self.write),
+            write.addr.eq(self.place),
+            write.data.eq(self.word),
+        ]
+        return m
+
+
 class WriteSignature(wiring.Signature):
     """A word that goes to a ring's place, if `enable` is 1."""
 
@@ -75,15 +125,15 @@ class Rings(wiring.Component):
     """Two words of one ring, or of one of two, some cycles after their places, or 0 in their stead.
 
     One ring takes a cycle, two take two. A word can be read in the cycle after its write, and not
-    in the cycle of its write. On ECP5, where memories of LUTs are 16 deep, two rings are in one
-    block RAM. What is never written there is 0. It writes one word a cycle: where both rings are
-    written, they are in turn.
+    in the cycle of its write. Block RAM, in which two rings are one memory, has 0 where it is never
+    written. It writes one word a cycle: where both rings are written, they are in turn.
 
     Parameters
     ----------
     width, depth : bits of a word; places of a ring
     count : 1 or 2 rings
-    target : Target
+    in_block_ram : bool
+        Else in LUTs.
 
     Members
     -------
@@ -94,11 +144,11 @@ class Rings(wiring.Component):
     writes : WriteSignature for each ring, in
     """
 
-    def __init__(self, width: int, depth: int, count: int, target: Target = Target.GENERIC):
+    def __init__(self, width: int, depth: int, count: int, *, in_block_ram: bool):
         self.width = width
         self.depth = depth
         self.count = count
-        self.target = Target(target)
+        self.in_block_ram = in_block_ram
         place = bits_for(depth - 1)
         super().__init__(
             {
@@ -110,35 +160,41 @@ class Rings(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """A block RAM and a register after it; or memories of LUTs and, for two, one before."""
+        """A block RAM, and for two rings a register after it; or memories of LUTs, and for two
+        one before."""
         m = Module()
-        if self.target is Target.ECP5 and self.count > 1:
+        if self.in_block_ram:
             self._one_memory(m)
         else:
             self._memory_each(m)
         return m
 
     def _one_memory(self, m: Module) -> None:
-        """In each quarter of the memory a ring, or nothing."""
+        """In each half or quarter of the memory a ring, or nothing."""
         attributes = {"ram_style": "block", "no_rw_check": 1}
         m.submodules.memory = memory = Memory(
-            shape=self.width, depth=4 << len(self.i), init=[], attrs=attributes
+            shape=self.width, depth=2 * self.count << len(self.i), init=[], attrs=attributes
         )
+        which = [self.ring] if self.count > 1 else []
         for place, enters, word in (
             (self.i, self.enters_i, self.at_i),
             (self.j, self.enters_j, self.at_j),
         ):
             port = memory.read_port()
-            m.d.comb += port.addr.eq(Cat(place, self.ring, ~enters))
-            m.d.sync += word.eq(port.data)
-        write = memory.write_port()
-        first, second = self.writes[0], self.writes[1]
-        of_second, turn = Signal(), Signal()
-        m.d.sync += turn.eq(first.enable & second.enable & ~turn)
+            m.d.comb += port.addr.eq(Cat(place, *which, ~enters))
+            if which:
+                m.d.sync += word.eq(port.data)
+            else:
+                m.d.comb += word.eq(port.data)
+        write, first, second = memory.write_port(), self.writes[0], self.writes[-1]
+        of_second = Signal()
+        if which:
+            turn = Signal()
+            m.d.sync += turn.eq(first.enable & second.enable & ~turn)
+            m.d.comb += of_second.eq(second.enable & (turn | ~first.enable))
         m.d.comb += [
-            of_second.eq(second.enable & (turn | ~first.enable)),
             write.en.eq(first.enable | second.enable),
-            write.addr.eq(Cat(Mux(of_second, second.place, first.place), of_second, Const(0, 1))),
+            write.addr.eq(Cat(Mux(of_second, second.place, first.place), of_second)),
             write.data.eq(Mux(of_second, second.word, first.word)),
         ]
 

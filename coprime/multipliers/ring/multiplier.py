@@ -129,12 +129,15 @@ class RingMultiplier(ModularMultiplier):
         else:
             schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
-        m.submodules.operands = operands = Operands(computes, self.places, self.target)
+        rings, keeps_sums = self._in_block_ram()
+        m.submodules.operands = operands = Operands(computes, self.places, rings)
         sum_bits = self.tiles[0].sum_bits
         # On XC7 a sum is added up in one part all the same.
         skewed = bool(computes.skew) and self.target is not Target.XC7
         m.submodules.sums = sums = ColumnSums(
-            width, self.max_words, sum_bits, tiles, self.target, skewed=skewed
+            *(width, self.max_words, sum_bits, tiles, self.target),
+            skewed=skewed,
+            in_block_ram=keeps_sums,
         )
         slot = schedule.slot
         connect(m, schedule.slot, phases.slot)
@@ -230,6 +233,19 @@ class RingMultiplier(ModularMultiplier):
             self.b_write_data.eq(sums.word),
         ]
         return m
+
+    def _in_block_ram(self) -> tuple[str, bool]:
+        """The rings that are in block RAM, and whether the R_k are.
+
+        With tiles of one slice none are, so that there is one block RAM for one slice. Where
+        memories of LUTs are 16 deep, or there are none, one tile's rings are all the same; what
+        else could be has no register between block RAM and a carry chain.
+        """
+        if self.target not in (Target.GENERIC, Target.XC7):
+            return ("xqym" if len(self.tiles) == 1 else "", False)
+        if self.tiles[0].SLICES == 1:
+            return "", False
+        return ("xqym" if len(self.tiles) == 1 else "qm", True)
 
     def _make_products(
         self,

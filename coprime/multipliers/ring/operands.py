@@ -5,8 +5,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.target import Target
-
 from ..delays import history
 from .memory import Rings
 from .multiplication import RingMultiplication
@@ -31,7 +29,9 @@ class Operands(wiring.Component):
     ----------
     multiplication : RingMultiplication
     places : of a ring
-    target : Target
+    in_block_ram : str
+        Names of the rings that are in block RAM and not in LUTs. With one tile, X and q are so
+        together, and Y and M'.
 
     Members
     -------
@@ -44,12 +44,10 @@ class Operands(wiring.Component):
         the slot
     """
 
-    def __init__(
-        self, multiplication: RingMultiplication, places: int, target: Target = Target.GENERIC
-    ):
+    def __init__(self, multiplication: RingMultiplication, places: int, in_block_ram: str):
         self.multiplication = multiplication
         self.places = places
-        self.target = Target(target)
+        self.in_block_ram = in_block_ram
         place, width, tiles = bits_for(places - 1), multiplication.digit_width, multiplication.tiles
         super().__init__(
             {
@@ -75,7 +73,10 @@ class Operands(wiring.Component):
                 ((factors.x_1, factors.x_0), (factors.y_0, factors.y_1)),
                 strict=True,
             ):
-                m.submodules[name] = rings = Rings(len(at_i), self.places, len(name), self.target)
+                in_block_ram = name in self.in_block_ram
+                m.submodules[name] = rings = Rings(
+                    len(at_i), self.places, len(name), in_block_ram=in_block_ram
+                )
                 m.d.comb += [
                     rings.i.eq(product.i),
                     rings.j.eq(product.j),

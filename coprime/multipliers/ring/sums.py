@@ -11,7 +11,7 @@ from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
 from ..delays import history
-from .memory import WordRing
+from .memory import KeptWords
 
 __all__ = ["ColumnSums", "SumSignature"]
 
@@ -48,7 +48,7 @@ class SumsPart(wiring.Component):
     ----------
     base, total, running : bits of what is added to the tiles' sums, of S, and of RS
     tile_bits : bits of the tiles' sums
-    tiles, max_words, target : as of `ColumnSums`
+    tiles, max_words, target, in_block_ram : as of `ColumnSums`
     lowest, highest : it is the lowest part, the highest one, or both
 
     Members
@@ -71,10 +71,12 @@ class SumsPart(wiring.Component):
         max_words: int,
         target: Target,
         *,
+        in_block_ram: bool = False,
         lowest: bool = True,
         highest: bool = True,
     ):
         self.base, self.running = base, running
+        self.in_block_ram = in_block_ram
         self.max_words = max_words
         self.target = target
         self.highest = highest
@@ -112,18 +114,17 @@ class SumsPart(wiring.Component):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
         turned = history(m, "turned", slot.turns, 4, reset=True)
-        m.submodules.kept = kept = WordRing(self.running, self.max_words + 1)
-        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
-        last, leaving = (
-            Signal.like(running_old, name=name, reset_less=True) for name in ("last", "leaving")
+        m.submodules.kept = kept = KeptWords(
+            self.running, self.max_words + 1, in_block_ram=self.in_block_ram
         )
+        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
+        last, leaving = Signal.like(running_old, reset_less=True), kept.word_i
         m.d.comb += [
             kept.write.eq(made[2] | self.wipe),
             kept.place.eq(joins),
             kept.word.eq(running_new),
             kept.i.eq(leaves),
         ]
-        m.d.sync += leaving.eq(kept.at_i)
         increased = self._increase(m, running_new, before)
         with m.If(made[1]):
             m.d.sync += running_new.eq(increased)
@@ -212,6 +213,8 @@ class ColumnSums(wiring.Component):
     target : Target
     skewed : bool
         Two parts; for one tile.
+    in_block_ram : bool
+        Where all R_k are kept; else in LUTs.
 
     Members
     -------
@@ -231,12 +234,14 @@ class ColumnSums(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         skewed: bool = False,
+        in_block_ram: bool = False,
     ):
         assert not skewed or tiles == 1
         self.width = width
         self.target = Target(target)
         self.max_words = max_words
         self.skewed = skewed
+        self.in_block_ram = in_block_ram
         self.bits: SumBits = sum_bits(max_words, width)
         super().__init__(
             {
@@ -287,6 +292,7 @@ class ColumnSums(wiring.Component):
             return SumsPart(
                 *(base_bits, total, running, of_tile),
                 *(len(self.sums), self.max_words, self.target),
+                in_block_ram=self.in_block_ram,
                 lowest=low == 0,
                 highest=high is None,
             )

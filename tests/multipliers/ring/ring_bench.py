@@ -38,7 +38,7 @@ def tiny_tile(word, latency):
     """A tile that multiplies words of any width."""
 
     class Tiny(Tile):
-        NAME, SLICES, PRODUCTS = "tiny", 1, (1,)
+        NAME, SLICES, PRODUCTS = "tiny", 2, (1,)  # rings in block RAM, as of most tiles
         WORD, LATENCY, TREE, SKEWS = word, latency, latency - 4, True
 
     return Tiny

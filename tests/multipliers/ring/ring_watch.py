@@ -32,7 +32,7 @@ def watched():
         yield watches
     schedule = parts.get("RingSchedule") or parts["TwinSchedule"]
     watches.append(SumsWatch(parts["ColumnSums"]))
-    if len(schedule.products) == 1:
+    if parts["Operands"].in_block_ram:
         watches.append(OperandsWatch(parts["Operands"], schedule, parts["Phases"]))
 
 
@@ -116,8 +116,8 @@ class SumsWatch:
 class OperandsWatch:
     """Asserts that no word of a ring is read in the cycle of its write: a block RAM gives either.
 
-    A word that is written once more may be read; and words may be whose product nobody needs. With
-    two tiles, each ring is a memory of LUTs, which gives the old word; there nothing is asserted.
+    A word that is written once more may be read; and words may be whose product nobody needs. A
+    memory of LUTs gives the old word; of rings that are in LUTs nothing is asserted.
     """
 
     def __init__(self, operands, schedule, phases):
@@ -143,13 +143,19 @@ class OperandsWatch:
         self._words |= replaced
 
     def _read(self, context):
-        """Rings and places of the words that a needed product has."""
-        (product,) = self.operands.products
-        of_old = context.get(self.schedule.products[0].of_old)
-        exists = context.get(self.phases.old_exists if of_old else self.phases.new_exists)
-        pair = exists and context.get(product.pair)
-        if not (pair or (exists and context.get(product.diagonal)) or context.get(product.crossed)):
-            return set()
-        left, right = "qm" if context.get(product.of_q) else "xy"
-        i, j = context.get(product.i), context.get(product.j)
-        return {(left, i), (right, j)} | ({(left, j), (right, i)} if pair else set())
+        """Rings and places of the words that needed products have."""
+        operands, read = self.operands, set()
+        for product, of_step in zip(operands.products, self.schedule.products, strict=True):
+            exists = (
+                self.phases.old_exists if context.get(of_step.of_old) else self.phases.new_exists
+            )
+            needed = context.get(exists)
+            pair = needed and context.get(product.pair)
+            diagonal = needed and context.get(product.diagonal)
+            if not (pair or diagonal or context.get(product.crossed)):
+                continue
+            of_q = context.get(product.of_q) or product is not operands.products[0]
+            left, right = "qm" if of_q else "xy"
+            i, j = context.get(product.i), context.get(product.j)
+            read |= {(left, i), (right, j)} | ({(left, j), (right, i)} if pair else set())
+        return {(ring, place) for ring, place in read if ring in operands.in_block_ram}
