@@ -194,25 +194,21 @@ class RingMultiplier(ModularMultiplier):
         # Not the first column of a round, whose word is 0.
         written = results[age - 1] & phases.writes & (next_result < phases.inner)
         gives = results[age + 1] & ~(phases.in_columns & place_result.all())
-        loads = {
-            "x": (phases.loads_x, phases.place, phases.zero, phases.one, self.a_data),
-            "y": (
-                *(phases.loads_y, phases.place_y, phases.zero_y, phases.one_y),
-                Mux(phases.y_of_a, self.a_data, self.b_data),
-            ),
-        }
         squared = results[age + 1] & phases.squaring & ~phases.preparing
-        results_to = {
-            "x": (gives, place_result),
-            "y": (squared, place_result + phases.shift),
-        }
         # What is read comes late in its cycle, and is written in the next one.
-        for name, (loads_it, place, zero, one, data) in loads.items():
+        loaded_a, loaded_b = (Signal(width, name=f"loaded_{k}", reset_less=True) for k in "ab")
+        m.d.sync += loaded_a.eq(Mux(phases.zero, phases.one, self.a_data))
+        m.d.sync += loaded_b.eq(Mux(phases.zero_b, phases.one_b, self.b_data))
+        of_b = history(m, "y_of_b", phases.y_of_b, 1)[-1]
+        for name, loads_it, place, loaded, gives_it, result_place in (
+            ("x", phases.loads_x, phases.place, loaded_a, gives, place_result),
+            (
+                *("y", phases.loads_y, phases.place_y, Mux(of_b, loaded_b, loaded_a)),
+                *(squared, place_result + phases.shift),
+            ),
+        ):
             loading = history(m, f"loads_{name}", loads_it, 1, reset=True)[-1]
-            loaded = Signal(width, name=f"loaded_{name}", reset_less=True)
             loaded_place = history(m, f"loaded_place_{name}", place, 1)[-1]
-            m.d.sync += loaded.eq(Mux(zero, one, data))
-            gives_it, result_place = results_to[name]
             m.d.comb += [
                 getattr(operands, f"write_{name}").eq(loading | gives_it),
                 getattr(operands, f"place_{name}").eq(Mux(loading, loaded_place, result_place)),

@@ -67,8 +67,10 @@ class Phases(wiring.Component):
     ends, gives_quotient, gives_result : it ends a column, whose word is q, or one of the result
     clear : the sums begin anew
     wipes : zeros go to place `place` of all rings
-    loads_x, place, zero, one : a word comes for X's ring: `one` where `zero`, else port A's
-    loads_y, place_y, zero_y, one_y, y_of_a : the same of Y; port A's or port B's
+    loads_x, place : a word of port A comes for X's ring, and where it goes
+    loads_y, place_y, y_of_b : the same for Y's ring; it is of port B, if so
+    zero, one : in place of port A's word there is `one`, if `zero` is 1
+    zero_b, one_b : the same of port B
     port_b_taken : port B writes; nothing can be read
     inverse_is_odd : what port A reads is odd
     b_index : the word of Y that is asked for
@@ -93,7 +95,7 @@ class Phases(wiring.Component):
                 "clear",
                 "wipes",
             ),
-            *("loads_x", "zero", "one", "loads_y", "zero_y", "one_y", "y_of_a", "fault"),
+            *("loads_x", "zero", "one", "loads_y", "zero_b", "one_b", "y_of_b", "fault"),
         )
         places = ("count", "inner", "shift", "i", "j", "place", "place_y")
         super().__init__(
@@ -305,8 +307,6 @@ class Phases(wiring.Component):
         m.d.comb += [
             self.loads_x.eq(came_x & ~came_below | self.wipes),
             self.place.eq(Mux(self.wipes, k, place_a)),
-            self.zero.eq(zero_a | self.wipes),
-            self.one.eq(is_0),
         ]
         # --- Port B: Y --------------------------------------------------------------------------
         wants, asks = Signal(), Signal()
@@ -342,7 +342,9 @@ class Phases(wiring.Component):
                     Mux(came_c, LAST, Mux(puts_one, self.count, shifted)),
                 )
             ),
-            self.zero_y.eq(Mux(came_y, generated, Mux(came_c, 0, Mux(came_m | came_x, zero_a, 1)))),
-            self.one_y.eq(Mux(came_y, y_one, Mux(came_m | came_x, is_0, puts_one))),
-            self.y_of_a.eq((came_m | came_x | came_c) & ~came_y),
+            self.zero.eq(zero_a & ~came_c | puts_one | self.wipes),
+            self.one.eq(is_0 | puts_one),
+            self.zero_b.eq(generated),
+            self.one_b.eq(y_one),
+            self.y_of_b.eq(came_y),
         ]
