@@ -42,8 +42,7 @@ class Token:
             env=self.environment | (environment or {}),
             capture_output=True,
             check=False,
-            timeout=600,
-            **options,
+            **{"timeout": 600, **options},
         )
         output = (done.stdout + done.stderr).decode("utf-8", "replace")
         assert not check or done.returncode == 0, output

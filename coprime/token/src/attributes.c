@@ -57,11 +57,12 @@ static bool make_room(struct attributes *list, size_t room)
 bool attributes_next(const struct attributes *list, size_t *place, CK_ATTRIBUTE_TYPE *type,
                      struct value *value)
 {
-    const uint8_t *const head = list->bytes + *place;
+    const uint8_t *head;
 
     if (*place >= list->size) {
         return false;
     }
+    head = list->bytes + *place;
     *type = (CK_ATTRIBUTE_TYPE)load(head, TYPE_BYTES);
     value->size = (size_t)load(head + TYPE_BYTES, LENGTH_BYTES);
     value->bytes = head + HEAD;

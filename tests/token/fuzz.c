@@ -1,0 +1,401 @@
+/* Fuzzing of what the module reads from a caller, with libFuzzer: templates, mechanisms and their
+   parameters, data, and lists of attributes as the store has them.
+
+   The input is a program: each byte at its place chooses a function, an object, a type, a length.
+   Memory is as long as the call says, so that the address sanitizer finds each access beyond it.
+   COPRIME_TOKEN_DIR must have a token with the PIN 1234; no engine is needed. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "cryptoki.h"
+
+enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 600, MEMORIES = 256 };
+
+/* What is left of the input. */
+static const uint8_t *input;
+static size_t input_size;
+
+/* Memory that this input has got. */
+static void *memories[MEMORIES];
+static size_t memory_count;
+
+static CK_SESSION_HANDLE keeper, session;
+static CK_OBJECT_HANDLE handles[MAX_HANDLES];
+static size_t handle_count, kept_count;
+
+static void must(CK_RV rv)
+{
+    if (rv != CKR_OK) {
+        abort();
+    }
+}
+
+static uint8_t take(void)
+{
+    if (input_size == 0) {
+        return 0;
+    }
+    --input_size;
+    return *input++;
+}
+
+static CK_ULONG take_number(void)
+{
+    CK_ULONG number = 0;
+
+    for (int i = 0; i < 8; ++i) {
+        number = number << 8 | take();
+    }
+    return number;
+}
+
+/* Memory until the end of this input. */
+static void *allocate(size_t size)
+{
+    void *const made = calloc(1, size ? size : 1);
+
+    if (made == NULL || memory_count == MEMORIES) {
+        abort();
+    }
+    memories[memory_count++] = made;
+    return made;
+}
+
+static uint8_t *take_bytes(size_t size)
+{
+    uint8_t *const bytes = allocate(size);
+
+    for (size_t i = 0; i < size; ++i) {
+        bytes[i] = take();
+    }
+    return bytes;
+}
+
+static CK_ULONG take_of(const CK_ULONG *numbers, size_t count)
+{
+    const uint8_t which = take();
+
+    return which < 224 ? numbers[which % count] : take_number();
+}
+
+#define TAKE_OF(numbers) take_of(numbers, sizeof(numbers) / sizeof *(numbers))
+
+static CK_OBJECT_HANDLE take_handle(void)
+{
+    const uint8_t which = take();
+
+    return which < 240 ? handles[which % handle_count] : take_number();
+}
+
+static void keep_handle(CK_RV rv, CK_OBJECT_HANDLE handle)
+{
+    if (rv == CKR_OK && handle_count < MAX_HANDLES) {
+        handles[handle_count++] = handle;
+    }
+}
+
+static const CK_ULONG types[] = {
+    CKA_CLASS, CKA_PRIVATE, CKA_LABEL, CKA_VALUE, CKA_CERTIFICATE_TYPE, CKA_ISSUER,
+    CKA_SERIAL_NUMBER, CKA_TRUSTED, CKA_KEY_TYPE, CKA_SUBJECT, CKA_ID, CKA_SENSITIVE, CKA_ENCRYPT,
+    CKA_DECRYPT, CKA_WRAP, CKA_UNWRAP, CKA_SIGN, CKA_VERIFY, CKA_DERIVE, CKA_START_DATE,
+    CKA_MODULUS, CKA_MODULUS_BITS, CKA_PUBLIC_EXPONENT, CKA_PRIVATE_EXPONENT, CKA_PRIME_1,
+    CKA_PRIME_2, CKA_EXPONENT_1, CKA_EXPONENT_2, CKA_COEFFICIENT, CKA_VALUE_LEN, CKA_EXTRACTABLE,
+    CKA_LOCAL, CKA_NEVER_EXTRACTABLE, CKA_ALWAYS_SENSITIVE, CKA_MODIFIABLE, CKA_COPYABLE,
+    CKA_DESTROYABLE, CKA_ALWAYS_AUTHENTICATE, CKA_WRAP_WITH_TRUSTED, CKA_ALLOWED_MECHANISMS,
+    CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE,
+};
+
+/* Numbers that mean something in a template, or nearly. */
+static const CK_ULONG values[] = {
+    0, 1, 2, 3, 4, 16, 24, 32, 511, 512, 4097, CKK_AES, CKK_RSA, CKM_RSA_PKCS, ~0UL,
+};
+
+/* Long keys would only take time. */
+static CK_ULONG shortened(CK_ATTRIBUTE_TYPE type, CK_ULONG value)
+{
+    return type == CKA_MODULUS_BITS && value > 512 && value <= 4096 ? 512 : value;
+}
+
+static CK_ATTRIBUTE *take_template(CK_ULONG *count)
+{
+    CK_ATTRIBUTE *template;
+
+    *count = take() % MAX_TEMPLATE;
+    template = allocate(*count * sizeof *template);
+    for (CK_ULONG i = 0; i < *count; ++i) {
+        CK_ATTRIBUTE *const attribute = &template[i];
+        const uint8_t form = take();
+
+        attribute->type = TAKE_OF(types);
+        if (form < 64) {
+            attribute->ulValueLen = 1;
+            attribute->pValue = take_bytes(1);
+            *(uint8_t *)attribute->pValue &= attribute->type == CKA_TOKEN ? 0 : 3;
+        } else if (form < 144) {
+            attribute->ulValueLen = sizeof(CK_ULONG);
+            attribute->pValue = allocate(sizeof(CK_ULONG));
+            *(CK_ULONG *)attribute->pValue = shortened(attribute->type, TAKE_OF(values));
+        } else if (form < 240) {
+            attribute->ulValueLen = take();
+            if (attribute->type == CKA_MODULUS_BITS && attribute->ulValueLen == sizeof(CK_ULONG)) {
+                --attribute->ulValueLen;
+            }
+            attribute->pValue = take_bytes(attribute->ulValueLen);
+        } else {
+            attribute->ulValueLen = take() < 128 ? 0 : take_number();
+        }
+    }
+    return template;
+}
+
+static const CK_ULONG mechanisms[] = {
+    CKM_RSA_X_509, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA1_RSA_PKCS,
+    CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS_PSS, CKM_RSA_AES_KEY_WRAP,
+    CKM_AES_CBC_PAD, CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_SHA_1, CKM_SHA256, CKM_SHA512,
+};
+static const CK_ULONG digests[] = {CKM_SHA_1, CKM_SHA224, CKM_SHA256, CKM_SHA384, CKM_SHA512};
+static const CK_ULONG masks[] = {CKG_MGF1_SHA1, CKG_MGF1_SHA224, CKG_MGF1_SHA256, CKG_MGF1_SHA384,
+                                 CKG_MGF1_SHA512};
+
+static CK_RSA_PKCS_OAEP_PARAMS *take_oaep(void)
+{
+    CK_RSA_PKCS_OAEP_PARAMS *const made = allocate(sizeof *made);
+
+    made->hashAlg = TAKE_OF(digests);
+    made->mgf = TAKE_OF(masks);
+    made->source = take() % 3;
+    made->ulSourceDataLen = take();
+    made->pSourceData = take() < 240 ? take_bytes(made->ulSourceDataLen) : NULL;
+    return made;
+}
+
+static void set_parameter(CK_MECHANISM *mechanism, void *parameter, CK_ULONG size)
+{
+    mechanism->pParameter = parameter;
+    mechanism->ulParameterLen = size;
+}
+
+/* With parameters that the mechanism has, or with any bytes but pointers. */
+static CK_MECHANISM *take_mechanism(void)
+{
+    CK_MECHANISM *const mechanism = allocate(sizeof *mechanism);
+    CK_RSA_AES_KEY_WRAP_PARAMS *wrap;
+    CK_RSA_PKCS_PSS_PARAMS *pss;
+    const uint8_t form = take();
+
+    mechanism->mechanism = TAKE_OF(mechanisms);
+    if (form < 80) {
+        set_parameter(mechanism, take_oaep(), sizeof(CK_RSA_PKCS_OAEP_PARAMS));
+    } else if (form < 130) {
+        wrap = allocate(sizeof *wrap);
+        wrap->ulAESKeyBits = TAKE_OF(values) * 8;
+        wrap->pOAEPParams = take() < 240 ? take_oaep() : NULL;
+        set_parameter(mechanism, wrap, sizeof *wrap);
+        if (mechanism->mechanism == CKM_RSA_PKCS_OAEP) {
+            mechanism->mechanism = CKM_RSA_AES_KEY_WRAP;
+        }
+    } else if (form < 180) {
+        pss = allocate(sizeof *pss);
+        pss->hashAlg = TAKE_OF(digests);
+        pss->mgf = TAKE_OF(masks);
+        pss->sLen = TAKE_OF(values);
+        set_parameter(mechanism, pss, sizeof *pss);
+    } else if (form < 220) {
+        CK_ULONG size = take() % 24; /* an initial value has 16 bytes; no structure fits */
+
+        size -= size == sizeof *wrap;
+        set_parameter(mechanism, take_bytes(size), size);
+    }
+    return mechanism;
+}
+
+static void begin(void)
+{
+    CK_MECHANISM *const mechanism = take() < 250 ? take_mechanism() : NULL;
+
+    switch (take() % 5) {
+    case 0:
+        (void)C_SignInit(session, mechanism, take_handle());
+        break;
+    case 1:
+        (void)C_VerifyInit(session, mechanism, take_handle());
+        break;
+    case 2:
+        (void)C_EncryptInit(session, mechanism, take_handle());
+        break;
+    case 3:
+        (void)C_DecryptInit(session, mechanism, take_handle());
+        break;
+    default:
+        (void)C_DigestInit(session, mechanism);
+    }
+}
+
+static void finish(void)
+{
+    static CK_RV (*const whole[])(CK_SESSION_HANDLE, CK_BYTE_PTR, CK_ULONG, CK_BYTE_PTR,
+                                  CK_ULONG_PTR) = {
+        C_Sign, C_Encrypt, C_Decrypt, C_Digest, C_EncryptUpdate, C_DecryptUpdate,
+    };
+    static CK_RV (*const update[])(CK_SESSION_HANDLE, CK_BYTE_PTR, CK_ULONG) = {
+        C_SignUpdate, C_VerifyUpdate, C_DigestUpdate, C_VerifyFinal,
+    };
+    static CK_RV (*const final[])(CK_SESSION_HANDLE, CK_BYTE_PTR, CK_ULONG_PTR) = {
+        C_SignFinal, C_EncryptFinal, C_DecryptFinal, C_DigestFinal,
+    };
+    const uint8_t which = take();
+    CK_ULONG size = take(), output_size = take() < 128 ? MAX_OUTPUT : take();
+    uint8_t *const data = take_bytes(size);
+    uint8_t *const output = take() < 240 ? allocate(output_size) : NULL;
+
+    if (which < 96) {
+        (void)whole[which % 6](session, data, size, output, &output_size);
+    } else if (which < 160) {
+        (void)update[which % 4](session, data, size);
+    } else if (which < 224) {
+        (void)final[which % 4](session, output, &output_size);
+    } else {
+        (void)C_Verify(session, data, size, output, output_size);
+    }
+}
+
+static void make(void)
+{
+    CK_MECHANISM generate = {take() < 128 ? CKM_AES_KEY_GEN : CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0};
+    CK_ULONG count, private_count;
+    CK_ATTRIBUTE *const template = take_template(&count);
+    CK_OBJECT_HANDLE made = 0, private = 0;
+    CK_MECHANISM *mechanism;
+    CK_ATTRIBUTE *second;
+    uint8_t *wrapped;
+    CK_ULONG size;
+
+    switch (take() % 4) {
+    case 0:
+        keep_handle(C_CreateObject(session, template, count, &made), made);
+        break;
+    case 1:
+        keep_handle(C_CopyObject(session, take_handle(), template, count, &made), made);
+        break;
+    case 2:
+        mechanism = take_mechanism();
+        size = take();
+        wrapped = take_bytes(size);
+        keep_handle(C_UnwrapKey(session, mechanism, take_handle(), wrapped, size, template, count,
+                                &made),
+                    made);
+        break;
+    default:
+        if (generate.mechanism == CKM_AES_KEY_GEN) {
+            keep_handle(C_GenerateKey(session, &generate, template, count, &made), made);
+            break;
+        }
+        second = take_template(&private_count);
+        keep_handle(C_GenerateKeyPair(session, &generate, template, count, second, private_count,
+                                      &made, &private),
+                    private);
+    }
+}
+
+static void read_or_change(void)
+{
+    CK_ULONG count, size = take() < 128 ? MAX_OUTPUT : take();
+    CK_ATTRIBUTE *const template = take_template(&count);
+    CK_OBJECT_HANDLE found[4];
+
+    switch (take() % 4) {
+    case 0:
+        (void)C_SetAttributeValue(session, take_handle(), template, count);
+        break;
+    case 1:
+        for (CK_ULONG i = 0; i < count; ++i) {
+            template[i].ulValueLen %= MAX_OUTPUT;
+            template[i].pValue = take() < 128 ? NULL : allocate(template[i].ulValueLen);
+        }
+        (void)C_GetAttributeValue(session, take_handle(), template, count);
+        break;
+    case 2:
+        if (C_FindObjectsInit(session, template, count) == CKR_OK) {
+            (void)C_FindObjects(session, found, 4, &count);
+            (void)C_FindObjectsFinal(session);
+        }
+        break;
+    default:
+        (void)C_WrapKey(session, take_mechanism(), take_handle(), take_handle(), allocate(size),
+                        &size);
+    }
+}
+
+/* A list of the store, whatever is in it. */
+static void parse(void)
+{
+    const size_t size = take();
+    const uint8_t *const bytes = take_bytes(size);
+    struct attributes list;
+    CK_ATTRIBUTE_TYPE type;
+    struct value value;
+    size_t place = 0;
+
+    if (attributes_parse(&list, bytes, size, take() < 128)) {
+        while (attributes_next(&list, &place, &type, &value)) {
+            (void)attributes_get(&list, type);
+            (void)attributes_bool(&list, type, false);
+            (void)attributes_ulong(&list, type, 0);
+        }
+        (void)attributes_set(&list, TAKE_OF(types), bytes, size);
+        attributes_free(&list);
+    }
+}
+
+static void open_session(CK_SESSION_HANDLE *opened)
+{
+    must(C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, opened));
+}
+
+/* Keys that every input finds: a pair, and a secret key, which may all do everything. */
+static void make_keys(void)
+{
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    static CK_ULONG bits = 512, length = 16;
+    CK_ATTRIBUTE public[] = {{CKA_MODULUS_BITS, &bits, sizeof bits}, {CKA_WRAP, &yes, 1}};
+    CK_ATTRIBUTE private[] = {
+        {CKA_UNWRAP, &yes, 1}, {CKA_EXTRACTABLE, &yes, 1}, {CKA_SENSITIVE, &no, 1}};
+    CK_ATTRIBUTE secret[] = {{CKA_VALUE_LEN, &length, sizeof length},
+                             {CKA_WRAP, &yes, 1},
+                             {CKA_UNWRAP, &yes, 1},
+                             {CKA_EXTRACTABLE, &yes, 1}};
+    CK_MECHANISM pair = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0}, aes = {CKM_AES_KEY_GEN, NULL, 0};
+
+    must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 3, &handles[0], &handles[1]));
+    must(C_GenerateKey(keeper, &aes, secret, 4, &handles[2]));
+    kept_count = 3;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static void (*const steps[])(void) = {begin, finish, make, read_or_change, parse};
+
+    if (keeper == 0) {
+        must(C_Initialize(NULL));
+        open_session(&keeper);
+        must(C_Login(keeper, CKU_USER, (CK_UTF8CHAR *)"1234", 4));
+    }
+    if (kept_count == 0 || C_GetObjectSize(keeper, handles[1], &(CK_ULONG){0}) != CKR_OK) {
+        make_keys();
+    }
+    open_session(&session);
+    input = data;
+    input_size = size;
+    handle_count = kept_count;
+    for (int step = 0; step < MAX_STEPS && input_size && memory_count < MEMORIES / 2; ++step) {
+        steps[take() % (sizeof steps / sizeof *steps)]();
+    }
+    must(C_CloseSession(session));
+    while (memory_count) {
+        free(memories[--memory_count]);
+    }
+    return 0;
+}
