@@ -9,41 +9,68 @@
 
 #include <openssl/crypto.h>
 
+#include "coprime_cluster.h"
 #include "coprime_keygen.h"
 #include "engine.h"
 #include "secret.h"
 
-/* An engine of the device. While it is `taken`, its other members are the taker's. */
+/* The most cores of a cluster that are used, and the longest modulus that they may have room for. */
+enum { MAX_CORES = 16, MAX_CORE_BITS = 16384 };
+
+/* An engine: an accelerator, or a core of a cluster. While it is `taken`, it is the taker's. */
 struct engine {
-    const struct engine_kind *kind;
-    char *place; /* what follows the colon; null if there is none */
+    struct place *place;
+    struct coprime *driver;
     bool taken;
-    void *handle; /* null while it is closed */
-    struct coprime driver;
     uint64_t loaded; /* number of the key that it holds; 0: none */
+};
+
+/* What one of the device's names stands for. It is opened by the first user of one of its engines,
+   and brought back to order by the last one; both are alone with it while it is `changing`. */
+struct place {
+    const struct engine_kind *kind;
+    char *name; /* what follows the colon; null if there is none */
+    bool changing;
+    bool failed; /* nobody else may use it, and the last user closes it */
+    unsigned users;
+    void *handle; /* null while it is closed */
+    struct coprime driver; /* the accesses; also that of a single accelerator */
+    unsigned count; /* of its engines; 1 until it is opened */
+    struct engine engines[MAX_CORES];
+    struct coprime_cluster cluster;
+    struct coprime_core cores[MAX_CORES];
+    uint32_t *results; /* of the cores, in secret memory */
+    pthread_mutex_t lock; /* the cluster's */
+    pthread_cond_t completed;
 };
 
 struct device {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     unsigned count;
-    struct engine engines[];
+    struct place places[];
 };
 
 static const struct engine_kind *const kinds[] = {&simulated_engine, &serial_engine, &uio_engine};
 
-/* Read one engine's name, of `length` characters. */
-static bool parse_engine(struct engine *engine, const char *name, size_t length)
+/* Read one name, of `length` characters. */
+static bool parse_place(struct place *place, const char *name, size_t length)
 {
+    place->count = 1;
+    (void)pthread_mutex_init(&place->lock, NULL);
+    (void)pthread_cond_init(&place->completed, NULL);
+    for (unsigned i = 0; i < MAX_CORES; ++i) {
+        place->engines[i].place = place;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
         const size_t kind_length = strlen(kinds[i]->name);
 
         if (length >= kind_length && strncmp(name, kinds[i]->name, kind_length) == 0 &&
             (length == kind_length || name[kind_length] == ':')) {
-            engine->kind = kinds[i];
+            place->kind = kinds[i];
             if (length > kind_length) {
-                engine->place = strndup(name + kind_length + 1, length - kind_length - 1);
-                return engine->place != NULL;
+                place->name = strndup(name + kind_length + 1, length - kind_length - 1);
+                return place->name != NULL;
             }
             return true;
         }
@@ -51,7 +78,7 @@ static bool parse_engine(struct engine *engine, const char *name, size_t length)
     return false;
 }
 
-/* Length of the first engine's name: up to a comma that a number does not follow. */
+/* Length of the first name: up to a comma that a number does not follow. */
 static size_t name_length(const char *names)
 {
     const size_t length = strcspn(names, ",");
@@ -71,7 +98,7 @@ struct device *device_new(const char *names)
     for (const char *rest = names + name_length(names); *rest; rest += 1 + name_length(rest + 1)) {
         ++count;
     }
-    device = calloc(1, sizeof *device + count * sizeof *device->engines);
+    device = calloc(1, sizeof *device + count * sizeof *device->places);
     if (device == NULL) {
         return NULL;
     }
@@ -80,7 +107,7 @@ struct device *device_new(const char *names)
     for (; device->count < count && parsed; ++device->count) {
         const size_t length = name_length(names);
 
-        parsed = parse_engine(&device->engines[device->count], names, length);
+        parsed = parse_place(&device->places[device->count], names, length);
         names += length + 1;
     }
     if (!parsed) {
@@ -90,13 +117,19 @@ struct device *device_new(const char *names)
     return device;
 }
 
-static void close_engine(struct engine *engine)
+/* Closing makes the engines forget their keys. */
+static void close_place(struct place *place)
 {
-    if (engine->handle) {
-        engine->kind->close(engine->handle);
+    if (place->handle) {
+        place->kind->close(place->handle);
     }
-    engine->handle = NULL;
-    engine->loaded = 0;
+    secret_free(place->results);
+    place->handle = NULL;
+    place->results = NULL;
+    place->count = 1;
+    for (unsigned i = 0; i < MAX_CORES; ++i) {
+        place->engines[i].loaded = 0;
+    }
 }
 
 void device_free(struct device *device)
@@ -105,12 +138,143 @@ void device_free(struct device *device)
         return;
     }
     for (unsigned i = 0; i < device->count; ++i) {
-        close_engine(&device->engines[i]);
-        free(device->engines[i].place);
+        struct place *const place = &device->places[i];
+
+        close_place(place);
+        free(place->name);
+        (void)pthread_cond_destroy(&place->completed);
+        (void)pthread_mutex_destroy(&place->lock);
     }
     (void)pthread_cond_destroy(&device->freed);
     (void)pthread_mutex_destroy(&device->lock);
     free(device);
+}
+
+/* What a cluster needs of its place. */
+
+static uint32_t read_cluster(void *context, uint32_t address)
+{
+    const struct place *const place = context;
+
+    return place->driver.read(place->driver.context, address);
+}
+
+static void write_cluster(void *context, uint32_t address, uint32_t value)
+{
+    const struct place *const place = context;
+
+    place->driver.write(place->driver.context, address, value);
+}
+
+static int wait_for_cluster(void *context)
+{
+    const struct place *const place = context;
+
+    return place->driver.wait(place->driver.context);
+}
+
+static void lock_cluster(void *context)
+{
+    struct place *const place = context;
+
+    (void)pthread_mutex_lock(&place->lock);
+}
+
+static void unlock_cluster(void *context)
+{
+    struct place *const place = context;
+
+    (void)pthread_mutex_unlock(&place->lock);
+}
+
+static void sleep_in_cluster(void *context)
+{
+    struct place *const place = context;
+
+    (void)pthread_cond_wait(&place->completed, &place->lock);
+}
+
+static void wake_cluster(void *context)
+{
+    struct place *const place = context;
+
+    (void)pthread_cond_broadcast(&place->completed);
+}
+
+/* Open the cores of a cluster. */
+static int open_cluster(struct place *place)
+{
+    const size_t words = COPRIME_CLUSTER_MEMORY(MAX_CORES, MAX_CORE_BITS);
+    struct coprime_memory memory;
+    int error;
+
+    if (place->results == NULL) {
+        place->results = secret_allocate(words * sizeof *place->results);
+    }
+    if (place->results == NULL) {
+        return COPRIME_ERROR_MEMORY;
+    }
+    memory = (struct coprime_memory){place->results, (uint32_t)words};
+    place->cluster = (struct coprime_cluster){
+        .context = place,
+        .read = read_cluster,
+        .write = write_cluster,
+        .wait = place->driver.wait ? wait_for_cluster : NULL,
+        .lock = lock_cluster,
+        .unlock = unlock_cluster,
+        .sleep = sleep_in_cluster,
+        .wake_all = wake_cluster,
+        .cores = place->cores,
+        .count = MAX_CORES,
+    };
+    error = coprime_cluster_open(&place->cluster, &memory);
+    for (unsigned i = 0; i < place->cluster.count && !error; ++i) {
+        place->engines[i].driver = &place->cores[i].driver;
+    }
+    place->count = error ? 1 : place->cluster.count;
+    return error;
+}
+
+/* Make a place ready for its first user. A shared one is opened anew each time: another process may
+   have used it meanwhile. */
+static int begin_use(struct place *place)
+{
+    const bool shared = place->kind->lock != NULL;
+    const bool fresh = place->handle == NULL || shared;
+    int error;
+
+    if (place->handle == NULL) {
+        place->handle = place->kind->open(place->name, &place->driver);
+    }
+    if (place->handle == NULL) {
+        return COPRIME_ERROR_IDENTIFICATION;
+    }
+    if (shared && !place->kind->lock(place->handle)) {
+        close_place(place); /* it is not ours to wipe */
+        return COPRIME_ERROR_BUSY;
+    }
+    if (!fresh) {
+        return 0;
+    }
+    place->count = 1;
+    place->engines[0].driver = &place->driver;
+    error = coprime_open(&place->driver);
+    return error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
+}
+
+/* What the last user does: nothing, if it has the place alone and nothing has failed. */
+static void end_use(struct place *place)
+{
+    if (place->handle && place->kind->lock) {
+        for (unsigned i = 0; i < place->count; ++i) {
+            (void)coprime_wipe(place->engines[i].driver);
+            place->engines[i].loaded = 0;
+        }
+        place->kind->unlock(place->handle);
+    }
+    if (place->failed) {
+        close_place(place);
+    }
 }
 
 /* A free engine, the best one first: one that holds the key, one that holds none, any. */
@@ -119,49 +283,73 @@ static struct engine *choose(struct device *device, uint64_t key)
     struct engine *found = NULL;
 
     for (unsigned i = 0; i < device->count; ++i) {
-        struct engine *const engine = &device->engines[i];
+        struct place *const place = &device->places[i];
 
-        if (engine->taken) {
+        if (place->changing || place->failed) {
             continue;
         }
-        if (engine->loaded == key) {
-            return engine;
-        }
-        if (found == NULL || engine->loaded == 0) {
-            found = engine;
+        for (unsigned k = 0; k < place->count; ++k) {
+            struct engine *const engine = &place->engines[k];
+
+            if (engine->taken) {
+                continue;
+            }
+            if (engine->loaded == key) {
+                return engine;
+            }
+            if (found == NULL || (engine->loaded == 0 && found->loaded != 0)) {
+                found = engine;
+            }
         }
     }
     return found;
 }
 
-static struct engine *take_engine(struct device *device, uint64_t key)
+/* Take an engine, which is open unless there is an error; it is given back also then. */
+static struct engine *take_engine(struct device *device, uint64_t key, int *error)
 {
     struct engine *engine;
+    struct place *place;
 
+    *error = 0;
     (void)pthread_mutex_lock(&device->lock);
     while ((engine = choose(device, key)) == NULL) {
         (void)pthread_cond_wait(&device->freed, &device->lock);
     }
+    place = engine->place;
     engine->taken = true;
+    if (place->users++ == 0) {
+        place->changing = true;
+        (void)pthread_mutex_unlock(&device->lock);
+        *error = begin_use(place);
+        if (!*error && engine >= &place->engines[place->count]) {
+            *error = COPRIME_ERROR_IDENTIFICATION; /* it had more engines before */
+        }
+        (void)pthread_mutex_lock(&device->lock);
+        place->changing = false;
+        (void)pthread_cond_broadcast(&device->freed); /* it may have more engines than before */
+    }
     (void)pthread_mutex_unlock(&device->lock);
     return engine;
 }
 
-static void free_engine(struct device *device, struct engine *engine)
+/* After an error the engine is opened anew when it is used next. */
+static void give_back(struct device *device, struct engine *engine, int error)
 {
+    struct place *const place = engine->place;
+
     (void)pthread_mutex_lock(&device->lock);
     engine->taken = false;
+    place->failed = place->failed || error;
+    if (--place->users == 0) {
+        place->changing = true;
+        (void)pthread_mutex_unlock(&device->lock);
+        end_use(place);
+        (void)pthread_mutex_lock(&device->lock);
+        place->changing = place->failed = false;
+    }
     (void)pthread_cond_broadcast(&device->freed);
     (void)pthread_mutex_unlock(&device->lock);
-}
-
-static int open_engine(struct engine *engine)
-{
-    if (engine->handle == NULL) {
-        engine->handle = engine->kind->open(engine->place, &engine->driver);
-        engine->loaded = 0;
-    }
-    return engine->handle ? 0 : COPRIME_ERROR_IDENTIFICATION;
 }
 
 /* Compute the constants of a key, which all engines of a device have in common, and load it. */
@@ -177,11 +365,11 @@ static int load_key(struct engine *engine, struct rsa_key *key)
     engine->loaded = 0;
     (void)pthread_mutex_lock(&key->lock);
     if (!secret->prepared) {
-        error = coprime_private_constants(&engine->driver, &secret->key, &memory);
+        error = coprime_private_constants(engine->driver, &secret->key, &memory);
         secret->prepared = error == 0;
     }
     if (!error) {
-        error = coprime_load_private(&engine->driver, &secret->key);
+        error = coprime_load_private(engine->driver, &secret->key);
     }
     (void)pthread_mutex_unlock(&key->lock);
     if (!error) {
@@ -212,7 +400,7 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
         error = coprime_from_bytes(x, count, input, key->bytes);
     }
     if (!error) {
-        error = coprime_private(&engine->driver, x, x);
+        error = coprime_private(engine->driver, x, x);
     }
     if (!error) {
         error = coprime_to_bytes(result, key->bytes, x, count);
@@ -232,54 +420,29 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
 /* What an engine is taken for; gives the driver's error. */
 typedef int work(struct engine *engine, void *context);
 
-/* A shared engine is opened anew each time: another process may have used it meanwhile. */
-static int use(struct engine *engine, work *run, void *context)
-{
-    const bool shared = engine->kind->lock != NULL;
-    const bool fresh = engine->handle == NULL || shared;
-    int error = open_engine(engine);
-
-    if (error) {
-        return error;
-    }
-    if (shared && !engine->kind->lock(engine->handle)) {
-        return COPRIME_ERROR_BUSY;
-    }
-    if (fresh) {
-        engine->loaded = 0;
-        error = coprime_open(&engine->driver);
-    }
-    if (!error) {
-        error = run(engine, context);
-    }
-    if (shared) {
-        (void)coprime_wipe(&engine->driver);
-        engine->loaded = 0;
-        engine->kind->unlock(engine->handle);
-    }
-    return error;
-}
-
 static bool is_of_the_key(int error)
 {
     return error == COPRIME_ERROR_LENGTH_OVER || error == COPRIME_ERROR_LENGTH_ZERO ||
            error == COPRIME_ERROR_EXPONENT_LENGTH;
 }
 
-/* Have an engine work, best the one that holds the key with this number. */
+/* Have an engine work, best the one that holds the key with this number. If it refuses the key, it is
+   asked again after opening it anew: a disturbed one may say anything. */
 static CK_RV use_any(struct device *device, uint64_t key, work *run, void *context)
 {
-    struct engine *const engine = take_engine(device, key);
-    int error = use(engine, run, context);
+    int error = 0;
 
-    if (is_of_the_key(error)) { /* unless the engine is disturbed: it says so twice, then */
-        close_engine(engine);
-        error = use(engine, run, context);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        struct engine *const engine = take_engine(device, key, &error);
+
+        if (!error) {
+            error = run(engine, context);
+        }
+        give_back(device, engine, error);
+        if (!is_of_the_key(error)) {
+            break;
+        }
     }
-    if (error) {
-        close_engine(engine);
-    }
-    free_engine(device, engine);
     if (error) {
         return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
     }
@@ -359,7 +522,7 @@ static int generate(struct engine *engine, void *context)
     int error;
 
     engine->loaded = 0;
-    error = coprime_generate_key(&engine->driver, &wanted->generation, &key, &memory);
+    error = coprime_generate_key(engine->driver, &wanted->generation, &key, &memory);
     if (error) {
         return error;
     }
@@ -371,7 +534,7 @@ static int generate(struct engine *engine, void *context)
         error = COPRIME_ERROR_MEMORY;
     }
     OPENSSL_cleanse(&key, sizeof key);
-    return error ? error : coprime_wipe(&engine->driver);
+    return error ? error : coprime_wipe(engine->driver);
 }
 
 bool device_can_generate(uint32_t bits, uint32_t exponent)
@@ -398,12 +561,12 @@ void device_forget(struct device *device)
 {
     (void)pthread_mutex_lock(&device->lock);
     for (unsigned i = 0; i < device->count; ++i) {
-        struct engine *const engine = &device->engines[i];
+        struct place *const place = &device->places[i];
 
-        while (engine->taken) {
+        while (place->users || place->changing) {
             (void)pthread_cond_wait(&device->freed, &device->lock);
         }
-        close_engine(engine);
+        close_place(place);
     }
     (void)pthread_mutex_unlock(&device->lock);
 }

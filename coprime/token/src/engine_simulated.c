@@ -5,6 +5,9 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,8 @@ struct simulation;
 struct simulated {
     void *library;
     struct simulation *simulation;
+    pthread_mutex_t lock; /* one thread at a time calls it */
+    atomic_uint accesses; /* of threads that want it */
     struct simulation *(*create)(uint64_t access_limit, uint64_t length);
     void (*destroy)(struct simulation *simulation);
     int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *value);
@@ -22,8 +27,9 @@ struct simulated {
     int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 };
 
-/* Clock cycles after which an access, and a command, is given up. */
-enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000 };
+/* Clock cycles after which an access, and a command, is given up; and how many pass before another
+   thread has its turn while one waits. */
+enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, TURN = 1000 };
 
 static const char *const library_name = "libcoprime-simulated.so";
 
@@ -43,28 +49,76 @@ static bool own_library(char path[PATH_MAX])
     return length > 0 && length < PATH_MAX;
 }
 
+static void begin_access(struct simulated *simulated)
+{
+    (void)atomic_fetch_add(&simulated->accesses, 1);
+    (void)pthread_mutex_lock(&simulated->lock);
+    (void)atomic_fetch_sub(&simulated->accesses, 1);
+}
+
+static void end_access(struct simulated *simulated)
+{
+    (void)pthread_mutex_unlock(&simulated->lock);
+}
+
 static uint32_t simulated_read(void *context, uint32_t address)
 {
-    const struct simulated *const simulated = context;
+    struct simulated *const simulated = context;
     uint32_t value = 0;
 
+    begin_access(simulated);
     /* Whatever an access that is refused gives, the result is checked. */
     (void)simulated->read32(simulated->simulation, address, &value);
+    end_access(simulated);
     return value;
 }
 
 static void simulated_write(void *context, uint32_t address, uint32_t value)
 {
-    const struct simulated *const simulated = context;
+    struct simulated *const simulated = context;
 
+    begin_access(simulated);
     (void)simulated->write32(simulated->simulation, address, value);
+    end_access(simulated);
 }
 
+/* Threads that use other cores of a cluster have their accesses in between. */
 static int simulated_wait(void *context)
 {
-    const struct simulated *const simulated = context;
+    struct simulated *const simulated = context;
 
-    return !simulated->wait_interrupt(simulated->simulation, COMMAND_LIMIT);
+    for (uint32_t cycles = 0; cycles < COMMAND_LIMIT; cycles += TURN) {
+        int comes;
+
+        (void)pthread_mutex_lock(&simulated->lock);
+        comes = simulated->wait_interrupt(simulated->simulation, TURN);
+        (void)pthread_mutex_unlock(&simulated->lock);
+        if (comes) {
+            return 0;
+        }
+        while (atomic_load(&simulated->accesses)) {
+            (void)sched_yield();
+        }
+    }
+    return 1;
+}
+
+/* Cores of the cluster that follow an @ in the name, which is cut off; 0 without it. */
+static uint64_t take_cores(char *path)
+{
+    char *const at = strrchr(path, '@');
+    char *end;
+    unsigned long cores;
+
+    if (at == NULL || at[1] < '1' || at[1] > '9') {
+        return 0;
+    }
+    cores = strtoul(at + 1, &end, 10);
+    if (*end) {
+        return 0;
+    }
+    *at = '\0';
+    return cores;
 }
 
 /* Find a function; dlsym gives a pointer to an object. */
@@ -86,6 +140,7 @@ static void simulated_close(void *handle)
     if (simulated->library) {
         (void)dlclose(simulated->library);
     }
+    (void)pthread_mutex_destroy(&simulated->lock);
     free(simulated);
 }
 
@@ -93,20 +148,27 @@ static void *simulated_open(const char *place, struct coprime *driver)
 {
     struct simulated *const simulated = calloc(1, sizeof *simulated);
     char path[PATH_MAX];
+    uint64_t cores = 0;
+    bool named;
 
     if (simulated == NULL) {
         return NULL;
     }
-    if (place == NULL && own_library(path)) {
-        place = path;
+    (void)pthread_mutex_init(&simulated->lock, NULL);
+    if (place) {
+        named = strlen(place) < sizeof path;
+        memcpy(path, place, named ? strlen(place) + 1 : 0);
+        cores = named ? take_cores(path) : 0;
+    } else {
+        named = own_library(path);
     }
-    simulated->library = place ? dlopen(place, RTLD_NOW | RTLD_LOCAL) : NULL;
+    simulated->library = named ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (simulated->library && find(simulated, "coprime_create", &simulated->create) &&
         find(simulated, "coprime_destroy", &simulated->destroy) &&
         find(simulated, "coprime_read32", &simulated->read32) &&
         find(simulated, "coprime_write32", &simulated->write32) &&
         find(simulated, "coprime_wait_interrupt", &simulated->wait_interrupt)) {
-        simulated->simulation = simulated->create(ACCESS_LIMIT, 0);
+        simulated->simulation = simulated->create(ACCESS_LIMIT, cores);
     }
     if (simulated->simulation == NULL) {
         simulated_close(simulated);
