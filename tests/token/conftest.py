@@ -6,17 +6,23 @@ import shutil
 import pytest
 
 from coprime.flow.tools import ToolError
-from coprime.token.build import build_token
+from coprime.token import build
 from coprime.token.module import Module
 from tests.token.cryptoki import running
 from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check, compile_faulty
+
+SANITIZERS = {
+    "none": (),
+    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "thread": ("-fsanitize=thread",),
+}
 
 
 @pytest.fixture(scope="session")
 def module(tmp_path_factory):
     """The module, with its simulated engine beside it."""
     try:
-        path, _ = build_token(tmp_path_factory.mktemp("module"))
+        path, _ = build.build_token(tmp_path_factory.mktemp("module"))
     except ToolError as error:
         pytest.skip(str(error))
     return path
@@ -76,3 +82,23 @@ def session(module, ready, tmp_path_factory):
     with running(Token(module, folder)) as opened:
         opened.login()
         yield opened
+
+
+@pytest.fixture(
+    scope="session",
+    params=[
+        "none",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("address", "thread")),
+    ],
+)
+def sanitized(request, module, tmp_path_factory):
+    """The module and check.c, with a sanitizer."""
+    folder = tmp_path_factory.mktemp("sanitized")
+    options = SANITIZERS[request.param]
+    try:
+        program = compile_check(folder, *options)
+        shutil.copy(build.build_module(options), folder / build.MODULE)
+    except ToolError as error:
+        pytest.skip(f"the compiler has no sanitizer: {error}".splitlines()[0])
+    shutil.copy(module.with_name(build.SIMULATION), folder)
+    return program, folder / build.MODULE

@@ -4,6 +4,8 @@
    FAULTY_SEED, and go on when the engine is opened again: it is never unloaded. Without FAULTY_RATE
    it does none of these.
 
+   With FAULTY_CORE, the number of a cluster's core, one bit of each of its results is wrong.
+
    With FAULTY_STALE, a number, it runs so many private operations, and no more: it says of each further
    one that it is done, and shows the result of the last that it ran. */
 #include <dlfcn.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coprime_cluster_registers.h"
 #include "coprime_registers.h"
 
 struct simulation;
@@ -21,7 +24,7 @@ static int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *
 static int (*write32)(struct simulation *simulation, uint32_t address, uint32_t value);
 static int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 static uint64_t state, rate, stale_after, started;
-static int stale;
+static int stale, wrong_core = -1, core_of_result = -1;
 
 static void find(void *library, const char *name, void *function)
 {
@@ -68,6 +71,9 @@ struct simulation *coprime_create(uint64_t access_limit, uint64_t length)
         rate = setting("FAULTY_RATE");
         stale_after = setting("FAULTY_STALE");
     }
+    if (getenv("FAULTY_CORE")) {
+        wrong_core = (int)setting("FAULTY_CORE");
+    }
     return create(access_limit, length);
 }
 
@@ -82,6 +88,13 @@ int coprime_read32(struct simulation *simulation, uint32_t address, uint32_t *va
 
     if (errs()) {
         *value ^= (uint32_t)1 << draw() % 32;
+    }
+    if (address == COPRIME_CLUSTER_COMPLETION) {
+        core_of_result = (int)(*value & COPRIME_CLUSTER_COMPLETION_CORE_MASK);
+    }
+    if (wrong_core >= 0 && address == COPRIME_CLUSTER_RESULT && core_of_result == wrong_core) {
+        *value ^= 4;
+        core_of_result = -1;
     }
     if (stale && address == COPRIME_INTERRUPT_STATUS) {
         *value |= COPRIME_INTERRUPT_STATUS_DONE_MASK;

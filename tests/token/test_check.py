@@ -10,41 +10,15 @@ import time
 import pytest
 
 from coprime.catalog import choose
-from coprime.flow.tools import ToolError
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 from coprime.token import build
-from tests.token.tokens import PIN, compile_check
+from tests.token.tokens import PIN
 
 pytestmark = pytest.mark.xdist_group("token")
 
-SANITIZERS = {
-    "none": (),
-    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
-    "thread": ("-fsanitize=thread",),
-}
 TESTS = ("life", "fork", "threads 32", "end finalize", "end logout", "end close", "wait")
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
-
-
-@pytest.fixture(
-    scope="session",
-    params=[
-        "none",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("address", "thread")),
-    ],
-)
-def sanitized(request, module, tmp_path_factory):
-    """The module and check.c, with a sanitizer."""
-    folder = tmp_path_factory.mktemp("sanitized")
-    options = SANITIZERS[request.param]
-    try:
-        program = compile_check(folder, *options)
-        shutil.copy(build.build_module(options), folder / build.MODULE)
-    except ToolError as error:
-        pytest.skip(f"the compiler has no sanitizer: {error}".splitlines()[0])
-    shutil.copy(module.with_name(build.SIMULATION), folder)
-    return program, folder / build.MODULE
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -22,6 +22,7 @@ struct engine {
     struct place *place;
     struct coprime *driver;
     bool taken;
+    unsigned failures; /* since it last worked */
     uint64_t loaded; /* number of the key that it holds; 0: none */
 };
 
@@ -35,7 +36,7 @@ struct place {
     unsigned users;
     void *handle; /* null while it is closed */
     struct coprime driver; /* the accesses; also that of a single accelerator */
-    unsigned count; /* of its engines; 1 until it is opened */
+    unsigned count; /* of its engines, as it was opened last; 1 before that */
     struct engine engines[MAX_CORES];
     struct coprime_cluster cluster;
     struct coprime_core cores[MAX_CORES];
@@ -126,7 +127,6 @@ static void close_place(struct place *place)
     secret_free(place->results);
     place->handle = NULL;
     place->results = NULL;
-    place->count = 1;
     for (unsigned i = 0; i < MAX_CORES; ++i) {
         place->engines[i].loaded = 0;
     }
@@ -277,21 +277,42 @@ static void end_use(struct place *place)
     }
 }
 
-/* A free engine, the best one first: one that holds the key, one that holds none, any. */
+static bool is_available(const struct place *place)
+{
+    return !place->changing && !place->failed;
+}
+
+/* How often the best engine has failed since it last worked. */
+static unsigned least_failures(const struct device *device)
+{
+    unsigned least = ~0u;
+
+    for (unsigned i = 0; i < device->count; ++i) {
+        const struct place *const place = &device->places[i];
+
+        for (unsigned k = 0; is_available(place) && k < place->count; ++k) {
+            if (place->engines[k].failures < least) {
+                least = place->engines[k].failures;
+            }
+        }
+    }
+    return least;
+}
+
+/* A free engine, the best one first: one that holds the key, one that holds none, any. One that has
+   failed waits until all have. */
 static struct engine *choose(struct device *device, uint64_t key)
 {
+    const unsigned failures = least_failures(device);
     struct engine *found = NULL;
 
     for (unsigned i = 0; i < device->count; ++i) {
         struct place *const place = &device->places[i];
 
-        if (place->changing || place->failed) {
-            continue;
-        }
-        for (unsigned k = 0; k < place->count; ++k) {
+        for (unsigned k = 0; is_available(place) && k < place->count; ++k) {
             struct engine *const engine = &place->engines[k];
 
-            if (engine->taken) {
+            if (engine->taken || engine->failures != failures) {
                 continue;
             }
             if (engine->loaded == key) {
@@ -340,6 +361,7 @@ static void give_back(struct device *device, struct engine *engine, int error)
 
     (void)pthread_mutex_lock(&device->lock);
     engine->taken = false;
+    engine->failures = error ? engine->failures + 1 : 0;
     place->failed = place->failed || error;
     if (--place->users == 0) {
         place->changing = true;

@@ -13,8 +13,11 @@ struct device;
 
      sim                  the simulation that was built with the module
      sim:LIBRARY          another one
+     sim:LIBRARY@CORES    a cluster that is simulated as a chain of so many cores
      serial:PATH[,BAUD]   a board at a serial port, for this process only
      uio:PATH             hardware under Linux, which other processes may use, too
+
+   Behind a path there may be a cluster: each of its cores is an engine then.
 
    Nothing is opened before it is used. Null without memory, or if this names no device. */
 struct device *device_new(const char *names);

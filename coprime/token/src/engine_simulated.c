@@ -20,6 +20,7 @@ struct simulated {
     struct simulation *simulation;
     pthread_mutex_t lock; /* one thread at a time calls it */
     atomic_uint accesses; /* of threads that want it */
+    uint32_t turn; /* cycles that pass before another thread has its turn while one waits */
     struct simulation *(*create)(uint64_t access_limit, uint64_t length);
     void (*destroy)(struct simulation *simulation);
     int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *value);
@@ -27,9 +28,8 @@ struct simulated {
     int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 };
 
-/* Clock cycles after which an access, and a command, is given up; and how many pass before another
-   thread has its turn while one waits. */
-enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, TURN = 1000 };
+/* Clock cycles after which an access, and a command, is given up; and of a cluster's threads' turn. */
+enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, CLUSTER_TURN = 1000 };
 
 static const char *const library_name = "libcoprime-simulated.so";
 
@@ -87,11 +87,11 @@ static int simulated_wait(void *context)
 {
     struct simulated *const simulated = context;
 
-    for (uint32_t cycles = 0; cycles < COMMAND_LIMIT; cycles += TURN) {
+    for (uint32_t cycles = 0; cycles < COMMAND_LIMIT; cycles += simulated->turn) {
         int comes;
 
         (void)pthread_mutex_lock(&simulated->lock);
-        comes = simulated->wait_interrupt(simulated->simulation, TURN);
+        comes = simulated->wait_interrupt(simulated->simulation, simulated->turn);
         (void)pthread_mutex_unlock(&simulated->lock);
         if (comes) {
             return 0;
@@ -162,6 +162,7 @@ static void *simulated_open(const char *place, struct coprime *driver)
     } else {
         named = own_library(path);
     }
+    simulated->turn = cores ? CLUSTER_TURN : COMMAND_LIMIT;
     simulated->library = named ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (simulated->library && find(simulated, "coprime_create", &simulated->create) &&
         find(simulated, "coprime_destroy", &simulated->destroy) &&

@@ -1,0 +1,49 @@
+"""A slot whose device is one simulated cluster of eight engines, which all threads share."""
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
+from coprime.flow.simulation import Chain, build_simulation
+
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
+
+CORES = 8
+SETTINGS = {"engine": "ring", "tile": "kara95", "max_bits": "1024", "cores": str(CORES)}
+
+
+@pytest.fixture(scope="module")
+def library():
+    choice = choose("cluster", SETTINGS)
+    return build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, CORES), wiped=True)
+
+
+@pytest.mark.parametrize("test", ["fork", "threads 32", "end finalize", "end logout", "end close"])
+def test_check(sanitized, token, library, test):
+    program, module = sanitized
+    device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
+    token.run(program, module, *test.split(), environment=device)
+
+
+def test_ten_thousand_signatures(check, token, library):
+    """By 16 threads: none lost, none wrong, none twice."""
+    device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
+    token.run(check, token.module, "threads", 10_000, environment=device, timeout=1800)
+
+
+def test_a_core_that_fails_is_not_asked_again(check, token, library, faulty):
+    device = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}@{CORES}",
+        "FAULTY_ENGINE": str(library),
+        "FAULTY_CORE": "0",
+    }
+    assert token.run(check, token.module, "faults", 20, environment=device).split() == ["19", "1"]
+
+
+def test_a_key_is_generated_on_a_core(token, library):
+    device = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}",
+        "COPRIME_TOKEN_KEYGEN": "device",
+    }
+    make = ("--login", "--pin", "1234", "--keypairgen", "--id", "01", "--key-type", "rsa:1024")
+    assert "RSA 1024 bits" in token.tool(*make, environment=device)
