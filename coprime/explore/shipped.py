@@ -1,4 +1,4 @@
-"""What comes with Coprime: specifications of sweeps, and what `coprime sweep shipped` measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of two of them measured."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,13 +12,14 @@ __all__ = ["SHIPPED", "SPECIFICATIONS", "find", "shipped_points"]
 
 SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
+    "targets": ("targets",),
     "compression": ("compression",),
     "all": ("shipped", "papers"),
     "full": ("shipped", "papers", "compression", "full"),
 }
 """Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
-"""The results file."""
+"""The results of the specifications `shipped` and `targets`."""
 
 
 @cache
