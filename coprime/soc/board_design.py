@@ -19,6 +19,9 @@ from coprime.soc.self_test import SelfTestingEngine, known_answer
 __all__ = ["BoardDesign", "board_bench", "board_name", "board_verilog"]
 
 _BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
+# Registers start in step only once the clock has run for a while, and block RAM of an iCE40 shows
+# its contents only some microseconds after configuration: 256 cycles are 5 to 26 microseconds.
+_RESET_BITS = 8
 
 
 class BoardDesign(wiring.Component):
@@ -71,8 +74,7 @@ class BoardDesign(wiring.Component):
         pressed, begun, failed = Signal(), Signal(), Signal()
         button = self.button ^ self.board.pins["button"].active_low
         m.submodules.synchronizer = FFSynchronizer(button, pressed, reset_less=True)
-        # Registers start in step only once the clock has run for a while.
-        configured = Signal(4, reset_less=True)
+        configured = Signal(_RESET_BITS, reset_less=True)
         reset = Signal(init=1, reset_less=True)
         blink = Signal(_BLINK_BITS, reset_less=True)
         m.d.sync += [
