@@ -27,7 +27,8 @@ _DEFAULT = (
     *("ulx3s", "orangecrab", "tang-nano-9k", "tang-nano-20k", "icebreaker", "crosslink-nx-evn"),
     "gatemate-olimex",
 )
-_LOGIC = ("TRELLIS_COMB", "LUT4", "ICESTORM_LC", "OXIDE_COMB", "CPE_LT")
+# An ALU of Gowin takes a LUT's place. A LUT tree of GateMate is CPE_LT; adders are not counted.
+_LOGIC = ("TRELLIS_COMB", "LUT4", "ALU", "ICESTORM_LC", "OXIDE_COMB", "CPE_LT")
 _MEMORY = ("DP16KD", "BSRAM", "ICESTORM_RAM", "OXIDE_EBR", "RAM_HALF")
 
 
@@ -56,10 +57,9 @@ def rows() -> Iterator[tuple[object, ...]]:
         if not found:
             continue
         sums = {report["sha256"] for report in found}
-        used, device = found[0]["utilisation"], board.flow.DEVICES
-        logic = next((used[cell] for cell in _LOGIC if cell in used), 0)
-        memory = next((used[cell] for cell in _MEMORY if cell in used), 0)
-        luts = next((one.luts for one in device.values() if one == board.device), board.device.luts)
+        used = found[0]["utilisation"]
+        logic = sum(used.get(cell, 0) for cell in _LOGIC)
+        memory = sum(used.get(cell, 0) for cell in _MEMORY)
         same = "not repeated" if len(found) < len(RUNS) else "yes" if len(sums) == 1 else "NO"
         yield (
             f"[`{board.name}`](boards/{board.name}.md)",
@@ -67,7 +67,7 @@ def rows() -> Iterator[tuple[object, ...]]:
             thousands(found[0]["size"]),
             f"{board.clock_mhz:g}",
             f"{found[0]['fmax_mhz']:.1f}",
-            f"{thousands(logic)} ({100 * logic // luts}%)",
+            f"{thousands(logic)} ({100 * logic // board.device.luts}%)",
             f"{memory} of {board.device.block_rams}",
             f"`{found[0]['sha256'][:16]}`",
             same,
