@@ -105,8 +105,8 @@ class Tile(wiring.Component):
         self.target = Target(target)
         if self.target not in self.TARGETS:
             raise ValueError(
-                f"{self.NAME} does not fit {self.target.value}, whose DSP slices multiply 18 by 18"
-                f" bits: use {SMALL_FACTORS}"
+                f"{self.NAME} does not fit {self.target.value}, which has no slices of more than 18"
+                f" by 18 bits: use {SMALL_FACTORS}"
             )
         self.sum_bits = 2 * self.WORD + (products - 1).bit_length() + 1
         words = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), In(self.WORD))
