@@ -76,8 +76,8 @@ def test_files_and_folders(complete):
     assert complete("coprime rsa sign --key k") == {"key.pem"}
     assert complete("coprime rsa sign --key key.pem --in o") == {"own.toml"}
     assert complete("coprime build fdfm -o ") == {"made"}
-    assert complete("coprime sweep ") == {"shipped", "all", "full", "compression"} | {
-        *("key.pem", "own.toml", "made"),
+    assert complete("coprime sweep ") == {
+        *("shipped", "all", "full", "compression", "targets", "key.pem", "own.toml", "made"),
     }
 
 

@@ -52,7 +52,11 @@ def run(program, threads, jobs, *more):
 
 @pytest.mark.parametrize(
     ("engine", "threads"),
-    [("compact", 8), pytest.param("fdfm", 8, marks=pytest.mark.slow), ("compact", 1)],
+    [
+        ("compact", 8),
+        pytest.param("fdfm", 8, marks=pytest.mark.slow),
+        pytest.param("compact", 1, marks=pytest.mark.slow),
+    ],
 )
 def test_no_result_is_lost_or_wrong(build, engine, threads):
     assert run(build(engine), threads, 60) == [60, 0, 0, CORES]
