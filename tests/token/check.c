@@ -1,5 +1,5 @@
 /* What other modules were bad at, with our module: `check MODULE TEST [NUMBER...]`, where the token
-   of slot 0 has the PIN 1234. Ends with status 0, or says the line that is wrong. */
+   of slot 0 has the PIN 123456. Ends with status 0, or says the line that is wrong. */
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 static CK_FUNCTION_LIST *p11;
 static void *library;
-static CK_UTF8CHAR pin[] = "1234";
+static CK_UTF8CHAR pin[] = "123456";
 
 #define CHECK(condition) check(condition, #condition, __LINE__)
 #define OK(call) check_rv(call, CKR_OK, #call, __LINE__)
@@ -64,7 +64,7 @@ static CK_SESSION_HANDLE start(void)
 
     OK(p11->C_Initialize(NULL));
     session = open_session();
-    OK(p11->C_Login(session, CKU_USER, pin, 4));
+    OK(p11->C_Login(session, CKU_USER, pin, sizeof pin - 1));
     return session;
 }
 

@@ -3,7 +3,7 @@
 
    The input is a program: each byte at its place chooses a function, an object, a type, a length.
    Memory is as long as the call says, so that the address sanitizer finds each access beyond it.
-   COPRIME_TOKEN_DIR must have a token with the PIN 1234; no engine is needed. */
+   COPRIME_TOKEN_DIR must have a token with the PIN 123456; no engine is needed. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -381,7 +381,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (keeper == 0) {
         must(C_Initialize(NULL));
         open_session(&keeper);
-        must(C_Login(keeper, CKU_USER, (CK_UTF8CHAR *)"1234", 4));
+        must(C_Login(keeper, CKU_USER, (CK_UTF8CHAR *)"123456", 6));
     }
     if (kept_count == 0 || C_GetObjectSize(keeper, handles[1], &(CK_ULONG){0}) != CKR_OK) {
         make_keys();

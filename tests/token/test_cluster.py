@@ -45,5 +45,5 @@ def test_a_key_is_generated_on_a_core(token, library):
         "COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}",
         "COPRIME_TOKEN_KEYGEN": "device",
     }
-    make = ("--login", "--pin", "1234", "--keypairgen", "--id", "01", "--key-type", "rsa:1024")
+    make = ("--login", "--pin", "123456", "--keypairgen", "--id", "01", "--key-type", "rsa:1024")
     assert "RSA 1024 bits" in token.tool(*make, environment=device)

@@ -45,7 +45,7 @@ def test_a_pin_is_locked_after_ten_failures(token):
     assert "CKR_PIN_LOCKED" in token.tool("--login", "--pin", PIN, "-O", check=False)
     token.tool(
         *("--init-pin", "--login", "--login-type", "so"),
-        *("--so-pin", OFFICER_PIN, "--new-pin", "1234"),
+        *("--so-pin", OFFICER_PIN, "--new-pin", "123456"),
     )
     token.tool("--login", "--pin", PIN, "-O")
 

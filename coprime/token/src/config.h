@@ -8,23 +8,42 @@
 
    Empty lines, and those that start with #, mean nothing. Without such a file there is one slot of a
    simulated engine, with the folder coprime/token in the user's folder for data. KEYGEN, or the
-   variable COPRIME_TOKEN_KEYGEN, is where keys are generated: "device", which is the default, or
-   "software". Programs with rights that their user does not have ignore the environment. */
+   variable COPRIME_TOKEN_KEYGEN, is where keys are generated: "device" or "software"; without it, on
+   the device if that is hardware, and in software if it is simulated.
+
+       allow WORD...
+
+   allows what is refused otherwise, in all slots, and so does the variable COPRIME_TOKEN_ALLOW, with
+   commas between the words: "weak-rsa", "reveal-wrapped" (enum allowance).
+
+   Programs with rights that their user does not have ignore the environment. */
 #ifndef COPRIME_TOKEN_CONFIG_H
 #define COPRIME_TOKEN_CONFIG_H
 
 #include <stdbool.h>
 
-/* A slot: where its token is, its engines (device.h), and whether these generate its keys. */
+/* Where a slot's keys are generated: BY_KIND, where its kind of device has it by default. */
+enum keygen { BY_KIND, ON_DEVICE, IN_SOFTWARE };
+
+/* A slot: where its token is, its engines (device.h), and where its keys are generated. */
 struct slot {
     const char *folder, *device;
-    bool device_generates;
+    enum keygen keygen;
+};
+
+/* What is refused unless it is allowed. */
+enum allowance {
+    ALLOW_WEAK_RSA = 1, /* keys of fewer than 1024 bits, and public exponents below 65537 */
+    /* A key that decrypts wraps sensitive keys, and one that does not may unwrap keys that are not
+       sensitive: whoever may use it reads what it wraps. */
+    ALLOW_REVEAL_WRAPPED = 2,
 };
 
 /* Called for each slot; false ends the reading. */
 typedef bool config_slot(void *context, const struct slot *slot);
 
-/* False if a slot was refused, or a line is none. */
-bool config_read(config_slot *slot, void *context);
+/* Read the slots, and what is allowed: members of `enum allowance`. False if a slot was refused, or a
+   line or a word is none. */
+bool config_read(config_slot *slot, void *context, unsigned *allowed);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "text.h"
 
 struct module module = {
@@ -52,6 +51,11 @@ struct token *module_token(CK_SLOT_ID slot)
     return slot < module.count ? &module.tokens[slot] : NULL;
 }
 
+bool module_allows(enum allowance allowance)
+{
+    return module.allowed & (unsigned)allowance;
+}
+
 static bool add_slot(void *context, const struct slot *slot)
 {
     struct token *const more = realloc(module.tokens, (module.count + 1) * sizeof *more);
@@ -71,7 +75,7 @@ static bool add_slot(void *context, const struct slot *slot)
     }
     ++module.count;
     token->device = device_new(slot->device);
-    token->device_generates = slot->device_generates;
+    token->device_generates = slot->keygen == ON_DEVICE;
     return token->device != NULL;
 }
 
@@ -108,7 +112,7 @@ static CK_RV open_all(void)
     if (module.crypto.context == NULL && !crypto_open(&module.crypto)) {
         return CKR_FUNCTION_FAILED;
     }
-    if (!config_read(add_slot, NULL)) {
+    if (!config_read(add_slot, NULL, &module.allowed)) {
         close_slots();
         return CKR_FUNCTION_FAILED;
     }
