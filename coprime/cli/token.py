@@ -1,19 +1,22 @@
-"""`coprime token`: build the PKCS #11 module, make a token ready, and show what there is."""
+"""`coprime token`: build the PKCS #11 module, make a token ready, show, check and save it."""
 
 import argparse
 import getpass
+import os
+import sys
 import warnings
 from pathlib import Path
 
 from coprime.token.build import MODULE, build_token
-from coprime.token.module import Module, TokenError
+from coprime.token.files import DamagedError, read_file, repair, save
+from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, Module, TokenError
 
 from .options import FAILED, add_json, add_verb, location
 from .output import print_json
 
 __all__ = ["SUMMARY", "add_options", "run"]
 
-SUMMARY = "Build the PKCS #11 module, or make a token ready."
+SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
 
 
@@ -42,7 +45,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     show = add_verb(verbs, "info", _info, "Show the slots and their tokens.")
     add_json(show)
-    for verb in (make, show):
+    check = add_verb(verbs, "check", _check, "Check a token's file and the one before.")
+    check.add_argument(
+        "--pin-file",
+        type=location,
+        metavar="FILE",
+        help="file with the user's PIN: whether somebody without it has changed the token",
+    )
+    fix = add_verb(verbs, "repair", _repair, "Take the file before in place of a damaged one.")
+    copy = add_verb(verbs, "backup", _backup, "Copy a token's file, to put it back some day.")
+    copy.add_argument(
+        *("-o", "--output"), type=location, required=True, metavar="FILE", help="the copy"
+    )
+    for verb in (check, fix, copy):
+        verb.add_argument(
+            *("--dir", "-d"),
+            type=location,
+            metavar="DIR",
+            help="the token's folder (COPRIME_TOKEN_DIR)",
+        )
+    for verb in (make, show, check):
         verb.add_argument(
             "--module",
             type=location,
@@ -66,6 +88,7 @@ def _init(options: argparse.Namespace) -> int | None:
     """Make a token ready."""
     officer = _pin(options.so_pin_file, "PIN of the security officer: ", "--so-pin-file")
     user = _pin(options.pin_file, "PIN of the user: ", "--pin-file")
+    _advise(officer, user)
     module = _load(options)
     try:
         with module.running():
@@ -73,6 +96,77 @@ def _init(options: argparse.Namespace) -> int | None:
     except TokenError as error:
         raise ValueError(str(error)) from error
     return None
+
+
+def _advise(*pins: bytes) -> None:
+    """Say which PINs do not withstand whoever has the file."""
+    if any(MIN_PIN <= len(pin) < ADVISED_PIN for pin in pins):
+        print(
+            f"coprime: a PIN of fewer than {ADVISED_PIN} characters can be found by whoever"
+            " reads the token's file",
+            file=sys.stderr,
+        )
+
+
+def _check(options: argparse.Namespace) -> int | None:
+    """Say what is in both files; with a PIN, whether they are what was written with it."""
+    folder = _folder(options)
+    damaged = False
+    for name in ("token", "token.old"):
+        path = folder / name
+        try:
+            found = read_file(path)
+        except FileNotFoundError:
+            print(f"{name}: there is none")
+            damaged = damaged or name == "token"
+        except DamagedError as error:
+            print(f"{name}: {error}")
+            damaged = True
+        else:
+            guests = f", {found.guests} of them written without a PIN" if found.guests else ""
+            print(
+                f"{name}: whole, {found.label}, generation {found.generation},"
+                f" {found.objects} objects{guests}, {found.size} bytes"
+            )
+    if damaged:
+        return FAILED
+    return _check_pin(options, folder) if options.pin_file else None
+
+
+def _check_pin(options: argparse.Namespace, folder: Path) -> int | None:
+    os.environ["COPRIME_TOKEN_DIR"] = str(folder)
+    module = _load(options)
+    try:
+        with module.running():
+            module.check_pin(0, _pin(options.pin_file, "", "--pin-file"))
+    except TokenError as error:
+        changed = error.code == NOT_RECOGNIZED
+        print("the file was changed by somebody without a PIN" if changed else error)
+        return FAILED
+    print("all of it was written with a PIN, but for what is said to be without")
+    return None
+
+
+def _repair(options: argparse.Namespace) -> None:
+    """Restore the generation before."""
+    found = repair(_folder(options))
+    print(f"restored {found.label}, generation {found.generation}, with {found.objects} objects")
+
+
+def _backup(options: argparse.Namespace) -> None:
+    """Copy the file."""
+    found = save(_folder(options), options.output)
+    print(f"{options.output}: {found.label}, generation {found.generation}, {found.size} bytes")
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    named = options.dir or os.environ.get("COPRIME_TOKEN_DIR")
+    if not named:
+        raise ValueError("name the token's folder with --dir, or in COPRIME_TOKEN_DIR")
+    folder = Path(named)
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    return folder
 
 
 def _info(options: argparse.Namespace) -> int | None:
@@ -91,7 +185,8 @@ def _info(options: argparse.Namespace) -> int | None:
     for state in states:
         ready = "ready" if state.user_pin else "without a PIN" if state.initialized else "empty"
         named = f" {state.label} {state.serial}" if state.initialized else ""
-        print(f"slot {state.slot}: {ready}{named}")
+        protected = "" if state.writable else " (its folder cannot be written)"
+        print(f"slot {state.slot}: {ready}{named}{protected}")
     return None
 
 

@@ -10,22 +10,28 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Module", "TokenError", "TokenState"]
+__all__ = ["ADVISED_PIN", "MIN_PIN", "NOT_RECOGNIZED", "Module", "TokenError", "TokenState"]
 
 OFFICER, USER = 0, 1
 """Who logs in: CKU_SO and CKU_USER."""
+MIN_PIN, ADVISED_PIN = 6, 8
+"""Lengths of PINs in bytes: the least that is taken, and the least that is advised."""
+NOT_RECOGNIZED = 0xE1
+"""The error of a file that is no token's, is damaged, or was changed without a PIN."""
 _SERIAL, _WRITES = 4, 2
-_INITIALIZED, _USER_PIN = 0x400, 0x8
+_INITIALIZED, _USER_PIN, _WRITE_PROTECTED = 0x400, 0x8, 0x2
 _LABEL_BYTES = 32
 
 _SENTENCES = {
     0x03: "there is no such slot",
-    0x05: "the module cannot start: see its configuration in docs/token.md",
+    0x06: "the module cannot start: see its configuration in docs/token.md",
+    0x0A: "another process has locked the token's folder for ten seconds",
     0x30: "the device, or the token's folder, cannot be used",
+    0x31: "the token, or the disk, is full",
     0xA0: "the PIN is wrong",
-    0xA2: "a PIN has 4 to 255 bytes",
+    0xA2: f"a PIN has {MIN_PIN} to 255 bytes",
     0xA4: "the PIN was wrong too often, and is locked",
-    0xE1: "the slot has no token yet, or its file is damaged",
+    0xE1: "the slot has no token yet, or its file is damaged: `coprime token check` tells",
     0xE2: "the token's folder cannot be written",
 }
 
@@ -62,6 +68,7 @@ class TokenState:
     label, serial : without the blanks at the end
     initialized : whether it is ready for a user's PIN
     user_pin : whether it has one
+    writable : whether its folder can be written
     """
 
     slot: int
@@ -69,6 +76,7 @@ class TokenState:
     serial: str
     initialized: bool
     user_pin: bool
+    writable: bool
 
 
 class Module:
@@ -110,7 +118,10 @@ class Module:
             bytes(text).decode("utf-8", "replace").rstrip() for text in (info.label, info.serial)
         )
         flags = info.flags
-        return TokenState(slot, label, serial, bool(flags & _INITIALIZED), bool(flags & _USER_PIN))
+        return TokenState(
+            *(slot, label, serial, bool(flags & _INITIALIZED), bool(flags & _USER_PIN)),
+            writable=not flags & _WRITE_PROTECTED,
+        )
 
     def initialize(self, slot: int, label: str, officer_pin: bytes, user_pin: bytes) -> None:
         """Make a token anew, with both PINs: all that was in it is gone.
@@ -125,6 +136,14 @@ class Module:
         with self._session(slot) as session:
             self.call("C_Login", session, c_ulong(OFFICER), officer_pin, length)
             self.call("C_InitPIN", session, user_pin, c_ulong(len(user_pin)))
+
+    def check_pin(self, slot: int, pin: bytes) -> None:
+        """Log in as the user, which also finds what was written by somebody without a PIN.
+
+        Raises TokenError.
+        """
+        with self._session(slot) as session:
+            self.call("C_Login", session, c_ulong(USER), pin, c_ulong(len(pin)))
 
     @contextmanager
     def _session(self, slot: int) -> Iterator[c_ulong]:

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -182,6 +183,187 @@ static void test_fork(void)
     OK(sign(session, private, 4, signature, &size));
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     OK(verify(session, public, 4, signature, size));
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Wait for a child, which has so many seconds; those of a hanging one end it. */
+static void check_child(pid_t child)
+{
+    int status;
+
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static atomic_bool stopping;
+static atomic_ulong written;
+
+static void *sign_until_stopped(void *argument)
+{
+    const CK_OBJECT_HANDLE key = *(const CK_OBJECT_HANDLE *)argument;
+    CK_SESSION_HANDLE session = open_session();
+    CK_BYTE signature[ROOM];
+    CK_ULONG size;
+
+    while (!stopping) {
+        OK(sign(session, key, 1, signature, &size));
+    }
+    return NULL;
+}
+
+/* Children that are forked while threads sign initialize the module, and hang nowhere. */
+static void test_fork_signing(unsigned long count)
+{
+    CK_SESSION_HANDLE session = start();
+    CK_OBJECT_HANDLE public, private;
+    pthread_t threads[4];
+
+    generate(session, 512, false, &public, &private);
+    for (int i = 0; i < 4; ++i) {
+        CHECK(pthread_create(&threads[i], NULL, sign_until_stopped, &private) == 0);
+    }
+    for (unsigned long i = 0; i < count; ++i) {
+        pid_t child;
+
+        usleep(3000);
+        child = fork();
+        if (child == 0) {
+            alarm(60);
+            session = start();
+            OK(p11->C_Finalize(NULL));
+            _exit(0);
+        }
+        check_child(child);
+    }
+    stopping = true;
+    for (int i = 0; i < 4; ++i) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    OK(p11->C_Finalize(NULL));
+}
+
+static void *write_until_stopped(void *argument)
+{
+    CK_SESSION_HANDLE session = open_session();
+    CK_OBJECT_CLASS class = CKO_DATA;
+    CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class}, {CKA_TOKEN, &yes, 1}};
+    CK_OBJECT_HANDLE made;
+
+    (void)argument;
+    while (!stopping) {
+        OK(p11->C_CreateObject(session, template, 2, &made));
+        OK(p11->C_DestroyObject(session, made));
+        atomic_fetch_add(&written, 1);
+    }
+    return NULL;
+}
+
+/* Children that are forked while the token is written do not keep it locked. */
+static void test_fork_writing(unsigned long count)
+{
+    pid_t *const children = calloc(count, sizeof *children);
+    pthread_t thread;
+    unsigned long before;
+
+    (void)start();
+    CHECK(pthread_create(&thread, NULL, write_until_stopped, NULL) == 0);
+    for (unsigned long i = 0; i < count; ++i) {
+        usleep(1000);
+        children[i] = fork();
+        if (children[i] == 0) {
+            (void)pause();
+            _exit(0);
+        }
+    }
+    before = written;
+    for (int i = 0; i < 100 && written < before + 10; ++i) {
+        usleep(100000);
+    }
+    CHECK(written >= before + 10); /* ten changes in ten seconds */
+    stopping = true;
+    (void)pthread_join(thread, NULL);
+    for (unsigned long i = 0; i < count; ++i) {
+        (void)kill(children[i], SIGKILL);
+        (void)waitpid(children[i], NULL, 0);
+    }
+    free(children);
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Whichever of two threads initializes the module, for both it is ready when the call ends. */
+static pthread_barrier_t together;
+
+static void *initialize(void *argument)
+{
+    CK_ULONG count = 0;
+    CK_RV rv;
+
+    (void)argument;
+    (void)pthread_barrier_wait(&together);
+    rv = p11->C_Initialize(NULL);
+    CHECK(rv == CKR_OK || rv == CKR_CRYPTOKI_ALREADY_INITIALIZED);
+    OK(p11->C_GetSlotList(CK_TRUE, NULL, &count));
+    CHECK(count == 1);
+    (void)pthread_barrier_wait(&together);
+    return NULL;
+}
+
+static void test_initialize_twice(unsigned long count)
+{
+    (void)pthread_barrier_init(&together, NULL, 2);
+    for (unsigned long i = 0; i < count; ++i) {
+        pthread_t threads[2];
+
+        for (int k = 0; k < 2; ++k) {
+            CHECK(pthread_create(&threads[k], NULL, initialize, NULL) == 0);
+        }
+        for (int k = 0; k < 2; ++k) {
+            (void)pthread_join(threads[k], NULL);
+        }
+        OK(p11->C_Finalize(NULL));
+    }
+}
+
+/* A login whose session is closed meanwhile leaves nobody logged in. */
+static CK_SESSION_HANDLE login_session;
+
+static void *log_in(void *argument)
+{
+    const CK_RV rv = p11->C_Login(login_session, CKU_USER, pin, sizeof pin - 1);
+
+    (void)argument;
+    CHECK(rv == CKR_SESSION_CLOSED || rv == CKR_SESSION_HANDLE_INVALID);
+    return NULL;
+}
+
+static void test_close_while_logging_in(void)
+{
+    CK_SESSION_INFO info;
+    pthread_t thread;
+
+    OK(p11->C_Initialize(NULL));
+    login_session = open_session();
+    CHECK(pthread_create(&thread, NULL, log_in, NULL) == 0);
+    usleep(20000);
+    OK(p11->C_CloseAllSessions(0));
+    (void)pthread_join(thread, NULL);
+    OK(p11->C_GetSessionInfo(open_session(), &info));
+    CHECK(info.state == CKS_RW_PUBLIC_SESSION);
+    OK(p11->C_Finalize(NULL));
+}
+
+/* Ten wrong PINs lock the PIN, for this process at least. */
+static void test_lock_pin(void)
+{
+    CK_UTF8CHAR wrong[] = "000000";
+    CK_SESSION_HANDLE session;
+
+    OK(p11->C_Initialize(NULL));
+    session = open_session();
+    for (int i = 0; i < 10; ++i) {
+        GIVES(p11->C_Login(session, CKU_USER, wrong, sizeof wrong - 1), CKR_PIN_INCORRECT);
+    }
+    GIVES(p11->C_Login(session, CKU_USER, pin, sizeof pin - 1), CKR_PIN_LOCKED);
     OK(p11->C_Finalize(NULL));
 }
 
@@ -392,6 +574,16 @@ int main(int count, char **arguments)
         test_life();
     } else if (strcmp(name, "fork") == 0) {
         test_fork();
+    } else if (strcmp(name, "fork-signing") == 0) {
+        test_fork_signing(number);
+    } else if (strcmp(name, "fork-writing") == 0) {
+        test_fork_writing(number);
+    } else if (strcmp(name, "initialize") == 0) {
+        test_initialize_twice(number);
+    } else if (strcmp(name, "close-login") == 0) {
+        test_close_while_logging_in();
+    } else if (strcmp(name, "lock-pin") == 0) {
+        test_lock_pin();
     } else if (strcmp(name, "threads") == 0) {
         test_threads(number);
     } else if (strcmp(name, "end") == 0) {

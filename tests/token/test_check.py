@@ -17,7 +17,10 @@ from tests.token.tokens import PIN
 
 pytestmark = pytest.mark.xdist_group("token")
 
-TESTS = ("life", "fork", "threads 32", "end finalize", "end logout", "end close", "wait")
+TESTS = (
+    *("life", "fork", "fork-writing 100", "initialize 200", "close-login"),
+    *("threads 32", "end finalize", "end logout", "end close", "wait"),
+)
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 
 
@@ -25,6 +28,12 @@ FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 def test_check(sanitized, token, test):
     program, module = sanitized
     token.run(program, module, *test.split(), environment=FOUR_ENGINES)
+
+
+def test_forks_while_threads_wait_for_an_engine(sanitized, token):
+    program, module = sanitized
+    one_engine = {"COPRIME_TOKEN_DEVICE": f"sim:{token.module.with_name(build.SIMULATION)}"}
+    token.run(program, module, "fork-signing", 5, environment=one_engine)
 
 
 @pytest.mark.slow

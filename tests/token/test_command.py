@@ -16,7 +16,14 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     user.write_text("123456\n")
     common = ("--module", module)
     assert run_json(capsys, "token", "info", *common)["slots"] == [
-        {"slot": 0, "label": "", "serial": "", "initialized": False, "user_pin": False}
+        {
+            "slot": 0,
+            "label": "",
+            "serial": "",
+            "initialized": False,
+            "user_pin": False,
+            "writable": True,
+        }
     ]
     init = ("token", "init", "--label", "t1", "--so-pin-file", officer, "--pin-file", user)
     assert run(capsys, *init, *common) == (0, "", "")

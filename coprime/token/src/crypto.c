@@ -112,6 +112,12 @@ bool crypto_add_seed(const struct crypto *crypto, const uint8_t *bytes, size_t s
     return primary && EVP_RAND_reseed(primary, 0, NULL, 0, bytes, size) == 1;
 }
 
+bool crypto_can_derive(const struct derivation *derivation)
+{
+    return derivation->log_n >= 10 && derivation->log_n <= 18 && derivation->r == 8 &&
+           derivation->p >= 1 && derivation->p <= 4;
+}
+
 bool crypto_derive(const struct crypto *crypto, const struct derivation *derivation,
                    const uint8_t *pin, size_t size, uint8_t key[SEAL_KEY])
 {
@@ -120,9 +126,8 @@ bool crypto_derive(const struct crypto *crypto, const struct derivation *derivat
     EVP_KDF_CTX *context;
     bool done = false;
 
-    if (derivation->log_n < 1 || derivation->log_n > 24 || derivation->r < 1 ||
-        derivation->r > 64 || derivation->p < 1 || derivation->p > 16) {
-        return false; /* not a store of ours: it would take the machine's memory */
+    if (!crypto_can_derive(derivation)) {
+        return false;
     }
     n = (uint64_t)1 << derivation->log_n;
     maximum = 128 * n * derivation->r + (1u << 20);

@@ -60,6 +60,10 @@ bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t 
 bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size);
 bool crypto_add_seed(const struct crypto *crypto, const uint8_t *bytes, size_t size);
 
+/* Whether crypto_derive takes these parameters: N up to 2^18, so that no file asks for more than
+   256 MB of memory, r = 8, p up to 4. */
+bool crypto_can_derive(const struct derivation *derivation);
+
 /* A key from a PIN, slowly: scrypt (RFC 7914). */
 bool crypto_derive(const struct crypto *crypto, const struct derivation *derivation,
                    const uint8_t *pin, size_t size, uint8_t key[SEAL_KEY]);

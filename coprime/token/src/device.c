@@ -150,6 +150,17 @@ void device_free(struct device *device)
     free(device);
 }
 
+void device_abandon(struct device *device)
+{
+    for (unsigned i = 0; i < device->count; ++i) {
+        struct place *const place = &device->places[i];
+
+        if (place->handle && !place->changing) {
+            place->kind->close(place->handle);
+        }
+    }
+}
+
 /* What a cluster needs of its place. */
 
 static uint32_t read_cluster(void *context, uint32_t address)

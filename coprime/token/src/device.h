@@ -23,6 +23,10 @@ struct device;
 struct device *device_new(const char *names);
 void device_free(struct device *device); /* null is allowed */
 
+/* Close the engines of a parent, in a child after fork: no lock is touched, as threads that are not
+   there may hold it, and the device's memory is not returned. */
+void device_abandon(struct device *device);
+
 /* result = input^d mod n, both as long as the modulus; the input is below the modulus. Waits until
    an engine is free. The result was checked with the public exponent, in software.
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debug.h"
 #include "text.h"
 
 struct module module = {
@@ -74,6 +75,7 @@ static bool add_slot(void *context, const struct slot *slot)
         return false;
     }
     ++module.count;
+    debug_say("slot %lu: folder %s, device %s", token->slot, slot->folder, slot->device);
     token->device = device_new(slot->device);
     token->device_generates = slot->keygen == ON_DEVICE;
     return token->device != NULL;
@@ -90,17 +92,19 @@ static void close_slots(void)
 }
 
 /* Forget the parent's state in a child. Its secret memory is empty here, and its locks may be held
-   by threads that are not there: only the engines are closed, as a simulation holds keys. */
-static void forget_parent(void)
+   by threads that are not there: none is waited for, and none is destroyed. Only the engines are
+   closed, as a simulation holds keys. libcrypto's part is left, with its locks, and made anew. */
+static void forget_parent(bool complete)
 {
-    for (unsigned i = 0; i < module.count; ++i) {
-        device_free(module.tokens[i].device);
+    for (unsigned i = 0; complete && i < module.count; ++i) {
+        device_abandon(module.tokens[i].device);
     }
     module.tokens = NULL;
     module.count = 0;
     module.sessions = NULL;
     module.calls = 0;
     module.ending = false;
+    memset(&module.crypto, 0, sizeof module.crypto);
     (void)pthread_mutex_init(&module.lock, NULL);
     (void)pthread_cond_init(&module.changed, NULL);
 }
@@ -147,14 +151,22 @@ CK_RV C_Initialize(CK_VOID_PTR pInitArgs)
     if (rv != CKR_OK) {
         return rv;
     }
-    if (owner == self || owner == -self || !atomic_compare_exchange_strong(&module.owner, &owner,
-                                                                           -self)) {
-        return CKR_CRYPTOKI_ALREADY_INITIALIZED;
-    }
+    /* Another thread may be about to initialize the module: this call ends when that has. */
+    do {
+        while (owner == -self) {
+            (void)usleep(1000);
+            owner = atomic_load(&module.owner);
+        }
+        if (owner == self) {
+            return CKR_CRYPTOKI_ALREADY_INITIALIZED;
+        }
+    } while (!atomic_compare_exchange_weak(&module.owner, &owner, -self));
     if (owner != 0) {
-        forget_parent();
+        debug_say("forked: the parent's state is forgotten");
+        forget_parent(owner > 0);
     }
     rv = open_all();
+    debug_say("C_Initialize: %u slots, error %#lx", module.count, rv);
     atomic_store(&module.owner, rv == CKR_OK ? self : 0);
     return rv;
 }

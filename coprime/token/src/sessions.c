@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "module.h"
+#include "secret.h"
 
 CK_RV C_OpenSession(CK_SLOT_ID slotID, CK_FLAGS flags, CK_VOID_PTR pApplication, CK_NOTIFY Notify,
                     CK_SESSION_HANDLE_PTR phSession)
@@ -154,6 +155,29 @@ static CK_RV log_in_for_operation(struct session *session, const CK_UTF8CHAR *pi
     return rv;
 }
 
+/* Check the PIN, which releases the lock, and log in if everything is still as before. */
+static CK_RV log_in_to_token(struct session *session, enum login who, const CK_UTF8CHAR *pin,
+                             CK_ULONG size)
+{
+    struct token *const token = session->token;
+    uint8_t *const master = secret_allocate(SEAL_KEY);
+    CK_RV rv = master ? token_check_pin(token, who, pin, size, master) : CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK && session->closed) {
+        rv = CKR_SESSION_CLOSED; /* nobody would be there to log out */
+    } else if (rv == CKR_OK && token->login != NOBODY) { /* another thread was faster */
+        rv = token->login == who ? CKR_USER_ALREADY_LOGGED_IN : CKR_USER_ANOTHER_ALREADY_LOGGED_IN;
+    } else if (rv == CKR_OK && who == OFFICER && session_count(token, true)) {
+        rv = CKR_SESSION_READ_ONLY_EXISTS;
+    }
+    if (rv == CKR_OK) {
+        token_log_in(token, who, master);
+    } else {
+        secret_free(master);
+    }
+    return rv;
+}
+
 static CK_RV log_in(struct session *session, CK_USER_TYPE type, const CK_UTF8CHAR *pin,
                     CK_ULONG size)
 {
@@ -176,7 +200,7 @@ static CK_RV log_in(struct session *session, CK_USER_TYPE type, const CK_UTF8CHA
     if (who == OFFICER && session_count(token, true)) {
         return CKR_SESSION_READ_ONLY_EXISTS;
     }
-    return token_log_in(token, who, pin, size);
+    return log_in_to_token(session, who, pin, size);
 }
 
 CK_RV C_Login(CK_SESSION_HANDLE hSession, CK_USER_TYPE userType, CK_UTF8CHAR_PTR pPin,

@@ -74,7 +74,7 @@ CK_RV C_GetSlotInfo(CK_SLOT_ID slotID, CK_SLOT_INFO_PTR pInfo)
 static CK_FLAGS pin_flags(const struct pin_record *pin, CK_FLAGS low, CK_FLAGS last,
                           CK_FLAGS locked)
 {
-    if (!pin->present || pin->failures == 0) {
+    if (pin->form == NO_PIN || pin->failures == 0) {
         return 0;
     }
     if (pin->failures >= MAX_FAILURES) {
@@ -94,10 +94,13 @@ static void token_info(const struct token *token, CK_TOKEN_INFO *info)
     text_pad(info->manufacturerID, sizeof info->manufacturerID, "Coprime");
     text_pad(info->model, sizeof info->model, "Coprime");
     info->flags = CKF_RNG | CKF_LOGIN_REQUIRED;
+    if (!store_is_writable(&token->store)) {
+        info->flags |= CKF_WRITE_PROTECTED;
+    }
     if (image->initialized) {
         memcpy(info->label, image->label, LABEL_BYTES);
         memcpy(info->serialNumber, image->serial, SERIAL_BYTES);
-        info->flags |= CKF_TOKEN_INITIALIZED | (image->user.present ? CKF_USER_PIN_INITIALIZED : 0);
+        info->flags |= CKF_TOKEN_INITIALIZED | (image->user.form != NO_PIN ? CKF_USER_PIN_INITIALIZED : 0);
         info->flags |= pin_flags(&image->user, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY,
                                  CKF_USER_PIN_LOCKED);
         info->flags |= pin_flags(&image->so, CKF_SO_PIN_COUNT_LOW, CKF_SO_PIN_FINAL_TRY,

@@ -5,12 +5,13 @@
 
 #include <openssl/crypto.h>
 
+#include "debug.h"
 #include "module.h"
 #include "rules.h"
 #include "secret.h"
 
-/* scrypt for new PINs: 32 MB, a tenth of a second. */
-enum { LOG_N = 15, BLOCK = 8, PARALLEL = 1 };
+/* scrypt for new PINs: 128 MB, some tenths of a second. */
+enum { LOG_N = 17, BLOCK = 8, PARALLEL = 1 };
 
 bool object_is_private(const struct object *object)
 {
@@ -40,15 +41,15 @@ static struct object *object_new(struct token *token, CK_SESSION_HANDLE session)
     return object;
 }
 
-/* Put an object at the end, so that searches have the order in which objects were made. */
-static void append(struct token *token, struct object *object)
+/* The end of the list: an object that is put there has the place in searches in which it was made. */
+static struct object **end_of(struct token *token)
 {
     struct object **end = &token->objects;
 
     while (*end) {
         end = &(*end)->next;
     }
-    *end = object;
+    return end;
 }
 
 /* Remove the objects for which `ends` says so. */
@@ -91,30 +92,66 @@ static void bind_record(const struct token *token, const struct record *record,
     put(bound + INSTANCE_BYTES + 16, record->flags, 4);
 }
 
-/* Give a record the attributes as its bytes. */
-static bool seal_record(const struct token *token, struct record *record,
-                        const struct attributes *list)
+/* Give a record the attributes as its bytes, in place of `old`, if that is not null. Without the
+   master key it becomes a guest's. */
+static CK_RV seal_record(const struct token *token, const struct record *old,
+                         struct record *record, const struct attributes *list)
 {
+    const bool private = attributes_bool(list, CKA_PRIVATE, true);
+    const size_t size = private ? SEALED(list->size) : list->size;
     uint8_t bound[BOUND];
 
-    record->flags = attributes_bool(list, CKA_PRIVATE, true) ? RECORD_PRIVATE : 0;
-    record->size = (uint32_t)(record->flags ? SEALED(list->size) : list->size);
-    record->bytes = malloc(record->size ? record->size : 1);
-    if (record->bytes == NULL) {
-        return false;
+    record->flags = (private ? RECORD_PRIVATE : 0u) | (token->master ? 0u : RECORD_GUEST);
+    if (private && token->login != USER) {
+        return CKR_USER_NOT_LOGGED_IN;
     }
-    if (!record->flags) {
+    if (old && !token->master && !(old->flags & RECORD_GUEST)) {
+        return CKR_USER_NOT_LOGGED_IN;
+    }
+    if (!image_has_room(&token->image, old, record->flags, size)) {
+        debug_say("%s: the token has no room for another %zu bytes", token->store.folder, size);
+        return CKR_DEVICE_MEMORY;
+    }
+    record->size = (uint32_t)size;
+    record->bytes = malloc(size ? size : 1);
+    if (record->bytes == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    if (!private) {
         memcpy(record->bytes, list->bytes, list->size);
-        return true;
+        return CKR_OK;
     }
     bind_record(token, record, bound);
-    if (token->master && crypto_seal(token->crypto, token->master, bound, BOUND, list->bytes,
-                                     list->size, record->bytes)) {
-        return true;
+    if (crypto_seal(token->crypto, token->master, bound, BOUND, list->bytes, list->size,
+                    record->bytes)) {
+        return CKR_OK;
     }
     free(record->bytes);
     record->bytes = NULL;
-    return false;
+    return CKR_FUNCTION_FAILED;
+}
+
+/* Attributes that were not sealed: no secrets, and of a guest nothing that others rely on. */
+static bool read_public_record(const struct record *record, struct attributes *list)
+{
+    CK_OBJECT_CLASS class;
+    bool good = attributes_parse(list, record->bytes, record->size, false);
+
+    if (!good) {
+        return false;
+    }
+    class = attributes_ulong(list, CKA_CLASS, UNAVAILABLE);
+    good = class != CKO_PRIVATE_KEY && class != CKO_SECRET_KEY &&
+           !attributes_bool(list, CKA_PRIVATE, true);
+    if (good && record->flags & RECORD_GUEST) {
+        good = !attributes_bool(list, CKA_TRUSTED, false) &&
+               (!attributes_bool(list, CKA_WRAP, false) ||
+                attributes_set_bool(list, CKA_WRAP, false));
+    }
+    if (!good) {
+        attributes_free(list);
+    }
+    return good;
 }
 
 /* The attributes of a record; false if it cannot be seen, or is damaged. */
@@ -125,7 +162,7 @@ static bool unseal_record(const struct token *token, const struct record *record
     bool done;
 
     if (!(record->flags & RECORD_PRIVATE)) {
-        return attributes_parse(list, record->bytes, record->size, false);
+        return read_public_record(record, list);
     }
     if (token->login != USER || record->size < SEALED(0)) {
         return false;
@@ -166,43 +203,67 @@ static struct object *object_of_record(struct token *token, uint64_t id)
     return NULL;
 }
 
-/* Remove the objects whose records are gone or changed, and add those that can be seen now. One
-   that was changed keeps its handle. */
-static void follow_image(struct token *token)
+static void set_object(struct object *object, const struct record *record,
+                       const struct attributes *list)
+{
+    object->attributes = *list;
+    object->id = record->id;
+    object->revision = record->revision;
+    object->guest = record->flags & RECORD_GUEST;
+}
+
+/* Mark the records that objects show, and read those again that have changed. */
+static void update_objects(struct token *token, bool *shown)
 {
     for (struct object *object = token->objects; object; object = object->next) {
         const struct record *const record =
             object_is_of_token(object) ? image_find(&token->image, object->id) : NULL;
         struct attributes list;
 
-        if (record && record->revision != object->revision &&
-            unseal_record(token, record, &list)) {
+        if (record == NULL) {
+            continue;
+        }
+        if (record->revision != object->revision && unseal_record(token, record, &list)) {
             attributes_free(&object->attributes);
             rsa_key_release(object->key);
-            object->attributes = list;
             object->key = NULL;
-            object->revision = record->revision;
+            set_object(object, record, &list);
         }
+        shown[record - token->image.records] = record->revision == object->revision;
     }
+}
+
+/* Remove the objects whose records are gone or changed, and add those that can be seen now. One
+   that was changed keeps its handle. */
+static void follow_image(struct token *token)
+{
+    bool *const shown = calloc(token->image.count + 1, sizeof *shown);
+    struct object **end;
+
+    if (shown == NULL) {
+        return;
+    }
+    update_objects(token, shown);
     remove_objects(token, is_outdated, &token->image);
+    end = end_of(token);
     for (uint32_t i = 0; i < token->image.count; ++i) {
         const struct record *const record = &token->image.records[i];
         struct attributes list;
         struct object *object;
 
-        if (object_of_record(token, record->id) || !unseal_record(token, record, &list)) {
+        if (shown[i] || !unseal_record(token, record, &list)) {
             continue;
         }
         object = object_new(token, 0);
         if (object == NULL) {
             attributes_free(&list);
-            return;
+            break;
         }
-        object->id = record->id;
-        object->revision = record->revision;
-        object->attributes = list;
-        append(token, object);
+        set_object(object, record, &list);
+        *end = object;
+        end = &object->next;
     }
+    free(shown);
 }
 
 static bool is_of_token(const struct object *object, const void *context)
@@ -229,6 +290,23 @@ void token_log_out(struct token *token)
     session_drop_keys(token);
 }
 
+/* Whether the records are those that were written with the master key. A file of the first version
+   has no tag, and its PINs another form than those of all others, so that none can be made of such. */
+static bool is_authentic(const struct token *token, const struct image *image,
+                         const struct pin_record *pin, const uint8_t *master)
+{
+    uint8_t tag[TAG];
+
+    if (image->tagged ? store_tag(token->crypto, image, master, tag) &&
+                            CRYPTO_memcmp(tag, image->tag, TAG) == 0 :
+                        pin->form == OLD_PIN) {
+        return true;
+    }
+    debug_say("%s/token was changed by somebody without a PIN: see `coprime token check`",
+              token->store.folder);
+    return false;
+}
+
 /* Take the place of the image: another process may have made the token anew. */
 static void adopt(struct token *token, struct image *image)
 {
@@ -241,19 +319,28 @@ static void adopt(struct token *token, struct image *image)
     follow_image(token);
 }
 
-CK_RV token_refresh(struct token *token)
+/* Read the file. Who is logged in sees only what is authentic, and is logged out otherwise. */
+static CK_RV reload(struct token *token)
 {
     struct image image;
-    CK_RV rv;
-
-    if (store_is_current(&token->store, &token->image)) {
-        return CKR_OK;
+    CK_RV rv = store_read(&token->store, token->crypto, &image);
+    if (rv == CKR_OK && token->login != NOBODY &&
+        memcmp(token->image.instance, image.instance, INSTANCE_BYTES) == 0 &&
+        !is_authentic(token, &image, token->login == USER ? &image.user : &image.so,
+                      token->master)) {
+        image_free(&image);
+        token_log_out(token);
+        rv = CKR_TOKEN_NOT_RECOGNIZED;
     }
-    rv = store_read(&token->store, token->crypto, &image);
     if (rv == CKR_OK) {
         adopt(token, &image);
     }
     return rv;
+}
+
+CK_RV token_refresh(struct token *token)
+{
+    return store_is_current(&token->store, &token->image) ? CKR_OK : reload(token);
 }
 
 void token_close(struct token *token)
@@ -286,18 +373,22 @@ static CK_RV begin_change(struct token *token)
     return rv;
 }
 
-/* Write the image, or with an error go back to that of the file. */
-static CK_RV end_change(struct token *token, CK_RV rv)
+/* Write the image, or with an error go back to that of the file. With the master key the records are
+   authenticated anew; a guest's change leaves the tag as it is. */
+static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
 {
-    struct image image;
-
+    if (rv == CKR_OK && master) {
+        token->image.tagged = true;
+        rv = store_tag(token->crypto, &token->image, master, token->image.tag) ? CKR_OK :
+                                                                                 CKR_HOST_MEMORY;
+    }
     if (rv == CKR_OK) {
         rv = store_write(&token->store, token->crypto, &token->image);
     }
     if (rv == CKR_OK) {
         follow_image(token);
-    } else if (store_read(&token->store, token->crypto, &image) == CKR_OK) {
-        adopt(token, &image);
+    } else {
+        (void)reload(token);
     }
     store_unlock(&token->store);
     return rv;
@@ -310,15 +401,24 @@ static struct pin_record *pin_of(struct token *token, enum login who)
     return who == OFFICER ? &token->image.so : &token->image.user;
 }
 
-enum { PIN_BOUND = INSTANCE_BYTES + 1 };
+/* What a PIN's record is bound to. */
+struct pin_bound {
+    uint8_t bytes[INSTANCE_BYTES + 2];
+    size_t size;
+};
 
-static void bind_pin(const struct token *token, enum login who, uint8_t bound[PIN_BOUND])
+static struct pin_bound bind_pin(const uint8_t instance[INSTANCE_BYTES], enum login who,
+                                 enum pin_form form)
 {
-    memcpy(bound, token->image.instance, INSTANCE_BYTES);
-    bound[INSTANCE_BYTES] = (uint8_t)who;
+    struct pin_bound bound = {.size = INSTANCE_BYTES + (form == OLD_PIN ? 1 : 2)};
+
+    memcpy(bound.bytes, instance, INSTANCE_BYTES);
+    bound.bytes[INSTANCE_BYTES] = (uint8_t)who;
+    bound.bytes[INSTANCE_BYTES + 1] = (uint8_t)form;
+    return bound;
 }
 
-/* The key that a PIN gives, in secret memory. This takes a tenth of a second, without the lock. */
+/* The key that a PIN gives, in secret memory. This takes some tenths of a second, without the lock. */
 static uint8_t *derive(struct token *token, const struct derivation *derivation,
                        const uint8_t *pin, size_t size)
 {
@@ -346,31 +446,79 @@ static uint8_t *derive_anew(struct token *token, struct derivation *derivation, 
     return derive(token, derivation, pin, size);
 }
 
-static bool seal_pin(struct token *token, enum login who, const struct derivation *derivation,
-                     const uint8_t *key, const uint8_t *master)
+static bool seal_pin(const struct crypto *crypto, struct image *image, enum login who,
+                     const struct derivation *derivation, const uint8_t *key,
+                     const uint8_t *master)
 {
-    struct pin_record *const pin = pin_of(token, who);
-    uint8_t bound[PIN_BOUND];
+    const struct pin_bound bound = bind_pin(image->instance, who, TAGGED_PIN);
+    struct pin_record *const pin = who == OFFICER ? &image->so : &image->user;
 
-    bind_pin(token, who, bound);
-    pin->present = 1;
+    pin->form = TAGGED_PIN;
     pin->failures = 0;
     pin->derivation = *derivation;
-    return crypto_seal(token->crypto, key, bound, PIN_BOUND, master, SEAL_KEY, pin->sealed);
+    return crypto_seal(crypto, key, bound.bytes, bound.size, master, SEAL_KEY, pin->sealed);
 }
 
 static CK_RV check_length(size_t size)
 {
+    if (size >= MIN_PIN && size < ADVISED_PIN) {
+        debug_say("a PIN of %zu bytes can be found by whoever reads the file: 8 or more are advised",
+                  size);
+    }
     return size < MIN_PIN || size > MAX_PIN ? CKR_PIN_LEN_RANGE : CKR_OK;
 }
 
 /* Look whether the PIN may be tried. */
-static CK_RV check_present(const struct pin_record *pin)
+static CK_RV check_present(struct token *token, enum login who)
 {
-    if (!pin->present) {
+    const struct pin_record *const pin = pin_of(token, who);
+
+    if (pin->form == NO_PIN) {
         return CKR_USER_PIN_NOT_INITIALIZED;
     }
-    return pin->failures >= MAX_FAILURES ? CKR_PIN_LOCKED : CKR_OK;
+    return pin->failures >= MAX_FAILURES || token->unwritten_failures[who] >= MAX_FAILURES ?
+               CKR_PIN_LOCKED :
+               CKR_OK;
+}
+
+/* The master key with the key of a PIN. */
+static CK_RV open_master(struct token *token, enum login who, const struct derivation *derivation,
+                         const uint8_t *key, uint8_t *master)
+{
+    const struct pin_record *const pin = pin_of(token, who);
+    const struct pin_bound bound = bind_pin(token->image.instance, who, (enum pin_form)pin->form);
+    const CK_RV rv = check_present(token, who);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (memcmp(&pin->derivation, derivation, sizeof *derivation) != 0) {
+        return CKR_FUNCTION_CANCELED; /* it was changed at this moment */
+    }
+    if (!crypto_unseal(token->crypto, key, bound.bytes, bound.size, pin->sealed,
+                       sizeof pin->sealed, master)) {
+        return CKR_PIN_INCORRECT;
+    }
+    return is_authentic(token, &token->image, pin, master) ? CKR_OK : CKR_TOKEN_NOT_RECOGNIZED;
+}
+
+/* Write how often a PIN was wrong; with the master key, also the form that files have now. */
+static CK_RV write_trial(struct token *token, enum login who, const struct derivation *derivation,
+                         const uint8_t *key, const uint8_t *master)
+{
+    struct pin_record *const pin = pin_of(token, who);
+    CK_RV rv = CKR_OK;
+
+    if (master && pin->failures == 0 && pin->form == TAGGED_PIN) {
+        store_unlock(&token->store);
+        return CKR_OK;
+    }
+    pin->failures = master ? 0 : pin->failures + 1;
+    if (master && pin->form == OLD_PIN &&
+        !seal_pin(token->crypto, &token->image, who, derivation, key, master)) {
+        rv = CKR_FUNCTION_FAILED;
+    }
+    return end_change(token, rv, master);
 }
 
 /* Try the key of a PIN, and count the failure. Whether it opens is decided while no other process
@@ -378,33 +526,28 @@ static CK_RV check_present(const struct pin_record *pin)
 static CK_RV try_key(struct token *token, enum login who, const struct derivation *derivation,
                      const uint8_t *key, uint8_t *master)
 {
-    struct pin_record *pin;
-    uint8_t bound[PIN_BOUND];
-    bool right;
-    CK_RV rv = begin_change(token);
+    CK_RV rv = begin_change(token), written;
+    const bool writable = rv != CKR_TOKEN_WRITE_PROTECTED;
 
-    if (rv != CKR_OK) {
+    if (rv != CKR_OK && writable) {
         return rv;
     }
-    pin = pin_of(token, who);
-    rv = check_present(pin);
-    if (rv == CKR_OK && memcmp(&pin->derivation, derivation, sizeof *derivation) != 0) {
-        rv = CKR_PIN_INCORRECT; /* it was changed at this moment */
+    rv = open_master(token, who, derivation, key, master);
+    if (rv == CKR_OK || rv == CKR_PIN_INCORRECT) {
+        token->unwritten_failures[who] =
+            writable || rv == CKR_OK ? 0 : token->unwritten_failures[who] + 1;
+        debug_say("slot %lu: %s PIN is %s", token->slot, who == OFFICER ? "the officer's" : "the user's",
+                  rv == CKR_OK ? "right" : "wrong");
     }
-    if (rv != CKR_OK) {
+    if (!writable) {
+        return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
+    }
+    if (rv != CKR_OK && rv != CKR_PIN_INCORRECT) {
         store_unlock(&token->store);
-        return rv;
+        return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
     }
-    bind_pin(token, who, bound);
-    right = crypto_unseal(token->crypto, key, bound, PIN_BOUND, pin->sealed, sizeof pin->sealed,
-                          master);
-    if (right && pin->failures == 0) {
-        store_unlock(&token->store);
-        return CKR_OK;
-    }
-    pin->failures = right ? 0 : pin->failures + 1;
-    rv = end_change(token, CKR_OK);
-    return rv == CKR_OK && !right ? CKR_PIN_INCORRECT : rv;
+    written = write_trial(token, who, derivation, key, rv == CKR_OK ? master : NULL);
+    return written == CKR_OK ? rv : written;
 }
 
 CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
@@ -415,7 +558,7 @@ CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, s
     CK_RV rv = token_refresh(token);
 
     if (rv == CKR_OK) {
-        rv = check_present(pin_of(token, who));
+        rv = check_present(token, who);
     }
     if (rv != CKR_OK) {
         return rv;
@@ -449,103 +592,86 @@ CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, siz
     if (rv == CKR_OK) {
         if (memcmp(instance, token->image.instance, INSTANCE_BYTES) != 0) {
             rv = CKR_DEVICE_REMOVED; /* another token by now */
-        } else if (!seal_pin(token, who, &derivation, key, master)) {
+        } else if (!is_authentic(token, &token->image, pin_of(token, OFFICER), master)) {
+            rv = CKR_TOKEN_NOT_RECOGNIZED;
+        } else if (!seal_pin(token->crypto, &token->image, who, &derivation, key, master)) {
             rv = CKR_FUNCTION_FAILED;
         }
-        rv = end_change(token, rv);
+        token->unwritten_failures[who] = 0;
+        rv = end_change(token, rv, master);
     }
     secret_free(key);
     return rv;
 }
 
-/* An empty token, with the officer's PIN over a new master key. */
-static bool make_image(struct token *token, const struct derivation *derivation, const uint8_t *key,
-                       const uint8_t *label, struct image *image)
+/* An empty token, with the officer's PIN over a new master key, which is given. */
+static bool make_image(const struct token *token, const struct derivation *derivation,
+                       const uint8_t *key, const uint8_t *label, uint8_t *master,
+                       struct image *image)
 {
     static const char digits[] = "0123456789abcdef";
-    uint8_t *const master = secret_allocate(SEAL_KEY);
-    uint8_t serial[SERIAL_BYTES / 2], bound[PIN_BOUND];
-    bool made;
+    uint8_t serial[SERIAL_BYTES / 2];
 
     memset(image, 0, sizeof *image);
     image->initialized = true;
     image->generation = token->image.generation;
     image->next_id = 1;
     memcpy(image->label, label, LABEL_BYTES);
-    image->so.present = 1;
-    image->so.derivation = *derivation;
-    made = master && crypto_random(token->crypto, master, SEAL_KEY) &&
-           crypto_random(token->crypto, image->instance, INSTANCE_BYTES) &&
-           crypto_random(token->crypto, serial, sizeof serial);
-    if (made) {
-        for (size_t i = 0; i < SERIAL_BYTES; ++i) {
-            image->serial[i] = (uint8_t)digits[serial[i / 2] >> (i % 2 ? 0 : 4) & 15];
-        }
-        memcpy(bound, image->instance, INSTANCE_BYTES);
-        bound[INSTANCE_BYTES] = OFFICER;
-        made = crypto_seal(token->crypto, key, bound, PIN_BOUND, master, SEAL_KEY,
-                           image->so.sealed);
+    if (!crypto_random(token->crypto, master, SEAL_KEY) ||
+        !crypto_random(token->crypto, image->instance, INSTANCE_BYTES) ||
+        !crypto_random(token->crypto, serial, sizeof serial)) {
+        return false;
     }
-    secret_free(master);
-    return made;
+    for (size_t i = 0; i < SERIAL_BYTES; ++i) {
+        image->serial[i] = (uint8_t)digits[serial[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    }
+    return seal_pin(token->crypto, image, OFFICER, derivation, key, master);
 }
 
 CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, const uint8_t *label)
 {
+    uint8_t *const master = secret_allocate(SEAL_KEY), *key = NULL;
     struct derivation derivation;
-    uint8_t instance[INSTANCE_BYTES], *key, *master;
+    uint8_t instance[INSTANCE_BYTES];
     struct image image;
-    CK_RV rv = token_refresh(token);
+    CK_RV rv = master ? token_refresh(token) : CKR_HOST_MEMORY;
 
     if (rv == CKR_OK && token->image.initialized) {
-        master = secret_allocate(SEAL_KEY);
-        rv = master ? token_check_pin(token, OFFICER, pin, size, master) : CKR_HOST_MEMORY;
-        secret_free(master);
+        rv = token_check_pin(token, OFFICER, pin, size, master);
     } else if (rv == CKR_OK) {
         rv = check_length(size);
     }
-    if (rv != CKR_OK) {
-        return rv;
+    if (rv == CKR_OK) {
+        memcpy(instance, token->image.instance, INSTANCE_BYTES);
+        key = derive_anew(token, &derivation, pin, size);
+        rv = key ? CKR_OK : CKR_HOST_MEMORY;
     }
-    memcpy(instance, token->image.instance, INSTANCE_BYTES);
-    key = derive_anew(token, &derivation, pin, size);
-    if (key == NULL) {
-        return CKR_HOST_MEMORY;
+    if (rv != CKR_OK) {
+        secret_free(master);
+        return rv;
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
         if (memcmp(instance, token->image.instance, INSTANCE_BYTES) != 0) {
             rv = CKR_DEVICE_REMOVED;
-        } else if (!make_image(token, &derivation, key, label, &image)) {
+        } else if (!make_image(token, &derivation, key, label, master, &image)) {
             rv = CKR_FUNCTION_FAILED;
         } else {
             adopt(token, &image);
+            memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
         }
-        rv = end_change(token, rv);
+        rv = end_change(token, rv, master);
     }
     secret_free(key);
+    secret_free(master);
     return rv;
 }
 
-CK_RV token_log_in(struct token *token, enum login who, const uint8_t *pin, size_t size)
+void token_log_in(struct token *token, enum login who, uint8_t *master)
 {
-    uint8_t *const master = secret_allocate(SEAL_KEY);
-    CK_RV rv = master ? CKR_OK : CKR_HOST_MEMORY;
-
-    if (rv == CKR_OK) {
-        rv = token_check_pin(token, who, pin, size, master);
-    }
-    if (rv == CKR_OK && token->login != NOBODY) { /* another thread was faster */
-        rv = token->login == who ? CKR_USER_ALREADY_LOGGED_IN : CKR_USER_ANOTHER_ALREADY_LOGGED_IN;
-    }
-    if (rv != CKR_OK) {
-        secret_free(master);
-        return rv;
-    }
     token->master = master;
     token->login = who;
     follow_image(token);
-    return CKR_OK;
 }
 
 /* Objects. */
@@ -571,9 +697,10 @@ static void free_lists(struct attributes *lists, unsigned count)
 static CK_RV add_record(struct token *token, const struct attributes *list, uint64_t *id)
 {
     struct record record = {.id = token->image.next_id, .revision = 1};
+    const CK_RV rv = seal_record(token, NULL, &record, list);
 
-    if (!seal_record(token, &record, list)) {
-        return CKR_HOST_MEMORY;
+    if (rv != CKR_OK) {
+        return rv;
     }
     if (!image_add(&token->image, &record)) {
         free(record.bytes);
@@ -593,7 +720,7 @@ static CK_RV add_session_object(struct token *token, CK_SESSION_HANDLE session,
     }
     object->attributes = *list;
     memset(list, 0, sizeof *list);
-    append(token, object);
+    *end_of(token) = object;
     *handle = object->handle;
     return CKR_OK;
 }
@@ -620,7 +747,10 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
             }
         }
         if (token->store.lock >= 0) {
-            rv = end_change(token, rv);
+            rv = end_change(token, rv, token->master);
+        }
+        if (rv == CKR_OK && session_find(session) == NULL) {
+            rv = CKR_SESSION_CLOSED; /* while another process wrote */
         }
     }
     for (unsigned i = 0; rv == CKR_OK && i < count; ++i) {
@@ -656,13 +786,13 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
         } else {
             changed = *record;
             ++changed.revision;
-            rv = seal_record(token, &changed, list) ? CKR_OK : CKR_HOST_MEMORY;
+            rv = seal_record(token, record, &changed, list);
             if (rv == CKR_OK) {
                 free(record->bytes);
                 *record = changed;
             }
         }
-        rv = end_change(token, rv);
+        rv = end_change(token, rv, token->master);
     }
     attributes_free(list);
     return rv;
@@ -684,9 +814,16 @@ CK_RV token_destroy_object(struct token *token, struct object *object)
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
-        rv = image_find(&token->image, id) ? CKR_OK : CKR_OBJECT_HANDLE_INVALID;
-        image_remove(&token->image, id);
-        rv = end_change(token, rv);
+        const struct record *const record = image_find(&token->image, id);
+
+        if (record == NULL) {
+            rv = CKR_OBJECT_HANDLE_INVALID;
+        } else if (!token->master && !(record->flags & RECORD_GUEST)) {
+            rv = CKR_USER_NOT_LOGGED_IN;
+        } else {
+            image_remove(&token->image, id);
+        }
+        rv = end_change(token, rv, token->master);
     }
     return rv;
 }

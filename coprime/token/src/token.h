@@ -11,8 +11,8 @@
 #include "rsa_key.h"
 #include "store.h"
 
-/* Lengths of PINs in bytes. */
-enum { MIN_PIN = 4, MAX_PIN = 255 };
+/* Lengths of PINs in bytes; a token may have a shorter one of an earlier version. */
+enum { MIN_PIN = 6, ADVISED_PIN = 8, MAX_PIN = 255 };
 
 enum login { NOBODY, USER, OFFICER };
 
@@ -22,6 +22,7 @@ struct object {
     CK_OBJECT_HANDLE handle;
     CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token */
     uint64_t id, revision; /* of its record, if it belongs to the token */
+    bool guest; /* written without a PIN: it is not trusted, and does not wrap */
     struct attributes attributes;
     struct rsa_key *key; /* made when it is first used */
 };
@@ -37,6 +38,8 @@ struct token {
     CK_OBJECT_HANDLE last_handle;
     enum login login;
     uint8_t *master; /* secret memory; null if nobody is logged in */
+    /* Wrong PINs in a row while the folder could not be written, by who should have logged in. */
+    uint32_t unwritten_failures[3];
 };
 
 /* Bring the token up to date with what other processes wrote. CKR_OK also without a file. */
@@ -48,20 +51,25 @@ void token_close(struct token *token);
 /* Make the token anew, with a label of LABEL_BYTES. Both release and take the module's lock while
    they derive the key. */
 CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, const uint8_t *label);
-/* Whether this is the PIN. With `master`, also give the master key. CKR_PIN_INCORRECT,
-   CKR_PIN_LOCKED, CKR_USER_PIN_NOT_INITIALIZED. */
+/* Whether this is the PIN, and the file is what was written with it; gives the master key.
+   CKR_PIN_INCORRECT, CKR_PIN_LOCKED, CKR_USER_PIN_NOT_INITIALIZED; CKR_TOKEN_NOT_RECOGNIZED if the
+   PIN is right, and somebody without it has changed the file. Where the folder cannot be written,
+   wrong PINs are counted in this process. */
 CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
                       uint8_t master[SEAL_KEY]);
 /* Set somebody's PIN, over the master key that is given. */
 CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
                     const uint8_t master[SEAL_KEY]);
 
-CK_RV token_log_in(struct token *token, enum login who, const uint8_t *pin, size_t size);
+/* Log in with the master key, in secret memory, which is taken over. */
+void token_log_in(struct token *token, enum login who, uint8_t *master);
 /* Private objects disappear. The device still has its keys: device_forget, without the lock. */
 void token_log_out(struct token *token);
 
 /* Objects. Those of `count` lists that belong to the token are written at once: all or none. The
-   lists are taken over, also after an error. `session` is whose objects they become otherwise. */
+   lists are taken over, also after an error. `session` is whose objects they become otherwise.
+   CKR_DEVICE_MEMORY beyond the store's limits; CKR_USER_NOT_LOGGED_IN for changing what was written
+   by somebody who was logged in. */
 CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct attributes *lists,
                         unsigned count, CK_OBJECT_HANDLE *handles);
 /* Replace an object's attributes, which are taken over. */
