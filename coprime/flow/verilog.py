@@ -6,17 +6,17 @@ follows from conditions is a continuous assignment, or a block that certainly st
 
 import gc
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
 from .long_work import long_work
-from .rtlil import read
+from .rtlil import Module, read
 from .verilog_module import Names, Writer
 
-__all__ = ["to_verilog"]
+__all__ = ["to_verilog", "writers_of"]
 
 _PREFIX = "coprime_"
 _LICENSE = "// SPDX-License-Identifier: Apache-2.0"
@@ -68,7 +68,17 @@ def to_verilog(
         raise ValueError(
             f"name must be '{_PREFIX}' and lower-case letters, digits or underscores, not {name!r}"
         )
-    modules = read(rtlil.convert(component, name=name, emit_src=False))
+    writers = writers_of(read(rtlil.convert(component, name=name, emit_src=False)))
+    comments = [f"// {line}".rstrip() for line in header.splitlines()]
+    texts = [
+        writer.text(writers, {} if number else (ports or {}))
+        for number, writer in enumerate(writers.values())
+    ]
+    return "\n".join(["\n".join([_LICENSE, *comments]) + "\n", *texts])
+
+
+def writers_of(modules: Sequence[Module]) -> dict[str, Writer]:
+    """What writes each module of a netlist, by its name there; the top module is the first."""
     names = Names()
     for module in modules:
         names.add(module.name, re.sub(r"\W", "_", module.name[1:]))
@@ -78,9 +88,4 @@ def to_verilog(
         for outer in writers.values():
             hints |= outer.names_at(module.name)
         writers[module.name] = Writer(module, names.given[module.name], hints)
-    comments = [f"// {line}".rstrip() for line in header.splitlines()]
-    texts = [
-        writer.text(writers, (ports or {}) if module is modules[0] else {})
-        for module, writer in zip(modules, writers.values(), strict=True)
-    ]
-    return "\n".join(["\n".join([_LICENSE, *comments]) + "\n", *texts])
+    return writers

@@ -8,24 +8,48 @@ import pytest
 
 from coprime.flow.tools import run_tool
 from coprime.token import build
+from tests.token import cryptoki
+from tests.token.stored import attributes
 
 pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
 
 SECONDS = int(os.environ.get("COPRIME_FUZZ_SECONDS", "60"))
 
 
-@pytest.fixture(scope="module")
-def fuzzer(module, tmp_path_factory):
-    """fuzz.c with the module's sources."""
+PROGRAMS = ("fuzz", "fuzz_store")
+"""What callers give to the module, and what its file holds."""
+
+
+def seeds():
+    """Records as fuzz_store.c takes them: keys and other objects, whole, that it then changes."""
+    common = {cryptoki.TOKEN: True, cryptoki.PRIVATE: False}
+    modulus = {cryptoki.MODULUS: b"\xc1" + bytes(126) + b"\1", cryptoki.PUBLIC_EXPONENT: b"\1\0\1"}
+    key = {cryptoki.CLASS: cryptoki.PUBLIC_KEY, cryptoki.KEY_TYPE: cryptoki.RSA, **common}
+    allowed = {0x40000600: bytes([3] + 7 * [0])}
+    uses = {0x104: True, 0x10A: True, cryptoki.WRAP: True}
+    for values in (
+        key | modulus | uses,
+        key | modulus | uses | allowed,
+        {cryptoki.CLASS: 0, cryptoki.VALUE: b"data", **common},
+        {cryptoki.CLASS: 1, 0x80: 0, cryptoki.VALUE: b"certificate", **common},
+    ):
+        content = attributes(values)
+        yield b"\1" + len(content).to_bytes(2, "little") + b"\0" + content
+        yield b"\1" + len(content).to_bytes(2, "little") + b"\2" + content
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def fuzzer(request, module, tmp_path_factory):
+    """A program with the module's sources."""
     if shutil.which("clang") is None:
         pytest.skip("there is no clang (on Debian: apt-get install clang)")
-    folder = tmp_path_factory.mktemp("fuzz")
-    program = folder / "fuzz"
+    folder = tmp_path_factory.mktemp(request.param)
+    program = folder / request.param
     root = Path(build.__file__).parents[1]
     sources = [*(root / "token/src").glob("*.c"), *(root / "drivers/src").glob("*.c")]
     flags = ("-std=c11", "-g", "-O1", "-fsanitize=fuzzer,address,undefined")
     includes = [*build._headers(), *(f"-I{path}" for path in build._INCLUDES)]
-    source = Path(__file__).with_name("fuzz.c")
+    source = Path(__file__).with_name(f"{request.param}.c")
     command = ["clang", *flags, "-fno-sanitize-recover=all", *includes, source, *sources]
     run_tool("clang", [*map(str, command), "-o", str(program), "-lcrypto", "-lpthread", "-ldl"])
     return program
@@ -33,6 +57,8 @@ def fuzzer(module, tmp_path_factory):
 
 def test_no_input_does_harm(token, fuzzer, tmp_path):
     (tmp_path / "corpus").mkdir()
+    for number, seed in enumerate(seeds()):
+        (tmp_path / "corpus" / str(number)).write_bytes(seed)
     limits = (f"-max_total_time={SECONDS}", "-max_len=1024", "-timeout=60", "-print_final_stats=1")
     none = {"COPRIME_TOKEN_DEVICE": "sim:/no/such/library.so"}
     said = token.run(
