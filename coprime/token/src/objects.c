@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aes.h"
 #include "module.h"
 #include "rules.h"
 
@@ -67,6 +68,20 @@ CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYP
     return CKR_OK;
 }
 
+static CK_RV complete_secret(struct attributes *attributes)
+{
+    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    const struct value value = attributes_get(attributes, CKA_VALUE);
+
+    if (type == UNAVAILABLE || value.bytes == NULL) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (type == CKK_AES && !aes_has_size(value.size)) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    return attributes_set_ulong(attributes, CKA_VALUE_LEN, value.size) ? CKR_OK : CKR_HOST_MEMORY;
+}
+
 /* What a template of C_CreateObject lacks, or has too much. */
 static CK_RV complete_created(const struct crypto *crypto, struct attributes *attributes,
                               CK_OBJECT_CLASS class)
@@ -85,13 +100,7 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
                    CKR_OK :
                    CKR_ATTRIBUTE_VALUE_INVALID;
     case CKO_SECRET_KEY:
-        if (type == UNAVAILABLE || attributes_get(attributes, CKA_VALUE).bytes == NULL) {
-            return CKR_TEMPLATE_INCOMPLETE;
-        }
-        return attributes_set_ulong(attributes, CKA_VALUE_LEN,
-                                    attributes_get(attributes, CKA_VALUE).size) ?
-                   CKR_OK :
-                   CKR_HOST_MEMORY;
+        return complete_secret(attributes);
     default:
         break;
     }
@@ -189,7 +198,7 @@ static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE ty
     if (list.bytes == NULL) {
         return true;
     }
-    for (size_t i = 0; i < list.size; i += sizeof type) {
+    for (size_t i = 0; i + sizeof type <= list.size; i += sizeof type) {
         CK_MECHANISM_TYPE allowed;
 
         memcpy(&allowed, list.bytes + i, sizeof allowed);

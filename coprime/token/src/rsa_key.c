@@ -94,6 +94,14 @@ static uint32_t bits_of(const BIGNUM *number)
     return (uint32_t)BN_num_bits(number);
 }
 
+/* Whether a modulus and an exponent are such that everything that is computed with them has room:
+   arrays are as long as the longest modulus. */
+static bool has_bounds(const BIGNUM *n, const BIGNUM *e)
+{
+    return bits_of(n) >= MIN_RSA_BITS && bits_of(n) <= MAX_RSA_BITS && BN_is_odd(n) &&
+           BN_is_odd(e) && !BN_is_one(e) && BN_cmp(e, n) < 0;
+}
+
 static struct rsa_key *key_new(const BIGNUM *n, const BIGNUM *e)
 {
     static atomic_uint_fast64_t made;
@@ -142,7 +150,8 @@ struct rsa_key *rsa_key_public(const struct attributes *attributes)
     struct numbers numbers;
     struct rsa_key *key = NULL;
 
-    if (numbers_read(&numbers, attributes) && numbers.of[RSA_N] && numbers.of[RSA_E]) {
+    if (numbers_read(&numbers, attributes) && numbers.of[RSA_N] && numbers.of[RSA_E] &&
+        has_bounds(numbers.of[RSA_N], numbers.of[RSA_E])) {
         key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
     }
     numbers_free(&numbers);
@@ -203,16 +212,48 @@ static struct rsa_private *private_new(const struct crypto *crypto, const struct
     return made;
 }
 
+/* Whether the modulus is the product of the primes, and no other number is longer than what it is
+   taken modulo. The driver's arrays follow from the lengths of the modulus and the primes. */
+static bool fit_each_other(const struct numbers *numbers, BN_CTX *context)
+{
+    BIGNUM *const *const of = numbers->of;
+    const uint32_t p_bits = bits_of(of[RSA_P]), q_bits = bits_of(of[RSA_Q]);
+    BIGNUM *const product = BN_new();
+    const bool fit = product && BN_is_odd(of[RSA_P]) && BN_is_odd(of[RSA_Q]) && p_bits > 1 &&
+                     q_bits > 1 && bits_of(of[RSA_D]) <= bits_of(of[RSA_N]) &&
+                     bits_of(of[RSA_DP]) <= p_bits && bits_of(of[RSA_QINV]) <= p_bits &&
+                     bits_of(of[RSA_DQ]) <= q_bits &&
+                     BN_mul(product, of[RSA_P], of[RSA_Q], context) &&
+                     BN_cmp(product, of[RSA_N]) == 0;
+
+    BN_clear_free(product);
+    return fit;
+}
+
+/* Whether a private key's numbers are all there, and may be computed with. */
+static bool is_usable(const struct crypto *crypto, const struct numbers *numbers)
+{
+    BN_CTX *context;
+    bool usable;
+
+    for (int i = 0; i < RSA_NUMBERS; ++i) {
+        if (numbers->of[i] == NULL) {
+            return false;
+        }
+    }
+    context = BN_CTX_secure_new_ex(crypto->context);
+    usable = context && has_bounds(numbers->of[RSA_N], numbers->of[RSA_E]) &&
+             fit_each_other(numbers, context);
+    BN_CTX_free(context);
+    return usable;
+}
+
 struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes)
 {
     struct numbers numbers;
     struct rsa_key *key = NULL;
-    bool complete = numbers_read(&numbers, attributes);
 
-    for (int i = 0; i < RSA_NUMBERS; ++i) {
-        complete = complete && numbers.of[i];
-    }
-    if (complete) {
+    if (numbers_read(&numbers, attributes) && is_usable(crypto, &numbers)) {
         key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
     }
     if (key) {
@@ -264,7 +305,7 @@ static CK_RV check_public(const BIGNUM *n, const BIGNUM *e)
     if (bits_of(n) < MIN_RSA_BITS || bits_of(n) > MAX_RSA_BITS) {
         return CKR_KEY_SIZE_RANGE;
     }
-    if (!BN_is_odd(n) || !BN_is_odd(e) || BN_is_one(e) || BN_cmp(e, n) >= 0) {
+    if (!has_bounds(n, e)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
     return CKR_OK;

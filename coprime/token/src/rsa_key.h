@@ -45,7 +45,8 @@ struct rsa_key {
     pthread_mutex_t lock;
 };
 
-/* A key from an object's attributes; null if its numbers are not there, or without memory. */
+/* A key from an object's attributes; null without memory, or if its numbers are not there, are out of
+   bounds, or do not fit each other: nothing that comes from a file is trusted. */
 struct rsa_key *rsa_key_public(const struct attributes *attributes);
 struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes);
 struct rsa_key *rsa_key_share(struct rsa_key *key);

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "aes.h"
+#include "rsa_key.h"
+
 /* Classes, as bits. */
 enum {
     DATA = 1,
@@ -156,17 +159,16 @@ static struct value integer_of(const void *bytes, size_t size)
     return value;
 }
 
-static bool has_form(const CK_ATTRIBUTE *attribute, enum form form)
+static bool has_form(struct value value, enum form form)
 {
-    const CK_ULONG size = attribute->ulValueLen;
-    const CK_BYTE *const bytes = attribute->pValue;
+    const size_t size = value.size;
 
-    if (size > MAX_ATTRIBUTE || (bytes == NULL && size > 0)) {
+    if (size > MAX_ATTRIBUTE || (value.bytes == NULL && size > 0)) {
         return false;
     }
     switch (form) {
     case BOOLEAN:
-        return size == sizeof(CK_BBOOL) && bytes[0] <= CK_TRUE;
+        return size == sizeof(CK_BBOOL) && value.bytes[0] <= CK_TRUE;
     case NUMBER:
         return size == sizeof(CK_ULONG);
     case NUMBERS:
@@ -186,7 +188,7 @@ static CK_RV apply(struct attributes *attributes, const struct rule *rule,
     const struct value old = attributes_get(attributes, rule->type);
     struct value value = {attribute->pValue, attribute->ulValueLen};
 
-    if (!has_form(attribute, rule->form)) {
+    if (!has_form(value, rule->form)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
     if (rule->form == INTEGER) {
@@ -262,15 +264,72 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
     return true;
 }
 
+/* Whether a stored value has the form of its rule. No integer is longer than a modulus. */
+static bool is_sound(struct value value, const struct rule *rule)
+{
+    return has_form(value, rule->form) && (rule->form != INTEGER || value.size <= MAX_RSA_BYTES);
+}
+
+/* Whether a secret key has a value, of a length that its kind of key can have. */
+static bool has_secret_value(const struct attributes *list)
+{
+    const struct value value = attributes_get(list, CKA_VALUE);
+    const CK_KEY_TYPE type = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE);
+
+    return value.bytes && type != UNAVAILABLE && (type != CKK_AES || aes_has_size(value.size)) &&
+           attributes_ulong(list, CKA_VALUE_LEN, value.size) == value.size;
+}
+
+/* Whether an RSA key has its numbers: the first `count`. */
+static bool has_numbers(const struct attributes *list, int count)
+{
+    bool complete = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+
+    for (int i = 0; i < count; ++i) {
+        complete = complete && attributes_get(list, rsa_attributes[i]).bytes;
+    }
+    return complete;
+}
+
+bool rules_accept(const struct attributes *list)
+{
+    const unsigned class = class_bit(attributes_ulong(list, CKA_CLASS, UNAVAILABLE));
+    bool known, seen[RULES] = {false};
+    CK_ATTRIBUTE_TYPE type;
+    struct value value;
+    size_t place = 0;
+
+    while (attributes_next(list, &place, &type, &value)) {
+        const struct rule *const rule = rule_of(type, class, &known);
+
+        if (rule == NULL || seen[rule - rules] || !is_sound(value, rule)) {
+            return false;
+        }
+        seen[rule - rules] = true;
+    }
+    switch (class) {
+    case PUBLIC:
+        return has_numbers(list, RSA_E + 1);
+    case PRIVATE:
+        return has_numbers(list, RSA_NUMBERS);
+    case SECRET:
+        return has_secret_value(list);
+    default:
+        return class != 0;
+    }
+}
+
 bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type)
 {
-    bool known;
-    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
-    const struct rule *const rule = rule_of(type, class_bit(class), &known);
+    const unsigned class = class_bit(attributes_ulong(attributes, CKA_CLASS, UNAVAILABLE));
+    bool hidden = false;
 
-    return rule && rule->hidden &&
-           (attributes_bool(attributes, CKA_SENSITIVE, true) ||
-            !attributes_bool(attributes, CKA_EXTRACTABLE, false));
+    for (size_t i = 0; i < RULES; ++i) { /* of an unknown class: what any class hides */
+        hidden = hidden || (rules[i].type == type && rules[i].hidden &&
+                            (class == 0 || rules[i].classes & class));
+    }
+    return hidden && (attributes_bool(attributes, CKA_SENSITIVE, true) ||
+                      !attributes_bool(attributes, CKA_EXTRACTABLE, false));
 }
 
 bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count)

@@ -12,6 +12,11 @@ enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 1
 /* Whether there are objects of this class. */
 bool rules_has_class(CK_OBJECT_CLASS class);
 
+/* Whether a list that was stored is an object as this module makes them: its class is known, each of
+   its attributes belongs to the class, has its form and a length within bounds, and is there once;
+   and a key has the numbers or the value of its kind. */
+bool rules_accept(const struct attributes *list);
+
 /* Add what a template says to the attributes of an object of a class. CKR_ATTRIBUTE_TYPE_INVALID,
    CKR_ATTRIBUTE_VALUE_INVALID, CKR_ATTRIBUTE_READ_ONLY, CKR_TEMPLATE_INCONSISTENT. */
 CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
