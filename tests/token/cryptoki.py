@@ -19,13 +19,14 @@ VALUE_LEN, EXTRACTABLE, LOCAL = 0x161, 0x162, 0x163
 NEVER_EXTRACTABLE, ALWAYS_SENSITIVE, ALWAYS_AUTHENTICATE = 0x164, 0x165, 0x202
 
 RSA_PKCS_KEY_PAIR_GEN, RSA_PKCS, RSA_X_509, RSA_PKCS_OAEP, RSA_PKCS_PSS = 0, 1, 3, 9, 0xD
-RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x210B
+RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_CBC_PAD, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x1085, 0x210B
+SHA256, SHA256_RSA_PKCS = 0x250, 0x40
 DATA_SPECIFIED = 1
 
 OK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SENSITIVE, ATTRIBUTE_VALUE_INVALID = 0, 0x10, 0x11, 0x13
 DEVICE_ERROR, ENCRYPTED_DATA_INVALID, FUNCTION_NOT_PARALLEL = 0x30, 0x40, 0x51
 KEY_HANDLE_INVALID, KEY_TYPE_INCONSISTENT, KEY_FUNCTION_NOT_PERMITTED = 0x60, 0x63, 0x68
-KEY_UNEXTRACTABLE, OPERATION_NOT_INITIALIZED = 0x6A, 0x91
+KEY_UNEXTRACTABLE, OPERATION_ACTIVE, OPERATION_NOT_INITIALIZED = 0x6A, 0x90, 0x91
 PIN_INCORRECT, SIGNATURE_INVALID, TEMPLATE_INCONSISTENT = 0xA0, 0xC0, 0xD1
 USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0x101, 0x110
 _USER, _CONTEXT_SPECIFIC = 1, 2
@@ -55,6 +56,11 @@ def _buffer(kind, value):
     made = _Buffer(kind, ctypes.cast(content, c_void_p) if value else None, len(value))
     made.content = content
     return made
+
+
+def mechanism(kind, parameter=b""):
+    """CK_MECHANISM."""
+    return _buffer(kind, bytes(parameter))
 
 
 def pss(digest, mask, salt):
@@ -140,6 +146,11 @@ class Session:
     def is_true(self, key, kind):
         return self.get(key, kind) == b"\1"
 
+    def copy(self, key, template=()):
+        handle = c_ulong()
+        self.call("C_CopyObject", key, *self._template(dict(template)), byref(handle))
+        return handle.value
+
     def set(self, key, kind, value):
         self.call("C_SetAttributeValue", key, *self._template({kind: value}))
 
@@ -198,6 +209,32 @@ class Session:
         made = (c_ubyte * size.value)()
         self.call(function, data, len(data), made, byref(size))
         return bytes(made[: size.value])
+
+    def update(self, function, data):
+        """Give a part to a function that returns nothing for it."""
+        self.call(function, data, len(data))
+
+    def ask(self, function, data):
+        """The length of the result of a function that has the whole input."""
+        size = c_ulong()
+        self.call(function, data, len(data), None, byref(size))
+        return size.value
+
+    def ask_final(self, function):
+        """The length of the result after all parts."""
+        size = c_ulong()
+        self.call(function, None, byref(size))
+        return size.value
+
+    def final(self, function, room=1024):
+        """The result after all parts."""
+        made, size = (c_ubyte * room)(), c_ulong(room)
+        self.call(function, made, byref(size))
+        return bytes(made[: size.value])
+
+    def cancel(self, function, key=None):
+        """End an operation by a function that begins one."""
+        self.call(function, None, *(() if key is None else (key,)))
 
     def wrap(self, mechanism, wrapping, key, parameter=b""):
         made, size = (c_char * 4096)(), c_ulong(4096)

@@ -1,4 +1,6 @@
 /* Digests, signatures and encryption: every kind of operation has the same calls. */
+#include <stdatomic.h>
+
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
@@ -49,6 +51,7 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
 static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
                   const CK_MECHANISM *mechanism, CK_OBJECT_HANDLE object)
 {
+    static atomic_uint_fast64_t begun;
     struct operation *operation;
     struct session *session;
     struct context context;
@@ -61,7 +64,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
     }
     operation = &session->operations[kind];
     context = context_of(session);
-    if (mechanism == NULL) { /* of version 3.0: ends what is under way */
+    if (mechanism == NULL) { /* of version 3.0: ends what is under way, if anything is */
         operation_end(operation);
     } else if (operation->mechanism) {
         rv = CKR_OPERATION_ACTIVE;
@@ -75,6 +78,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
         }
         if (rv == CKR_OK) {
             operation->needs_login = needs_login;
+            operation->begun = atomic_fetch_add(&begun, 1) + 1;
         }
         module_unlock();
     }

@@ -209,7 +209,7 @@ static CK_RV apply(struct attributes *attributes, const struct rule *rule,
 
         /* These change in one direction only. */
         if ((now && (rule->type == CKA_SENSITIVE || rule->type == CKA_WRAP_WITH_TRUSTED ||
-                     rule->type == CKA_PRIVATE)) ||
+                     rule->type == CKA_PRIVATE || rule->type == CKA_ALWAYS_AUTHENTICATE)) ||
             (!now && (rule->type == CKA_EXTRACTABLE || rule->type == CKA_COPYABLE ||
                       rule->type == CKA_MODIFIABLE))) {
             return CKR_ATTRIBUTE_READ_ONLY;
