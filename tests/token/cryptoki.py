@@ -10,9 +10,10 @@ from coprime.token.module import Module
 from tests.token.tokens import PIN
 
 PUBLIC_KEY, PRIVATE_KEY, SECRET_KEY = 2, 3, 4
-RSA, EC, AES = 0, 3, 0x1F
+RSA, EC, GENERIC_SECRET, AES = 0, 3, 0x10, 0x1F
 CLASS, TOKEN, PRIVATE, VALUE, KEY_TYPE = 0, 1, 2, 0x11, 0x100
-SENSITIVE, DECRYPT, WRAP, UNWRAP, SIGN = 0x103, 0x105, 0x106, 0x107, 0x108
+TRUSTED, SENSITIVE, ENCRYPT, DECRYPT, WRAP, UNWRAP, SIGN = 0x86, *range(0x103, 0x109)
+LABEL, ID, WRAP_TEMPLATE, UNWRAP_TEMPLATE = 3, 0x102, 0x40000211, 0x40000212
 MODULUS, MODULUS_BITS, PUBLIC_EXPONENT, PRIVATE_EXPONENT = 0x120, 0x121, 0x122, 0x123
 PRIME_1, PRIME_2, EXPONENT_1, EXPONENT_2, COEFFICIENT = range(0x124, 0x129)
 VALUE_LEN, EXTRACTABLE, LOCAL = 0x161, 0x162, 0x163
@@ -29,8 +30,10 @@ KEY_HANDLE_INVALID, KEY_TYPE_INCONSISTENT, KEY_FUNCTION_NOT_PERMITTED = 0x60, 0x
 KEY_UNEXTRACTABLE, OPERATION_ACTIVE, OPERATION_NOT_INITIALIZED = 0x6A, 0x90, 0x91
 PIN_INCORRECT, SIGNATURE_INVALID, TEMPLATE_INCONSISTENT = 0xA0, 0xC0, 0xD1
 USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0x101, 0x110
+KEY_NOT_WRAPPABLE, KEY_SIZE_RANGE, BUFFER_TOO_SMALL = 0x69, 0x62, 0x150
+SESSION_READ_ONLY = 0xB5
 _USER, _CONTEXT_SPECIFIC = 1, 2
-_SERIAL_AND_WRITES = 6
+_SERIAL, _WRITES = 4, 2
 
 
 class _Buffer(Structure):
@@ -51,10 +54,20 @@ def _value(value):
 
 
 def _buffer(kind, value):
-    """The structure, which keeps its bytes."""
+    """The structure, which keeps its bytes; a dictionary is a template within a template."""
+    if isinstance(value, dict):
+        return _array(kind, [_buffer(inner, _value(found)) for inner, found in value.items()])
     content = ctypes.create_string_buffer(value, len(value))
     made = _Buffer(kind, ctypes.cast(content, c_void_p) if value else None, len(value))
     made.content = content
+    return made
+
+
+def _array(kind, buffers):
+    """An attribute whose value is an array of others."""
+    array = (_Buffer * len(buffers))(*buffers)
+    made = _Buffer(kind, ctypes.cast(array, c_void_p) if buffers else None, ctypes.sizeof(array))
+    made.content = (array, buffers)
     return made
 
 
@@ -142,6 +155,20 @@ class Session:
         attribute = _buffer(kind, bytes(1024))
         self.call("C_GetAttributeValue", key, byref(attribute), 1)
         return attribute.content.raw[: attribute.size]
+
+    def get_template(self, key, kind, room=64, places=16):
+        """An attribute that is a template, read in the standard's two steps: how many attributes it
+        has, and then their types and values, each of which has so much room."""
+        asked = _Buffer(kind, None, 0)
+        self.call("C_GetAttributeValue", key, byref(asked), 1)
+        count = asked.size // ctypes.sizeof(_Buffer)
+        inner = [_buffer(0, bytes(room)) for _ in range(count)]
+        found = _array(kind, inner[:places])
+        self.call("C_GetAttributeValue", key, byref(found), 1)
+        array = found.content[0]
+        return {
+            array[i].type: inner[i].content.raw[: array[i].size] for i in range(min(count, places))
+        }
 
     def is_true(self, key, kind):
         return self.get(key, kind) == b"\1"
@@ -271,9 +298,9 @@ def running(token):
 
 
 @contextmanager
-def open_session(module):
-    handle = c_ulong()
-    module.call("C_OpenSession", c_ulong(0), c_ulong(_SERIAL_AND_WRITES), None, None, byref(handle))
+def open_session(module, *, writes=True):
+    handle, flags = c_ulong(), c_ulong(_SERIAL | (_WRITES if writes else 0))
+    module.call("C_OpenSession", c_ulong(0), flags, None, None, byref(handle))
     session = Session(module, handle)
     try:
         yield session

@@ -21,6 +21,15 @@ static struct context context_of(const struct session *session)
     return (struct context){session->token->crypto, session->token->device};
 }
 
+/* Whether this is a signature that would decrypt what is wrapped for a key that may only unwrap: the
+   bare private operation. */
+static bool is_decryption(enum operation_kind kind, const struct mechanism *mechanism,
+                          const struct attributes *key)
+{
+    return kind == SIGN && mechanism->scheme == RAW && attributes_bool(key, CKA_UNWRAP, false) &&
+           !attributes_bool(key, CKA_DECRYPT, false) && !module_allows(ALLOW_REVEAL_WRAPPED);
+}
+
 /* Find the key of an operation: the RSA key is shared, and the bytes are the object's. With the
    module's lock. */
 static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJECT_HANDLE handle,
@@ -38,6 +47,9 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
                           needs[kind].allowed, type, &object);
     if (rv != CKR_OK) {
         return rv;
+    }
+    if (is_decryption(kind, mechanism, &object->attributes)) {
+        return CKR_KEY_FUNCTION_NOT_PERMITTED;
     }
     *needs_login = attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false);
     if (is_aes) {

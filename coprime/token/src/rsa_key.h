@@ -16,7 +16,8 @@
 #include "cryptoki.h"
 
 /* Lengths of moduli in bits. */
-enum { MIN_RSA_BITS = 512, MAX_RSA_BITS = 4096, MAX_RSA_BYTES = MAX_RSA_BITS / 8 };
+enum { MIN_RSA_BITS = 512, STRONG_RSA_BITS = 1024, MAX_RSA_BITS = 4096 };
+enum { MAX_RSA_BYTES = MAX_RSA_BITS / 8 };
 
 /* The numbers of RFC 8017, in the order of their attributes in PKCS #11. */
 enum rsa_number { RSA_N, RSA_E, RSA_D, RSA_P, RSA_Q, RSA_DP, RSA_DQ, RSA_QINV, RSA_NUMBERS };
@@ -65,7 +66,12 @@ CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e,
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
-/* Check the numbers of a public key: a modulus and an exponent that can be. */
+/* Whether new keys may have a modulus of this length, and this exponent, the highest byte first: at least
+   1024 bits, and at least 65537, unless the configuration allows weaker ones. */
+bool rsa_allows_bits(CK_ULONG bits);
+bool rsa_allows_exponent(const uint8_t *e, size_t size);
+
+/* Check the numbers of a public key: a modulus and an exponent that can be, and are allowed. */
 CK_RV rsa_check_public(const struct attributes *attributes);
 
 /* Check the numbers of a private key, find those that are missing from n, d and e or from p, q and

@@ -31,6 +31,23 @@ bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type);
 /* Whether an object is what a search asks for. */
 bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count);
 
+/* A template that an attribute has as its value, such as CKA_WRAP_TEMPLATE, as callers have it: the
+   items point into the list, which the reader frees. */
+enum { MAX_NESTED = 32 };
+
+struct nested {
+    struct attributes list;
+    CK_ATTRIBUTE items[MAX_NESTED];
+    CK_ULONG count;
+};
+
+/* Whether an attribute's value is a template. In a list it is a list itself. */
+bool rules_is_nested(CK_ATTRIBUTE_TYPE type);
+
+/* Read one; empty if it is not there. False without memory, or if its list is none. */
+bool nested_read(struct nested *nested, const struct attributes *attributes,
+                 CK_ATTRIBUTE_TYPE type);
+
 /* One attribute of a template; null if it is not there. */
 const CK_ATTRIBUTE *template_find(const CK_ATTRIBUTE *template, CK_ULONG count,
                                   CK_ATTRIBUTE_TYPE type);
