@@ -5,6 +5,7 @@
 
 #include <openssl/crypto.h>
 
+#include "blinding.h"
 #include "padding.h"
 #include "secret.h"
 
@@ -379,6 +380,26 @@ static CK_RV encrypt(const struct context *context, struct operation *operation,
     return rv;
 }
 
+/* padded = ciphertext^d mod n. What comes back from the engine, and is verified with the public
+   exponent, is blinded: the padded message is in no computation whose time depends on it. */
+static CK_RV decrypt_blinded(const struct context *context, struct rsa_key *key,
+                             const uint8_t *ciphertext, uint8_t *padded)
+{
+    struct blinding blinding;
+    uint8_t blinded[MAX_RSA_BYTES];
+    CK_RV rv = CKR_FUNCTION_FAILED;
+
+    if (blinding_begin(&blinding, context->crypto, key, ciphertext, blinded)) {
+        rv = device_private(context->device, key, blinded, padded);
+    }
+    if (rv == CKR_OK && !blinding_undo(&blinding, key, padded, padded)) {
+        rv = CKR_FUNCTION_FAILED;
+    }
+    blinding_end(&blinding);
+    OPENSSL_cleanse(blinded, sizeof blinded);
+    return rv;
+}
+
 /* The message, which is as long as the modulus at most. */
 static CK_RV decrypt(const struct context *context, struct operation *operation,
                      const struct text *text, uint8_t *message, size_t *size)
@@ -395,7 +416,7 @@ static CK_RV decrypt(const struct context *context, struct operation *operation,
         rv = CKR_ENCRYPTED_DATA_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = device_private(context->device, key, text->bytes, padded);
+        rv = decrypt_blinded(context, key, text->bytes, padded);
     }
     if (rv == CKR_OK) {
         switch (operation->mechanism->scheme) {
