@@ -12,8 +12,8 @@ CK_RV objects_check_access(const struct session *session, const struct attribute
 CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *template,
                             CK_ULONG count);
 
-/* Whether a session may add objects with these attributes, whose values by default are set. Comes before
-   what takes time: the module's lock must not be held. */
+/* Whether a session may add objects with these attributes, whose values by default are set. Comes
+   before what takes time. Without the module's lock. */
 CK_RV objects_check_new(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
                         const struct attributes *lists, unsigned lists_count);
 

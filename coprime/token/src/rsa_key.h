@@ -66,8 +66,8 @@ CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e,
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
-/* Whether new keys may have a modulus of this length, and this exponent, the highest byte first: at least
-   1024 bits, and at least 65537, unless the configuration allows weaker ones. */
+/* Whether new keys may have a modulus of this length, and this exponent, the highest byte first: at
+   least 1024 bits, and at least 65537, unless the configuration allows weaker ones. */
 bool rsa_allows_bits(CK_ULONG bits);
 bool rsa_allows_exponent(const uint8_t *e, size_t size);
 

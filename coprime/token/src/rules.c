@@ -17,8 +17,8 @@ enum {
     ALL = DATA | CERTIFICATE | KEYS,
 };
 
-/* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. A template
-   is an array of CK_ATTRIBUTE for callers, and a list here. */
+/* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. A
+   template is an array of CK_ATTRIBUTE for callers, and a list here. */
 enum form { BOOLEAN, NUMBER, INTEGER, BYTES, DATE, NUMBERS, TEMPLATE };
 
 /* What an attribute has that no template names. */
