@@ -297,9 +297,9 @@ bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result
     return done;
 }
 
-bool rsa_allows_bits(CK_ULONG bits)
+static bool allows_bits(uint32_t bits)
 {
-    return bits >= (module_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&
+    return bits >= (uint32_t)(module_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&
            bits <= MAX_RSA_BITS;
 }
 
@@ -308,22 +308,13 @@ static bool allows_exponent(const BIGNUM *e)
     return module_allows(ALLOW_WEAK_RSA) || bits_of(e) > 16;
 }
 
-bool rsa_allows_exponent(const uint8_t *e, size_t size)
-{
-    BIGNUM *const number = size <= MAX_RSA_BYTES ? BN_bin2bn(e, (int)size, NULL) : NULL;
-    const bool allows = number && allows_exponent(number);
-
-    BN_free(number);
-    return allows;
-}
-
 /* A modulus and an exponent that can be, and are allowed. */
 static CK_RV check_public(const BIGNUM *n, const BIGNUM *e)
 {
     if (n == NULL || e == NULL) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if (!rsa_allows_bits(bits_of(n))) {
+    if (!allows_bits(bits_of(n))) {
         return CKR_KEY_SIZE_RANGE;
     }
     if (!has_bounds(n, e) || !allows_exponent(e)) {

@@ -66,12 +66,8 @@ CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e,
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
-/* Whether new keys may have a modulus of this length, and this exponent, the highest byte first: at
-   least 1024 bits, and at least 65537, unless the configuration allows weaker ones. */
-bool rsa_allows_bits(CK_ULONG bits);
-bool rsa_allows_exponent(const uint8_t *e, size_t size);
-
-/* Check the numbers of a public key: a modulus and an exponent that can be, and are allowed. */
+/* Check the numbers of a public key: a modulus and an exponent that can be, and are allowed. Fewer than
+   1024 bits, and exponents below 65537, are not unless the configuration says so. */
 CK_RV rsa_check_public(const struct attributes *attributes);
 
 /* Check the numbers of a private key, find those that are missing from n, d and e or from p, q and
