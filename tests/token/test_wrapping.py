@@ -77,6 +77,21 @@ def test_what_is_wrapped_is_not_decrypted(session, sensitive):
         session.wrap(cryptoki.AES_CBC_PAD, both, sensitive, IV)
 
 
+def test_what_is_wrapped_is_not_decrypted_elsewhere(session, sensitive):
+    """With the value of a key that is shown; one that is hidden in either way may wrap."""
+    for template, shown in (
+        (OPEN, True),
+        ({SENSITIVE: False}, False),  # it cannot be extracted
+        ({EXTRACTABLE: True}, False),
+    ):
+        wrapping = session.generate_aes(AES_32 | {WRAP: True} | template)
+        if shown:
+            with refused(cryptoki.KEY_NOT_WRAPPABLE):
+                session.wrap(cryptoki.AES_KEY_WRAP_KWP, wrapping, sensitive)
+        else:
+            session.wrap(cryptoki.AES_KEY_WRAP_KWP, wrapping, sensitive)
+
+
 def test_what_is_wrapped_is_not_decrypted_with_an_equal_key(session, sensitive):
     """With another object that has the same value."""
     value = OF_AES | {cryptoki.VALUE: bytes(range(32))}
@@ -95,6 +110,7 @@ def test_what_is_wrapped_is_not_decrypted_with_the_private_key(session, mechanis
         ({UNWRAP: True}, True),
         ({UNWRAP: True, DECRYPT: True}, False),
         ({}, False),
+        ({UNWRAP: True, **OPEN}, False),  # it is shown
         ({DECRYPT: False}, False),  # it still signs without padding
     ):
         wrapping, unwrapping = session.generate_pair({WRAP: True}, private)

@@ -41,21 +41,29 @@ static bool has_same(const struct attributes *a, const struct attributes *b,
            CRYPTO_memcmp(of_a.bytes, of_b.bytes, of_a.size) == 0;
 }
 
-/* Whether what a key wraps can be decrypted in the token: with the key itself or a copy of it, or with
-   the private key of a public one. That can also sign, which is the same operation, unless it is one
-   that unwraps: those do not sign without padding. With the module's lock. */
+/* Whether a key decrypts for its user, or is shown to its user, who then decrypts elsewhere. A private
+   key can also sign, which is the same operation, unless it is one that unwraps: those do not sign
+   without padding. */
+static bool decrypts(const struct attributes *key, bool is_private)
+{
+    return attributes_bool(key, CKA_DECRYPT, true) ||
+           !rules_hides(key, is_private ? CKA_PRIVATE_EXPONENT : CKA_VALUE) ||
+           (is_private && !attributes_bool(key, CKA_UNWRAP, false));
+}
+
+/* Whether what a key wraps can be decrypted by means of the token: with the key itself or a copy of it,
+   or with the private key of a public one. With the module's lock. */
 static bool is_read_here(const struct token *token, const struct attributes *wrapping)
 {
     const bool is_public = attributes_ulong(wrapping, CKA_CLASS, CKO_DATA) == CKO_PUBLIC_KEY;
+    const CK_OBJECT_CLASS class = is_public ? CKO_PRIVATE_KEY : CKO_SECRET_KEY;
 
     for (const struct object *object = token->objects; object; object = object->next) {
         const struct attributes *const other = &object->attributes;
-        const CK_OBJECT_CLASS class = attributes_ulong(other, CKA_CLASS, CKO_DATA);
 
-        if (class == (is_public ? CKO_PRIVATE_KEY : CKO_SECRET_KEY) &&
+        if (attributes_ulong(other, CKA_CLASS, CKO_DATA) == class &&
             has_same(wrapping, other, is_public ? CKA_MODULUS : CKA_VALUE) &&
-            (attributes_bool(other, CKA_DECRYPT, true) ||
-             (is_public && !attributes_bool(other, CKA_UNWRAP, false)))) {
+            decrypts(other, is_public)) {
             return true;
         }
     }
