@@ -182,6 +182,7 @@ def test_a_template_of_what_no_key_has_is_refused(session):
         {cryptoki.WRAP_TEMPLATE: {}},
         {0x80: 1},  # a certificate's
         {SENSITIVE: b"\1\1"},
+        {cryptoki.MODULUS: bytes(3)},
         {cryptoki.LABEL: b"", **{0x80000000 + i: b"" for i in range(3)}},
         dict.fromkeys(range(40), b""),
     ):

@@ -228,6 +228,9 @@ static bool encode_nested(struct attributes *list, struct value array)
         if (rule_of(item.type, HIDEABLE, &known)->form == INTEGER) {
             value = integer_of(value.bytes, value.size);
         }
+        if (!may_be_nested(item.type, value)) { /* zero is no number of a key */
+            return false;
+        }
         if (!attributes_set(list, item.type, value.bytes, value.size)) {
             return false;
         }
