@@ -94,8 +94,19 @@ static CK_OBJECT_HANDLE take_handle(void)
     return which < 240 ? handles[which % handle_count] : take_number();
 }
 
+/* What the module makes it must take for an object when it reads it. */
+static void check_object(CK_RV rv, CK_OBJECT_HANDLE handle)
+{
+    const struct object *const object = token_find_object(&module.tokens[0], handle);
+
+    if (rv == CKR_OK && (object == NULL || !rules_accept(&object->attributes))) {
+        abort();
+    }
+}
+
 static void keep_handle(CK_RV rv, CK_OBJECT_HANDLE handle)
 {
+    check_object(rv, handle);
     if (rv == CKR_OK && handle_count < MAX_HANDLES) {
         handles[handle_count++] = handle;
     }
@@ -358,11 +369,12 @@ static void read_or_change(void)
 {
     CK_ULONG count, size = take() < 128 ? MAX_OUTPUT : take();
     CK_ATTRIBUTE *const template = take_template(&count);
-    CK_OBJECT_HANDLE found[4];
+    CK_OBJECT_HANDLE found[4], changed;
 
     switch (take() % 4) {
     case 0:
-        (void)C_SetAttributeValue(session, take_handle(), template, count);
+        changed = take_handle();
+        check_object(C_SetAttributeValue(session, changed, template, count), changed);
         break;
     case 1:
         make_places(template, count);
