@@ -10,26 +10,30 @@ from coprime.token.module import Module
 from tests.token.tokens import PIN
 
 PUBLIC_KEY, PRIVATE_KEY, SECRET_KEY = 2, 3, 4
-RSA, EC, AES = 0, 3, 0x1F
+RSA, EC, GENERIC_SECRET, AES = 0, 3, 0x10, 0x1F
 CLASS, TOKEN, PRIVATE, VALUE, KEY_TYPE = 0, 1, 2, 0x11, 0x100
-SENSITIVE, DECRYPT, WRAP, UNWRAP, SIGN = 0x103, 0x105, 0x106, 0x107, 0x108
+TRUSTED, SENSITIVE, ENCRYPT, DECRYPT, WRAP, UNWRAP, SIGN = 0x86, *range(0x103, 0x109)
+LABEL, ID, WRAP_TEMPLATE, UNWRAP_TEMPLATE = 3, 0x102, 0x40000211, 0x40000212
 MODULUS, MODULUS_BITS, PUBLIC_EXPONENT, PRIVATE_EXPONENT = 0x120, 0x121, 0x122, 0x123
 PRIME_1, PRIME_2, EXPONENT_1, EXPONENT_2, COEFFICIENT = range(0x124, 0x129)
 VALUE_LEN, EXTRACTABLE, LOCAL = 0x161, 0x162, 0x163
 NEVER_EXTRACTABLE, ALWAYS_SENSITIVE, ALWAYS_AUTHENTICATE = 0x164, 0x165, 0x202
 
 RSA_PKCS_KEY_PAIR_GEN, RSA_PKCS, RSA_X_509, RSA_PKCS_OAEP, RSA_PKCS_PSS = 0, 1, 3, 9, 0xD
-RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x210B
+RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_CBC_PAD, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x1085, 0x210B
+SHA256, SHA256_RSA_PKCS = 0x250, 0x40
 DATA_SPECIFIED = 1
 
 OK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SENSITIVE, ATTRIBUTE_VALUE_INVALID = 0, 0x10, 0x11, 0x13
 DEVICE_ERROR, ENCRYPTED_DATA_INVALID, FUNCTION_NOT_PARALLEL = 0x30, 0x40, 0x51
 KEY_HANDLE_INVALID, KEY_TYPE_INCONSISTENT, KEY_FUNCTION_NOT_PERMITTED = 0x60, 0x63, 0x68
-KEY_UNEXTRACTABLE, OPERATION_NOT_INITIALIZED = 0x6A, 0x91
+KEY_UNEXTRACTABLE, OPERATION_ACTIVE, OPERATION_NOT_INITIALIZED = 0x6A, 0x90, 0x91
 PIN_INCORRECT, SIGNATURE_INVALID, TEMPLATE_INCONSISTENT = 0xA0, 0xC0, 0xD1
 USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0x101, 0x110
+KEY_NOT_WRAPPABLE, KEY_SIZE_RANGE, BUFFER_TOO_SMALL = 0x69, 0x62, 0x150
+SESSION_READ_ONLY = 0xB5
 _USER, _CONTEXT_SPECIFIC = 1, 2
-_SERIAL_AND_WRITES = 6
+_SERIAL, _WRITES = 4, 2
 
 
 class _Buffer(Structure):
@@ -50,11 +54,26 @@ def _value(value):
 
 
 def _buffer(kind, value):
-    """The structure, which keeps its bytes."""
+    """The structure, which keeps its bytes; a dictionary is a template within a template."""
+    if isinstance(value, dict):
+        return _array(kind, [_buffer(inner, _value(found)) for inner, found in value.items()])
     content = ctypes.create_string_buffer(value, len(value))
     made = _Buffer(kind, ctypes.cast(content, c_void_p) if value else None, len(value))
     made.content = content
     return made
+
+
+def _array(kind, buffers):
+    """An attribute whose value is an array of others."""
+    array = (_Buffer * len(buffers))(*buffers)
+    made = _Buffer(kind, ctypes.cast(array, c_void_p) if buffers else None, ctypes.sizeof(array))
+    made.content = (array, buffers)
+    return made
+
+
+def mechanism(kind, parameter=b""):
+    """CK_MECHANISM."""
+    return _buffer(kind, bytes(parameter))
 
 
 def pss(digest, mask, salt):
@@ -137,8 +156,27 @@ class Session:
         self.call("C_GetAttributeValue", key, byref(attribute), 1)
         return attribute.content.raw[: attribute.size]
 
+    def get_template(self, key, kind, room=64, places=16):
+        """An attribute that is a template, read in the standard's two steps: how many attributes it
+        has, and then their types and values, each of which has so much room."""
+        asked = _Buffer(kind, None, 0)
+        self.call("C_GetAttributeValue", key, byref(asked), 1)
+        count = asked.size // ctypes.sizeof(_Buffer)
+        inner = [_buffer(0, bytes(room)) for _ in range(count)]
+        found = _array(kind, inner[:places])
+        self.call("C_GetAttributeValue", key, byref(found), 1)
+        array = found.content[0]
+        return {
+            array[i].type: inner[i].content.raw[: array[i].size] for i in range(min(count, places))
+        }
+
     def is_true(self, key, kind):
         return self.get(key, kind) == b"\1"
+
+    def copy(self, key, template=()):
+        handle = c_ulong()
+        self.call("C_CopyObject", key, *self._template(dict(template)), byref(handle))
+        return handle.value
 
     def set(self, key, kind, value):
         self.call("C_SetAttributeValue", key, *self._template({kind: value}))
@@ -199,6 +237,32 @@ class Session:
         self.call(function, data, len(data), made, byref(size))
         return bytes(made[: size.value])
 
+    def update(self, function, data):
+        """Give a part to a function that returns nothing for it."""
+        self.call(function, data, len(data))
+
+    def ask(self, function, data):
+        """The length of the result of a function that has the whole input."""
+        size = c_ulong()
+        self.call(function, data, len(data), None, byref(size))
+        return size.value
+
+    def ask_final(self, function):
+        """The length of the result after all parts."""
+        size = c_ulong()
+        self.call(function, None, byref(size))
+        return size.value
+
+    def final(self, function, room=1024):
+        """The result after all parts."""
+        made, size = (c_ubyte * room)(), c_ulong(room)
+        self.call(function, made, byref(size))
+        return bytes(made[: size.value])
+
+    def cancel(self, function, key=None):
+        """End an operation by a function that begins one."""
+        self.call(function, None, *(() if key is None else (key,)))
+
     def wrap(self, mechanism, wrapping, key, parameter=b""):
         made, size = (c_char * 4096)(), c_ulong(4096)
         how = byref(_buffer(mechanism, bytes(parameter)))
@@ -234,9 +298,9 @@ def running(token):
 
 
 @contextmanager
-def open_session(module):
-    handle = c_ulong()
-    module.call("C_OpenSession", c_ulong(0), c_ulong(_SERIAL_AND_WRITES), None, None, byref(handle))
+def open_session(module, *, writes=True):
+    handle, flags = c_ulong(), c_ulong(_SERIAL | (_WRITES if writes else 0))
+    module.call("C_OpenSession", c_ulong(0), flags, None, None, byref(handle))
     session = Session(module, handle)
     try:
         yield session

@@ -6,10 +6,14 @@
 
    With FAULTY_CORE, the number of a cluster's core, one bit of each of its results is wrong.
 
+   With FAULTY_TRACE, the name of a file, it adds a line at each private operation: a hash of what was
+   written to the engine since the one before, which is the operand once the key is loaded.
+
    With FAULTY_STALE, a number, it runs so many private operations, and no more: it says of each further
    one that it is done, and shows the result of the last that it ran. */
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,8 +106,28 @@ int coprime_read32(struct simulation *simulation, uint32_t address, uint32_t *va
     return response;
 }
 
+/* Fowler, Noll and Vo's hash of the accesses. */
+static void trace(uint32_t address, uint32_t value)
+{
+    static uint64_t hash = 14695981039346656037u;
+    const char *const name = getenv("FAULTY_TRACE");
+    FILE *file;
+
+    if (address != COPRIME_COMMAND || value != COPRIME_COMMAND_RSA_PRIVATE) {
+        hash = ((hash ^ address) * 1099511628211u ^ value) * 1099511628211u;
+        return;
+    }
+    file = name ? fopen(name, "a") : NULL;
+    if (file) {
+        (void)fprintf(file, "%016llx\n", (unsigned long long)hash);
+        (void)fclose(file);
+    }
+    hash = 14695981039346656037u;
+}
+
 int coprime_write32(struct simulation *simulation, uint32_t address, uint32_t value)
 {
+    trace(address, value);
     if (errs()) {
         if (draw() % 2) {
             return 0;

@@ -11,8 +11,12 @@
 
 #include "attributes.h"
 #include "cryptoki.h"
+#include "module.h"
+#include "rsa_key.h"
+#include "rules.h"
 
-enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 600, MEMORIES = 256 };
+enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 600, MEMORIES = 1024,
+       MAX_ITEMS = 5 };
 
 /* What is left of the input. */
 static const uint8_t *input;
@@ -90,8 +94,19 @@ static CK_OBJECT_HANDLE take_handle(void)
     return which < 240 ? handles[which % handle_count] : take_number();
 }
 
+/* What the module makes it must take for an object when it reads it. */
+static void check_object(CK_RV rv, CK_OBJECT_HANDLE handle)
+{
+    const struct object *const object = token_find_object(&module.tokens[0], handle);
+
+    if (rv == CKR_OK && (object == NULL || !rules_accept(&object->attributes))) {
+        abort();
+    }
+}
+
 static void keep_handle(CK_RV rv, CK_OBJECT_HANDLE handle)
 {
+    check_object(rv, handle);
     if (rv == CKR_OK && handle_count < MAX_HANDLES) {
         handles[handle_count++] = handle;
     }
@@ -105,7 +120,7 @@ static const CK_ULONG types[] = {
     CKA_PRIME_2, CKA_EXPONENT_1, CKA_EXPONENT_2, CKA_COEFFICIENT, CKA_VALUE_LEN, CKA_EXTRACTABLE,
     CKA_LOCAL, CKA_NEVER_EXTRACTABLE, CKA_ALWAYS_SENSITIVE, CKA_MODIFIABLE, CKA_COPYABLE,
     CKA_DESTROYABLE, CKA_ALWAYS_AUTHENTICATE, CKA_WRAP_WITH_TRUSTED, CKA_ALLOWED_MECHANISMS,
-    CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE,
+    CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE, CKA_UNWRAP_TEMPLATE,
 };
 
 /* Numbers that mean something in a template, or nearly. */
@@ -119,6 +134,50 @@ static CK_ULONG shortened(CK_ATTRIBUTE_TYPE type, CK_ULONG value)
     return type == CKA_MODULUS_BITS && value > 512 && value <= 4096 ? 512 : value;
 }
 
+/* A value of any bytes. */
+static void take_value(CK_ATTRIBUTE *attribute)
+{
+    const uint8_t form = take();
+
+    if (form < 64) {
+        attribute->ulValueLen = 1;
+        attribute->pValue = take_bytes(1);
+        *(uint8_t *)attribute->pValue &= attribute->type == CKA_TOKEN ? 0 : 3;
+    } else if (form < 144) {
+        attribute->ulValueLen = sizeof(CK_ULONG);
+        attribute->pValue = allocate(sizeof(CK_ULONG));
+        *(CK_ULONG *)attribute->pValue = shortened(attribute->type, TAKE_OF(values));
+    } else if (form < 240) {
+        attribute->ulValueLen = take();
+        if (attribute->type == CKA_MODULUS_BITS && attribute->ulValueLen == sizeof(CK_ULONG)) {
+            --attribute->ulValueLen;
+        }
+        attribute->pValue = take_bytes(attribute->ulValueLen);
+    } else {
+        attribute->ulValueLen = take() < 128 ? 0 : take_number();
+    }
+}
+
+/* A template as a value: it holds pointers, which must be ours. Those within it are empty, or of a
+   length without a value. */
+static void take_items(CK_ATTRIBUTE *attribute)
+{
+    const CK_ULONG count = take() % MAX_ITEMS, less = take() < 240 ? 0 : take() % 24;
+    CK_ATTRIBUTE *const items = allocate(count * sizeof *items);
+
+    for (CK_ULONG i = 0; i < count; ++i) {
+        items[i].type = TAKE_OF(types);
+        if (rules_is_nested(items[i].type)) {
+            items[i].ulValueLen = take() < 128 ? 0 : take_number();
+        } else {
+            take_value(&items[i]);
+        }
+    }
+    attribute->pValue = items;
+    attribute->ulValueLen = count * sizeof *items;
+    attribute->ulValueLen -= attribute->ulValueLen ? less : 0;
+}
+
 static CK_ATTRIBUTE *take_template(CK_ULONG *count)
 {
     CK_ATTRIBUTE *template;
@@ -126,26 +185,11 @@ static CK_ATTRIBUTE *take_template(CK_ULONG *count)
     *count = take() % MAX_TEMPLATE;
     template = allocate(*count * sizeof *template);
     for (CK_ULONG i = 0; i < *count; ++i) {
-        CK_ATTRIBUTE *const attribute = &template[i];
-        const uint8_t form = take();
-
-        attribute->type = TAKE_OF(types);
-        if (form < 64) {
-            attribute->ulValueLen = 1;
-            attribute->pValue = take_bytes(1);
-            *(uint8_t *)attribute->pValue &= attribute->type == CKA_TOKEN ? 0 : 3;
-        } else if (form < 144) {
-            attribute->ulValueLen = sizeof(CK_ULONG);
-            attribute->pValue = allocate(sizeof(CK_ULONG));
-            *(CK_ULONG *)attribute->pValue = shortened(attribute->type, TAKE_OF(values));
-        } else if (form < 240) {
-            attribute->ulValueLen = take();
-            if (attribute->type == CKA_MODULUS_BITS && attribute->ulValueLen == sizeof(CK_ULONG)) {
-                --attribute->ulValueLen;
-            }
-            attribute->pValue = take_bytes(attribute->ulValueLen);
+        template[i].type = TAKE_OF(types);
+        if (rules_is_nested(template[i].type)) {
+            take_items(&template[i]);
         } else {
-            attribute->ulValueLen = take() < 128 ? 0 : take_number();
+            take_value(&template[i]);
         }
     }
     return template;
@@ -300,21 +344,40 @@ static void make(void)
     }
 }
 
+/* Places for what a template is asked for: of the items of an array, too. */
+static void make_places(CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    for (CK_ULONG i = 0; i < count; ++i) {
+        CK_ATTRIBUTE *const wanted = &template[i];
+        CK_ATTRIBUTE *items;
+
+        if (rules_is_nested(wanted->type) && take() < 192) {
+            wanted->ulValueLen = take() % (MAX_ITEMS + 1) * sizeof *items;
+            items = wanted->pValue = allocate(wanted->ulValueLen);
+            for (CK_ULONG k = 0; k < wanted->ulValueLen / sizeof *items; ++k) {
+                items[k].ulValueLen = take() % 32;
+                items[k].pValue = take() < 64 ? NULL : allocate(items[k].ulValueLen);
+            }
+        } else {
+            wanted->ulValueLen %= MAX_OUTPUT;
+            wanted->pValue = take() < 128 ? NULL : allocate(wanted->ulValueLen);
+        }
+    }
+}
+
 static void read_or_change(void)
 {
     CK_ULONG count, size = take() < 128 ? MAX_OUTPUT : take();
     CK_ATTRIBUTE *const template = take_template(&count);
-    CK_OBJECT_HANDLE found[4];
+    CK_OBJECT_HANDLE found[4], changed;
 
     switch (take() % 4) {
     case 0:
-        (void)C_SetAttributeValue(session, take_handle(), template, count);
+        changed = take_handle();
+        check_object(C_SetAttributeValue(session, changed, template, count), changed);
         break;
     case 1:
-        for (CK_ULONG i = 0; i < count; ++i) {
-            template[i].ulValueLen %= MAX_OUTPUT;
-            template[i].pValue = take() < 128 ? NULL : allocate(template[i].ulValueLen);
-        }
+        make_places(template, count);
         (void)C_GetAttributeValue(session, take_handle(), template, count);
         break;
     case 2:
@@ -329,24 +392,56 @@ static void read_or_change(void)
     }
 }
 
+/* Use a list as an object's attributes are used. */
+static void use(const struct attributes *list)
+{
+    CK_ATTRIBUTE_TYPE type;
+    struct nested nested;
+    struct value value;
+    size_t place = 0;
+
+    while (attributes_next(list, &place, &type, &value)) {
+        (void)attributes_get(list, type);
+        (void)attributes_bool(list, type, false);
+        (void)attributes_ulong(list, type, 0);
+        (void)rules_hides(list, type);
+    }
+    (void)rules_accept(list);
+    if (nested_read(&nested, list, CKA_WRAP_TEMPLATE)) {
+        (void)rules_match(list, nested.items, nested.count);
+        attributes_free(&nested.list);
+    }
+    rsa_key_release(rsa_key_public(list));
+    rsa_key_release(rsa_key_private(&module.crypto, list));
+}
+
 /* A list of the store, whatever is in it. */
 static void parse(void)
 {
     const size_t size = take();
     const uint8_t *const bytes = take_bytes(size);
     struct attributes list;
-    CK_ATTRIBUTE_TYPE type;
-    struct value value;
-    size_t place = 0;
 
     if (attributes_parse(&list, bytes, size, take() < 128)) {
-        while (attributes_next(&list, &place, &type, &value)) {
-            (void)attributes_get(&list, type);
-            (void)attributes_bool(&list, type, false);
-            (void)attributes_ulong(&list, type, 0);
-        }
+        use(&list);
         (void)attributes_set(&list, TAKE_OF(types), bytes, size);
+        use(&list);
         attributes_free(&list);
+    }
+}
+
+/* A copy of an object with a value that no call would give it, as a file may have it. */
+static void plant(void)
+{
+    struct object *const object = token_find_object(&module.tokens[0], take_handle());
+    const CK_ATTRIBUTE_TYPE type = TAKE_OF(types);
+    const size_t size = take();
+    struct attributes copy;
+
+    if (object && attributes_copy(&copy, &object->attributes, take() < 64)) {
+        (void)attributes_set(&copy, type, take_bytes(size), size);
+        use(&copy);
+        attributes_free(&copy);
     }
 }
 
@@ -361,22 +456,30 @@ static void make_keys(void)
     static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
     static CK_ULONG bits = 512, length = 16;
     CK_ATTRIBUTE public[] = {{CKA_MODULUS_BITS, &bits, sizeof bits}, {CKA_WRAP, &yes, 1}};
-    CK_ATTRIBUTE private[] = {
-        {CKA_UNWRAP, &yes, 1}, {CKA_EXTRACTABLE, &yes, 1}, {CKA_SENSITIVE, &no, 1}};
+    CK_ATTRIBUTE private[] = {{CKA_UNWRAP, &yes, 1},
+                              {CKA_DECRYPT, &yes, 1},
+                              {CKA_EXTRACTABLE, &yes, 1},
+                              {CKA_SENSITIVE, &no, 1}};
+    CK_ATTRIBUTE items[] = {{CKA_EXTRACTABLE, &yes, 1}};
     CK_ATTRIBUTE secret[] = {{CKA_VALUE_LEN, &length, sizeof length},
                              {CKA_WRAP, &yes, 1},
                              {CKA_UNWRAP, &yes, 1},
-                             {CKA_EXTRACTABLE, &yes, 1}};
+                             {CKA_ENCRYPT, &yes, 1},
+                             {CKA_DECRYPT, &yes, 1},
+                             {CKA_EXTRACTABLE, &yes, 1},
+                             {CKA_WRAP_TEMPLATE, items, sizeof items},
+                             {CKA_UNWRAP_TEMPLATE, items, sizeof items}};
     CK_MECHANISM pair = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0}, aes = {CKM_AES_KEY_GEN, NULL, 0};
 
-    must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 3, &handles[0], &handles[1]));
-    must(C_GenerateKey(keeper, &aes, secret, 4, &handles[2]));
+    must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 4, &handles[0], &handles[1]));
+    must(C_GenerateKey(keeper, &aes, secret, sizeof secret / sizeof *secret, &handles[2]));
     kept_count = 3;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const steps[])(void) = {begin, finish, make, read_or_change, parse};
+    static void (*const steps[])(void) = {begin, finish, make, read_or_change, parse,
+                                    plant};
 
     if (keeper == 0) {
         must(C_Initialize(NULL));

@@ -121,6 +121,19 @@ def test_a_key_that_asks_for_the_pin_each_time(session):
         session.login_again()
 
 
+def test_a_key_asks_for_the_pin_also_after_it_was_copied(session):
+    """CKA_ALWAYS_AUTHENTICATE is only switched on."""
+    _, key = session.generate_pair(private={cryptoki.ALWAYS_AUTHENTICATE: True})
+    with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+        session.copy(key, {cryptoki.ALWAYS_AUTHENTICATE: False})
+    assert session.is_true(session.copy(key), cryptoki.ALWAYS_AUTHENTICATE)
+    _, other = session.generate_pair()
+    asking = session.copy(other, {cryptoki.ALWAYS_AUTHENTICATE: True})
+    session.begin("C_SignInit", asking, SHA256_RSA_PKCS)
+    with refused(cryptoki.USER_NOT_LOGGED_IN):
+        session.finish("C_Sign", DATA)
+
+
 def test_a_key_is_used_for_what_it_is_for(session):
     _, key = session.generate_pair(private={cryptoki.SIGN: False, cryptoki.DECRYPT: False})
     for function in ("C_SignInit", "C_DecryptInit"):

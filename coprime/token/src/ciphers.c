@@ -1,4 +1,6 @@
 /* Digests, signatures and encryption: every kind of operation has the same calls. */
+#include <stdatomic.h>
+
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
@@ -19,6 +21,15 @@ static struct context context_of(const struct session *session)
     return (struct context){session->token->crypto, session->token->device};
 }
 
+/* Whether this is a signature that would decrypt what is wrapped for a key that may only unwrap: the
+   bare private operation. */
+static bool is_decryption(enum operation_kind kind, const struct mechanism *mechanism,
+                          const struct attributes *key)
+{
+    return kind == SIGN && mechanism->scheme == RAW && attributes_bool(key, CKA_UNWRAP, false) &&
+           !attributes_bool(key, CKA_DECRYPT, false) && !module_allows(ALLOW_REVEAL_WRAPPED);
+}
+
 /* Find the key of an operation: the RSA key is shared, and the bytes are the object's. With the
    module's lock. */
 static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJECT_HANDLE handle,
@@ -37,6 +48,9 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
     if (rv != CKR_OK) {
         return rv;
     }
+    if (is_decryption(kind, mechanism, &object->attributes)) {
+        return CKR_KEY_FUNCTION_NOT_PERMITTED;
+    }
     *needs_login = attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false);
     if (is_aes) {
         key->secret = attributes_get(&object->attributes, CKA_VALUE);
@@ -49,6 +63,7 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
 static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
                   const CK_MECHANISM *mechanism, CK_OBJECT_HANDLE object)
 {
+    static atomic_uint_fast64_t begun;
     struct operation *operation;
     struct session *session;
     struct context context;
@@ -61,7 +76,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
     }
     operation = &session->operations[kind];
     context = context_of(session);
-    if (mechanism == NULL) { /* of version 3.0: ends what is under way */
+    if (mechanism == NULL) { /* of version 3.0: ends what is under way, if anything is */
         operation_end(operation);
     } else if (operation->mechanism) {
         rv = CKR_OPERATION_ACTIVE;
@@ -75,6 +90,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
         }
         if (rv == CKR_OK) {
             operation->needs_login = needs_login;
+            operation->begun = atomic_fetch_add(&begun, 1) + 1;
         }
         module_unlock();
     }

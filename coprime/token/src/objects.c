@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aes.h"
 #include "module.h"
 #include "rules.h"
 
@@ -38,6 +39,32 @@ CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *t
     return CKR_OK;
 }
 
+/* With the module's lock. What an unwrapping key's template adds is not in the caller's. */
+static CK_RV check_new(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
+                       const struct attributes *lists, unsigned lists_count)
+{
+    CK_RV rv = objects_check_trusted(session, template, count);
+
+    for (unsigned i = 0; rv == CKR_OK && i < lists_count; ++i) {
+        if (attributes_bool(&lists[i], CKA_TRUSTED, false) && session->token->login != OFFICER) {
+            return CKR_ATTRIBUTE_READ_ONLY;
+        }
+        rv = objects_check_access(session, &lists[i]);
+    }
+    return rv;
+}
+
+CK_RV objects_check_new(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
+                        const struct attributes *lists, unsigned lists_count)
+{
+    CK_RV rv;
+
+    module_lock();
+    rv = check_new(session, template, count, lists, lists_count);
+    module_unlock();
+    return rv;
+}
+
 static bool set_history(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism)
 {
     const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
@@ -67,6 +94,20 @@ CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYP
     return CKR_OK;
 }
 
+static CK_RV complete_secret(struct attributes *attributes)
+{
+    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    const struct value value = attributes_get(attributes, CKA_VALUE);
+
+    if (type == UNAVAILABLE || value.bytes == NULL) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (type == CKK_AES && !aes_has_size(value.size)) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    return attributes_set_ulong(attributes, CKA_VALUE_LEN, value.size) ? CKR_OK : CKR_HOST_MEMORY;
+}
+
 /* What a template of C_CreateObject lacks, or has too much. */
 static CK_RV complete_created(const struct crypto *crypto, struct attributes *attributes,
                               CK_OBJECT_CLASS class)
@@ -85,13 +126,7 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
                    CKR_OK :
                    CKR_ATTRIBUTE_VALUE_INVALID;
     case CKO_SECRET_KEY:
-        if (type == UNAVAILABLE || attributes_get(attributes, CKA_VALUE).bytes == NULL) {
-            return CKR_TEMPLATE_INCOMPLETE;
-        }
-        return attributes_set_ulong(attributes, CKA_VALUE_LEN,
-                                    attributes_get(attributes, CKA_VALUE).size) ?
-                   CKR_OK :
-                   CKR_HOST_MEMORY;
+        return complete_secret(attributes);
     default:
         break;
     }
@@ -143,10 +178,13 @@ CK_RV C_CreateObject(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_
         rv = rules_apply(&made, class, CREATED, pTemplate, ulCount);
     }
     if (rv == CKR_OK) {
-        rv = complete_created(session->token->crypto, &made, class);
+        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
     }
     if (rv == CKR_OK) {
-        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
+        rv = objects_check_new(session, pTemplate, ulCount, &made, 1);
+    }
+    if (rv == CKR_OK) { /* this may have to find primes, or to test them */
+        rv = complete_created(session->token->crypto, &made, class);
     }
     rv = objects_add(session, rv, pTemplate, ulCount, &made, 1, phObject);
     session_end(session);
@@ -158,10 +196,7 @@ CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *templat
 {
     module_lock();
     if (rv == CKR_OK) {
-        rv = objects_check_trusted(session, template, count);
-    }
-    for (unsigned i = 0; rv == CKR_OK && i < lists_count; ++i) {
-        rv = objects_check_access(session, &lists[i]);
+        rv = check_new(session, template, count, lists, lists_count);
     }
     if (rv == CKR_OK) {
         rv = token_add_objects(session->token, session->handle, lists, lists_count, handles);
@@ -189,7 +224,7 @@ static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE ty
     if (list.bytes == NULL) {
         return true;
     }
-    for (size_t i = 0; i < list.size; i += sizeof type) {
+    for (size_t i = 0; i + sizeof type <= list.size; i += sizeof type) {
         CK_MECHANISM_TYPE allowed;
 
         memcpy(&allowed, list.bytes + i, sizeof allowed);
@@ -358,21 +393,75 @@ CK_RV C_GetObjectSize(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_U
     return rv;
 }
 
+/* Give a value to a caller who has a place for it, or asks for its length. */
+static CK_RV give(struct value value, CK_ATTRIBUTE *wanted)
+{
+    if (wanted->pValue && wanted->ulValueLen < value.size) {
+        wanted->ulValueLen = CK_UNAVAILABLE_INFORMATION;
+        return CKR_BUFFER_TOO_SMALL;
+    }
+    if (wanted->pValue && value.size) {
+        memcpy(wanted->pValue, value.bytes, value.size);
+    }
+    wanted->ulValueLen = value.size;
+    return CKR_OK;
+}
+
+/* Fill a caller's array of attributes: each has a place of its own, or asks for its length. */
+static CK_RV fill_array(const struct nested *nested, CK_BYTE *array)
+{
+    CK_RV rv = CKR_OK;
+
+    for (CK_ULONG i = 0; i < nested->count; ++i) {
+        const CK_ATTRIBUTE *const item = &nested->items[i];
+        CK_ATTRIBUTE wanted;
+        CK_RV given;
+
+        memcpy(&wanted, array + i * sizeof wanted, sizeof wanted);
+        wanted.type = item->type;
+        given = give((struct value){item->pValue, item->ulValueLen}, &wanted);
+        rv = given == CKR_OK ? rv : given;
+        memcpy(array + i * sizeof wanted, &wanted, sizeof wanted);
+    }
+    return rv;
+}
+
+static CK_RV show_nested(const struct attributes *attributes, CK_ATTRIBUTE *wanted)
+{
+    struct nested nested;
+    size_t size;
+    CK_RV rv = CKR_OK;
+
+    if (!nested_read(&nested, attributes, wanted->type)) {
+        wanted->ulValueLen = CK_UNAVAILABLE_INFORMATION;
+        return CKR_HOST_MEMORY;
+    }
+    size = nested.count * sizeof *nested.items;
+    if (wanted->pValue && wanted->ulValueLen < size) {
+        size = CK_UNAVAILABLE_INFORMATION;
+        rv = CKR_BUFFER_TOO_SMALL;
+    } else if (wanted->pValue) {
+        rv = fill_array(&nested, wanted->pValue);
+    }
+    wanted->ulValueLen = size;
+    attributes_free(&nested.list);
+    return rv;
+}
+
 static CK_RV show(const struct attributes *attributes, CK_ATTRIBUTE *wanted)
 {
     const struct value value = attributes_get(attributes, wanted->type);
-    CK_RV rv = CKR_OK;
+    CK_RV rv;
 
     if (rules_hides(attributes, wanted->type)) {
         rv = CKR_ATTRIBUTE_SENSITIVE;
     } else if (value.bytes == NULL) {
         rv = CKR_ATTRIBUTE_TYPE_INVALID;
-    } else if (wanted->pValue && wanted->ulValueLen < value.size) {
-        rv = CKR_BUFFER_TOO_SMALL;
-    } else if (wanted->pValue && value.size) {
-        memcpy(wanted->pValue, value.bytes, value.size);
+    } else {
+        return rules_is_nested(wanted->type) ? show_nested(attributes, wanted) :
+                                               give(value, wanted);
     }
-    wanted->ulValueLen = rv == CKR_OK ? value.size : CK_UNAVAILABLE_INFORMATION;
+    wanted->ulValueLen = CK_UNAVAILABLE_INFORMATION;
     return rv;
 }
 

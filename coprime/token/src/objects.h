@@ -12,6 +12,11 @@ CK_RV objects_check_access(const struct session *session, const struct attribute
 CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *template,
                             CK_ULONG count);
 
+/* Whether a session may add objects with these attributes, whose values by default are set. Comes
+   before what takes time. Without the module's lock. */
+CK_RV objects_check_new(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
+                        const struct attributes *lists, unsigned lists_count);
+
 /* Set what has a value by default, and where the object comes from: made here, or not. */
 CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism);
 

@@ -5,6 +5,7 @@
 
 #include <openssl/crypto.h>
 
+#include "blinding.h"
 #include "padding.h"
 #include "secret.h"
 
@@ -18,7 +19,6 @@ void operation_end(struct operation *operation)
     rsa_key_release(operation->key);
     EVP_MD_CTX_free(operation->digest);
     EVP_CIPHER_CTX_free(operation->cipher);
-    OPENSSL_cleanse(operation->tail, AES_BLOCK);
     secret_free(operation->collected);
     memset(operation, 0, sizeof *operation);
 }
@@ -150,7 +150,12 @@ CK_RV operation_update(struct operation *operation, enum operation_kind kind, co
 {
     const bool asked = operation->cipher && output == NULL;
 
-    operation->in_parts = operation->in_parts || !asked;
+    if (operation->parts == IN_ONE) {
+        return CKR_OPERATION_NOT_INITIALIZED;
+    }
+    if (!asked) {
+        operation->parts = IN_PARTS;
+    }
     if (operation->cipher) {
         return cipher_update(operation, kind, input, size, output, output_size);
     }
@@ -194,28 +199,35 @@ static CK_RV cipher_at_once(struct operation *operation, const uint8_t *input, s
     return rv;
 }
 
-/* The last block, which stays until there is room for it. */
-static CK_RV cipher_tail(struct operation *operation, uint8_t *output, CK_ULONG *output_size)
+/* The last block, of a copy: a caller who has no room for it may call again. Who asks for the length
+   is told the longest one, and may give more parts. */
+static CK_RV cipher_tail(const struct operation *operation, uint8_t *output, CK_ULONG *output_size)
 {
     const CK_ULONG room = *output_size;
+    EVP_CIPHER_CTX *context;
+    uint8_t tail[AES_BLOCK];
     int written = 0;
+    CK_RV rv = CKR_OK;
 
-    if (!operation->has_tail) {
-        if (EVP_CipherFinal_ex(operation->cipher, operation->tail, &written) != 1) {
-            return CKR_ENCRYPTED_DATA_INVALID;
-        }
-        operation->has_tail = true;
-        operation->tail_size = (size_t)written;
-    }
-    *output_size = operation->tail_size;
     if (output == NULL) {
+        *output_size = AES_BLOCK;
         return CKR_OK;
     }
-    if (room < operation->tail_size) {
-        return CKR_BUFFER_TOO_SMALL;
+    context = EVP_CIPHER_CTX_new();
+    if (context == NULL || EVP_CIPHER_CTX_copy(context, operation->cipher) != 1) {
+        rv = CKR_HOST_MEMORY;
+    } else if (EVP_CipherFinal_ex(context, tail, &written) != 1) {
+        rv = CKR_ENCRYPTED_DATA_INVALID;
+    } else {
+        *output_size = (CK_ULONG)written;
+        rv = room < *output_size ? CKR_BUFFER_TOO_SMALL : CKR_OK;
     }
-    memcpy(output, operation->tail, operation->tail_size);
-    return CKR_OK;
+    if (rv == CKR_OK) {
+        memcpy(output, tail, *output_size);
+    }
+    OPENSSL_cleanse(tail, sizeof tail);
+    EVP_CIPHER_CTX_free(context);
+    return rv;
 }
 
 static CK_RV cipher_finish(struct operation *operation, enum operation_kind kind, bool in_one,
@@ -368,6 +380,26 @@ static CK_RV encrypt(const struct context *context, struct operation *operation,
     return rv;
 }
 
+/* padded = ciphertext^d mod n. What comes back from the engine, and is verified with the public
+   exponent, is blinded: the padded message is in no computation whose time depends on it. */
+static CK_RV decrypt_blinded(const struct context *context, struct rsa_key *key,
+                             const uint8_t *ciphertext, uint8_t *padded)
+{
+    struct blinding blinding;
+    uint8_t blinded[MAX_RSA_BYTES];
+    CK_RV rv = CKR_FUNCTION_FAILED;
+
+    if (blinding_begin(&blinding, context->crypto, key, ciphertext, blinded)) {
+        rv = device_private(context->device, key, blinded, padded);
+    }
+    if (rv == CKR_OK && !blinding_undo(&blinding, key, padded, padded)) {
+        rv = CKR_FUNCTION_FAILED;
+    }
+    blinding_end(&blinding);
+    OPENSSL_cleanse(blinded, sizeof blinded);
+    return rv;
+}
+
 /* The message, which is as long as the modulus at most. */
 static CK_RV decrypt(const struct context *context, struct operation *operation,
                      const struct text *text, uint8_t *message, size_t *size)
@@ -384,7 +416,7 @@ static CK_RV decrypt(const struct context *context, struct operation *operation,
         rv = CKR_ENCRYPTED_DATA_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = device_private(context->device, key, text->bytes, padded);
+        rv = decrypt_blinded(context, key, text->bytes, padded);
     }
     if (rv == CKR_OK) {
         switch (operation->mechanism->scheme) {
@@ -434,9 +466,10 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
     size_t most;
     CK_RV rv;
 
-    if (in_one && operation->in_parts) {
-        return CKR_OPERATION_ACTIVE;
+    if (operation->parts == (in_one ? IN_PARTS : IN_ONE)) {
+        return in_one ? CKR_OPERATION_ACTIVE : CKR_OPERATION_NOT_INITIALIZED;
     }
+    operation->parts = in_one ? IN_ONE : IN_PARTS;
     if (operation->cipher) {
         return cipher_finish(operation, kind, in_one, input, size, output, output_size);
     }

@@ -16,19 +16,19 @@
 
 enum operation_kind { SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, OPERATIONS };
 
+/* How the input comes: the first call decides, also one that only asks for a length. */
+enum operation_parts { UNDECIDED, IN_ONE, IN_PARTS };
+
 struct operation {
     const struct mechanism *mechanism; /* null: none is under way */
     struct parameters parameters;
     struct rsa_key *key;
-    bool in_parts; /* Update was called */
+    enum operation_parts parts;
     bool needs_login; /* the key asks for the PIN each time */
+    uint64_t begun; /* greater for an operation that was begun later */
     EVP_MD_CTX *digest;
     EVP_CIPHER_CTX *cipher;
     size_t entered; /* bytes of input that a cipher had */
-    /* The last block of a cipher, which is kept while the caller makes room for it. */
-    bool has_tail;
-    uint8_t tail[AES_BLOCK];
-    size_t tail_size;
     /* What was given in parts, of what takes no more than a modulus. */
     uint8_t *collected;
     size_t collected_size;
@@ -58,10 +58,13 @@ void operation_end(struct operation *operation);
 CK_RV operation_update(struct operation *operation, enum operation_kind kind, const uint8_t *input,
                        size_t size, uint8_t *output, CK_ULONG *output_size);
 
-/* The result of all input, and of a last piece of it if `in_one` is set. `*output_size` is the room,
-   and becomes the length; a null `output` asks for the length only. With CKR_BUFFER_TOO_SMALL, and
-   after a question for the length, the operation goes on; otherwise the caller ends it. For VERIFY
-   `output` is the signature, which is read. */
+/* The result of all input; `in_one` if the whole input is given here. `*output_size` is the room, and
+   becomes the length; a null `output` asks for the length only. With CKR_BUFFER_TOO_SMALL, and after a
+   question for the length, the operation goes on; otherwise the caller ends it. For VERIFY `output` is
+   the signature, which is read.
+
+   CKR_OPERATION_ACTIVE if parts were given before; CKR_OPERATION_NOT_INITIALIZED, also of
+   operation_update, if a call had the whole input: there is no operation in parts then. */
 CK_RV operation_finish(const struct context *context, struct operation *operation,
                        enum operation_kind kind, bool in_one, const uint8_t *input, size_t size,
                        uint8_t *output, CK_ULONG *output_size);

@@ -22,7 +22,9 @@ static EVP_PKEY *key_of(const struct crypto *crypto, const struct attributes *at
     for (int i = 0; i < RSA_NUMBERS; ++i) {
         const struct value value = attributes_get(attributes, rsa_attributes[i]);
 
-        numbers[i] = value.bytes ? BN_bin2bn(value.bytes, (int)value.size, NULL) : NULL;
+        numbers[i] = value.bytes && value.size <= MAX_RSA_BYTES ?
+                         BN_bin2bn(value.bytes, (int)value.size, NULL) :
+                         NULL;
         done = done && numbers[i] &&
                OSSL_PARAM_BLD_push_BN(builder, rsa_parameters[i], numbers[i]) == 1;
     }

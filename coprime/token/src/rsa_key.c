@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
+#include "module.h"
 #include "secret.h"
 
 const CK_ATTRIBUTE_TYPE rsa_attributes[RSA_NUMBERS] = {
@@ -94,6 +95,14 @@ static uint32_t bits_of(const BIGNUM *number)
     return (uint32_t)BN_num_bits(number);
 }
 
+/* Whether a modulus and an exponent are such that everything that is computed with them has room:
+   arrays are as long as the longest modulus. */
+static bool has_bounds(const BIGNUM *n, const BIGNUM *e)
+{
+    return bits_of(n) >= MIN_RSA_BITS && bits_of(n) <= MAX_RSA_BITS && BN_is_odd(n) &&
+           BN_is_odd(e) && !BN_is_one(e) && BN_cmp(e, n) < 0;
+}
+
 static struct rsa_key *key_new(const BIGNUM *n, const BIGNUM *e)
 {
     static atomic_uint_fast64_t made;
@@ -142,7 +151,8 @@ struct rsa_key *rsa_key_public(const struct attributes *attributes)
     struct numbers numbers;
     struct rsa_key *key = NULL;
 
-    if (numbers_read(&numbers, attributes) && numbers.of[RSA_N] && numbers.of[RSA_E]) {
+    if (numbers_read(&numbers, attributes) && numbers.of[RSA_N] && numbers.of[RSA_E] &&
+        has_bounds(numbers.of[RSA_N], numbers.of[RSA_E])) {
         key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
     }
     numbers_free(&numbers);
@@ -203,16 +213,48 @@ static struct rsa_private *private_new(const struct crypto *crypto, const struct
     return made;
 }
 
+/* Whether the modulus is the product of the primes, and no other number is longer than what it is
+   taken modulo. The driver's arrays follow from the lengths of the modulus and the primes. */
+static bool fit_each_other(const struct numbers *numbers, BN_CTX *context)
+{
+    BIGNUM *const *const of = numbers->of;
+    const uint32_t p_bits = bits_of(of[RSA_P]), q_bits = bits_of(of[RSA_Q]);
+    BIGNUM *const product = BN_new();
+    const bool fit = product && BN_is_odd(of[RSA_P]) && BN_is_odd(of[RSA_Q]) && p_bits > 1 &&
+                     q_bits > 1 && bits_of(of[RSA_D]) <= bits_of(of[RSA_N]) &&
+                     bits_of(of[RSA_DP]) <= p_bits && bits_of(of[RSA_QINV]) <= p_bits &&
+                     bits_of(of[RSA_DQ]) <= q_bits &&
+                     BN_mul(product, of[RSA_P], of[RSA_Q], context) &&
+                     BN_cmp(product, of[RSA_N]) == 0;
+
+    BN_clear_free(product);
+    return fit;
+}
+
+/* Whether a private key's numbers are all there, and may be computed with. */
+static bool is_usable(const struct crypto *crypto, const struct numbers *numbers)
+{
+    BN_CTX *context;
+    bool usable;
+
+    for (int i = 0; i < RSA_NUMBERS; ++i) {
+        if (numbers->of[i] == NULL) {
+            return false;
+        }
+    }
+    context = BN_CTX_secure_new_ex(crypto->context);
+    usable = context && has_bounds(numbers->of[RSA_N], numbers->of[RSA_E]) &&
+             fit_each_other(numbers, context);
+    BN_CTX_free(context);
+    return usable;
+}
+
 struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes)
 {
     struct numbers numbers;
     struct rsa_key *key = NULL;
-    bool complete = numbers_read(&numbers, attributes);
 
-    for (int i = 0; i < RSA_NUMBERS; ++i) {
-        complete = complete && numbers.of[i];
-    }
-    if (complete) {
+    if (numbers_read(&numbers, attributes) && is_usable(crypto, &numbers)) {
         key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
     }
     if (key) {
@@ -255,16 +297,27 @@ bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result
     return done;
 }
 
-/* A modulus and an exponent that can be. */
+static bool allows_bits(uint32_t bits)
+{
+    return bits >= (uint32_t)(module_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&
+           bits <= MAX_RSA_BITS;
+}
+
+static bool allows_exponent(const BIGNUM *e)
+{
+    return module_allows(ALLOW_WEAK_RSA) || bits_of(e) > 16;
+}
+
+/* A modulus and an exponent that can be, and are allowed. */
 static CK_RV check_public(const BIGNUM *n, const BIGNUM *e)
 {
     if (n == NULL || e == NULL) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if (bits_of(n) < MIN_RSA_BITS || bits_of(n) > MAX_RSA_BITS) {
+    if (!allows_bits(bits_of(n))) {
         return CKR_KEY_SIZE_RANGE;
     }
-    if (!BN_is_odd(n) || !BN_is_odd(e) || BN_is_one(e) || BN_cmp(e, n) >= 0) {
+    if (!has_bounds(n, e) || !allows_exponent(e)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
     return CKR_OK;

@@ -16,7 +16,8 @@
 #include "cryptoki.h"
 
 /* Lengths of moduli in bits. */
-enum { MIN_RSA_BITS = 512, MAX_RSA_BITS = 4096, MAX_RSA_BYTES = MAX_RSA_BITS / 8 };
+enum { MIN_RSA_BITS = 512, STRONG_RSA_BITS = 1024, MAX_RSA_BITS = 4096 };
+enum { MAX_RSA_BYTES = MAX_RSA_BITS / 8 };
 
 /* The numbers of RFC 8017, in the order of their attributes in PKCS #11. */
 enum rsa_number { RSA_N, RSA_E, RSA_D, RSA_P, RSA_Q, RSA_DP, RSA_DQ, RSA_QINV, RSA_NUMBERS };
@@ -45,7 +46,8 @@ struct rsa_key {
     pthread_mutex_t lock;
 };
 
-/* A key from an object's attributes; null if its numbers are not there, or without memory. */
+/* A key from an object's attributes; null without memory, or if its numbers are not there, are out of
+   bounds, or do not fit each other: nothing that comes from a file is trusted. */
 struct rsa_key *rsa_key_public(const struct attributes *attributes);
 struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes);
 struct rsa_key *rsa_key_share(struct rsa_key *key);
@@ -64,7 +66,8 @@ CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e,
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
-/* Check the numbers of a public key: a modulus and an exponent that can be. */
+/* Check the numbers of a public key: a modulus and an exponent that can be, and are allowed. Fewer than
+   1024 bits, and exponents below 65537, are not unless the configuration says so. */
 CK_RV rsa_check_public(const struct attributes *attributes);
 
 /* Check the numbers of a private key, find those that are missing from n, d and e or from p, q and

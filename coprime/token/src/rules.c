@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "aes.h"
+#include "rsa_key.h"
+
 /* Classes, as bits. */
 enum {
     DATA = 1,
@@ -14,8 +17,9 @@ enum {
     ALL = DATA | CERTIFICATE | KEYS,
 };
 
-/* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. */
-enum form { BOOLEAN, NUMBER, INTEGER, BYTES, DATE, NUMBERS };
+/* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. A
+   template is an array of CK_ATTRIBUTE for callers, and a list here. */
+enum form { BOOLEAN, NUMBER, INTEGER, BYTES, DATE, NUMBERS, TEMPLATE };
 
 /* What an attribute has that no template names. */
 enum otherwise { NOTHING, NO, YES, EMPTY };
@@ -78,10 +82,14 @@ static const struct rule rules[] = {
     {CKA_VERIFY, PUBLIC | SECRET, ANYWHERE, BOOLEAN, YES, false},
     {CKA_VERIFY_RECOVER, PUBLIC, ANYWHERE, BOOLEAN, NO, false},
     {CKA_WRAP, PUBLIC | SECRET, ANYWHERE, BOOLEAN, NO, false},
-    {CKA_DECRYPT, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
+    /* What a key that wraps or unwraps keys is trusted with depends on this: it never changes. */
+    {CKA_DECRYPT, HIDEABLE, MADE, BOOLEAN, YES, false},
     {CKA_SIGN, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
     {CKA_SIGN_RECOVER, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
-    {CKA_UNWRAP, HIDEABLE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_UNWRAP, SECRET, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_UNWRAP, PRIVATE, MADE, BOOLEAN, NO, false},
+    {CKA_WRAP_TEMPLATE, PUBLIC | SECRET, MADE, TEMPLATE, NOTHING, false},
+    {CKA_UNWRAP_TEMPLATE, HIDEABLE, MADE, TEMPLATE, NOTHING, false},
     {CKA_SENSITIVE, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
     {CKA_EXTRACTABLE, HIDEABLE, ANYWHERE, BOOLEAN, NO, false},
     {CKA_ALWAYS_SENSITIVE, HIDEABLE, NOWHERE, BOOLEAN, NO, false},
@@ -144,6 +152,11 @@ static const struct rule *rule_of(CK_ATTRIBUTE_TYPE type, unsigned class, bool *
     return NULL;
 }
 
+static bool are_equal(struct value a, struct value b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
 /* Leave out the zeros in front of an integer. */
 static struct value integer_of(const void *bytes, size_t size)
 {
@@ -156,17 +169,16 @@ static struct value integer_of(const void *bytes, size_t size)
     return value;
 }
 
-static bool has_form(const CK_ATTRIBUTE *attribute, enum form form)
+static bool has_form(struct value value, enum form form)
 {
-    const CK_ULONG size = attribute->ulValueLen;
-    const CK_BYTE *const bytes = attribute->pValue;
+    const size_t size = value.size;
 
-    if (size > MAX_ATTRIBUTE || (bytes == NULL && size > 0)) {
+    if (size > MAX_ATTRIBUTE || (value.bytes == NULL && size > 0)) {
         return false;
     }
     switch (form) {
     case BOOLEAN:
-        return size == sizeof(CK_BBOOL) && bytes[0] <= CK_TRUE;
+        return size == sizeof(CK_BBOOL) && value.bytes[0] <= CK_TRUE;
     case NUMBER:
         return size == sizeof(CK_ULONG);
     case NUMBERS:
@@ -180,20 +192,95 @@ static bool has_form(const CK_ATTRIBUTE *attribute, enum form form)
     }
 }
 
-static CK_RV apply(struct attributes *attributes, const struct rule *rule,
-                   const CK_ATTRIBUTE *attribute, enum origin origin)
+bool rules_is_nested(CK_ATTRIBUTE_TYPE type)
+{
+    return type == CKA_WRAP_TEMPLATE || type == CKA_UNWRAP_TEMPLATE;
+}
+
+/* Whether an attribute with this value may be in a template for keys that are wrapped or unwrapped. */
+static bool may_be_nested(CK_ATTRIBUTE_TYPE type, struct value value)
+{
+    bool known;
+    const struct rule *const rule = rule_of(type, HIDEABLE, &known);
+
+    return rule && rule->form != TEMPLATE && has_form(value, rule->form);
+}
+
+/* Make a list of an array of CK_ATTRIBUTE. False without memory, or if it has an attribute that may
+   not be there, or one twice. */
+static bool encode_nested(struct attributes *list, struct value array)
+{
+    CK_ATTRIBUTE item;
+
+    if (array.size % sizeof item || array.size > MAX_NESTED * sizeof item ||
+        (array.bytes == NULL && array.size)) {
+        return false;
+    }
+    for (size_t at = 0; at < array.size; at += sizeof item) {
+        struct value value;
+        bool known;
+
+        memcpy(&item, array.bytes + at, sizeof item);
+        value = (struct value){item.pValue, item.ulValueLen};
+        if (!may_be_nested(item.type, value) || attributes_get(list, item.type).bytes) {
+            return false;
+        }
+        if (rule_of(item.type, HIDEABLE, &known)->form == INTEGER) {
+            value = integer_of(value.bytes, value.size);
+        }
+        if (!may_be_nested(item.type, value)) { /* zero is no number of a key */
+            return false;
+        }
+        if (!attributes_set(list, item.type, value.bytes, value.size)) {
+            return false;
+        }
+    }
+    return list->size <= MAX_ATTRIBUTE;
+}
+
+bool nested_read(struct nested *nested, const struct attributes *attributes,
+                 CK_ATTRIBUTE_TYPE type)
+{
+    const struct value stored = attributes_get(attributes, type);
+    CK_ATTRIBUTE_TYPE found;
+    struct value value;
+    size_t place = 0;
+
+    memset(nested, 0, sizeof *nested);
+    if (stored.bytes == NULL) {
+        return true;
+    }
+    if (!attributes_parse(&nested->list, stored.bytes, stored.size, true)) {
+        return false;
+    }
+    while (attributes_next(&nested->list, &place, &found, &value)) {
+        if (nested->count == MAX_NESTED || !may_be_nested(found, value) ||
+            template_find(nested->items, nested->count, found)) {
+            attributes_free(&nested->list);
+            return false;
+        }
+        nested->items[nested->count++] = (CK_ATTRIBUTE){found, (void *)value.bytes, value.size};
+    }
+    return true;
+}
+
+/* Whether a stored template can be read. */
+static bool is_sound_template(const struct attributes *list, CK_ATTRIBUTE_TYPE type)
+{
+    struct nested nested;
+    const bool sound = nested_read(&nested, list, type);
+
+    attributes_free(&nested.list);
+    return sound;
+}
+
+/* Set a value of the rule's form. */
+static CK_RV change(struct attributes *attributes, const struct rule *rule, struct value value,
+                    enum origin origin)
 {
     const struct value old = attributes_get(attributes, rule->type);
-    struct value value = {attribute->pValue, attribute->ulValueLen};
 
-    if (!has_form(attribute, rule->form)) {
-        return CKR_ATTRIBUTE_VALUE_INVALID;
-    }
-    if (rule->form == INTEGER) {
-        value = integer_of(value.bytes, value.size);
-    }
-    if (old.bytes && old.size == value.size &&
-        (value.size == 0 || memcmp(old.bytes, value.bytes, value.size) == 0)) {
+    if (old.bytes && are_equal(old, value)) {
         return CKR_OK; /* as it is */
     }
     if (!(rule->origins & (unsigned)origin)) {
@@ -207,7 +294,7 @@ static CK_RV apply(struct attributes *attributes, const struct rule *rule,
 
         /* These change in one direction only. */
         if ((now && (rule->type == CKA_SENSITIVE || rule->type == CKA_WRAP_WITH_TRUSTED ||
-                     rule->type == CKA_PRIVATE)) ||
+                     rule->type == CKA_PRIVATE || rule->type == CKA_ALWAYS_AUTHENTICATE)) ||
             (!now && (rule->type == CKA_EXTRACTABLE || rule->type == CKA_COPYABLE ||
                       rule->type == CKA_MODIFIABLE))) {
             return CKR_ATTRIBUTE_READ_ONLY;
@@ -215,6 +302,27 @@ static CK_RV apply(struct attributes *attributes, const struct rule *rule,
     }
     return attributes_set(attributes, rule->type, value.bytes, value.size) ? CKR_OK :
                                                                              CKR_HOST_MEMORY;
+}
+
+static CK_RV apply(struct attributes *attributes, const struct rule *rule,
+                   const CK_ATTRIBUTE *attribute, enum origin origin)
+{
+    struct value value = {attribute->pValue, attribute->ulValueLen};
+    struct attributes nested = {.secret = true};
+    CK_RV rv = CKR_ATTRIBUTE_VALUE_INVALID;
+
+    if (rule->form == TEMPLATE) {
+        if (encode_nested(&nested, value)) {
+            rv = change(attributes, rule, (struct value){nested.bytes, nested.size}, origin);
+        }
+    } else if (has_form(value, rule->form)) {
+        if (rule->form == INTEGER) {
+            value = integer_of(value.bytes, value.size);
+        }
+        rv = change(attributes, rule, value, origin);
+    }
+    attributes_free(&nested);
+    return rv;
 }
 
 CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
@@ -236,6 +344,23 @@ CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum ori
     return CKR_OK;
 }
 
+/* What a boolean is by default. Who can decrypt with a key that wraps reads what it wraps, and who can
+   encrypt with one that unwraps chooses what it unwraps: no template gets that without asking. */
+static bool boolean_by_default(const struct attributes *attributes, const struct rule *rule,
+                               unsigned class)
+{
+    const bool unwraps = attributes_bool(attributes, CKA_UNWRAP, false);
+
+    switch (rule->type) {
+    case CKA_DECRYPT:
+        return !unwraps && !attributes_bool(attributes, CKA_WRAP, false);
+    case CKA_ENCRYPT:
+        return class != SECRET || !unwraps;
+    default:
+        return rule->otherwise == YES;
+    }
+}
+
 bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
 {
     const unsigned bit = class_bit(class);
@@ -253,7 +378,8 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
         } else if (rule->form == NUMBER) {
             set = attributes_set_ulong(attributes, rule->type, 0);
         } else {
-            set = attributes_set_bool(attributes, rule->type, rule->otherwise == YES);
+            set = attributes_set_bool(attributes, rule->type,
+                                      boolean_by_default(attributes, rule, bit));
         }
         if (!set) {
             return false;
@@ -262,15 +388,84 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
     return true;
 }
 
+/* Whether a stored value has the form of its rule. No integer is longer than a modulus. */
+static bool is_sound(struct value value, const struct rule *rule)
+{
+    return has_form(value, rule->form) && (rule->form != INTEGER || value.size <= MAX_RSA_BYTES);
+}
+
+/* Whether a secret key has a value, of a length that its kind of key can have. */
+static bool has_secret_value(const struct attributes *list)
+{
+    const struct value value = attributes_get(list, CKA_VALUE);
+    const CK_KEY_TYPE type = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE);
+
+    return value.bytes && type != UNAVAILABLE && (type != CKK_AES || aes_has_size(value.size)) &&
+           attributes_ulong(list, CKA_VALUE_LEN, value.size) == value.size;
+}
+
+/* Whether an RSA key has its numbers: the first `count`. */
+static bool has_numbers(const struct attributes *list, int count)
+{
+    bool complete = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+
+    for (int i = 0; i < count; ++i) {
+        complete = complete && attributes_get(list, rsa_attributes[i]).bytes;
+    }
+    return complete;
+}
+
+bool rules_accept(const struct attributes *list)
+{
+    const unsigned class = class_bit(attributes_ulong(list, CKA_CLASS, UNAVAILABLE));
+    bool known, seen[RULES] = {false};
+    CK_ATTRIBUTE_TYPE type;
+    struct value value;
+    size_t place = 0;
+
+    while (attributes_next(list, &place, &type, &value)) {
+        const struct rule *const rule = rule_of(type, class, &known);
+
+        if (rule == NULL || seen[rule - rules] || !is_sound(value, rule) ||
+            (rule->form == TEMPLATE && !is_sound_template(list, type))) {
+            return false;
+        }
+        seen[rule - rules] = true;
+    }
+    switch (class) {
+    case PUBLIC:
+        return has_numbers(list, RSA_E + 1);
+    case PRIVATE:
+        return has_numbers(list, RSA_NUMBERS);
+    case SECRET:
+        return has_secret_value(list);
+    default:
+        return class != 0;
+    }
+}
+
 bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type)
 {
-    bool known;
-    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
-    const struct rule *const rule = rule_of(type, class_bit(class), &known);
+    const unsigned class = class_bit(attributes_ulong(attributes, CKA_CLASS, UNAVAILABLE));
+    bool hidden = false;
 
-    return rule && rule->hidden &&
-           (attributes_bool(attributes, CKA_SENSITIVE, true) ||
-            !attributes_bool(attributes, CKA_EXTRACTABLE, false));
+    for (size_t i = 0; i < RULES; ++i) { /* of an unknown class: what any class hides */
+        hidden = hidden || (rules[i].type == type && rules[i].hidden &&
+                            (class == 0 || rules[i].classes & class));
+    }
+    return hidden && (attributes_bool(attributes, CKA_SENSITIVE, true) ||
+                      !attributes_bool(attributes, CKA_EXTRACTABLE, false));
+}
+
+/* Whether a stored template is that of a caller. */
+static bool is_template(struct value stored, struct value array)
+{
+    struct attributes list = {.secret = true};
+    const bool is = encode_nested(&list, array) &&
+                    are_equal(stored, (struct value){list.bytes, list.size});
+
+    attributes_free(&list);
+    return is;
 }
 
 bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count)
@@ -290,8 +485,8 @@ bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *templa
         if (rule && rule->form == INTEGER) {
             sought = integer_of(sought.bytes, sought.size);
         }
-        if (found.size != sought.size ||
-            (found.size && memcmp(found.bytes, sought.bytes, found.size) != 0)) {
+        if (rule && rule->form == TEMPLATE ? !is_template(found, sought) :
+                                             !are_equal(found, sought)) {
             return false;
         }
     }

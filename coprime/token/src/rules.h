@@ -12,6 +12,11 @@ enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 1
 /* Whether there are objects of this class. */
 bool rules_has_class(CK_OBJECT_CLASS class);
 
+/* Whether a list that was stored is an object as this module makes them: its class is known, each of
+   its attributes belongs to the class, has its form and a length within bounds, and is there once;
+   and a key has the numbers or the value of its kind. */
+bool rules_accept(const struct attributes *list);
+
 /* Add what a template says to the attributes of an object of a class. CKR_ATTRIBUTE_TYPE_INVALID,
    CKR_ATTRIBUTE_VALUE_INVALID, CKR_ATTRIBUTE_READ_ONLY, CKR_TEMPLATE_INCONSISTENT. */
 CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
@@ -25,6 +30,23 @@ bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type);
 
 /* Whether an object is what a search asks for. */
 bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count);
+
+/* A template that an attribute has as its value, such as CKA_WRAP_TEMPLATE, as callers have it: the
+   items point into the list, which the reader frees. */
+enum { MAX_NESTED = 32 };
+
+struct nested {
+    struct attributes list;
+    CK_ATTRIBUTE items[MAX_NESTED];
+    CK_ULONG count;
+};
+
+/* Whether an attribute's value is a template. In a list it is a list itself. */
+bool rules_is_nested(CK_ATTRIBUTE_TYPE type);
+
+/* Read one; empty if it is not there. False without memory, or if its list is none. */
+bool nested_read(struct nested *nested, const struct attributes *attributes,
+                 CK_ATTRIBUTE_TYPE type);
 
 /* One attribute of a template; null if it is not there. */
 const CK_ATTRIBUTE *template_find(const CK_ATTRIBUTE *template, CK_ULONG count,

@@ -1,4 +1,5 @@
 /* Opening and closing sessions, logging in and out. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "module.h"
@@ -134,23 +135,27 @@ CK_RV C_GetSessionInfo(CK_SESSION_HANDLE hSession, CK_SESSION_INFO_PTR pInfo)
     return pInfo ? CKR_OK : CKR_ARGUMENTS_BAD;
 }
 
-/* The PIN once more, for the operation that is under way. */
+/* The PIN once more, for one operation: of those that need it, the one that was begun last. */
 static CK_RV log_in_for_operation(struct session *session, const CK_UTF8CHAR *pin, CK_ULONG size)
 {
+    struct operation *last = NULL;
     uint8_t master[SEAL_KEY];
-    bool needed = false;
     CK_RV rv;
 
     for (int i = 0; i < OPERATIONS; ++i) {
-        needed = needed || session->operations[i].needs_login;
+        struct operation *const operation = &session->operations[i];
+
+        if (operation->needs_login && (last == NULL || operation->begun > last->begun)) {
+            last = operation;
+        }
     }
-    if (!needed) {
+    if (last == NULL) {
         return CKR_OPERATION_NOT_INITIALIZED;
     }
     rv = token_check_pin(session->token, USER, pin, size, master);
     OPENSSL_cleanse(master, sizeof master);
-    for (int i = 0; rv == CKR_OK && i < OPERATIONS; ++i) {
-        session->operations[i].needs_login = false;
+    if (rv == CKR_OK) {
+        last->needs_login = false;
     }
     return rv;
 }
@@ -264,6 +269,10 @@ CK_RV C_SessionCancel(CK_SESSION_HANDLE hSession, CK_FLAGS flags)
         if (flags & kinds[i]) {
             operation_end(&session->operations[i]);
         }
+    }
+    if (flags & CKF_FIND_OBJECTS) {
+        free(session->found);
+        session->found = NULL;
     }
     session_end(session);
     return rv;

@@ -168,6 +168,9 @@ CK_RV C_GetMechanismInfo(CK_SLOT_ID slotID, CK_MECHANISM_TYPE type, CK_MECHANISM
     }
     if (mechanism) {
         *pInfo = mechanism->info;
+        if (pInfo->ulMinKeySize == MIN_RSA_BITS && !module_allows(ALLOW_WEAK_RSA)) {
+            pInfo->ulMinKeySize = STRONG_RSA_BITS;
+        }
     }
     return end(mechanism ? CKR_OK : CKR_MECHANISM_INVALID);
 }

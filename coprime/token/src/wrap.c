@@ -1,6 +1,8 @@
 /* Keys that leave the token under another key, or come to it. */
 #include <string.h>
 
+#include <openssl/crypto.h>
+
 #include "aes.h"
 #include "module.h"
 #include "objects.h"
@@ -17,16 +19,60 @@ struct wrapper {
     struct rsa_key *rsa;
     uint8_t key[32];
     size_t key_size;
+    bool trusted;
+    bool decrypts; /* who may use it can read what it wraps */
+    struct nested template; /* CKA_WRAP_TEMPLATE or CKA_UNWRAP_TEMPLATE */
 };
 
 static void wrapper_end(struct wrapper *wrapper)
 {
+    attributes_free(&wrapper->template.list);
     rsa_key_release(wrapper->rsa);
     secret_free(wrapper);
 }
 
+/* Whether an attribute of two objects has the same value. */
+static bool has_same(const struct attributes *a, const struct attributes *b,
+                     CK_ATTRIBUTE_TYPE type)
+{
+    const struct value of_a = attributes_get(a, type), of_b = attributes_get(b, type);
+
+    return of_a.bytes && of_b.bytes && of_a.size == of_b.size &&
+           CRYPTO_memcmp(of_a.bytes, of_b.bytes, of_a.size) == 0;
+}
+
+/* Whether a key decrypts for its user, or is shown to its user, who then decrypts elsewhere. A private
+   key can also sign, which is the same operation, unless it is one that unwraps: those do not sign
+   without padding. */
+static bool decrypts(const struct attributes *key, bool is_private)
+{
+    return attributes_bool(key, CKA_DECRYPT, true) ||
+           !rules_hides(key, is_private ? CKA_PRIVATE_EXPONENT : CKA_VALUE) ||
+           (is_private && !attributes_bool(key, CKA_UNWRAP, false));
+}
+
+/* Whether what a key wraps can be decrypted by means of the token: with the key itself or a copy of it,
+   or with the private key of a public one. With the module's lock. */
+static bool is_read_here(const struct token *token, const struct attributes *wrapping)
+{
+    const bool is_public = attributes_ulong(wrapping, CKA_CLASS, CKO_DATA) == CKO_PUBLIC_KEY;
+    const CK_OBJECT_CLASS class = is_public ? CKO_PRIVATE_KEY : CKO_SECRET_KEY;
+
+    for (const struct object *object = token->objects; object; object = object->next) {
+        const struct attributes *const other = &object->attributes;
+
+        if (attributes_ulong(other, CKA_CLASS, CKO_DATA) == class &&
+            has_same(wrapping, other, is_public ? CKA_MODULUS : CKA_VALUE) &&
+            decrypts(other, is_public)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Find the key, and read what the object says of it. With the module's lock. */
 static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool wraps,
-                          struct wrapper *wrapper, bool *trusted)
+                          struct wrapper *wrapper)
 {
     const bool is_aes = wrapper->mechanism->scheme == AES;
     const CK_OBJECT_CLASS rsa_class = wraps ? CKO_PUBLIC_KEY : CKO_PRIVATE_KEY;
@@ -44,13 +90,22 @@ static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool
     if (rv != CKR_OK) {
         return rv;
     }
-    *trusted = attributes_bool(&object->attributes, CKA_TRUSTED, false);
+    wrapper->trusted = attributes_bool(&object->attributes, CKA_TRUSTED, false);
+    wrapper->decrypts = wraps ? is_read_here(session->token, &object->attributes) :
+                                attributes_bool(&object->attributes, CKA_DECRYPT, false);
+    if (!nested_read(&wrapper->template, &object->attributes,
+                     wraps ? CKA_WRAP_TEMPLATE : CKA_UNWRAP_TEMPLATE)) {
+        return CKR_HOST_MEMORY;
+    }
     if (!is_aes) {
         if (attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false)) {
             return CKR_USER_NOT_LOGGED_IN; /* there is no call in which the PIN could be given */
         }
         wrapper->rsa = object_key(session->token->crypto, object);
-        return wrapper->rsa ? CKR_OK : CKR_HOST_MEMORY;
+        if (wrapper->rsa == NULL) {
+            return wraps ? CKR_WRAPPING_KEY_TYPE_INCONSISTENT : CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT;
+        }
+        return CKR_OK;
     }
     value = attributes_get(&object->attributes, CKA_VALUE);
     if (!aes_has_size(value.size)) {
@@ -150,35 +205,54 @@ static CK_RV wrap(const struct context *context, struct wrapper *wrapper, const 
     return rv;
 }
 
+/* Whether a key may leave the token under this one. */
+static CK_RV check_wrapped(const struct attributes *key, const struct wrapper *wrapper)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(key, CKA_CLASS, CKO_DATA);
+    const enum scheme scheme = wrapper->mechanism->scheme;
+
+    if (class != CKO_SECRET_KEY && class != CKO_PRIVATE_KEY) {
+        return CKR_KEY_NOT_WRAPPABLE;
+    }
+    if (!attributes_bool(key, CKA_EXTRACTABLE, false)) {
+        return CKR_KEY_UNEXTRACTABLE;
+    }
+    if (!rules_match(key, wrapper->template.items, wrapper->template.count)) {
+        return CKR_KEY_HANDLE_INVALID; /* as the standard has it */
+    }
+    if (attributes_bool(key, CKA_WRAP_WITH_TRUSTED, false) && !wrapper->trusted) {
+        return CKR_KEY_NOT_WRAPPABLE;
+    }
+    if (wrapper->decrypts && attributes_bool(key, CKA_SENSITIVE, true) &&
+        !module_allows(ALLOW_REVEAL_WRAPPED)) {
+        return CKR_KEY_NOT_WRAPPABLE;
+    }
+    return class == CKO_PRIVATE_KEY && (scheme == PKCS1 || scheme == OAEP) ?
+               CKR_KEY_NOT_WRAPPABLE :
+               CKR_OK;
+}
+
 /* The bytes of a key that may leave, in secret memory. */
-static CK_RV encode_key(struct session *session, const struct mechanism *mechanism,
-                        CK_OBJECT_HANDLE handle, bool trusted, uint8_t **plain, size_t *size)
+static CK_RV encode_key(struct session *session, const struct wrapper *wrapper,
+                        CK_OBJECT_HANDLE handle, uint8_t **plain, size_t *size)
 {
     const struct object *const object = objects_find(session, handle);
-    CK_OBJECT_CLASS class;
     struct value value;
+    CK_RV rv;
 
     if (object == NULL) {
         return CKR_KEY_HANDLE_INVALID;
     }
-    class = attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA);
-    if (class != CKO_SECRET_KEY && class != CKO_PRIVATE_KEY) {
-        return CKR_KEY_NOT_WRAPPABLE;
+    rv = check_wrapped(&object->attributes, wrapper);
+    if (rv != CKR_OK) {
+        return rv;
     }
-    if (!attributes_bool(&object->attributes, CKA_EXTRACTABLE, false)) {
-        return CKR_KEY_UNEXTRACTABLE;
-    }
-    if ((attributes_bool(&object->attributes, CKA_WRAP_WITH_TRUSTED, false) && !trusted) ||
-        (class == CKO_PRIVATE_KEY &&
-         (mechanism->scheme == PKCS1 || mechanism->scheme == OAEP))) {
-        return CKR_KEY_NOT_WRAPPABLE;
-    }
-    if (class == CKO_PRIVATE_KEY) {
+    if (attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY) {
         *plain = pkcs8_encode(session->token->crypto, &object->attributes, size);
         return *plain ? CKR_OK : CKR_HOST_MEMORY;
     }
     value = attributes_get(&object->attributes, CKA_VALUE);
-    *plain = secret_allocate(value.size);
+    *plain = value.bytes ? secret_allocate(value.size) : NULL;
     if (*plain == NULL) {
         return CKR_HOST_MEMORY;
     }
@@ -196,7 +270,6 @@ CK_RV C_WrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     struct session *session;
     uint8_t *plain = NULL;
     size_t size = 0;
-    bool trusted = false;
     CK_RV rv = session_begin(hSession, &session);
 
     if (rv != CKR_OK) {
@@ -207,10 +280,10 @@ CK_RV C_WrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
                                           CKR_ARGUMENTS_BAD;
     module_lock();
     if (rv == CKR_OK) {
-        rv = find_wrapper(session, hWrappingKey, true, wrapper, &trusted);
+        rv = find_wrapper(session, hWrappingKey, true, wrapper);
     }
     if (rv == CKR_OK) {
-        rv = encode_key(session, wrapper->mechanism, hKey, trusted, &plain, &size);
+        rv = encode_key(session, wrapper, hKey, &plain, &size);
     }
     module_unlock();
     if (rv == CKR_OK) {
@@ -272,23 +345,39 @@ static CK_RV unwrap(const struct context *context, struct wrapper *wrapper, cons
     return rv == CKR_ENCRYPTED_DATA_INVALID ? CKR_WRAPPED_KEY_INVALID : rv;
 }
 
-/* Make an object's attributes of a template and the bytes of the key. */
-static CK_RV decode_key(const struct crypto *crypto, const CK_ATTRIBUTE *template, CK_ULONG count,
-                        const uint8_t *plain, size_t size, struct attributes *made)
+/* The class that a template asks for; or else the one of the unwrapping key's template. */
+static CK_RV read_class(const CK_ATTRIBUTE *template, CK_ULONG count, const struct nested *nested,
+                        CK_OBJECT_CLASS *class)
 {
-    const CK_ATTRIBUTE *const class_of = template_find(template, count, CKA_CLASS);
-    CK_OBJECT_CLASS class;
-    CK_KEY_TYPE type;
-    CK_RV rv;
+    const CK_ATTRIBUTE *found = template_find(template, count, CKA_CLASS);
 
-    if (class_of == NULL || class_of->pValue == NULL || class_of->ulValueLen != sizeof class) {
+    if (found == NULL) {
+        found = template_find(nested->items, nested->count, CKA_CLASS);
+    }
+    if (found == NULL || found->pValue == NULL || found->ulValueLen != sizeof *class) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    memcpy(&class, class_of->pValue, sizeof class);
-    if (class != CKO_SECRET_KEY && class != CKO_PRIVATE_KEY) {
-        return CKR_TEMPLATE_INCONSISTENT;
+    memcpy(class, found->pValue, sizeof *class);
+    return *class == CKO_SECRET_KEY || *class == CKO_PRIVATE_KEY ? CKR_OK :
+                                                                  CKR_TEMPLATE_INCONSISTENT;
+}
+
+/* The attributes of an object that will be unwrapped, without its numbers or its value: what the
+   unwrapping key's template says, and what the caller's adds to it. */
+static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *template,
+                             CK_ULONG count, struct attributes *made)
+{
+    const struct nested *const nested = &wrapper->template;
+    CK_OBJECT_CLASS class;
+    CK_KEY_TYPE type;
+    CK_RV rv = read_class(template, count, nested, &class);
+
+    if (rv == CKR_OK) {
+        rv = rules_apply(made, class, UNWRAPPED, nested->items, nested->count);
     }
-    rv = rules_apply(made, class, UNWRAPPED, template, count);
+    if (rv == CKR_OK) {
+        rv = rules_apply(made, class, UNWRAPPED, template, count);
+    }
     if (rv != CKR_OK) {
         return rv;
     }
@@ -296,12 +385,26 @@ static CK_RV decode_key(const struct crypto *crypto, const CK_ATTRIBUTE *templat
     if (type == UNAVAILABLE) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if (class == CKO_PRIVATE_KEY) {
-        rv = type == CKK_RSA ? pkcs8_decode(crypto, plain, size, made) : CKR_TEMPLATE_INCONSISTENT;
+    if ((class == CKO_PRIVATE_KEY && type != CKK_RSA) ||
+        (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true) &&
+         !module_allows(ALLOW_REVEAL_WRAPPED))) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
+    return objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
+}
+
+/* Add the bytes of the key. */
+static CK_RV decode_key(const struct crypto *crypto, const uint8_t *plain, size_t size,
+                        struct attributes *made)
+{
+    const bool is_aes = attributes_ulong(made, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
+
+    if (attributes_ulong(made, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY) {
+        const CK_RV rv = pkcs8_decode(crypto, plain, size, made);
+
         return rv == CKR_OK ? rsa_complete_private(crypto, made) : rv;
     }
-    if (attributes_ulong(made, CKA_VALUE_LEN, size) != size ||
-        (type == CKK_AES && !aes_has_size(size))) {
+    if (attributes_ulong(made, CKA_VALUE_LEN, size) != size || (is_aes && !aes_has_size(size))) {
         return CKR_WRAPPED_KEY_INVALID;
     }
     return attributes_set(made, CKA_VALUE, plain, size) &&
@@ -321,7 +424,6 @@ CK_RV C_UnwrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     struct session *session;
     uint8_t *plain = NULL;
     size_t size = 0;
-    bool trusted;
     CK_RV rv = session_begin(hSession, &session);
 
     if (rv != CKR_OK) {
@@ -337,19 +439,22 @@ CK_RV C_UnwrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     }
     module_lock();
     if (rv == CKR_OK) {
-        rv = find_wrapper(session, hUnwrappingKey, false, wrapper, &trusted);
+        rv = find_wrapper(session, hUnwrappingKey, false, wrapper);
     }
     module_unlock();
     if (rv == CKR_OK) {
+        rv = begin_unwrapped(wrapper, pTemplate, ulAttributeCount, &made);
+    }
+    if (rv == CKR_OK) {
+        rv = objects_check_new(session, pTemplate, ulAttributeCount, &made, 1);
+    }
+    if (rv == CKR_OK) { /* now an engine works, and primes are tested */
         plain = secret_allocate(ulWrappedKeyLen + MAX_RSA_BYTES + 2 * AES_BLOCK);
         rv = plain ? unwrap(&context, wrapper, pWrappedKey, ulWrappedKeyLen, plain, &size) :
                      CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK) {
-        rv = decode_key(context.crypto, pTemplate, ulAttributeCount, plain, size, &made);
-    }
-    if (rv == CKR_OK) {
-        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
+        rv = decode_key(context.crypto, plain, size, &made);
     }
     secret_free(plain);
     if (rv == CKR_OK) {

@@ -1,0 +1,146 @@
+"""What the token refuses unless its configuration allows it, and what it checks before it works."""
+
+import ctypes
+import secrets
+from dataclasses import replace
+
+import pytest
+from cryptography.hazmat.primitives import keywrap, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.token import cryptoki
+from tests.token.cryptoki import open_session, running
+from tests.token.test_keys import refused
+
+pytestmark = pytest.mark.xdist_group("token")
+
+KWP = cryptoki.AES_KEY_WRAP_KWP
+OF_RSA = {cryptoki.CLASS: cryptoki.PRIVATE_KEY, cryptoki.KEY_TYPE: cryptoki.RSA}
+OF_AES = {cryptoki.CLASS: cryptoki.SECRET_KEY, cryptoki.KEY_TYPE: cryptoki.AES}
+NO_ENGINE = {"COPRIME_TOKEN_DEVICE": "sim:/no/such/library.so"}
+
+
+def allowing(token, words, **settings):
+    return replace(token, settings={"COPRIME_TOKEN_ALLOW": words, **settings})
+
+
+class MechanismInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_ulong) for name in ("shortest", "longest", "flags")]
+
+
+def shortest(session):
+    """The length of the shortest RSA key in bits, as the mechanism has it."""
+    info = MechanismInfo()
+    slot, mechanism = ctypes.c_ulong(0), ctypes.c_ulong(cryptoki.RSA_PKCS)
+    session.module.call("C_GetMechanismInfo", slot, mechanism, ctypes.byref(info))
+    return info.shortest
+
+
+def public_key(bits, e):
+    """The template of a public key: any odd number is a modulus here."""
+    return {
+        cryptoki.CLASS: cryptoki.PUBLIC_KEY,
+        cryptoki.KEY_TYPE: cryptoki.RSA,
+        cryptoki.MODULUS: cryptoki.bytes_of(1 << bits - 1 | 1),
+        cryptoki.PUBLIC_EXPONENT: cryptoki.bytes_of(e),
+    }
+
+
+def wrapped_by(key, value):
+    """A key as PKCS #8, wrapped outside of the token."""
+    encoded = key.private_bytes(
+        serialization.Encoding.DER,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return keywrap.aes_key_wrap_with_padding(value, encoded)
+
+
+def test_weak_keys_are_not_taken(token):
+    """Of fewer than 1024 bits, or with an exponent below 65537: imported or unwrapped."""
+    weak = rsa.generate_private_key(3, 1024)
+    with running(allowing(token, "")) as session:
+        session.login()
+        assert shortest(session) == 1024
+        for bits, e, code in (
+            (512, 65537, cryptoki.KEY_SIZE_RANGE),
+            (1023, 65537, cryptoki.KEY_SIZE_RANGE),
+            (4097, 65537, cryptoki.KEY_SIZE_RANGE),
+            (1024, 3, cryptoki.ATTRIBUTE_VALUE_INVALID),
+            (1024, 65535, cryptoki.ATTRIBUTE_VALUE_INVALID),
+        ):
+            with refused(code):
+                session.create(public_key(bits, e))
+            with refused(code):
+                session.create(public_key(bits, e) | OF_RSA | {cryptoki.PRIVATE_EXPONENT: b"\3"})
+        session.create(public_key(1024, 65537))
+        value = bytes(range(32))
+        by = session.create(OF_AES | {cryptoki.VALUE: value, cryptoki.UNWRAP: True})
+        with refused(cryptoki.ATTRIBUTE_VALUE_INVALID):
+            session.unwrap(KWP, by, wrapped_by(weak, value), OF_RSA)
+        strong = rsa.generate_private_key(65537, 1024)
+        session.unwrap(KWP, by, wrapped_by(strong, value), OF_RSA)
+
+
+def test_weak_keys_are_taken_if_they_are_allowed(token):
+    weak = rsa.generate_private_key(3, 1024)
+    with running(allowing(token, "weak-rsa")) as session:
+        session.login()
+        assert shortest(session) == 512
+        session.create(public_key(512, 3))
+        session.import_pair(weak)
+        with refused(cryptoki.KEY_SIZE_RANGE):
+            session.create(public_key(511, 65537))
+        with refused(cryptoki.KEY_SIZE_RANGE):
+            session.create(public_key(8192, 65537))
+
+
+def test_what_is_wrapped_is_read_if_that_is_allowed(token):
+    """A key that decrypts wraps sensitive keys, and one that does not unwraps open ones."""
+    with running(allowing(token, "reveal-wrapped")) as session:
+        session.login()
+        template = {cryptoki.VALUE_LEN: 32, cryptoki.WRAP: True, cryptoki.UNWRAP: True}
+        both = session.generate_aes(template | {cryptoki.DECRYPT: True})
+        only = session.generate_aes(template)
+        key = session.generate_aes({cryptoki.VALUE_LEN: 16, cryptoki.EXTRACTABLE: True})
+        session.wrap(KWP, both, key)
+        shown = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
+        made = session.unwrap(KWP, only, session.wrap(KWP, only, key), OF_AES | shown)
+        assert len(session.get(made, cryptoki.VALUE)) == 16
+
+
+def test_who_may_not_import_is_refused_before_primes_are_sought(token):
+    """Numbers from which the primes would have to be found, in vain."""
+    numbers = {
+        cryptoki.MODULUS: cryptoki.bytes_of(1 << 4095 | secrets.randbits(4000) << 1 | 1),
+        cryptoki.PUBLIC_EXPONENT: cryptoki.bytes_of(65537),
+        cryptoki.PRIVATE_EXPONENT: cryptoki.bytes_of(1 << 4000 | 1),
+    }
+    with running(token) as session:
+        with refused(cryptoki.USER_NOT_LOGGED_IN):
+            session.create(OF_RSA | numbers)
+        session.create(public_key(1024, 65537))  # nobody need be logged in for that
+        session.login()
+        with (
+            open_session(session.module, writes=False) as reading,
+            refused(cryptoki.SESSION_READ_ONLY),
+        ):
+            reading.create(OF_RSA | numbers | {cryptoki.TOKEN: True})
+        with refused(cryptoki.ATTRIBUTE_VALUE_INVALID):
+            session.create(OF_RSA | numbers)
+
+
+def test_who_may_not_unwrap_is_refused_before_the_engine_works(token):
+    """There is none: asking it would be a device's error."""
+    with running(allowing(token, "weak-rsa", **NO_ENGINE)) as session:
+        session.login()
+        _, private = session.generate_pair(private={cryptoki.UNWRAP: True}, bits=1000)
+        with open_session(session.module, writes=False) as reading:
+            for template, code in (
+                (OF_AES | {cryptoki.TOKEN: True}, cryptoki.SESSION_READ_ONLY),
+                (OF_AES | {cryptoki.TRUSTED: True}, cryptoki.ATTRIBUTE_READ_ONLY),
+                (OF_AES | {cryptoki.SENSITIVE: False}, cryptoki.TEMPLATE_INCONSISTENT),
+                (OF_AES, cryptoki.DEVICE_ERROR),
+            ):
+                with refused(code):
+                    reading.unwrap(cryptoki.RSA_PKCS, private, b"\1" * 125, template)
