@@ -6,18 +6,23 @@ themselves ("direct"), or use it through `p11-kit server`.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from ctypes import byref, c_ulong
 from pathlib import Path
 
 import pytest
 
+from coprime.token.module import Module, TokenError
 from tests.openssl import openssl
+from tests.token.cryptoki import DEVICE_ERROR, OK, TOKEN_NOT_RECOGNIZED
 from tests.token.tokens import PIN, Token
 
 pytestmark = pytest.mark.xdist_group("token")
@@ -343,23 +348,83 @@ def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
     assert len({*signatures}) == 1
 
 
-@pytest.mark.slow
-def test_nginx(keyed, certificate, tmp_path):
+@contextlib.contextmanager
+def nginx(token, certificate, folder, *, user=None, variables=("COPRIME_TOKEN_DIR",)):
+    """nginx with these variables for its workers, which run as this user; its port and its log."""
     need("nginx", "nginx-light")
-    port = free_port()
-    (tmp_path / "nginx.conf").write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/log; worker_processes 2;\n"
-        f"{'user root;' if os.getuid() == 0 else ''}\n"
-        "env PKCS11_MODULE_PATH; env COPRIME_TOKEN_DIR; ssl_engine pkcs11; events {}\n"
+    need_engine()
+    port, log = free_port(), folder / "log"
+    variables = ("PKCS11_MODULE_PATH", "COPRIME_TOKEN_DEBUG", *variables)
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {log}; worker_processes 2;\n"
+        f"{f'user {user};' if user else ''}\n"
+        f"{' '.join(f'env {name};' for name in variables)} ssl_engine pkcs11; events {{}}\n"
         "http { access_log off; server {\n"
         f"listen 127.0.0.1:{port} ssl; ssl_protocols TLSv1.2 TLSv1.3;\n"
         f'ssl_certificate {certificate}; ssl_certificate_key "engine:pkcs11:{KEY}";\n'
         'location / { return 200 "served"; } } }\n'
     )
-    command = ("nginx", "-e", tmp_path / "log", "-c", tmp_path / "nginx.conf")
-    with running(command, keyed.environment, tmp_path, port):
+    command = ("nginx", "-e", log, "-c", folder / "nginx.conf")
+    environment = token.environment | {"COPRIME_TOKEN_DEBUG": "1"}
+    with running(command, environment, folder, port):
+        yield port, log
+
+
+@pytest.mark.slow
+def test_nginx(keyed, certificate, tmp_path):
+    user = "root" if os.getuid() == 0 else None
+    with nginx(keyed, certificate, tmp_path, user=user) as (port, _):
         for version in ("-tls1_2", "-tls1_3"):
             assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        (("COPRIME_TOKEN_DIR",), "cannot be opened: Permission denied"),
+        ((), "there is no token"),  # that variable is not for the workers
+    ],
+)
+def test_a_worker_of_nginx_that_cannot_read_the_token(
+    keyed, certificate, tmp_path, variables, reason
+):
+    """The worker is `nobody`. The handshake ends with an error, at once; the log has the reason."""
+    if os.getuid():
+        pytest.skip("nginx gives its workers another user only if root starts it")
+    opened = nginx(keyed, certificate, tmp_path, variables=variables)
+    with opened as (port, log):
+        client = ssl.create_default_context(cafile=certificate)
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+            pytest.raises(ssl.SSLError, match="internal error"),
+        ):
+            client.wrap_socket(connection, server_hostname="localhost")
+    assert "SSL_do_handshake() failed" in log.read_text()
+    said = (tmp_path / "server.log").read_text() + log.read_text()
+    assert re.search(rf"coprime token .*/token:? {reason}", said), said
+
+
+def error_of(module, name, *arguments):
+    """The code that a function of the module returns; all arguments are numbers or pointers."""
+    try:
+        module.call(name, *(c_ulong(each) if isinstance(each, int) else each for each in arguments))
+    except TokenError as error:
+        return error.code
+    return OK
+
+
+def test_a_session_opens_without_a_token(module, tmp_path, monkeypatch):
+    """libp11 would wait for ever after an error of C_OpenSession; C_Login has it."""
+    (tmp_path / "unreadable").mkdir()
+    (tmp_path / "unreadable" / "token").symlink_to("token")
+    loaded, handle, reads, writes, user = Module(module), c_ulong(), 4, 6, 1
+    for name, error in (("none", TOKEN_NOT_RECOGNIZED), ("unreadable", DEVICE_ERROR)):
+        monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / name))
+        with loaded.running():
+            for flags, expected in ((writes, error), (reads, OK)):
+                opened = error_of(loaded, "C_OpenSession", 0, flags, None, None, byref(handle))
+                assert opened == expected
+            assert error_of(loaded, "C_Login", handle, user, PIN.encode(), len(PIN)) == error
 
 
 @pytest.mark.slow
