@@ -47,6 +47,18 @@ def need_engine():
         )
 
 
+def find_provider():
+    """The folder of OpenSSL's pkcs11-provider, which OPENSSL_MODULES may name."""
+    found = [*Path("/").glob("usr/lib/*/ossl-modules/pkcs11.so")]
+    found += [*Path(os.environ.get("OPENSSL_MODULES", "/none")).glob("pkcs11.so")]
+    if not found:
+        pytest.skip(
+            "OpenSSL has no provider for PKCS #11"
+            " (on Debian: apt-get install pkcs11-provider, of Debian 12's backports)"
+        )
+    return found[-1].parent
+
+
 def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -185,6 +197,74 @@ def test_tls_of_openssl(client, certificate, tmp_path):
             assert version in said
 
 
+PROVIDER = """
+openssl_conf = start
+[start]
+providers = all
+[all]
+default = on
+pkcs11 = token
+[on]
+activate = 1
+[token]
+pkcs11-module-path = {}
+activate = 1
+[req]
+distinguished_name = none
+[none]
+"""
+
+
+@pytest.fixture
+def provider(client, tmp_path):
+    """The token, as OpenSSL reaches it by pkcs11-provider."""
+    folder, path = find_provider(), tmp_path / "provider.cnf"
+    path.write_text(PROVIDER.format(client.module))
+    settings = {"OPENSSL_CONF": str(path), "OPENSSL_MODULES": str(folder)}
+    return Token(client.module, client.folder, {**client.settings, **settings})
+
+
+def test_a_request_by_the_provider(provider, tmp_path):
+    request = tmp_path / "request.pem"
+    provider.run("openssl", "req", "-new", "-key", KEY, "-subj", "/CN=x", "-out", request)
+    assert openssl("req", "-in", request, "-verify", "-noout", check=False)
+
+
+@pytest.mark.parametrize("padding", ["pkcs1", "oaep"])
+def test_cms_by_the_provider(provider, certificate, tmp_path, padding):
+    enveloped, signed = tmp_path / "enveloped.pem", tmp_path / "signed.pem"
+    options = ("-aes256", "-recip", certificate, "-keyopt", f"rsa_padding_mode:{padding}")
+    openssl("cms", "-encrypt", *options, "-out", enveloped, data=b"a message")
+    decrypt = ("-decrypt", "-in", enveloped, "-recip", certificate, "-inkey", KEY)
+    assert "a message" in provider.run("openssl", "cms", *decrypt)
+    sign = ("-sign", "-signer", certificate, "-inkey", KEY, "-in", certificate, "-out", signed)
+    provider.run("openssl", "cms", *sign)
+    assert openssl("cms", "-verify", "-in", signed, "-CAfile", certificate, check=False)
+
+
+@pytest.mark.parametrize("digests", [{}, {"oaep_md": "sha256"}, {"mgf1_md": "sha256"}])
+def test_oaep_by_the_provider(provider, certificate, tmp_path, digests):
+    """Also where its user names one digest, or none: then OpenSSL's defaults are meant."""
+    encrypted = tmp_path / "encrypted"
+    settings = {"padding_mode": "oaep", **digests}
+    options = [
+        each for name, text in settings.items() for each in ("-pkeyopt", f"rsa_{name}:{text}")
+    ]
+    public = ("-encrypt", "-certin", "-inkey", certificate, *options, "-out", encrypted)
+    openssl("pkeyutl", *public, data=b"a message")
+    private = ("-decrypt", "-inkey", KEY, *options, "-in", encrypted)
+    assert "a message" in provider.run("openssl", "pkeyutl", *private)
+
+
+def test_tls_by_the_provider(provider, certificate, tmp_path):
+    port = free_port()
+    serve = ("openssl", "s_server", "-key", KEY, "-cert", certificate)
+    command = (*serve, "-accept", f"127.0.0.1:{port}", "-www")
+    with running(command, provider.environment, tmp_path, port):
+        for version in ("-tls1_2", "-tls1_3"):
+            assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
 def test_asynchronous_jobs_that_end_at_once(keyed, certificate, tmp_path):
     """OpenSSL runs the handshake as jobs that an engine may pause; this one never does."""
     port = free_port()
@@ -286,18 +366,24 @@ def test_a_login_with_openssh(client, tmp_path):
 
 
 @pytest.fixture
-def java(way, token, certificate, keyed, tmp_path):
-    """A token with the key and its certificate, as Java reaches it, and Java's arguments for it."""
-    need("keytool", "openjdk-17-jdk-headless")
+def certified(way, token, certificate, keyed, tmp_path):
+    """A token with the key and its certificate, as a client reaches it."""
     shutil.copytree(keyed.folder, token.folder, dirs_exist_ok=True)
     openssl("x509", "-in", certificate, "-outform", "DER", "-out", tmp_path / "cert.der")
     write = ("--write-object", tmp_path / "cert.der", "--type", "cert", "--id", "01")
     token.tool("--login", "--pin", PIN, *write, "--label", "rsa1")
-    store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
-    options = ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
     with reached(way, token, tmp_path) as client:
-        (tmp_path / "java.cfg").write_text(f"name=CP\nlibrary={client.module}\nslotListIndex=0\n")
-        yield client, options
+        yield client
+
+
+@pytest.fixture
+def java(certified, tmp_path):
+    """The token as Java reaches it, and Java's arguments for it."""
+    need("keytool", "openjdk-17-jdk-headless")
+    settings = f"name=CP\nlibrary={certified.module}\nslotListIndex=0\n"
+    (tmp_path / "java.cfg").write_text(settings)
+    store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
+    return certified, ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
 
 
 @pytest.mark.parametrize("algorithm", ["SHA256withRSA", "RSASSA-PSS"])
@@ -320,6 +406,75 @@ def test_java_makes_keys(java):
     listed = client.run("keytool", *options, "-list")
     for name in ("rsa1", "imported", "made"):
         assert f"{name}, PrivateKeyEntry" in listed
+
+
+@pytest.fixture
+def nss(certified, certificate, tmp_path):
+    """The token as NSS reaches it, and the arguments of its programs; it trusts the certificate."""
+    (tmp_path / "nss").mkdir()
+    (tmp_path / "pin").write_text(f"{PIN}\n")
+    database = ("-d", f"sql:{tmp_path}/nss")
+    certified.run("certutil", "-N", *database, "--empty-password", package="libnss3-tools")
+    add = ("-add", "coprime", "-libfile", certified.module, "-force")
+    certified.run("modutil", "-dbdir", database[1], *add, package="libnss3-tools")
+    certified.run("certutil", "-A", *database, "-n", "trusted", "-t", "C,C,C", "-i", certificate)
+    return certified, (*database, "-f", tmp_path / "pin")
+
+
+def test_nss(nss, certificate, tmp_path):
+    """A signature, and a decryption, of CMS."""
+    client, options = nss
+    assert "rsa1" in client.run("certutil", "-K", *options, "-h", "t1")
+    (tmp_path / "message").write_text("a message")
+    sign = ("-S", *options, "-N", "t1:rsa1", "-i", tmp_path / "message", "-o", tmp_path / "signed")
+    client.run("cmsutil", *sign)
+    verify = ("-verify", "-inform", "DER", "-in", tmp_path / "signed", "-CAfile", certificate)
+    assert openssl("cms", *verify, check=False)
+    encrypt = ("-aes256", "-outform", "DER", "-out", tmp_path / "enveloped", certificate)
+    openssl("cms", "-encrypt", *encrypt, data=b"a message")
+    assert "a message" in client.run("cmsutil", "-D", *options, "-i", tmp_path / "enveloped")
+
+
+def test_nss_makes_a_key(nss, tmp_path):
+    client, options = nss
+    (tmp_path / "noise").write_bytes(os.urandom(64))
+    make = ("-S", *options, "-h", "t1", "-z", tmp_path / "noise", "-g", "2048", "-x")
+    client.run("certutil", *make, "-n", "another", "-s", "CN=another", "-t", "C,C,C")
+    assert "t1:another" in client.run("certutil", "-K", *options, "-h", "t1")
+
+
+@pytest.fixture(scope="module")
+def go_programs(tmp_path_factory):
+    """The programs in the folder go, which import what go.mod names."""
+    need("go", "golang, 1.25 or later")
+    need("gcc", "gcc")
+    folder, source = tmp_path_factory.mktemp("go"), Path(__file__).with_name("go")
+    for command in (("mod", "download"), ("build", "-buildvcs=false", "-o", folder, "./...")):
+        done = subprocess.run(
+            ["go", *map(str, command)], cwd=source, capture_output=True, text=True, check=False
+        )
+        if done.returncode and command[0] == "mod":
+            pytest.skip(f"go cannot fetch the modules: {done.stderr[-300:]}")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_crypto11(client, go_programs):
+    """Each result is checked by Go's own crypto/rsa."""
+    arguments = (client.module, "t1", "rsa1")
+    said = client.run(go_programs / "crypto11", *arguments, environment={"PIN": PIN})
+    assert said.count("signed: ") == 4
+    assert said.count("decrypted: ") == 3
+
+
+@pytest.mark.slow
+def test_the_kms_of_step(way, token, tmp_path, go_programs):
+    """It generates a key, and keeps a certificate in the token."""
+    with reached(way, token, tmp_path) as client:
+        said = client.run(go_programs / "step", client.module, "t1", environment={"PIN": PIN})
+    assert "stored: CN=authority" in said
+    assert said.count("issued: ") == 2
 
 
 def sign_many(client, folder, count):
