@@ -6,18 +6,23 @@ themselves ("direct"), or use it through `p11-kit server`.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from ctypes import byref, c_ulong
 from pathlib import Path
 
 import pytest
 
+from coprime.token.module import Module, TokenError
 from tests.openssl import openssl
+from tests.token.cryptoki import DEVICE_ERROR, OK, TOKEN_NOT_RECOGNIZED
 from tests.token.tokens import PIN, Token
 
 pytestmark = pytest.mark.xdist_group("token")
@@ -40,6 +45,18 @@ def need_engine():
             "OpenSSL has no engine for PKCS #11"
             " (on Debian: apt-get install libengine-pkcs11-openssl)"
         )
+
+
+def find_provider():
+    """The folder of OpenSSL's pkcs11-provider, which OPENSSL_MODULES may name."""
+    found = [*Path("/").glob("usr/lib/*/ossl-modules/pkcs11.so")]
+    found += [*Path(os.environ.get("OPENSSL_MODULES", "/none")).glob("pkcs11.so")]
+    if not found:
+        pytest.skip(
+            "OpenSSL has no provider for PKCS #11"
+            " (on Debian: apt-get install pkcs11-provider, of Debian 12's backports)"
+        )
+    return found[-1].parent
 
 
 def free_port():
@@ -180,6 +197,74 @@ def test_tls_of_openssl(client, certificate, tmp_path):
             assert version in said
 
 
+PROVIDER = """
+openssl_conf = start
+[start]
+providers = all
+[all]
+default = on
+pkcs11 = token
+[on]
+activate = 1
+[token]
+pkcs11-module-path = {}
+activate = 1
+[req]
+distinguished_name = none
+[none]
+"""
+
+
+@pytest.fixture
+def provider(client, tmp_path):
+    """The token, as OpenSSL reaches it by pkcs11-provider."""
+    folder, path = find_provider(), tmp_path / "provider.cnf"
+    path.write_text(PROVIDER.format(client.module))
+    settings = {"OPENSSL_CONF": str(path), "OPENSSL_MODULES": str(folder)}
+    return Token(client.module, client.folder, {**client.settings, **settings})
+
+
+def test_a_request_by_the_provider(provider, tmp_path):
+    request = tmp_path / "request.pem"
+    provider.run("openssl", "req", "-new", "-key", KEY, "-subj", "/CN=x", "-out", request)
+    assert openssl("req", "-in", request, "-verify", "-noout", check=False)
+
+
+@pytest.mark.parametrize("padding", ["pkcs1", "oaep"])
+def test_cms_by_the_provider(provider, certificate, tmp_path, padding):
+    enveloped, signed = tmp_path / "enveloped.pem", tmp_path / "signed.pem"
+    options = ("-aes256", "-recip", certificate, "-keyopt", f"rsa_padding_mode:{padding}")
+    openssl("cms", "-encrypt", *options, "-out", enveloped, data=b"a message")
+    decrypt = ("-decrypt", "-in", enveloped, "-recip", certificate, "-inkey", KEY)
+    assert "a message" in provider.run("openssl", "cms", *decrypt)
+    sign = ("-sign", "-signer", certificate, "-inkey", KEY, "-in", certificate, "-out", signed)
+    provider.run("openssl", "cms", *sign)
+    assert openssl("cms", "-verify", "-in", signed, "-CAfile", certificate, check=False)
+
+
+@pytest.mark.parametrize("digests", [{}, {"oaep_md": "sha256"}, {"mgf1_md": "sha256"}])
+def test_oaep_by_the_provider(provider, certificate, tmp_path, digests):
+    """Also where its user names one digest, or none: then OpenSSL's defaults are meant."""
+    encrypted = tmp_path / "encrypted"
+    settings = {"padding_mode": "oaep", **digests}
+    options = [
+        each for name, text in settings.items() for each in ("-pkeyopt", f"rsa_{name}:{text}")
+    ]
+    public = ("-encrypt", "-certin", "-inkey", certificate, *options, "-out", encrypted)
+    openssl("pkeyutl", *public, data=b"a message")
+    private = ("-decrypt", "-inkey", KEY, *options, "-in", encrypted)
+    assert "a message" in provider.run("openssl", "pkeyutl", *private)
+
+
+def test_tls_by_the_provider(provider, certificate, tmp_path):
+    port = free_port()
+    serve = ("openssl", "s_server", "-key", KEY, "-cert", certificate)
+    command = (*serve, "-accept", f"127.0.0.1:{port}", "-www")
+    with running(command, provider.environment, tmp_path, port):
+        for version in ("-tls1_2", "-tls1_3"):
+            assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
 def test_asynchronous_jobs_that_end_at_once(keyed, certificate, tmp_path):
     """OpenSSL runs the handshake as jobs that an engine may pause; this one never does."""
     port = free_port()
@@ -281,18 +366,24 @@ def test_a_login_with_openssh(client, tmp_path):
 
 
 @pytest.fixture
-def java(way, token, certificate, keyed, tmp_path):
-    """A token with the key and its certificate, as Java reaches it, and Java's arguments for it."""
-    need("keytool", "openjdk-17-jdk-headless")
+def certified(way, token, certificate, keyed, tmp_path):
+    """A token with the key and its certificate, as a client reaches it."""
     shutil.copytree(keyed.folder, token.folder, dirs_exist_ok=True)
     openssl("x509", "-in", certificate, "-outform", "DER", "-out", tmp_path / "cert.der")
     write = ("--write-object", tmp_path / "cert.der", "--type", "cert", "--id", "01")
     token.tool("--login", "--pin", PIN, *write, "--label", "rsa1")
-    store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
-    options = ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
     with reached(way, token, tmp_path) as client:
-        (tmp_path / "java.cfg").write_text(f"name=CP\nlibrary={client.module}\nslotListIndex=0\n")
-        yield client, options
+        yield client
+
+
+@pytest.fixture
+def java(certified, tmp_path):
+    """The token as Java reaches it, and Java's arguments for it."""
+    need("keytool", "openjdk-17-jdk-headless")
+    settings = f"name=CP\nlibrary={certified.module}\nslotListIndex=0\n"
+    (tmp_path / "java.cfg").write_text(settings)
+    store = ("-keystore", "NONE", "-storetype", "PKCS11", "-storepass", PIN)
+    return certified, ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
 
 
 @pytest.mark.parametrize("algorithm", ["SHA256withRSA", "RSASSA-PSS"])
@@ -315,6 +406,75 @@ def test_java_makes_keys(java):
     listed = client.run("keytool", *options, "-list")
     for name in ("rsa1", "imported", "made"):
         assert f"{name}, PrivateKeyEntry" in listed
+
+
+@pytest.fixture
+def nss(certified, certificate, tmp_path):
+    """The token as NSS reaches it, and the arguments of its programs; it trusts the certificate."""
+    (tmp_path / "nss").mkdir()
+    (tmp_path / "pin").write_text(f"{PIN}\n")
+    database = ("-d", f"sql:{tmp_path}/nss")
+    certified.run("certutil", "-N", *database, "--empty-password", package="libnss3-tools")
+    add = ("-add", "coprime", "-libfile", certified.module, "-force")
+    certified.run("modutil", "-dbdir", database[1], *add, package="libnss3-tools")
+    certified.run("certutil", "-A", *database, "-n", "trusted", "-t", "C,C,C", "-i", certificate)
+    return certified, (*database, "-f", tmp_path / "pin")
+
+
+def test_nss(nss, certificate, tmp_path):
+    """A signature, and a decryption, of CMS."""
+    client, options = nss
+    assert "rsa1" in client.run("certutil", "-K", *options, "-h", "t1")
+    (tmp_path / "message").write_text("a message")
+    sign = ("-S", *options, "-N", "t1:rsa1", "-i", tmp_path / "message", "-o", tmp_path / "signed")
+    client.run("cmsutil", *sign)
+    verify = ("-verify", "-inform", "DER", "-in", tmp_path / "signed", "-CAfile", certificate)
+    assert openssl("cms", *verify, check=False)
+    encrypt = ("-aes256", "-outform", "DER", "-out", tmp_path / "enveloped", certificate)
+    openssl("cms", "-encrypt", *encrypt, data=b"a message")
+    assert "a message" in client.run("cmsutil", "-D", *options, "-i", tmp_path / "enveloped")
+
+
+def test_nss_makes_a_key(nss, tmp_path):
+    client, options = nss
+    (tmp_path / "noise").write_bytes(os.urandom(64))
+    make = ("-S", *options, "-h", "t1", "-z", tmp_path / "noise", "-g", "2048", "-x")
+    client.run("certutil", *make, "-n", "another", "-s", "CN=another", "-t", "C,C,C")
+    assert "t1:another" in client.run("certutil", "-K", *options, "-h", "t1")
+
+
+@pytest.fixture(scope="module")
+def go_programs(tmp_path_factory):
+    """The programs in the folder go, which import what go.mod names."""
+    need("go", "golang, 1.25 or later")
+    need("gcc", "gcc")
+    folder, source = tmp_path_factory.mktemp("go"), Path(__file__).with_name("go")
+    for command in (("mod", "download"), ("build", "-buildvcs=false", "-o", folder, "./...")):
+        done = subprocess.run(
+            ["go", *map(str, command)], cwd=source, capture_output=True, text=True, check=False
+        )
+        if done.returncode and command[0] == "mod":
+            pytest.skip(f"go cannot fetch the modules: {done.stderr[-300:]}")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_crypto11(client, go_programs):
+    """Each result is checked by Go's own crypto/rsa."""
+    arguments = (client.module, "t1", "rsa1")
+    said = client.run(go_programs / "crypto11", *arguments, environment={"PIN": PIN})
+    assert said.count("signed: ") == 4
+    assert said.count("decrypted: ") == 3
+
+
+@pytest.mark.slow
+def test_the_kms_of_step(way, token, tmp_path, go_programs):
+    """It generates a key, and keeps a certificate in the token."""
+    with reached(way, token, tmp_path) as client:
+        said = client.run(go_programs / "step", client.module, "t1", environment={"PIN": PIN})
+    assert "stored: CN=authority" in said
+    assert said.count("issued: ") == 2
 
 
 def sign_many(client, folder, count):
@@ -343,23 +503,83 @@ def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
     assert len({*signatures}) == 1
 
 
-@pytest.mark.slow
-def test_nginx(keyed, certificate, tmp_path):
+@contextlib.contextmanager
+def nginx(token, certificate, folder, *, user=None, variables=("COPRIME_TOKEN_DIR",)):
+    """nginx with these variables for its workers, which run as this user; its port and its log."""
     need("nginx", "nginx-light")
-    port = free_port()
-    (tmp_path / "nginx.conf").write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/log; worker_processes 2;\n"
-        f"{'user root;' if os.getuid() == 0 else ''}\n"
-        "env PKCS11_MODULE_PATH; env COPRIME_TOKEN_DIR; ssl_engine pkcs11; events {}\n"
+    need_engine()
+    port, log = free_port(), folder / "log"
+    variables = ("PKCS11_MODULE_PATH", "COPRIME_TOKEN_DEBUG", *variables)
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {log}; worker_processes 2;\n"
+        f"{f'user {user};' if user else ''}\n"
+        f"{' '.join(f'env {name};' for name in variables)} ssl_engine pkcs11; events {{}}\n"
         "http { access_log off; server {\n"
         f"listen 127.0.0.1:{port} ssl; ssl_protocols TLSv1.2 TLSv1.3;\n"
         f'ssl_certificate {certificate}; ssl_certificate_key "engine:pkcs11:{KEY}";\n'
         'location / { return 200 "served"; } } }\n'
     )
-    command = ("nginx", "-e", tmp_path / "log", "-c", tmp_path / "nginx.conf")
-    with running(command, keyed.environment, tmp_path, port):
+    command = ("nginx", "-e", log, "-c", folder / "nginx.conf")
+    environment = token.environment | {"COPRIME_TOKEN_DEBUG": "1"}
+    with running(command, environment, folder, port):
+        yield port, log
+
+
+@pytest.mark.slow
+def test_nginx(keyed, certificate, tmp_path):
+    user = "root" if os.getuid() == 0 else None
+    with nginx(keyed, certificate, tmp_path, user=user) as (port, _):
         for version in ("-tls1_2", "-tls1_3"):
             assert "Verify return code: 0 (ok)" in handshake(port, certificate, version)
+
+
+@pytest.mark.parametrize(
+    ("variables", "error", "reason"),
+    [
+        (("COPRIME_TOKEN_DIR",), "Device error", "cannot be opened: Permission denied"),
+        ((), "token not recognized", "there is no token"),  # that variable is not for the workers
+    ],
+)
+def test_a_worker_of_nginx_that_cannot_read_the_token(
+    keyed, certificate, tmp_path, variables, error, reason
+):
+    """The worker is `nobody`. The handshake ends with an error, at once; the log has the reason."""
+    if os.getuid():
+        pytest.skip("nginx gives its workers another user only if root starts it")
+    opened = nginx(keyed, certificate, tmp_path, variables=variables)
+    with opened as (port, log):
+        client = ssl.create_default_context(cafile=certificate)
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
+            pytest.raises(ssl.SSLError, match="internal error"),
+        ):
+            client.wrap_socket(connection, server_hostname="localhost")
+    assert re.search(f"SSL_do_handshake.. failed .*{error}", log.read_text()), log.read_text()
+    said = (tmp_path / "server.log").read_text() + log.read_text()
+    assert re.search(rf"coprime token .*/token:? {reason}", said), said
+
+
+def error_of(module, name, *arguments):
+    """The code that a function of the module returns; all arguments are numbers or pointers."""
+    try:
+        module.call(name, *(c_ulong(each) if isinstance(each, int) else each for each in arguments))
+    except TokenError as error:
+        return error.code
+    return OK
+
+
+def test_a_session_opens_without_a_token(module, tmp_path, monkeypatch):
+    """libp11 would wait for ever after an error of C_OpenSession; C_Login has it."""
+    (tmp_path / "unreadable").mkdir()
+    (tmp_path / "unreadable" / "token").symlink_to("token")
+    loaded, handle, reads, writes, user = Module(module), c_ulong(), 4, 6, 1
+    for name, error in (("none", TOKEN_NOT_RECOGNIZED), ("unreadable", DEVICE_ERROR)):
+        monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / name))
+        with loaded.running():
+            for flags, expected in ((writes, error), (reads, OK)):
+                opened = error_of(loaded, "C_OpenSession", 0, flags, None, None, byref(handle))
+                assert opened == expected
+            assert error_of(loaded, "C_Login", handle, user, PIN.encode(), len(PIN)) == error
 
 
 @pytest.mark.slow

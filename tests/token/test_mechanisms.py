@@ -116,6 +116,17 @@ def test_oaep(session, key, pair, algorithm, label):
     assert error.value.code == cryptoki.ENCRYPTED_DATA_INVALID
 
 
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [(None, hashes.SHA1), (hashes.SHA1, hashes.SHA1), (hashes.SHA256, hashes.SHA256)],
+)
+def test_oaep_of_a_caller_that_leaves_numbers_0(session, key, pair, given, used):
+    """As OpenSSL's pkcs11-provider does: SHA-1 by default, and MGF1 with the same digest."""
+    parameter = cryptoki.Oaep(HASHES[given][0] if given else 0, 0)
+    theirs = key.public_key().encrypt(DATA, padding.OAEP(mask(used), used(), None))
+    assert session.decrypt(pair[1], cryptoki.RSA_PKCS_OAEP, theirs, parameter) == DATA
+
+
 def test_encryption_with_pkcs1(session, key, pair):
     for message in (b"", b"\0", DATA, bytes(1088 // 8 - 11)):
         theirs = key.public_key().encrypt(message, padding.PKCS1v15())

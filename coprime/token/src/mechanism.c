@@ -85,8 +85,9 @@ static CK_RV read_oaep(const void *given, CK_ULONG size, struct parameters *para
         return CKR_MECHANISM_PARAM_INVALID;
     }
     memcpy(&found, given, sizeof found);
-    padding->digest = digest_of(found.hashAlg);
-    padding->mgf = digest_of_mgf(found.mgf);
+    /* What OpenSSL's provider is not told it leaves 0: then as OpenSSL itself has it. */
+    padding->digest = digest_of(found.hashAlg ? found.hashAlg : CKM_SHA_1);
+    padding->mgf = found.mgf ? digest_of_mgf(found.mgf) : padding->digest;
     /* Without a label some callers leave the source 0. */
     if (padding->digest == NULL || padding->mgf == NULL ||
         (found.source != CKZ_DATA_SPECIFIED && (found.source || found.ulSourceDataLen)) ||

@@ -2,8 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug.h"
 #include "module.h"
 #include "secret.h"
+
+/* Read the token for a new session. One that only reads opens even where there is no token to be
+   read, and what is asked of it then gives the reason: libp11, which OpenSSL's engine uses, waits
+   for ever after an error of C_OpenSession. */
+static CK_RV read_token(struct token *token, CK_FLAGS flags)
+{
+    CK_RV rv = token_refresh(token);
+
+    if (rv == CKR_OK && !token->image.initialized) {
+        debug_say("%s: there is no token", token->store.folder);
+        rv = CKR_TOKEN_NOT_RECOGNIZED;
+    }
+    return flags & CKF_RW_SESSION ? rv : CKR_OK;
+}
 
 CK_RV C_OpenSession(CK_SLOT_ID slotID, CK_FLAGS flags, CK_VOID_PTR pApplication, CK_NOTIFY Notify,
                     CK_SESSION_HANDLE_PTR phSession)
@@ -26,10 +41,7 @@ CK_RV C_OpenSession(CK_SLOT_ID slotID, CK_FLAGS flags, CK_VOID_PTR pApplication,
     } else if (!(flags & CKF_SERIAL_SESSION)) {
         rv = CKR_SESSION_PARALLEL_NOT_SUPPORTED;
     } else {
-        rv = token_refresh(token);
-    }
-    if (rv == CKR_OK && !token->image.initialized) {
-        rv = CKR_TOKEN_NOT_RECOGNIZED;
+        rv = read_token(token, flags);
     }
     if (rv == CKR_OK && !(flags & CKF_RW_SESSION) && token->login == OFFICER) {
         rv = CKR_SESSION_READ_WRITE_SO_EXISTS;
@@ -188,6 +200,7 @@ static CK_RV log_in(struct session *session, CK_USER_TYPE type, const CK_UTF8CHA
 {
     struct token *const token = session->token;
     const enum login who = type == CKU_SO ? OFFICER : USER;
+    CK_RV rv;
 
     if (pin == NULL) {
         return CKR_ARGUMENTS_BAD; /* nobody can be asked for it here */
@@ -205,7 +218,12 @@ static CK_RV log_in(struct session *session, CK_USER_TYPE type, const CK_UTF8CHA
     if (who == OFFICER && session_count(token, true)) {
         return CKR_SESSION_READ_ONLY_EXISTS;
     }
-    return log_in_to_token(session, who, pin, size);
+    rv = log_in_to_token(session, who, pin, size);
+    /* nginx knows errors by their numbers alone: libp11's for this one is that of a client's
+       mistake, which it does not log. */
+    return rv == CKR_USER_PIN_NOT_INITIALIZED && !token->image.initialized ?
+               CKR_TOKEN_NOT_RECOGNIZED :
+               rv;
 }
 
 CK_RV C_Login(CK_SESSION_HANDLE hSession, CK_USER_TYPE userType, CK_UTF8CHAR_PTR pPin,
