@@ -177,6 +177,25 @@ def test_scrypt_is_not_asked_for_gigabytes(token, log_n, r, p):
     assert error.value.code == NOT_RECOGNIZED
 
 
+def test_numbers_of_the_file_are_bounded(token):
+    """A public key of 8192 bits, and others of strange lengths, are no keys of the token."""
+    strange = (
+        public_key(8192),
+        public_key(1024) | {cryptoki.MODULUS: b""},
+        public_key(1024) | {0x40000600: bytes(7)},
+        public_key(1024) | {cryptoki.KEY_TYPE: b"\0"},
+        {cryptoki.CLASS: cryptoki.PRIVATE_KEY, cryptoki.TOKEN: True, cryptoki.PRIVATE: False},
+    )
+    for values in strange:
+        before = (token.folder / "token").read_bytes()
+        change(token, lambda stored, values=values: stored.add(values | {TRUSTED: False}, GUEST))
+        with running_token(token) as session:
+            for key in session.find({cryptoki.CLASS: cryptoki.PUBLIC_KEY}):
+                with pytest.raises(TokenError):
+                    session.encrypt(key, cryptoki.RSA_PKCS, b"a message")
+        (token.folder / "token").write_bytes(before)
+
+
 def test_a_file_of_the_first_version(token):
     """It opens with its PINs, and has a tag after a login; then no file without one is taken."""
     path = token.folder / "token"

@@ -135,13 +135,13 @@ static CK_RV seal_record(const struct token *token, const struct record *old,
 static bool read_public_record(const struct record *record, struct attributes *list)
 {
     CK_OBJECT_CLASS class;
-    bool good = attributes_parse(list, record->bytes, record->size, false);
+    bool good;
 
-    if (!good) {
+    if (!attributes_parse(list, record->bytes, record->size, false)) {
         return false;
     }
     class = attributes_ulong(list, CKA_CLASS, UNAVAILABLE);
-    good = class != CKO_PRIVATE_KEY && class != CKO_SECRET_KEY &&
+    good = rules_accept(list) && class != CKO_PRIVATE_KEY && class != CKO_SECRET_KEY &&
            !attributes_bool(list, CKA_PRIVATE, true);
     if (good && record->flags & RECORD_GUEST) {
         good = !attributes_bool(list, CKA_TRUSTED, false) &&
@@ -176,6 +176,10 @@ static bool unseal_record(const struct token *token, const struct record *record
                          plain) &&
            attributes_parse(list, plain, record->size - SEALED(0), true);
     secret_free(plain);
+    if (done && !rules_accept(list)) {
+        attributes_free(list);
+        done = false;
+    }
     return done;
 }
 
