@@ -30,10 +30,38 @@ def test_check(sanitized, token, test):
     token.run(program, module, *test.split(), environment=FOUR_ENGINES)
 
 
+def one_engine(token, keygen="device"):
+    """One simulated engine, and where its keys are generated."""
+    library = token.module.with_name(build.SIMULATION)
+    return {"COPRIME_TOKEN_DEVICE": f"sim:{library}", "COPRIME_TOKEN_KEYGEN": keygen}
+
+
 def test_forks_while_threads_wait_for_an_engine(sanitized, token):
     program, module = sanitized
-    one_engine = {"COPRIME_TOKEN_DEVICE": f"sim:{token.module.with_name(build.SIMULATION)}"}
-    token.run(program, module, "fork-signing", 5, environment=one_engine)
+    token.run(program, module, "fork-signing", 5, environment=one_engine(token))
+
+
+@pytest.mark.parametrize("keygen", ["device", "software"])
+@pytest.mark.parametrize("how", ["close", "all", "logout", "own", "finalize"])
+def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):
+    """By closing it, or all sessions; logging out in another one, or in its own; or C_Finalize."""
+    program, module = sanitized
+    environment = one_engine(token, keygen)
+    print(token.run(program, module, "cancel", how, environment=environment, timeout=120))
+
+
+def test_nobody_waits_for_the_end_of_a_generation(sanitized, token):
+    """One engine alone would generate such a key for minutes, and here signs meanwhile."""
+    program, module = sanitized
+    environment = one_engine(token)
+    print(token.run(program, module, "generation", 32, 3072, 30, environment=environment))
+
+
+def test_logging_out_under_load(sanitized, token):
+    """32 threads sign on one engine: those that wait for it do not have their turn any more."""
+    program, module = sanitized
+    environment = one_engine(token, "software")
+    print(token.run(program, module, "logout", environment=environment))
 
 
 @pytest.mark.slow
