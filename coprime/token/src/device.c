@@ -11,6 +11,7 @@
 
 #include <openssl/crypto.h>
 
+#include "constants.h"
 #include "coprime_keygen.h"
 #include "debug.h"
 #include "place.h"
@@ -336,7 +337,8 @@ static CK_RV result_of(int error)
 
 /* Private operations. */
 
-/* Compute the constants of a key, which all engines of a device have in common, and load it. */
+/* Load a key, whose constants all engines of a device have in common: computed in software where that
+   can be. */
 static int load_key(struct engine *engine, struct rsa_key *key)
 {
     struct rsa_private *const secret = key->secret;
@@ -348,10 +350,10 @@ static int load_key(struct engine *engine, struct rsa_key *key)
     }
     engine->loaded = 0;
     (void)pthread_mutex_lock(&key->lock);
-    if (!secret->prepared) {
+    if (!secret->prepared && !constants_compute(engine->driver, &secret->key, &memory)) {
         error = coprime_private_constants(engine->driver, &secret->key, &memory);
-        secret->prepared = error == 0;
     }
+    secret->prepared = error == 0;
     if (!error) {
         error = coprime_load_private(engine->driver, &secret->key);
     }
