@@ -64,6 +64,25 @@ def test_logging_out_under_load(sanitized, token):
     print(token.run(program, module, "logout", environment=environment))
 
 
+def test_several_engines_are_simulated_by_default(check, token, tmp_path):
+    """As many as the process has processors, at most 8; none before it is needed."""
+    processors = os.sched_getaffinity(0)
+
+    def opened(*test, of=processors):
+        said = tmp_path / "said"
+        said.unlink(missing_ok=True)
+        token.run(
+            *(check, token.module, *test),
+            environment={"COPRIME_TOKEN_DEBUG": str(said)},
+            preexec_fn=lambda: os.sched_setaffinity(0, of),
+        )
+        return said.read_text().count("sim: is opened")
+
+    assert opened("threads", 32) == min(len(processors), 8)
+    assert opened("threads", 32, of={min(processors)}) == 1
+    assert opened("faults", 3) == 1
+
+
 @pytest.mark.slow
 def test_ten_thousand_signatures(check, token):
     """By 16 threads on 8 engines: none lost, none wrong, none twice."""

@@ -153,8 +153,7 @@ int place_begin_use(struct place *place)
         place->handle = place->kind->open(place->name, &place->driver);
     }
     if (place->handle == NULL) {
-        debug_say("the engine %s:%s cannot be opened", place->kind->name,
-                  place->name ? place->name : "");
+        debug_say("%s:%s cannot be opened", place->kind->name, place->name ? place->name : "");
         return COPRIME_ERROR_IDENTIFICATION;
     }
     if (shared && !place->kind->lock(place->handle)) {
@@ -164,6 +163,7 @@ int place_begin_use(struct place *place)
     if (!fresh) {
         return 0;
     }
+    debug_say("%s:%s is opened", place->kind->name, place->name ? place->name : "");
     place->count = 1;
     place->engines[0].driver = &place->driver;
     error = coprime_open(&place->driver);
