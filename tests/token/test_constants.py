@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("token")
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("constants")
-    sources = [build._SOURCES / f"{name}.c" for name in ("constants", "secret")]
+    sources = [build._SOURCES / f"{name}.c" for name in ("constants", "secret", "debug")]
     flags = ("-shared", "-fPIC", "-O1", f"-I{build._SOURCES}", *sources, DRIVER, "-lcrypto")
     made = ctypes.CDLL(str(compile_c(folder, "constants.so", *flags)))
     made.constants_compute.restype = ctypes.c_bool
