@@ -57,11 +57,18 @@ def test_nobody_waits_for_the_end_of_a_generation(sanitized, token):
     print(token.run(program, module, "generation", 32, 3072, 30, environment=environment))
 
 
-def test_logging_out_under_load(sanitized, token):
-    """32 threads sign on one engine: those that wait for it do not have their turn any more."""
+def test_logging_out_under_load(sanitized, token, tmp_path):
+    """32 threads sign on one engine: who waits for it has no turn any more, and nobody opens it
+    again after logging out has closed it."""
     program, module = sanitized
-    environment = one_engine(token, "software")
+    said = tmp_path / "said"
+    environment = one_engine(token, "software") | {"COPRIME_TOKEN_DEBUG": str(said)}
     print(token.run(program, module, "logout", environment=environment))
+    assert said.read_text().count("is opened") == 1
+
+
+def test_the_first_signature_is_as_fast_as_others(check, token):
+    print(token.run(check, token.module, "first"))
 
 
 def test_several_engines_are_simulated_by_default(check, token, tmp_path):
