@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 
@@ -17,8 +18,9 @@
 #include "place.h"
 #include "secret.h"
 
-/* The most engines that are simulated by default. */
-enum { MAX_SIMULATED = 8 };
+/* The most engines that are simulated by default; and microseconds in which another process that
+   waits for a shared engine wakes up and takes it. */
+enum { MAX_SIMULATED = 8, PAUSE = 500 };
 
 /* Somebody who waits for an engine; in his own memory. */
 struct waiter {
@@ -485,14 +487,16 @@ static bool set_words(struct attributes *numbers, enum rsa_number number, const 
     return set;
 }
 
-/* Between exponentiations: if anybody waits for an engine, or the generation is not wanted any more,
-   give the engine back, without a trace of the key, and queue anew. */
+/* Between exponentiations: if anybody waits for an engine, or may wait in another process, or the
+   generation is not wanted any more, give the engine back, without a trace of the key, and queue
+   anew. */
 static int give_way(void *context, struct coprime **driver)
 {
     struct wanted *const wanted = context;
+    const bool shared = wanted->engine->place->kind->lock != NULL;
     int error;
 
-    if (cancel_reason(wanted->cancel) == CKR_OK && !is_wanted(wanted->device)) {
+    if (!shared && cancel_reason(wanted->cancel) == CKR_OK && !is_wanted(wanted->device)) {
         return 0;
     }
     error = coprime_wipe(*driver);
@@ -500,6 +504,9 @@ static int give_way(void *context, struct coprime **driver)
         return error;
     }
     give_back(wanted->device, wanted->engine, 0);
+    if (shared) {
+        (void)usleep(PAUSE);
+    }
     wanted->rv = take_engine(wanted->device, 0, wanted->cancel, &wanted->engine, &error);
     if (wanted->rv != CKR_OK) {
         return COPRIME_ERROR_STOPPED;
