@@ -41,7 +41,7 @@ def test_signatures_while_keys_are_generated(check, token, library, count):
         "COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}",
         "COPRIME_TOKEN_KEYGEN": "device",
     }
-    test = ("generation", count, 1024, 20)
+    test = ("generation", count, 1024, 60)
     print(token.run(check, token.module, *test, environment=device, timeout=3600))
 
 
