@@ -355,7 +355,8 @@ static void generate(void)
 {
     const uint32_t bits = decimal(), count = COPRIME_WORDS(bits), e = decimal();
     uint64_t state = decimal();
-    const struct coprime_generation wanted = {bits, e, &state, draw};
+    const struct coprime_generation wanted = {
+        .bits = bits, .exponent = e, .context = &state, .random = draw};
     struct coprime_private_key key;
     int error;
 

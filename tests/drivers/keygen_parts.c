@@ -83,7 +83,7 @@ uint64_t part_path(uint32_t *words, uint32_t count, uint32_t e, uint64_t *passed
 int part_test_prime(struct coprime *driver, const struct coprime_generation *generation,
                     const uint32_t *w, uint32_t count, uint32_t *memory, bool *prime)
 {
-    const struct maker maker = {driver, generation, count, memory, memory + count};
+    const struct maker maker = {&driver, generation, count, memory, memory + count};
 
     return test_prime(&maker, w, prime);
 }

@@ -28,12 +28,13 @@ from tests.rsa.test_generation import primes_for
 from tests.rsa.test_primes import TESTS
 
 UNSUPPORTED, LENGTH_OVER = 1, 3
-MEMORY, KEY, FAULT, SIZE, RANDOM, PRIME = 258, 259, 19, 260, 261, 262
+MEMORY, KEY, FAULT, SIZE, RANDOM, PRIME, STOPPED = 258, 259, 19, 260, 261, 262, 264
 LEAST = 192
 """Bits of the shortest key here; 1024 without the macro that says so."""
 DRAW = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint8), ctypes.c_size_t
 )
+YIELD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
 
 class Generation(ctypes.Structure):
@@ -41,7 +42,7 @@ class Generation(ctypes.Structure):
 
     _fields_ = [
         *(("bits", ctypes.c_uint32), ("exponent", ctypes.c_uint32)),
-        *(("context", ctypes.c_void_p), ("random", DRAW)),
+        *(("context", ctypes.c_void_p), ("random", DRAW), ("give_way", YIELD)),
     ]
 
 
@@ -94,12 +95,12 @@ def words_needed(bits):
     return 25 * (bits // 32) // 2 + 2
 
 
-def generate(library, driver, bits, source, *, e=65537, missing=0):
+def generate(library, driver, bits, source, *, e=65537, missing=0, give_way=None):
     """The error, and the key with the words that it left."""
     count = words_needed(bits) - missing
     array = (ctypes.c_uint32 * max(count, 1))(*[0xA5A5A5A5] * count)
     memory, key = Memory(array, count), PrivateKey()
-    wanted = Generation(bits, e, None, source)
+    wanted = Generation(bits, e, None, source, give_way or YIELD())
     error = library.coprime_generate_key(*map(ctypes.byref, (driver, wanted, key, memory)))
     if error:
         assert memory.count == count
@@ -335,6 +336,69 @@ def test_the_public_limit_is_1024_bits(tmp_path):
     plain = ctypes.CDLL(str(compile_c(tmp_path, "plain.so", *flags)))
     _, driver = opened(plain)
     assert generate(plain, driver, 960, seeded(1, 960))[0] == SIZE
+
+
+def yields_of(call):
+    """A function that yields by calling `call` with its number, for the error and a new driver."""
+    numbers = itertools.count()
+
+    def give_way(_, driver):
+        error, other = call(next(numbers))
+        if other is not None:
+            driver[0] = ctypes.addressof(other)
+        return error
+
+    return YIELD(give_way)
+
+
+def test_others_use_the_accelerator_between_exponentiations(library):
+    """It is wiped each time, and another one takes its place: the key is the same."""
+    alone = numbers_of(generate(library, opened(library)[1], 256, seeded(1, 256))[1], 256)
+    pairs = [opened(library) for _ in range(2)]
+    drivers = [driver for _, driver in pairs]
+    calls, powers = [], []
+    for device, _ in pairs:
+
+        def counted(command, x, compute=device.compute):
+            powers.append(command)
+            return compute(command, x)
+
+        device.compute = counted
+
+    def give_way(number):
+        calls.append(sum(command not in (Command.MODMUL, Command.WIPE) for command in powers))
+        assert library.coprime_wipe(ctypes.byref(drivers[number % 2])) == 0
+        return 0, drivers[(number + 1) % 2]
+
+    way = yields_of(give_way)
+    error, key, _ = generate(library, drivers[0], 256, seeded(1, 256), give_way=way)
+    assert error == 0
+    assert numbers_of(key, 256) == alone
+    assert calls == list(range(len(calls)))  # one power between two calls
+    result, last = words(0, 256), drivers[len(calls) % 2]
+    assert library.coprime_private(ctypes.byref(last), words(12345, 256), result) == 0
+    assert value(result) == pow(12345, alone.d, alone.n)
+
+
+@pytest.mark.parametrize("place", [0, 1, 7, -2, -1])
+def test_the_caller_stops_the_generation(library, place):
+    """The accelerator is not touched any more, and the memory is cleared."""
+    calls = []
+    way = yields_of(lambda number: (calls.append(number) or 0, None))
+    assert generate(library, opened(library)[1], 256, seeded(1, 256), give_way=way)[0] == 0
+    stop = calls[place]
+    device, driver = opened(library)
+    accesses = []
+
+    def give_way(number):
+        if number < stop:
+            return 0, None
+        device.read32 = device.write32 = lambda *access: accesses.append(access) or 0
+        return STOPPED, None
+
+    error, _, _ = generate(library, driver, 256, seeded(1, 256), give_way=yields_of(give_way))
+    assert error == STOPPED
+    assert accesses == []
 
 
 def test_an_accelerator_that_calls_everything_prime(library):

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <pkcs11.h>
@@ -443,7 +444,8 @@ static void *sign_until_the_end(void *argument)
     while (rv == CKR_OK) {
         rv = sign(session, privates[(size_t)argument % KEYS], 1, signature, &size);
     }
-    if (!is_end(rv) && rv != CKR_KEY_HANDLE_INVALID && rv != CKR_OPERATION_NOT_INITIALIZED) {
+    if (!is_end(rv) && rv != CKR_KEY_HANDLE_INVALID && rv != CKR_OPERATION_NOT_INITIALIZED &&
+        rv != CKR_USER_NOT_LOGGED_IN) {
         fprintf(stderr, "a thread ended with %#lx\n", rv);
         atomic_fetch_add(&failures, 1);
     }
@@ -563,6 +565,207 @@ static void test_core(void)
     (void)getchar();
 }
 
+/* Waiting: how long calls take while others sign, or generate keys. */
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The first signature with a key takes no more of the processor's time than another one, but for a
+   quarter; the best of three, as other programs disturb that. */
+static void test_first(void)
+{
+    CK_OBJECT_HANDLE public, private;
+    CK_BYTE signature[ROOM];
+    double least = 1e9;
+    CK_ULONG size;
+
+    for (int i = 0; i < 3; ++i) {
+        CK_SESSION_HANDLE session = start();
+        double begin, first, second;
+
+        generate(session, 2048, false, &public, &private);
+        begin = processor_seconds();
+        OK(sign(session, private, 1, signature, &size));
+        first = processor_seconds() - begin;
+        OK(sign(session, private, 2, signature, &size));
+        second = processor_seconds() - begin - first;
+        printf("the first signature takes %.3f s, the second %.3f s\n", first, second);
+        least = first / second < least ? first / second : least;
+        OK(p11->C_Finalize(NULL));
+    }
+    CHECK(least < 1.25);
+}
+
+/* A thread that generates keys of the session, one after the other, until that fails. */
+struct generator {
+    pthread_t thread;
+    CK_SESSION_HANDLE session;
+    CK_ULONG bits;
+    unsigned long made;
+    CK_RV rv;
+};
+
+static void *generate_until_the_end(void *argument)
+{
+    CK_MECHANISM mechanism = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0};
+    struct generator *const own = argument;
+    CK_ATTRIBUTE template[] = {{CKA_MODULUS_BITS, &own->bits, sizeof own->bits}};
+    CK_OBJECT_HANDLE public, private;
+
+    while ((own->rv = p11->C_GenerateKeyPair(own->session, &mechanism, template, 1, NULL, 0,
+                                             &public, &private)) == CKR_OK) {
+        ++own->made;
+    }
+    return NULL;
+}
+
+static void start_generator(struct generator *generator, CK_ULONG bits)
+{
+    *generator = (struct generator){.session = open_session(), .bits = bits};
+    CHECK(pthread_create(&generator->thread, NULL, generate_until_the_end, generator) == 0);
+}
+
+/* The generation of a key of 4096 bits ends when its session is closed, and so on: at once, where the
+   generation itself would last for minutes, or in software for seconds. */
+static void test_cancel(const char *how)
+{
+    CK_SESSION_HANDLE session = start();
+    struct generator generator;
+    CK_RV expected = CKR_SESSION_CLOSED;
+    double begin;
+
+    start_generator(&generator, 4096);
+    usleep(100000);
+    begin = seconds();
+    if (strcmp(how, "finalize") == 0) {
+        expected = CKR_CRYPTOKI_NOT_INITIALIZED;
+        OK(p11->C_Finalize(NULL));
+    } else if (strcmp(how, "logout") == 0) {
+        expected = CKR_USER_NOT_LOGGED_IN;
+        OK(p11->C_Logout(session));
+    } else if (strcmp(how, "own") == 0) {
+        expected = CKR_USER_NOT_LOGGED_IN;
+        OK(p11->C_Logout(generator.session));
+    } else if (strcmp(how, "all") == 0) {
+        OK(p11->C_CloseAllSessions(0));
+    } else {
+        OK(p11->C_CloseSession(generator.session));
+    }
+    (void)pthread_join(generator.thread, NULL);
+    printf("%s: the generation ends within %.3f s\n", how, seconds() - begin);
+    CHECK(generator.made == 0);
+    GIVES(generator.rv, expected);
+    CHECK(seconds() - begin < 10);
+    if (strcmp(how, "finalize") != 0) {
+        OK(p11->C_Finalize(NULL));
+    }
+}
+
+enum { MANY = 32 };
+
+/* Somebody logs out while many threads sign with one key of 2048 bits. */
+static void test_logout(void)
+{
+    CK_SESSION_HANDLE session = start();
+    pthread_t threads[MANY];
+    double begin;
+
+    generate(session, 2048, false, &publics[0], &privates[0]);
+    for (size_t i = 0; i < MANY; ++i) {
+        CHECK(pthread_create(&threads[i], NULL, sign_until_the_end, (void *)(i * KEYS)) == 0);
+    }
+    usleep(500000);
+    begin = seconds();
+    OK(p11->C_Logout(session));
+    printf("C_Logout: %.3f s", seconds() - begin);
+    CHECK(seconds() - begin < 5);
+    for (int i = 0; i < MANY; ++i) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    printf(", the last thread ends within %.3f s\n", seconds() - begin);
+    CHECK(seconds() - begin < 5);
+    CHECK(failures == 0);
+    OK(p11->C_Finalize(NULL));
+}
+
+static double longest[THREADS];
+
+/* As sign_in_turn, and how long a call takes at most. */
+static void *sign_and_measure(void *argument)
+{
+    const size_t own = (size_t)argument - 1;
+    CK_SESSION_HANDLE session = open_session();
+    CK_BYTE signature[ROOM];
+    unsigned long number;
+    CK_ULONG size;
+
+    while ((number = atomic_fetch_add(&next, 1)) < limit) {
+        const size_t key = number % KEYS;
+        const double begin = seconds();
+        double wait;
+
+        OK(sign(session, privates[key], number, signature, &size));
+        wait = seconds() - begin;
+        longest[own] = wait > longest[own] ? wait : longest[own];
+        OK(verify(session, publics[key], number, signature, size));
+        atomic_fetch_add(&times[number], 1);
+    }
+    OK(p11->C_CloseSession(session));
+    return NULL;
+}
+
+/* Threads sign while keys of so many bits are generated. Prints the longest wait of a signature, how
+   many keys were made, and how long logging out takes, which also ends the generation. */
+static void test_generation(unsigned long count, CK_ULONG bits, CK_ULONG limit_in_seconds)
+{
+    CK_SESSION_HANDLE session = start();
+    struct generator generator;
+    pthread_t threads[THREADS];
+    double most = 0, begin;
+
+    limit = count;
+    times = calloc(count, sizeof *times);
+    for (int i = 0; i < KEYS; ++i) {
+        /* Lengths that are generated in software. */
+        generate(session, bits < 2048 ? 512 : 1032, false, &publics[i], &privates[i]);
+    }
+    start_generator(&generator, bits);
+    usleep(100000);
+    begin = seconds();
+    run_threads(sign_and_measure, threads);
+    for (int i = 0; i < THREADS; ++i) {
+        (void)pthread_join(threads[i], NULL);
+        most = longest[i] > most ? longest[i] : most;
+    }
+    printf("%lu signatures in %.1f s while %lu keys are made; the longest wait %.3f s", count,
+           seconds() - begin, generator.made, most);
+    begin = seconds();
+    OK(p11->C_Logout(session));
+    printf(", C_Logout %.3f s\n", seconds() - begin);
+    CHECK(seconds() - begin < 10);
+    (void)pthread_join(generator.thread, NULL);
+    CHECK(generator.rv == CKR_USER_NOT_LOGGED_IN);
+    for (unsigned long i = 0; i < count; ++i) {
+        CHECK(times[i] == 1);
+    }
+    CHECK(most < (double)limit_in_seconds);
+    free((void *)times);
+    OK(p11->C_Finalize(NULL));
+}
+
 int main(int count, char **arguments)
 {
     const char *const name = count > 2 ? arguments[2] : "";
@@ -596,6 +799,15 @@ int main(int count, char **arguments)
         test_generate();
     } else if (strcmp(name, "core") == 0) {
         test_core();
+    } else if (strcmp(name, "cancel") == 0) {
+        test_cancel(arguments[3]);
+    } else if (strcmp(name, "first") == 0) {
+        test_first();
+    } else if (strcmp(name, "logout") == 0) {
+        test_logout();
+    } else if (strcmp(name, "generation") == 0) {
+        CHECK(count > 5);
+        test_generation(number, strtoul(arguments[4], NULL, 10), strtoul(arguments[5], NULL, 10));
     } else {
         CHECK(!"a test");
     }

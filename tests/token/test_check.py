@@ -30,10 +30,64 @@ def test_check(sanitized, token, test):
     token.run(program, module, *test.split(), environment=FOUR_ENGINES)
 
 
+def one_engine(token, keygen="device"):
+    """One simulated engine, and where its keys are generated."""
+    library = token.module.with_name(build.SIMULATION)
+    return {"COPRIME_TOKEN_DEVICE": f"sim:{library}", "COPRIME_TOKEN_KEYGEN": keygen}
+
+
 def test_forks_while_threads_wait_for_an_engine(sanitized, token):
     program, module = sanitized
-    one_engine = {"COPRIME_TOKEN_DEVICE": f"sim:{token.module.with_name(build.SIMULATION)}"}
-    token.run(program, module, "fork-signing", 5, environment=one_engine)
+    token.run(program, module, "fork-signing", 5, environment=one_engine(token))
+
+
+@pytest.mark.parametrize("keygen", ["device", "software"])
+@pytest.mark.parametrize("how", ["close", "all", "logout", "own", "finalize"])
+def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):
+    """By closing it, or all sessions; logging out in another one, or in its own; or C_Finalize."""
+    program, module = sanitized
+    environment = one_engine(token, keygen)
+    print(token.run(program, module, "cancel", how, environment=environment, timeout=120))
+
+
+def test_nobody_waits_for_the_end_of_a_generation(sanitized, token):
+    """One engine alone would generate such a key for minutes, and here signs meanwhile."""
+    program, module = sanitized
+    environment = one_engine(token)
+    print(token.run(program, module, "generation", 32, 3072, 30, environment=environment))
+
+
+def test_logging_out_under_load(sanitized, token, tmp_path):
+    """32 threads sign on one engine: who waits for it has no turn any more, and nobody opens it
+    again after logging out has closed it."""
+    program, module = sanitized
+    said = tmp_path / "said"
+    environment = one_engine(token, "software") | {"COPRIME_TOKEN_DEBUG": str(said)}
+    print(token.run(program, module, "logout", environment=environment))
+    assert said.read_text().count("is opened") == 1
+
+
+def test_the_first_signature_is_as_fast_as_others(check, token):
+    print(token.run(check, token.module, "first"))
+
+
+def test_several_engines_are_simulated_by_default(check, token, tmp_path):
+    """As many as the process has processors, at most 8; none before it is needed."""
+    processors = os.sched_getaffinity(0)
+
+    def opened(*test, of=processors):
+        said = tmp_path / "said"
+        said.unlink(missing_ok=True)
+        token.run(
+            *(check, token.module, *test),
+            environment={"COPRIME_TOKEN_DEBUG": str(said)},
+            preexec_fn=lambda: os.sched_setaffinity(0, of),
+        )
+        return said.read_text().count("sim: is opened")
+
+    assert opened("threads", 32) == min(len(processors), 8)
+    assert opened("threads", 32, of={min(processors)}) == 1
+    assert opened("faults", 3) == 1
 
 
 @pytest.mark.slow

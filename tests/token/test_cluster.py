@@ -18,7 +18,10 @@ def library():
     return build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, CORES), wiped=True)
 
 
-@pytest.mark.parametrize("test", ["fork", "threads 32", "end finalize", "end logout", "end close"])
+@pytest.mark.parametrize(
+    "test",
+    ["fork", "threads 32", "end finalize", "end logout", "end close", "generation 64 1024 60"],
+)
 def test_check(sanitized, token, library, test):
     program, module = sanitized
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
@@ -29,6 +32,17 @@ def test_ten_thousand_signatures(check, token, library):
     """By 16 threads: none lost, none wrong, none twice."""
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
     token.run(check, token.module, "threads", 10_000, environment=device, timeout=1800)
+
+
+@pytest.mark.parametrize("count", [1_000, 10_000])
+def test_signatures_while_keys_are_generated(check, token, library, count):
+    """None lost, none wrong, none twice, and nobody waits for the end of a generation."""
+    device = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}",
+        "COPRIME_TOKEN_KEYGEN": "device",
+    }
+    test = ("generation", count, 1024, 60)
+    print(token.run(check, token.module, *test, environment=device, timeout=3600))
 
 
 def test_a_core_that_fails_is_not_asked_again(check, token, library, faulty):

@@ -58,6 +58,9 @@ enum coprime_driver_error {
     /* The device does not answer: its registers read as all ones. A result that was being read is
        cleared, or has been overwritten in part. */
     COPRIME_ERROR_DEVICE = 263,
+    /* A key's generation was stopped by its caller. The driver never returns it by itself: it is for
+       the function `yield` of struct coprime_generation. */
+    COPRIME_ERROR_STOPPED = 264,
 };
 
 /* An accelerator. The caller sets the first four members, coprime_open the others. */

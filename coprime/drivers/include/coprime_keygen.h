@@ -24,6 +24,15 @@ struct coprime_generation {
     /* Write `size` random bytes, of a generator that is approved for keys. Return 0, or another
        value if it has failed. */
     int (*random)(void *context, uint8_t *bytes, size_t size);
+    /* Null; or called before each exponentiation, of which a candidate takes one or more, and the
+       finished key two. The generation needs nothing of what the accelerator holds then: the function
+       may use it, wipe it, give it to somebody else, and wait. `*driver` is used from then on; it may
+       become the driver of another accelerator that is built with the same parameters, and open. What
+       the accelerator held is of the candidate, and secret.
+
+       Return 0 to go on. Another value ends the generation with that error, such as
+       COPRIME_ERROR_STOPPED; the accelerator is then left as it is, without another access. */
+    int (*yield)(void *context, struct coprime **driver);
 };
 
 /* Generate a key, make its constants, and load it: it may be used at once.
@@ -37,7 +46,8 @@ struct coprime_generation {
    a length, and the processor multiplies and divides nothing that is secret, provided that the
    compiler does not turn masks into branches. The accelerator should be `constant_time`.
 
-   After an error the memory is overwritten with zeros, all of it is left, and the key is not to be used.
+   After an error the memory is overwritten with zeros, all of it is left, and the key is not to be used;
+   the accelerator is wiped, unless `yield` gave the error.
    Errors: COPRIME_ERROR_SIZE if `bits` or `exponent` is out of range; COPRIME_ERROR_LENGTH_OVER if
    the accelerator does not hold such keys; COPRIME_ERROR_UNSUPPORTED if it lacks MODEXP or MODMUL,
    or has a fixed modulus; COPRIME_ERROR_MEMORY; COPRIME_ERROR_RANDOM; COPRIME_ERROR_PRIME;

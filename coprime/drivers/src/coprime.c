@@ -1115,6 +1115,8 @@ const char *coprime_error_text(int code)
         return "no prime in as many random numbers as the standard allows";
     case COPRIME_ERROR_DEVICE:
         return "the device does not answer, or has been reset";
+    case COPRIME_ERROR_STOPPED:
+        return "the key's generation was stopped";
     default:
         return "unknown error";
     }

@@ -39,14 +39,30 @@ static const struct {
 };
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-/* A key that is being made. */
+/* A key that is being made. `*driver` may change where the caller is asked to yield; it becomes null
+   when he stops the generation. */
 struct maker {
-    struct coprime *driver;
+    struct coprime **driver;
     const struct coprime_generation *generation;
     uint32_t count;    /* H */
     uint32_t *last;    /* H: what was drawn last */
     uint32_t *scratch; /* 7 H */
 };
+
+/* Let others use the accelerator: what it holds is not needed any more. */
+static int yield(const struct maker *maker)
+{
+    const struct coprime_generation *const generation = maker->generation;
+    int error = COPRIME_ERROR_NONE;
+
+    if (generation->yield) {
+        error = generation->yield(generation->context, maker->driver);
+        if (error) {
+            *maker->driver = NULL;
+        }
+    }
+    return error;
+}
 
 /* Arithmetic, in the time that the lengths give. */
 
@@ -246,21 +262,27 @@ static uint32_t rounds_for(uint32_t bits)
     return bits < 1536 ? 6 : 5;
 }
 
-/* A round: whether base^half is 1 or w - 1, where w is loaded and half is (w - 1) / 2, an odd number.
-   The power takes the place of the base. */
-static int test_once(const struct maker *maker, const uint32_t *w, uint32_t *base,
+/* A round: whether base^half is 1 or w - 1, where half is (w - 1) / 2, an odd number. The power takes
+   the place of the base. */
+static int test_once(const struct maker *maker, const struct coprime_modulus *w, uint32_t *base,
                      const uint32_t *half, bool *passed)
 {
     const uint32_t count = maker->count;
     uint32_t minus_one;
-    const int error = coprime_modexp(maker->driver, base, half, 32 * count - 1, base);
+    int error = yield(maker);
 
+    if (!error) {
+        error = coprime_load_modulus(*maker->driver, w);
+    }
+    if (!error) {
+        error = coprime_modexp(*maker->driver, base, half, 32 * count - 1, base);
+    }
     if (error) {
         return error;
     }
-    minus_one = base[0] ^ w[0] ^ 1;
+    minus_one = base[0] ^ w->value[0] ^ 1;
     for (uint32_t i = 1; i < count; ++i) {
-        minus_one |= base[i] ^ w[i];
+        minus_one |= base[i] ^ w->value[i];
     }
     *passed = (difference_from(base, 1, count) == 0) | (minus_one == 0);
     return COPRIME_ERROR_NONE;
@@ -299,17 +321,14 @@ static int test_prime(const struct maker *maker, const uint32_t *w, bool *prime)
 
     modulus.bits = 32 * count;
     modulus.value = w;
-    error = coprime_modulus_constants(maker->driver, &modulus, &memory);
-    if (!error) {
-        error = coprime_load_modulus(maker->driver, &modulus);
-    }
+    error = coprime_modulus_constants(*maker->driver, &modulus, &memory);
     copy(half, w, count);
     shift_right(half, 0, count);
     *prime = true;
     for (uint32_t i = 0; !error && *prime && i < rounds_for(32 * count); ++i) {
         error = draw_base(maker, w, base, other);
         if (!error) {
-            error = test_once(maker, w, base, half, prime);
+            error = test_once(maker, &modulus, base, half, prime);
         }
     }
     coprime_clear(modulus.inverse, COPRIME_DIGIT_WORDS);
@@ -390,16 +409,22 @@ static int load_key(const struct maker *maker, const struct coprime_private_key 
 
     set(x + maker->count, 0, maker->count);
     if (!error) {
-        error = coprime_load_public(maker->driver, &key->public_key);
+        error = yield(maker);
     }
     if (!error) {
-        error = coprime_public(maker->driver, x, y);
+        error = coprime_load_public(*maker->driver, &key->public_key);
     }
     if (!error) {
-        error = coprime_load_private(maker->driver, key);
+        error = coprime_public(*maker->driver, x, y);
     }
     if (!error) {
-        error = coprime_private(maker->driver, y, z);
+        error = yield(maker);
+    }
+    if (!error) {
+        error = coprime_load_private(*maker->driver, key);
+    }
+    if (!error) {
+        error = coprime_private(*maker->driver, y, z);
     }
     for (uint32_t i = 0; i < count; ++i) {
         difference |= x[i] ^ z[i];
@@ -438,7 +463,7 @@ static int make(const struct maker *maker, const struct numbers *own,
     key->dp = own->dp;
     key->dq = own->dq;
     key->qinv = own->qinv;
-    error = coprime_private_constants(maker->driver, key, memory);
+    error = coprime_private_constants(*maker->driver, key, memory);
     return error ? error : load_key(maker, key);
 }
 
@@ -467,7 +492,7 @@ int coprime_generate_key(struct coprime *driver, const struct coprime_generation
 {
     const struct coprime_memory whole = *memory;
     const uint32_t count = generation->bits / 64;
-    struct maker maker = {driver, generation, count, NULL, NULL};
+    struct maker maker = {&driver, generation, count, NULL, NULL};
     struct numbers own;
     int error = check(driver, generation, memory);
 
@@ -492,7 +517,9 @@ int coprime_generate_key(struct coprime *driver, const struct coprime_generation
     if (error) {
         *memory = whole;
         coprime_clear(whole.words, COPRIME_KEYGEN_MEMORY(generation->bits));
-        (void)coprime_wipe(driver);
+        if (driver) {
+            (void)coprime_wipe(driver);
+        }
     } else {
         coprime_clear(maker.last, 8 * count);
     }

@@ -1,83 +1,41 @@
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 
 #include "device.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 
-#include "coprime_cluster.h"
+#include "constants.h"
 #include "coprime_keygen.h"
-#include "engine.h"
+#include "debug.h"
+#include "place.h"
 #include "secret.h"
 
-/* The most cores of a cluster that are used, and the longest modulus that they may have room for. */
-enum { MAX_CORES = 16, MAX_CORE_BITS = 16384 };
+/* The most engines that are simulated by default; and microseconds in which another process that
+   waits for a shared engine wakes up and takes it. */
+enum { MAX_SIMULATED = 8, PAUSE = 500 };
 
-/* An engine: an accelerator, or a core of a cluster. While it is `taken`, it is the taker's. */
-struct engine {
-    struct place *place;
-    struct coprime *driver;
-    bool taken;
-    unsigned failures; /* since it last worked */
-    uint64_t loaded; /* number of the key that it holds; 0: none */
-};
-
-/* What one of the device's names stands for. It is opened by the first user of one of its engines,
-   and brought back to order by the last one; both are alone with it while it is `changing`. */
-struct place {
-    const struct engine_kind *kind;
-    char *name; /* what follows the colon; null if there is none */
-    bool changing;
-    bool failed; /* nobody else may use it, and the last user closes it */
-    unsigned users;
-    void *handle; /* null while it is closed */
-    struct coprime driver; /* the accesses; also that of a single accelerator */
-    unsigned count; /* of its engines, as it was opened last; 1 before that */
-    struct engine engines[MAX_CORES];
-    struct coprime_cluster cluster;
-    struct coprime_core cores[MAX_CORES];
-    uint32_t *results; /* of the cores, in secret memory */
-    pthread_mutex_t lock; /* the cluster's */
-    pthread_cond_t completed;
+/* Somebody who waits for an engine; in his own memory. */
+struct waiter {
+    struct waiter *next;
 };
 
 struct device {
-    pthread_mutex_t lock;
-    pthread_cond_t freed;
+    pthread_mutex_t lock; /* held for short times; no other lock is taken with it */
+    pthread_cond_t changed;
+    struct waiter *first; /* who came first has the first engine that is free */
+    unsigned forgetting; /* threads that wait until nobody has an engine: nobody takes one */
+    bool stopped;
     unsigned count;
     struct place places[];
 };
-
-static const struct engine_kind *const kinds[] = {&simulated_engine, &serial_engine, &uio_engine};
-
-/* Read one name, of `length` characters. */
-static bool parse_place(struct place *place, const char *name, size_t length)
-{
-    place->count = 1;
-    (void)pthread_mutex_init(&place->lock, NULL);
-    (void)pthread_cond_init(&place->completed, NULL);
-    for (unsigned i = 0; i < MAX_CORES; ++i) {
-        place->engines[i].place = place;
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
-        const size_t kind_length = strlen(kinds[i]->name);
-
-        if (length >= kind_length && strncmp(name, kinds[i]->name, kind_length) == 0 &&
-            (length == kind_length || name[kind_length] == ':')) {
-            place->kind = kinds[i];
-            if (length > kind_length) {
-                place->name = strndup(name + kind_length + 1, length - kind_length - 1);
-                return place->name != NULL;
-            }
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Length of the first name: up to a comma that a number does not follow. */
 static size_t name_length(const char *names)
@@ -90,46 +48,51 @@ static size_t name_length(const char *names)
                                                                             length;
 }
 
-struct device *device_new(const char *names)
+/* How many engines `sim` alone stands for: one for each processor that this process may use. */
+static unsigned simulated_engines(void)
 {
-    struct device *device;
+    cpu_set_t processors;
     unsigned count = 1;
-    bool parsed = true;
+
+    if (sched_getaffinity(0, sizeof processors, &processors) == 0) {
+        count = (unsigned)CPU_COUNT(&processors);
+    }
+    return count < MAX_SIMULATED ? count : MAX_SIMULATED;
+}
+
+static unsigned count_of(const char *names)
+{
+    unsigned count = 1;
 
     for (const char *rest = names + name_length(names); *rest; rest += 1 + name_length(rest + 1)) {
         ++count;
     }
-    device = calloc(1, sizeof *device + count * sizeof *device->places);
+    return count;
+}
+
+struct device *device_new(const char *names)
+{
+    const bool only_sim = strcmp(names, simulated_engine.name) == 0;
+    const unsigned count = only_sim ? simulated_engines() : count_of(names);
+    struct device *const device = calloc(1, sizeof *device + count * sizeof *device->places);
+    bool right = true;
+
     if (device == NULL) {
         return NULL;
     }
     (void)pthread_mutex_init(&device->lock, NULL);
-    (void)pthread_cond_init(&device->freed, NULL);
-    for (; device->count < count && parsed; ++device->count) {
+    (void)pthread_cond_init(&device->changed, NULL);
+    for (; device->count < count && right; ++device->count) {
         const size_t length = name_length(names);
 
-        parsed = parse_place(&device->places[device->count], names, length);
-        names += length + 1;
+        right = place_set(&device->places[device->count], names, length);
+        names += only_sim ? 0 : length + 1;
     }
-    if (!parsed) {
+    if (!right) {
         device_free(device);
         return NULL;
     }
     return device;
-}
-
-/* Closing makes the engines forget their keys. */
-static void close_place(struct place *place)
-{
-    if (place->handle) {
-        place->kind->close(place->handle);
-    }
-    secret_free(place->results);
-    place->handle = NULL;
-    place->results = NULL;
-    for (unsigned i = 0; i < MAX_CORES; ++i) {
-        place->engines[i].loaded = 0;
-    }
 }
 
 void device_free(struct device *device)
@@ -138,14 +101,9 @@ void device_free(struct device *device)
         return;
     }
     for (unsigned i = 0; i < device->count; ++i) {
-        struct place *const place = &device->places[i];
-
-        close_place(place);
-        free(place->name);
-        (void)pthread_cond_destroy(&place->completed);
-        (void)pthread_mutex_destroy(&place->lock);
+        place_free(&device->places[i]);
     }
-    (void)pthread_cond_destroy(&device->freed);
+    (void)pthread_cond_destroy(&device->changed);
     (void)pthread_mutex_destroy(&device->lock);
     free(device);
 }
@@ -161,132 +119,17 @@ void device_abandon(struct device *device)
     }
 }
 
-/* What a cluster needs of its place. */
-
-static uint32_t read_cluster(void *context, uint32_t address)
+bool device_is_simulated(const struct device *device)
 {
-    const struct place *const place = context;
+    bool simulated = true;
 
-    return place->driver.read(place->driver.context, address);
-}
-
-static void write_cluster(void *context, uint32_t address, uint32_t value)
-{
-    const struct place *const place = context;
-
-    place->driver.write(place->driver.context, address, value);
-}
-
-static int wait_for_cluster(void *context)
-{
-    const struct place *const place = context;
-
-    return place->driver.wait(place->driver.context);
-}
-
-static void lock_cluster(void *context)
-{
-    struct place *const place = context;
-
-    (void)pthread_mutex_lock(&place->lock);
-}
-
-static void unlock_cluster(void *context)
-{
-    struct place *const place = context;
-
-    (void)pthread_mutex_unlock(&place->lock);
-}
-
-static void sleep_in_cluster(void *context)
-{
-    struct place *const place = context;
-
-    (void)pthread_cond_wait(&place->completed, &place->lock);
-}
-
-static void wake_cluster(void *context)
-{
-    struct place *const place = context;
-
-    (void)pthread_cond_broadcast(&place->completed);
-}
-
-/* Open the cores of a cluster. */
-static int open_cluster(struct place *place)
-{
-    const size_t words = COPRIME_CLUSTER_MEMORY(MAX_CORES, MAX_CORE_BITS);
-    struct coprime_memory memory;
-    int error;
-
-    if (place->results == NULL) {
-        place->results = secret_allocate(words * sizeof *place->results);
+    for (unsigned i = 0; i < device->count; ++i) {
+        simulated = simulated && device->places[i].kind == &simulated_engine;
     }
-    if (place->results == NULL) {
-        return COPRIME_ERROR_MEMORY;
-    }
-    memory = (struct coprime_memory){place->results, (uint32_t)words};
-    place->cluster = (struct coprime_cluster){
-        .context = place,
-        .read = read_cluster,
-        .write = write_cluster,
-        .wait = place->driver.wait ? wait_for_cluster : NULL,
-        .lock = lock_cluster,
-        .unlock = unlock_cluster,
-        .sleep = sleep_in_cluster,
-        .wake_all = wake_cluster,
-        .cores = place->cores,
-        .count = MAX_CORES,
-    };
-    error = coprime_cluster_open(&place->cluster, &memory);
-    for (unsigned i = 0; i < place->cluster.count && !error; ++i) {
-        place->engines[i].driver = &place->cores[i].driver;
-    }
-    place->count = error ? 1 : place->cluster.count;
-    return error;
+    return simulated;
 }
 
-/* Make a place ready for its first user. A shared one is opened anew each time: another process may
-   have used it meanwhile. */
-static int begin_use(struct place *place)
-{
-    const bool shared = place->kind->lock != NULL;
-    const bool fresh = place->handle == NULL || shared;
-    int error;
-
-    if (place->handle == NULL) {
-        place->handle = place->kind->open(place->name, &place->driver);
-    }
-    if (place->handle == NULL) {
-        return COPRIME_ERROR_IDENTIFICATION;
-    }
-    if (shared && !place->kind->lock(place->handle)) {
-        close_place(place); /* it is not ours to wipe */
-        return COPRIME_ERROR_BUSY;
-    }
-    if (!fresh) {
-        return 0;
-    }
-    place->count = 1;
-    place->engines[0].driver = &place->driver;
-    error = coprime_open(&place->driver);
-    return error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
-}
-
-/* What the last user does: nothing, if it has the place alone and nothing has failed. */
-static void end_use(struct place *place)
-{
-    if (place->handle && place->kind->lock) {
-        for (unsigned i = 0; i < place->count; ++i) {
-            (void)coprime_wipe(place->engines[i].driver);
-            place->engines[i].loaded = 0;
-        }
-        place->kind->unlock(place->handle);
-    }
-    if (place->failed) {
-        close_place(place);
-    }
-}
+/* Sharing the engines. */
 
 static bool is_available(const struct place *place)
 {
@@ -337,32 +180,81 @@ static struct engine *choose(struct device *device, uint64_t key)
     return found;
 }
 
-/* Take an engine, which is open unless there is an error; it is given back also then. */
-static struct engine *take_engine(struct device *device, uint64_t key, int *error)
+static void join_queue(struct device *device, struct waiter *self)
 {
-    struct engine *engine;
+    struct waiter **end = &device->first;
+
+    while (*end) {
+        end = &(*end)->next;
+    }
+    self->next = NULL;
+    *end = self;
+}
+
+static void leave_queue(struct device *device, const struct waiter *self)
+{
+    struct waiter **place = &device->first;
+
+    while (*place != self) {
+        place = &(*place)->next;
+    }
+    *place = self->next;
+}
+
+/* Wait for a free engine: first come, first served. With the device's lock. */
+static CK_RV wait_for_engine(struct device *device, uint64_t key, const struct cancel *cancel,
+                             struct engine **found)
+{
+    struct waiter self;
+    CK_RV rv;
+
+    *found = NULL;
+    join_queue(device, &self);
+    for (;;) {
+        rv = device->stopped ? CKR_CRYPTOKI_NOT_INITIALIZED : cancel_reason(cancel);
+        if (rv == CKR_OK && device->first == &self && device->forgetting == 0) {
+            *found = choose(device, key);
+        }
+        if (rv != CKR_OK || *found) {
+            break;
+        }
+        (void)pthread_cond_wait(&device->changed, &device->lock);
+    }
+    leave_queue(device, &self);
+    (void)pthread_cond_broadcast(&device->changed); /* there may be an engine for the next one */
+    return rv;
+}
+
+/* Take an engine, unless the call is cancelled. It is open unless there is an error, with which it is
+   given back. */
+static CK_RV take_engine(struct device *device, uint64_t key, const struct cancel *cancel,
+                         struct engine **taken, int *error)
+{
     struct place *place;
+    CK_RV rv;
 
     *error = 0;
     (void)pthread_mutex_lock(&device->lock);
-    while ((engine = choose(device, key)) == NULL) {
-        (void)pthread_cond_wait(&device->freed, &device->lock);
+    rv = wait_for_engine(device, key, cancel, taken);
+    if (rv != CKR_OK) {
+        (void)pthread_mutex_unlock(&device->lock);
+        return rv;
     }
-    place = engine->place;
-    engine->taken = true;
+    place = (*taken)->place;
+    (*taken)->taken = true;
     if (place->users++ == 0) {
         place->changing = true;
         (void)pthread_mutex_unlock(&device->lock);
-        *error = begin_use(place);
-        if (!*error && engine >= &place->engines[place->count]) {
+        *error = place_begin_use(place);
+        if (!*error && *taken >= &place->engines[place->count]) {
             *error = COPRIME_ERROR_IDENTIFICATION; /* it had more engines before */
         }
         (void)pthread_mutex_lock(&device->lock);
         place->changing = false;
-        (void)pthread_cond_broadcast(&device->freed); /* it may have more engines than before */
+        (void)pthread_cond_broadcast(&device->changed); /* it may have more engines than before */
     }
     (void)pthread_mutex_unlock(&device->lock);
-    return engine;
+    return CKR_OK;
 }
 
 /* After an error the engine is opened anew when it is used next. */
@@ -370,6 +262,9 @@ static void give_back(struct device *device, struct engine *engine, int error)
 {
     struct place *const place = engine->place;
 
+    if (error) {
+        debug_say("an engine of %s failed: %s", place->kind->name, coprime_error_text(error));
+    }
     (void)pthread_mutex_lock(&device->lock);
     engine->taken = false;
     engine->failures = error ? engine->failures + 1 : 0;
@@ -377,15 +272,75 @@ static void give_back(struct device *device, struct engine *engine, int error)
     if (--place->users == 0) {
         place->changing = true;
         (void)pthread_mutex_unlock(&device->lock);
-        end_use(place);
+        place_end_use(place);
         (void)pthread_mutex_lock(&device->lock);
         place->changing = place->failed = false;
     }
-    (void)pthread_cond_broadcast(&device->freed);
+    (void)pthread_cond_broadcast(&device->changed);
     (void)pthread_mutex_unlock(&device->lock);
 }
 
-/* Compute the constants of a key, which all engines of a device have in common, and load it. */
+/* Whether somebody waits for an engine, or until all are free. */
+static bool is_wanted(struct device *device)
+{
+    bool wanted;
+
+    (void)pthread_mutex_lock(&device->lock);
+    wanted = device->first || device->forgetting || device->stopped;
+    (void)pthread_mutex_unlock(&device->lock);
+    return wanted;
+}
+
+void device_wake(struct device *device)
+{
+    (void)pthread_mutex_lock(&device->lock);
+    (void)pthread_cond_broadcast(&device->changed);
+    (void)pthread_mutex_unlock(&device->lock);
+}
+
+void device_stop(struct device *device)
+{
+    (void)pthread_mutex_lock(&device->lock);
+    device->stopped = true;
+    (void)pthread_cond_broadcast(&device->changed);
+    (void)pthread_mutex_unlock(&device->lock);
+}
+
+void device_forget(struct device *device)
+{
+    (void)pthread_mutex_lock(&device->lock);
+    ++device->forgetting;
+    for (unsigned i = 0; i < device->count; ++i) {
+        struct place *const place = &device->places[i];
+
+        while (place->users || place->changing) {
+            (void)pthread_cond_wait(&device->changed, &device->lock);
+        }
+        place_close(place);
+    }
+    --device->forgetting;
+    (void)pthread_cond_broadcast(&device->changed);
+    (void)pthread_mutex_unlock(&device->lock);
+}
+
+static bool is_of_the_key(int error)
+{
+    return error == COPRIME_ERROR_LENGTH_OVER || error == COPRIME_ERROR_LENGTH_ZERO ||
+           error == COPRIME_ERROR_EXPONENT_LENGTH;
+}
+
+static CK_RV result_of(int error)
+{
+    if (error == 0) {
+        return CKR_OK;
+    }
+    return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
+}
+
+/* Private operations. */
+
+/* Load a key, whose constants all engines of a device have in common: computed in software where that
+   can be. */
 static int load_key(struct engine *engine, struct rsa_key *key)
 {
     struct rsa_private *const secret = key->secret;
@@ -397,10 +352,10 @@ static int load_key(struct engine *engine, struct rsa_key *key)
     }
     engine->loaded = 0;
     (void)pthread_mutex_lock(&key->lock);
-    if (!secret->prepared) {
+    if (!secret->prepared && !constants_compute(engine->driver, &secret->key, &memory)) {
         error = coprime_private_constants(engine->driver, &secret->key, &memory);
-        secret->prepared = error == 0;
     }
+    secret->prepared = error == 0;
     if (!error) {
         error = coprime_load_private(engine->driver, &secret->key);
     }
@@ -450,67 +405,54 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
     return error;
 }
 
-/* What an engine is taken for; gives the driver's error. */
-typedef int work(struct engine *engine, void *context);
-
-static bool is_of_the_key(int error)
+/* Logging out revokes the key. */
+static CK_RV reason_of_key(const void *context)
 {
-    return error == COPRIME_ERROR_LENGTH_OVER || error == COPRIME_ERROR_LENGTH_ZERO ||
-           error == COPRIME_ERROR_EXPONENT_LENGTH;
+    const struct rsa_key *const key = context;
+
+    return atomic_load(&key->revoked) ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
 }
 
-/* Have an engine work, best the one that holds the key with this number. If it refuses the key, it is
-   asked again after opening it anew: a disturbed one may say anything. */
-static CK_RV use_any(struct device *device, uint64_t key, work *run, void *context)
+/* An engine that refuses the key is asked again after opening it anew: a disturbed one may say
+   anything. */
+CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
+                     uint8_t *result)
 {
+    const struct cancel cancel = {reason_of_key, key};
+    CK_RV rv;
     int error = 0;
 
     for (int attempt = 0; attempt < 2; ++attempt) {
-        struct engine *const engine = take_engine(device, key, &error);
+        struct engine *engine;
 
+        rv = take_engine(device, key->number, &cancel, &engine, &error);
+        if (rv != CKR_OK) {
+            break;
+        }
         if (!error) {
-            error = run(engine, context);
+            error = exponentiate(engine, key, input, result);
         }
         give_back(device, engine, error);
+        rv = result_of(error);
         if (!is_of_the_key(error)) {
             break;
         }
     }
-    if (error) {
-        return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
-    }
-    return CKR_OK;
-}
-
-/* A private operation. */
-struct operands {
-    struct rsa_key *key;
-    const uint8_t *input;
-    uint8_t *result;
-};
-
-static int compute(struct engine *engine, void *context)
-{
-    const struct operands *const operands = context;
-
-    return exponentiate(engine, operands->key, operands->input, operands->result);
-}
-
-CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
-                     uint8_t *result)
-{
-    struct operands operands = {key, input, result};
-    const CK_RV rv = use_any(device, key->number, compute, &operands);
-
     if (rv != CKR_OK) {
         OPENSSL_cleanse(result, key->bytes);
     }
     return rv;
 }
 
+/* Generating keys. */
+
 /* A key pair that is wanted, and memory for it. */
 struct wanted {
     struct coprime_generation generation;
+    struct device *device;
+    const struct cancel *cancel;
+    struct engine *engine; /* null after the generation was cancelled */
+    CK_RV rv; /* why it was cancelled */
     struct attributes *numbers;
     uint32_t *words; /* COPRIME_KEYGEN_MEMORY */
 };
@@ -545,29 +487,67 @@ static bool set_words(struct attributes *numbers, enum rsa_number number, const 
     return set;
 }
 
-static int generate(struct engine *engine, void *context)
+/* Between exponentiations: if anybody waits for an engine, or may wait in another process, or the
+   generation is not wanted any more, give the engine back, without a trace of the key, and queue
+   anew. */
+static int give_way(void *context, struct coprime **driver)
 {
-    const struct wanted *const wanted = context;
-    const uint32_t bits = wanted->generation.bits, half = bits / 2;
-    struct attributes *const numbers = wanted->numbers;
-    struct coprime_memory memory = {wanted->words, COPRIME_KEYGEN_MEMORY(bits)};
-    struct coprime_private_key key;
+    struct wanted *const wanted = context;
+    const bool shared = wanted->engine->place->kind->lock != NULL;
     int error;
 
-    engine->loaded = 0;
-    error = coprime_generate_key(engine->driver, &wanted->generation, &key, &memory);
+    if (!shared && cancel_reason(wanted->cancel) == CKR_OK && !is_wanted(wanted->device)) {
+        return 0;
+    }
+    error = coprime_wipe(*driver);
     if (error) {
         return error;
     }
-    if (!set_words(numbers, RSA_N, key.public_key.modulus.value, bits) ||
-        !set_words(numbers, RSA_E, key.public_key.exponent, key.public_key.exponent_bits) ||
-        !set_words(numbers, RSA_D, key.d, bits) || !set_words(numbers, RSA_P, key.p.value, half) ||
-        !set_words(numbers, RSA_Q, key.q.value, half) || !set_words(numbers, RSA_DP, key.dp, half) ||
-        !set_words(numbers, RSA_DQ, key.dq, half) || !set_words(numbers, RSA_QINV, key.qinv, half)) {
-        error = COPRIME_ERROR_MEMORY;
+    give_back(wanted->device, wanted->engine, 0);
+    if (shared) {
+        (void)usleep(PAUSE);
     }
+    wanted->rv = take_engine(wanted->device, 0, wanted->cancel, &wanted->engine, &error);
+    if (wanted->rv != CKR_OK) {
+        return COPRIME_ERROR_STOPPED;
+    }
+    wanted->engine->loaded = 0;
+    *driver = wanted->engine->driver;
+    return error;
+}
+
+static bool set_numbers(struct attributes *numbers, const struct coprime_private_key *key)
+{
+    const uint32_t bits = key->public_key.modulus.bits, half = bits / 2;
+
+    return set_words(numbers, RSA_N, key->public_key.modulus.value, bits) &&
+           set_words(numbers, RSA_E, key->public_key.exponent, key->public_key.exponent_bits) &&
+           set_words(numbers, RSA_D, key->d, bits) &&
+           set_words(numbers, RSA_P, key->p.value, half) &&
+           set_words(numbers, RSA_Q, key->q.value, half) &&
+           set_words(numbers, RSA_DP, key->dp, half) &&
+           set_words(numbers, RSA_DQ, key->dq, half) &&
+           set_words(numbers, RSA_QINV, key->qinv, half);
+}
+
+/* Generate with the engine that was taken, or others after it. */
+static int generate(struct wanted *wanted)
+{
+    struct coprime_memory memory = {wanted->words, COPRIME_KEYGEN_MEMORY(wanted->generation.bits)};
+    struct coprime_private_key key;
+    bool set;
+    int error;
+
+    wanted->engine->loaded = 0;
+    error = coprime_generate_key(wanted->engine->driver, &wanted->generation, &key, &memory);
+    if (error) {
+        return error;
+    }
+    set = set_numbers(wanted->numbers, &key);
     OPENSSL_cleanse(&key, sizeof key);
-    return error ? error : coprime_wipe(engine->driver);
+    error = coprime_wipe(wanted->engine->driver);
+    wanted->rv = set ? CKR_OK : CKR_HOST_MEMORY;
+    return error;
 }
 
 bool device_can_generate(uint32_t bits, uint32_t exponent)
@@ -577,29 +557,31 @@ bool device_can_generate(uint32_t bits, uint32_t exponent)
 }
 
 CK_RV device_generate(struct device *device, uint32_t bits, uint32_t exponent,
-                      struct attributes *numbers)
+                      const struct cancel *cancel, struct attributes *numbers)
 {
     struct wanted wanted = {
-        .generation = {.bits = bits, .exponent = exponent, .random = random_of_the_system},
+        .generation = {.bits = bits,
+                       .exponent = exponent,
+                       .context = &wanted,
+                       .random = random_of_the_system,
+                       .yield = give_way},
+        .device = device,
+        .cancel = cancel,
         .numbers = numbers,
         .words = secret_allocate(sizeof *wanted.words * COPRIME_KEYGEN_MEMORY(bits)),
     };
-    const CK_RV rv = wanted.words ? use_any(device, 0, generate, &wanted) : CKR_HOST_MEMORY;
+    int error = 0;
 
-    secret_free(wanted.words);
-    return rv;
-}
-
-void device_forget(struct device *device)
-{
-    (void)pthread_mutex_lock(&device->lock);
-    for (unsigned i = 0; i < device->count; ++i) {
-        struct place *const place = &device->places[i];
-
-        while (place->users || place->changing) {
-            (void)pthread_cond_wait(&device->freed, &device->lock);
+    wanted.rv = wanted.words ? take_engine(device, 0, cancel, &wanted.engine, &error) :
+                               CKR_HOST_MEMORY;
+    if (wanted.rv == CKR_OK) {
+        if (!error) {
+            error = generate(&wanted);
         }
-        close_place(place);
+        if (wanted.engine) {
+            give_back(device, wanted.engine, error);
+        }
     }
-    (void)pthread_mutex_unlock(&device->lock);
+    secret_free(wanted.words);
+    return wanted.rv == CKR_OK ? result_of(error) : wanted.rv;
 }

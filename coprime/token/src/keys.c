@@ -19,10 +19,11 @@ static CK_RV begin_half(struct attributes *half, CK_OBJECT_CLASS class, const CK
         attributes_ulong(half, CKA_KEY_TYPE, CKK_RSA) != CKK_RSA) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
-    return attributes_set_ulong(half, CKA_CLASS, class) &&
-                   attributes_set_ulong(half, CKA_KEY_TYPE, CKK_RSA) ?
-               CKR_OK :
-               CKR_HOST_MEMORY;
+    if (!attributes_set_ulong(half, CKA_CLASS, class) ||
+        !attributes_set_ulong(half, CKA_KEY_TYPE, CKK_RSA)) {
+        return CKR_HOST_MEMORY;
+    }
+    return objects_finish(half, true, CKM_RSA_PKCS_KEY_PAIR_GEN);
 }
 
 /* Give a half its numbers: all, or those that are public. */
@@ -35,26 +36,85 @@ static CK_RV set_numbers(struct attributes *half, const struct attributes *numbe
             return CKR_HOST_MEMORY;
         }
     }
-    return objects_finish(half, true, CKM_RSA_PKCS_KEY_PAIR_GEN);
+    return CKR_OK;
 }
 
-/* The number that these bytes are, the highest first; 0 if they are more than four. */
-static uint32_t number_of(struct value value)
+/* The number that these bytes are, the highest first; the greatest one if that is too long. */
+static uint64_t number_of(struct value value)
 {
-    uint32_t number = 0;
+    uint64_t number = 0;
 
-    for (size_t i = 0; value.size <= 4 && i < value.size; ++i) {
+    if (value.size > sizeof number) {
+        return UINT64_MAX;
+    }
+    for (size_t i = 0; i < value.size; ++i) {
         number = number << 8 | value.bytes[i];
     }
     return number;
 }
 
+/* The key pair that a public template asks for: with 65537 if it names no exponent. */
+struct request {
+    CK_ULONG bits;
+    struct value e;
+};
+
+static struct request request_of(const struct attributes *public)
+{
+    static const uint8_t fermat_4[] = {1, 0, 1};
+    const struct value e = attributes_get(public, CKA_PUBLIC_EXPONENT);
+
+    return (struct request){
+        attributes_ulong(public, CKA_MODULUS_BITS, 0),
+        e.bytes ? e : (struct value){fermat_4, sizeof fermat_4},
+    };
+}
+
+/* Whether such keys are generated: also short ones, and small exponents, if that is allowed. */
+static CK_RV check_request(const struct request *request)
+{
+    const bool weak = module_allows(ALLOW_WEAK_RSA);
+    const uint64_t e = number_of(request->e);
+
+    if (request->bits == 0) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (request->bits < (weak ? MIN_RSA_BITS : 1024) || request->bits > MAX_RSA_BITS) {
+        return CKR_KEY_SIZE_RANGE;
+    }
+    if (request->e.size > 8 || e % 2 == 0 || e < (weak ? 3 : 65537)) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    return CKR_OK;
+}
+
+/* A generation that goes on in a session. */
+struct task {
+    const struct session *session;
+    bool private; /* one of the halves is, and belongs to the user who is logged in */
+};
+
+/* Why it is to end early. */
+static CK_RV reason_of_task(const void *context)
+{
+    const struct task *const task = context;
+
+    if (module.ending) {
+        return CKR_CRYPTOKI_NOT_INITIALIZED;
+    }
+    if (task->session->closed) {
+        return CKR_SESSION_CLOSED;
+    }
+    return task->private && task->session->dropped ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
+}
+
 /* A key pair from the device. It is checked in software, as a disturbed engine may take any number
    for a prime. */
-static CK_RV generate_on_device(const struct token *token, uint32_t bits, uint32_t exponent,
-                                struct attributes *numbers)
+static CK_RV generate_on_device(const struct token *token, const struct request *request,
+                                const struct cancel *cancel, struct attributes *numbers)
 {
-    CK_RV rv = device_generate(token->device, bits, exponent, numbers);
+    CK_RV rv = device_generate(token->device, (uint32_t)request->bits,
+                               (uint32_t)number_of(request->e), cancel, numbers);
 
     if (rv == CKR_OK) {
         rv = rsa_complete_private(token->crypto, numbers);
@@ -63,29 +123,57 @@ static CK_RV generate_on_device(const struct token *token, uint32_t bits, uint32
     return rv;
 }
 
-/* The numbers of a key as the public template asks for: 65537 if it names no exponent. */
-static CK_RV generate(const struct token *token, const struct attributes *public,
+static CK_RV generate(const struct session *session, const struct attributes halves[2],
                       struct attributes *numbers)
 {
-    static const uint8_t fermat_4[] = {1, 0, 1};
-    const struct value given = attributes_get(public, CKA_PUBLIC_EXPONENT);
-    const struct value e = given.bytes ? given : (struct value){fermat_4, sizeof fermat_4};
-    const CK_ULONG bits = attributes_ulong(public, CKA_MODULUS_BITS, 0);
+    const struct token *const token = session->token;
+    const struct request request = request_of(&halves[0]);
+    const struct task task = {
+        session,
+        attributes_bool(&halves[0], CKA_PRIVATE, true) ||
+            attributes_bool(&halves[1], CKA_PRIVATE, true),
+    };
+    const struct cancel cancel = {reason_of_task, &task};
+    const uint32_t bits = (uint32_t)request.bits;
+    const uint64_t e = number_of(request.e);
 
-    if (bits == 0) {
-        return CKR_TEMPLATE_INCOMPLETE;
+    if (token->device_generates && e <= UINT32_MAX && device_can_generate(bits, (uint32_t)e)) {
+        return generate_on_device(token, &request, &cancel, numbers);
     }
-    if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) {
-        return CKR_KEY_SIZE_RANGE;
+    return rsa_generate(token->crypto, bits, request.e.bytes, request.e.size, &cancel, numbers);
+}
+
+/* Whether the session may make these objects, before there is any work for them. */
+static CK_RV check_allowed(const struct session *session, const CK_ATTRIBUTE *template,
+                           CK_ULONG count, const struct attributes *lists, unsigned lists_count)
+{
+    CK_RV rv;
+
+    module_lock();
+    rv = objects_check_trusted(session, template, count);
+    for (unsigned i = 0; rv == CKR_OK && i < lists_count; ++i) {
+        rv = objects_check_access(session, &lists[i]);
     }
-    if (e.size == 0 || e.size > 8 || e.bytes[e.size - 1] % 2 == 0 ||
-        (e.size == 1 && e.bytes[0] < 3)) {
-        return CKR_ATTRIBUTE_VALUE_INVALID;
+    module_unlock();
+    return rv;
+}
+
+/* Everything of both halves but their numbers, checked. */
+static CK_RV begin_pair(const struct session *session, const CK_ATTRIBUTE *public,
+                        CK_ULONG public_count, const CK_ATTRIBUTE *private, CK_ULONG private_count,
+                        struct attributes halves[2])
+{
+    struct request request;
+    CK_RV rv = begin_half(&halves[0], CKO_PUBLIC_KEY, public, public_count);
+
+    if (rv == CKR_OK) {
+        rv = begin_half(&halves[1], CKO_PRIVATE_KEY, private, private_count);
     }
-    if (token->device_generates && device_can_generate((uint32_t)bits, number_of(e))) {
-        return generate_on_device(token, (uint32_t)bits, number_of(e), numbers);
+    if (rv == CKR_OK) {
+        request = request_of(&halves[0]);
+        rv = check_request(&request);
     }
-    return rsa_generate(token->crypto, (uint32_t)bits, e.bytes, e.size, numbers);
+    return rv == CKR_OK ? check_allowed(session, public, public_count, halves, 2) : rv;
 }
 
 CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
@@ -112,14 +200,11 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         rv = CKR_MECHANISM_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = begin_half(&halves[0], CKO_PUBLIC_KEY, pPublicKeyTemplate, ulPublicKeyAttributeCount);
+        rv = begin_pair(session, pPublicKeyTemplate, ulPublicKeyAttributeCount,
+                        pPrivateKeyTemplate, ulPrivateKeyAttributeCount, halves);
     }
     if (rv == CKR_OK) {
-        rv = begin_half(&halves[1], CKO_PRIVATE_KEY, pPrivateKeyTemplate,
-                        ulPrivateKeyAttributeCount);
-    }
-    if (rv == CKR_OK) {
-        rv = generate(session->token, &halves[0], &numbers);
+        rv = generate(session, halves, &numbers);
     }
     if (rv == CKR_OK) {
         rv = set_numbers(&halves[0], &numbers, RSA_E + 1);
@@ -137,11 +222,10 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     return rv;
 }
 
-/* The attributes of a new key of AES. */
-static CK_RV generate_aes(const struct crypto *crypto, const CK_ATTRIBUTE *template, CK_ULONG count,
-                          struct attributes *made)
+/* The attributes of a new key of AES, all but its value. */
+static CK_RV begin_aes(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
+                       struct attributes *made)
 {
-    uint8_t value[32];
     CK_ULONG size;
     CK_RV rv = rules_apply(made, CKO_SECRET_KEY, GENERATED, template, count);
 
@@ -156,14 +240,23 @@ static CK_RV generate_aes(const struct crypto *crypto, const CK_ATTRIBUTE *templ
     if (!aes_has_size(size)) {
         return size ? CKR_KEY_SIZE_RANGE : CKR_TEMPLATE_INCOMPLETE;
     }
-    if (!crypto_random(crypto, value, size)) {
-        return CKR_FUNCTION_FAILED;
+    if (!attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) ||
+        !attributes_set_ulong(made, CKA_KEY_TYPE, CKK_AES)) {
+        return CKR_HOST_MEMORY;
     }
-    rv = attributes_set(made, CKA_VALUE, value, size) &&
-                 attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) &&
-                 attributes_set_ulong(made, CKA_KEY_TYPE, CKK_AES) ?
-             objects_finish(made, true, CKM_AES_KEY_GEN) :
-             CKR_HOST_MEMORY;
+    rv = objects_finish(made, true, CKM_AES_KEY_GEN);
+    return rv == CKR_OK ? check_allowed(session, template, count, made, 1) : rv;
+}
+
+static CK_RV generate_aes(const struct crypto *crypto, struct attributes *made)
+{
+    const CK_ULONG size = attributes_ulong(made, CKA_VALUE_LEN, 0);
+    uint8_t value[32];
+    CK_RV rv = CKR_FUNCTION_FAILED;
+
+    if (crypto_random(crypto, value, size)) {
+        rv = attributes_set(made, CKA_VALUE, value, size) ? CKR_OK : CKR_HOST_MEMORY;
+    }
     OPENSSL_cleanse(value, sizeof value);
     return rv;
 }
@@ -183,7 +276,10 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     } else if (pMechanism->mechanism != CKM_AES_KEY_GEN) {
         rv = CKR_MECHANISM_INVALID;
     } else {
-        rv = generate_aes(session->token->crypto, pTemplate, ulCount, &made);
+        rv = begin_aes(session, pTemplate, ulCount, &made);
+    }
+    if (rv == CKR_OK) {
+        rv = generate_aes(session->token->crypto, &made);
     }
     if (rv == CKR_OK) {
         rv = objects_add(session, rv, pTemplate, ulCount, &made, 1, phKey);

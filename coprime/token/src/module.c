@@ -77,8 +77,12 @@ static bool add_slot(void *context, const struct slot *slot)
     ++module.count;
     debug_say("slot %lu: folder %s, device %s", token->slot, slot->folder, slot->device);
     token->device = device_new(slot->device);
-    token->device_generates = slot->keygen == ON_DEVICE;
-    return token->device != NULL;
+    if (token->device == NULL) {
+        return false;
+    }
+    token->device_generates = slot->keygen == ON_DEVICE ||
+                              (slot->keygen == BY_KIND && !device_is_simulated(token->device));
+    return true;
 }
 
 static void close_slots(void)
@@ -185,6 +189,9 @@ CK_RV C_Finalize(CK_VOID_PTR pReserved)
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
     module.ending = true;
+    for (unsigned i = 0; i < module.count; ++i) {
+        device_stop(module.tokens[i].device);
+    }
     (void)pthread_cond_broadcast(&module.changed);
     while (module.calls) {
         (void)pthread_cond_wait(&module.changed, &module.lock);

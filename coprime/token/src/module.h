@@ -17,7 +17,7 @@ struct module {
     atomic_int owner;
     pthread_mutex_t lock; /* for all of the following, sessions and tokens; held for short times */
     pthread_cond_t changed; /* a call ended, or the module is ending */
-    bool ending;
+    atomic_bool ending;
     unsigned calls; /* that are under way */
     unsigned allowed; /* members of `enum allowance` */
     struct crypto crypto;

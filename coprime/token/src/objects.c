@@ -195,6 +195,9 @@ CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *templat
                   struct attributes *lists, unsigned lists_count, CK_OBJECT_HANDLE *handles)
 {
     module_lock();
+    if (rv == CKR_OK && session->closed) {
+        rv = CKR_SESSION_CLOSED; /* meanwhile: nobody would remove its objects */
+    }
     if (rv == CKR_OK) {
         rv = check_new(session, template, count, lists, lists_count);
     }

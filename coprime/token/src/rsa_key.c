@@ -116,6 +116,7 @@ static struct rsa_key *key_new(const BIGNUM *n, const BIGNUM *e)
         return NULL;
     }
     atomic_init(&key->references, 1);
+    atomic_init(&key->revoked, false);
     key->number = atomic_fetch_add(&made, 1) + 1;
     key->bits = bits_of(n);
     key->bytes = (key->bits + 7) / 8;
@@ -532,20 +533,31 @@ bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes)
     return done;
 }
 
+/* libcrypto asks between its tests whether it shall go on. */
+static int goes_on(EVP_PKEY_CTX *context)
+{
+    return cancel_reason(EVP_PKEY_CTX_get_app_data(context)) == CKR_OK;
+}
+
 CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
-                   struct attributes *numbers)
+                   const struct cancel *cancel, struct attributes *numbers)
 {
     EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_name(crypto->context, "RSA", NULL);
     BIGNUM *const exponent = BN_bin2bn(e, (int)e_size, NULL);
     EVP_PKEY *key = NULL;
-    bool done;
+    bool done = context && exponent && EVP_PKEY_keygen_init(context) == 1 &&
+                EVP_PKEY_CTX_set_rsa_keygen_bits(context, (int)bits) == 1 &&
+                EVP_PKEY_CTX_set1_rsa_keygen_pubexp(context, exponent) == 1;
+    CK_RV rv;
 
-    done = context && exponent && EVP_PKEY_keygen_init(context) == 1 &&
-           EVP_PKEY_CTX_set_rsa_keygen_bits(context, (int)bits) == 1 &&
-           EVP_PKEY_CTX_set1_rsa_keygen_pubexp(context, exponent) == 1 &&
-           EVP_PKEY_generate(context, &key) == 1 && rsa_set_numbers(key, numbers);
+    if (done) {
+        EVP_PKEY_CTX_set_app_data(context, (void *)(uintptr_t)cancel);
+        EVP_PKEY_CTX_set_cb(context, goes_on);
+        done = EVP_PKEY_generate(context, &key) == 1 && rsa_set_numbers(key, numbers);
+    }
     EVP_PKEY_free(key);
     EVP_PKEY_CTX_free(context);
     BN_free(exponent);
-    return done ? CKR_OK : CKR_FUNCTION_FAILED;
+    rv = cancel_reason(cancel);
+    return rv != CKR_OK || done ? rv : CKR_FUNCTION_FAILED;
 }

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 
 #include "attributes.h"
+#include "cancel.h"
 #include "coprime.h"
 #include "crypto.h"
 #include "cryptoki.h"
@@ -38,6 +39,7 @@ struct rsa_private {
 /* A key; `lock` is for `secret->prepared` and what it says is there. */
 struct rsa_key {
     atomic_uint references;
+    atomic_bool revoked; /* somebody logged out: who waits to use it ends */
     uint64_t number; /* no other key of this process had it */
     uint32_t bits;
     size_t bytes; /* of the modulus */
@@ -59,9 +61,10 @@ bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result
 /* Whether the input is below the modulus. The time is the same for every input. */
 bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input);
 
-/* Generate a key pair in software: all its numbers, in `numbers` in secret memory. */
+/* Generate a key pair in software: all its numbers, in `numbers` in secret memory. Ends with the
+   reason why it is cancelled. */
 CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e, size_t e_size,
-                   struct attributes *numbers);
+                   const struct cancel *cancel, struct attributes *numbers);
 
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);

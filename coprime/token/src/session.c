@@ -81,6 +81,8 @@ bool session_close(struct session *session)
     session->closed = true;
     if (session->users == 0) {
         free_session(session);
+    } else {
+        device_wake(token->device); /* what goes on in it ends */
     }
     return last;
 }

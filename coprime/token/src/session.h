@@ -4,6 +4,7 @@
 #define COPRIME_TOKEN_SESSION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "cryptoki.h"
@@ -15,9 +16,9 @@ struct session {
     CK_SESSION_HANDLE handle;
     struct token *token;
     CK_FLAGS flags;
-    /* With the module's lock. */
-    bool closed; /* it is freed when its last user is done */
-    bool dropped; /* somebody logged out while it was used: its operations with keys end */
+    /* With the module's lock; what lasts long looks at the first two without it. */
+    atomic_bool closed; /* it is freed when its last user is done */
+    atomic_bool dropped; /* somebody logged out while it was used: its operations with keys end */
     unsigned users;
     /* The rest belongs to whoever holds the session's lock. */
     pthread_mutex_t lock;

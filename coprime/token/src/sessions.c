@@ -252,22 +252,31 @@ CK_RV C_LoginUser(CK_SESSION_HANDLE hSession, CK_USER_TYPE userType, CK_UTF8CHAR
     return C_Login(hSession, userType, pPin, ulPinLen);
 }
 
+/* Without the session's lock: a call that has it may last long, and ends by this one. */
 CK_RV C_Logout(CK_SESSION_HANDLE hSession)
 {
     struct session *session;
-    struct token *token;
-    CK_RV rv = session_begin(hSession, &session);
+    struct token *token = NULL;
+    CK_RV rv = module_enter();
 
     if (rv != CKR_OK) {
         return rv;
     }
     module_lock();
-    token = session->token;
-    rv = token->login == NOBODY ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
-    token_log_out(token);
+    session = session_find(hSession);
+    if (session == NULL) {
+        rv = CKR_SESSION_HANDLE_INVALID;
+    } else {
+        token = session->token;
+        rv = token->login == NOBODY ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
+        token_log_out(token);
+    }
     module_unlock();
-    forget_keys(token, rv == CKR_OK);
-    session_end(session);
+    if (token) {
+        forget_keys(token, rv == CKR_OK);
+    }
+    module_leave();
+    secret_clear_stack();
     return rv;
 }
 

@@ -282,6 +282,16 @@ static bool is_private(const struct object *object, const void *context)
     return object_is_private(object);
 }
 
+/* End the operations that wait for an engine with a private key. */
+static void revoke_keys(struct token *token)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        if (object->key && object_is_private(object)) {
+            atomic_store(&object->key->revoked, true);
+        }
+    }
+}
+
 void token_log_out(struct token *token)
 {
     if (token->login == NOBODY) {
@@ -290,8 +300,10 @@ void token_log_out(struct token *token)
     token->login = NOBODY;
     secret_free(token->master);
     token->master = NULL;
+    revoke_keys(token);
     remove_objects(token, is_private, NULL);
     session_drop_keys(token);
+    device_wake(token->device);
 }
 
 /* Whether the records are those that were written with the master key. A file of the first version
