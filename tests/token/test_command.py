@@ -13,7 +13,7 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / "token"))
     officer, user = tmp_path / "officer", tmp_path / "user"
     officer.write_text("12345678\n")
-    user.write_text("123456\n")
+    user.write_text("12345678\n")
     common = ("--module", module)
     assert run_json(capsys, "token", "info", *common)["slots"] == [
         {

@@ -317,11 +317,28 @@ CK_RV C_CopyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_ATTR
     return rv;
 }
 
+/* Change an object as it is now. With the module's lock. */
+static CK_RV set_attributes(struct session *session, CK_OBJECT_HANDLE handle,
+                            const CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    struct object *const object = objects_find(session, handle);
+    struct attributes made;
+    CK_RV rv;
+
+    if (object == NULL) {
+        return CKR_OBJECT_HANDLE_INVALID;
+    }
+    if (!attributes_bool(&object->attributes, CKA_MODIFIABLE, true)) {
+        return CKR_ACTION_PROHIBITED;
+    }
+    rv = change(session, object, CHANGED, template, count, &made);
+    return rv == CKR_OK ? token_replace_object(session->token, object, &made) : rv;
+}
+
 CK_RV C_SetAttributeValue(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject,
                           CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount)
 {
     struct session *session;
-    struct attributes made;
     CK_RV rv = session_begin(hSession, &session);
 
     if (rv != CKR_OK) {
@@ -331,18 +348,9 @@ CK_RV C_SetAttributeValue(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject,
     if (pTemplate == NULL || ulCount == 0) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
-        struct object *const object = objects_find(session, hObject);
-
-        if (object == NULL) {
-            rv = CKR_OBJECT_HANDLE_INVALID;
-        } else if (!attributes_bool(&object->attributes, CKA_MODIFIABLE, true)) {
-            rv = CKR_ACTION_PROHIBITED;
-        } else {
-            rv = change(session, object, CHANGED, pTemplate, ulCount, &made);
-        }
-        if (rv == CKR_OK) {
-            rv = token_replace_object(session->token, object, &made);
-        }
+        do {
+            rv = set_attributes(session, hObject, pTemplate, ulCount);
+        } while (rv == CKR_FUNCTION_CANCELED); /* somebody else was faster, and has made progress */
     }
     module_unlock();
     session_end(session);

@@ -785,7 +785,7 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
 
 CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list)
 {
-    const uint64_t id = object->id;
+    const uint64_t id = object->id, revision = object->revision;
     struct record *record, changed;
     CK_RV rv;
 
@@ -799,6 +799,8 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
         record = image_find(&token->image, id);
         if (record == NULL) {
             rv = CKR_OBJECT_HANDLE_INVALID; /* another process was faster */
+        } else if (record->revision != revision) {
+            rv = CKR_FUNCTION_CANCELED;
         } else {
             changed = *record;
             ++changed.revision;

@@ -72,7 +72,8 @@ void token_log_out(struct token *token);
    by somebody who was logged in. */
 CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct attributes *lists,
                         unsigned count, CK_OBJECT_HANDLE *handles);
-/* Replace an object's attributes, which are taken over. */
+/* Replace an object's attributes, which are taken over. CKR_FUNCTION_CANCELED if somebody else has
+   changed them since they were seen: the new ones follow from old ones that are none any more. */
 CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list);
 CK_RV token_destroy_object(struct token *token, struct object *object);
 void token_end_session(struct token *token, CK_SESSION_HANDLE session);
