@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         image.generation = token->image.generation;
         add_records(&image, data + 1, size - 1);
         image.tagged = true;
-        must(store_tag(&module.crypto, &image, token->master, image.tag));
+        must(image_tag(&module.crypto, &image, token->master, image.tag));
         must(store_write(&store, &module.crypto, &image) == CKR_OK);
         image_free(&image);
         store_close(&store);

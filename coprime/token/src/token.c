@@ -313,7 +313,7 @@ static bool is_authentic(const struct token *token, const struct image *image,
 {
     uint8_t tag[TAG];
 
-    if (image->tagged ? store_tag(token->crypto, image, master, tag) &&
+    if (image->tagged ? image_tag(token->crypto, image, master, tag) &&
                             CRYPTO_memcmp(tag, image->tag, TAG) == 0 :
                         pin->form == OLD_PIN) {
         return true;
@@ -395,7 +395,7 @@ static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
 {
     if (rv == CKR_OK && master) {
         token->image.tagged = true;
-        rv = store_tag(token->crypto, &token->image, master, token->image.tag) ? CKR_OK :
+        rv = image_tag(token->crypto, &token->image, master, token->image.tag) ? CKR_OK :
                                                                                  CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK) {
