@@ -29,7 +29,7 @@ DESIGNS = {
     "karatsuba": {"max_bits": "64", "word": "16", "latency": "2"},
     "compression": {"modulus": "61"},
     "direct": {"modulus": "61"},
-    "compact": {"max_bits": "64", "blinding": "both"},
+    "compact": {"max_bits": "64"},
     "ring": {"max_bits": "128", "tile": "one17"},
 }
 
