@@ -25,6 +25,7 @@ LAYERS = [
     "padding",
     "fixed_modulus",
     "engine",
+    "operations",
     "exponentiators",
     "program",
     "multipliers",

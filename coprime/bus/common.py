@@ -9,7 +9,7 @@ from coprime.bus import cluster_registers, registers
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import ADDRESS_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.engine.contract import Capabilities, Command, Length
+from coprime.engine.contract import Capabilities, Length
 
 __all__ = [
     "CHECKED_REGISTERS",
@@ -85,7 +85,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
         registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
         registers.FAMILY: {"NUMBER": own.family_number},
         registers.CAPABILITIES: {
-            "COMMANDS": sum(1 << command for command in {*own.required, Command.WIPE}),
+            "COMMANDS": sum(1 << command for command in own.commands),
             "CONSTANT_TIME": int(own.constant_time),
             "FIXED_MODULUS": int(own.fixed_modulus is not None),
             "MULTIPLIERS": own.multipliers,

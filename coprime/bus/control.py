@@ -15,8 +15,11 @@ from coprime.engine.contract import (
     Error,
     Operand,
 )
+from coprime.operations.operation import among
 
 __all__ = ["CommandControl", "front_end_cycles"]
+
+PRIVATE = [one for one in Command if one.operation.is_private]
 
 COMMON_PORTS = {
     "command": Out(COMMAND_BITS),
@@ -204,7 +207,7 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.engine_start.eq(1)
                 m.next = "RUN"
                 if self.checked:
-                    m.d.comb += self.uses_up.eq(self.command == Command.RSA_PRIVATE)
+                    m.d.comb += self.uses_up.eq(among(self.command, PRIVATE))
             with m.State("RUN"):
                 m.d.comb += self.running.eq(1)
                 with m.If(self.engine_done):

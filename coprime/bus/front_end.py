@@ -39,6 +39,7 @@ from coprime.engine.contract import (
     Operand,
     PerLength,
 )
+from coprime.operations.operation import among
 from coprime.padding.scheme import Padding, mask_of
 
 __all__ = ["FrontEnd"]
@@ -382,7 +383,7 @@ class FrontEnd(wiring.Component):
         control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities)
         intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
-        private = control.command == Command.RSA_PRIVATE
+        private = among(control.command, self.capabilities.private)
         shows_residue = Signal()
         with m.If(control.start):
             m.d.sync += shows_residue.eq(0)

@@ -15,7 +15,6 @@ from coprime.engine.contract import (
     COMMAND_BITS,
     ERROR_BITS,
     OPERAND_BITS,
-    USED_UP,
     Capabilities,
     Error,
     Length,
@@ -112,7 +111,7 @@ class OperandRegisters(wiring.Component):
         marks of the class's operands away
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
     marks: the mark of `operand` becomes `mark`
-    uses_up: the marks of what RSA_PRIVATE uses up are taken away; only where it is `checked`
+    uses_up: the marks of what private operations use up are taken away; only where it is `checked`
     clear: all marks are taken away
     state: the registers
     """
@@ -160,7 +159,7 @@ class OperandRegisters(wiring.Component):
                 m.d.sync += state.counts[one.field].eq(count)
         if own.checked:
             with m.If(self.uses_up):
-                m.d.sync += [state.complete[used].eq(0) for used in USED_UP]
+                m.d.sync += [state.complete[used].eq(0) for used in sorted(own.used_up)]
         with m.If(self.clear):
             m.d.sync += state.complete.eq(0)
         return m

@@ -260,7 +260,7 @@ def _add_operation(parser: argparse.ArgumentParser) -> None:
     """Add what is run: the operation, its length, and the seed of everything that is drawn."""
     parser.add_argument(
         "--operation",
-        choices=[one.name for one in Command if one is not Command.WIPE],
+        choices=[one.name for one in Command if one.operation.computes],
         help="operation (RSA_PRIVATE where the family has it, otherwise MODEXP)",
     )
     parser.add_argument(
@@ -294,9 +294,9 @@ def _subject(options: argparse.Namespace) -> Subject:
     if options.operation is not None:
         command = Command[options.operation]
     else:
-        command = Command.RSA_PRIVATE if Command.RSA_PRIVATE in own.required else Command.MODEXP
+        command = own.private[0] if own.private else own.powers[0]
     if command not in own.required:
-        known = ", ".join(one.name for one in sorted(own.required) if one is not Command.WIPE)
+        known = ", ".join(one.name for one in sorted(own.required))
         raise ValueError(f"{engine.family.name} has no {command.name}; it has {known}")
     bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
     lengths = random_lengths(command, bits)

@@ -31,7 +31,7 @@ Protocol
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from amaranth.lib import data, stream, wiring
@@ -39,7 +39,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model import montgomery
-from coprime.program.operands import Command, Length, Operand
+from coprime.operations.commands import Command
+from coprime.operations.operation import Key, Operation
+from coprime.program.operands import Length, Operand
 
 from .residue import residue_width
 
@@ -48,7 +50,6 @@ __all__ = [
     "ERROR_BITS",
     "OPERAND_BITS",
     "RESULT_LATENCY",
-    "USED_UP",
     "Capabilities",
     "Command",
     "EngineSignature",
@@ -126,10 +127,6 @@ class PerLength(data.StructLayout):
         super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
 
 
-USED_UP = (Operand.Y, Operand.M_POWER)
-"""What RSA_PRIVATE uses up where it is `checked`."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What an engine can do; the bus shows it to software.
@@ -160,8 +157,8 @@ class Capabilities:
     constant_time: bool = False
     fixed_modulus: int | None = None
     checked: bool = False
-    """RSA_PRIVATE needs E, the public exponent, checks its result with it, and uses up what
-    USED_UP names."""
+    """Private operations need E, the public exponent, check their results with it, and use up
+    `used_up`."""
     draws: bool = False
     """RSA_PRIVATE takes random bytes, and waits for them."""
 
@@ -174,6 +171,46 @@ class Capabilities:
     def length_bits(self) -> int:
         """Width of a length in bits."""
         return int(bits_for(self.max_length))
+
+    def supported(self, which: Callable[[Operation], bool]) -> tuple[Command, ...]:
+        """The commands that the engine implements and whose operation is `which`, by their code."""
+        return tuple(one for one in sorted(self.commands) if which(one.operation))
+
+    @property
+    def commands(self) -> frozenset[Command]:
+        """Those that the engine implements: all of `required`, and those without operands."""
+        return frozenset({*self.required, *(one for one in Command if not one.operation.computes)})
+
+    @property
+    def wipes(self) -> tuple[Command, ...]:
+        """The commands that compute nothing: they clear what the engine holds."""
+        return self.supported(lambda one: not one.computes)
+
+    @property
+    def private(self) -> tuple[Command, ...]:
+        """The commands that the engine implements modulo the primes of a private key."""
+        return self.supported(lambda one: one.is_private)
+
+    @property
+    def public(self) -> tuple[Command, ...]:
+        """The commands that take a public key."""
+        return self.supported(lambda one: one.key is Key.PUBLIC)
+
+    @property
+    def used_up(self) -> frozenset[Operand]:
+        """The operands that private operations use up, and that are loaded again for others."""
+        private = [one.operation for one in self.private] if self.checked else []
+        return frozenset(operand for one in private for operand in one.uses_up)
+
+    @property
+    def powers(self) -> tuple[Command, ...]:
+        """The commands that scan an exponent modulo the whole modulus."""
+        return self.supported(lambda one: one.is_power)
+
+    @property
+    def products(self) -> tuple[Command, ...]:
+        """The commands that multiply, and no more."""
+        return self.supported(lambda one: one.is_product)
 
     @property
     def operands(self) -> frozenset[Operand]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Length, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Length, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind, exponent_blinding_bits
 
-from .contract import Capabilities, Error
+from .contract import Capabilities, Command, Error
 from .layout import Layout
 from .linear import LinearUnit
 from .sequencer.barrier_steps import BarrierSteps
@@ -48,7 +48,7 @@ def predict(
 
     What is drawn is random here, too, and is there when it is asked for.
     """
-    if command is Command.WIPE:
+    if not command.operation.computes:
         return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(layout.depth), 0)
     if command not in programs[0].entries:
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
@@ -123,7 +123,7 @@ class LaneModel:
         self._blinding_bits = exponent_blinding_bits(capabilities.digit_width)
         self.blinding_bit = 0
         self.pc = ProgramCounter(program, command)
-        self.current = CurrentContextModel(program.primes, command)
+        self.current = CurrentContextModel(program.primes, private=self.private)
         self.scanner = ScannerModel(
             program, capabilities, self.lengths, self.values, private=self.private
         )
@@ -139,7 +139,7 @@ class LaneModel:
     @property
     def private(self) -> bool:
         """Whether the operation is."""
-        return self.command is Command.RSA_PRIVATE
+        return self.command.operation.is_private
 
     @property
     def reads_other(self) -> bool:
@@ -170,7 +170,7 @@ class LaneModel:
             "last_blinding_bit": int(self.blinding_bit == self._blinding_bits - 1),
             "context_is_q": self.current.is_q,
             "private": int(self.private),
-            "modmul": int(self.command is Command.MODMUL),
+            "product": int(self.command.operation.is_product),
         }
         if step.next in AFTER_ANY_STEP:
             return Conditions(**always)

@@ -9,7 +9,7 @@ from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter
 
 from .budget import Budget
-from .compact import BLINDED_WINDOW, WHOLE_WINDOW, banked_operands, blinding_named
+from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 from .residue import residue_width
@@ -86,7 +86,6 @@ def ring(
         family_number=9,
         min_length=_LEAST_LENGTH,
         multipliers=multipliers,
-        required=banked_operands(),
         constant_time=True,
         checked=True,
         draws=bool(chosen),

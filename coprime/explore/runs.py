@@ -148,8 +148,7 @@ def execute(accelerator: Accelerator, command: Command, operands: Operands) -> R
         command,
         private=private,
         public=public,
-        modexp=accelerator.modexp,
-        modmul=accelerator.modmul,
+        numbers=accelerator.operate,
     )
 
 
@@ -239,8 +238,7 @@ def run_cluster(
                 command,
                 private=scheduler.private,
                 public=scheduler.public,
-                modexp=scheduler.modexp,
-                modmul=scheduler.modmul,
+                numbers=scheduler.operate,
             )
             for operands in work
         ]

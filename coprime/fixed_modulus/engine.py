@@ -14,20 +14,19 @@ from coprime.engine.contract import (
     OPERAND_BITS,
     RESULT_LATENCY,
     Capabilities,
-    Command,
     EngineSignature,
     Error,
     Operand,
 )
 from coprime.multipliers.delays import history
+from coprime.operations.operation import among
 from coprime.program.steps import COUNTER_BITS
 
 from .exponentiation import RegisterExponentiation
 from .exponentiators import register_exponentiator
 
-__all__ = ["CHECK_AND_END", "POWERS", "FixedModulusEngine"]
+__all__ = ["CHECK_AND_END", "FixedModulusEngine"]
 
-POWERS = (Command.MODEXP, Command.RSA_PUBLIC)
 CHECK_AND_END = 2
 """Cycles beside those of the exponentiator."""
 
@@ -139,7 +138,7 @@ class FixedModulusEngine(wiring.Component):
             power.write.eq(writes & (self.operand == Operand.X)),
             power.index.eq(self.index),
             power.digit.eq(self.digit),
-            power.single.eq(self.command == Command.MODMUL),
+            power.single.eq(among(self.command, self.capabilities.products)),
             power.y.eq(operands.y),
             power.exponent.eq(operands.exponent),
             power.length.eq(self.lengths.exponent),
@@ -188,7 +187,7 @@ class FixedModulusEngine(wiring.Component):
                     with m.Switch(self.command):
                         with m.Case(*self.capabilities.required):
                             m.next = "CHECK"
-                        with m.Case(Command.WIPE):
+                        with m.Case(*self.capabilities.wipes):
                             m.next = "WIPE"
                         with m.Default():
                             m.d.sync += self.error.eq(Error.UNSUPPORTED)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .operands import Command, Context, Mode, Scratch
+from .operands import Context, Mode, Scratch
 from .steps import Next, Step, StepKind
 
 __all__ = ["Program"]
@@ -20,8 +20,8 @@ class Program:
     steps: tuple[Step, ...]
     targets: tuple[int, ...]
     """The address of each step's target."""
-    entries: Mapping[Command, int]
-    """The address of each command's first step; a lane without one has no part in the command."""
+    entries: Mapping[int, int]
+    """The address of the first step by a command's code; a lane without one has no part in it."""
 
     window_bits: int = 0
     """Bits of a window of the exponent; 0 if there are none."""
@@ -105,14 +105,14 @@ class Program:
     @classmethod
     def assemble(
         cls,
-        operations: Mapping[tuple[Command, ...], Sequence[Step]],
+        operations: Mapping[tuple[int, ...], Sequence[Step]],
         shared: Sequence[Step] = (),
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
         primes: tuple[Context, ...] = (Context.Q, Context.P),
     ) -> "Program":
-        """Lay out each operation, with the commands that it serves, and `shared` after them.
+        """Lay out each operation, with the codes of its commands, and `shared` after them.
 
         A label is visible within its own operation; those of `shared` are visible everywhere.
 

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 
 __all__ = [
     "MODULI",
-    "Command",
     "Context",
     "Length",
     "Location",
@@ -25,21 +24,6 @@ __all__ = [
     "Reference",
     "Scratch",
 ]
-
-
-class Command(enum.IntEnum):
-    """The operations of an engine. Results are canonical: in [0, modulus)."""
-
-    MODMUL = 1
-    """X * Y mod M."""
-    MODEXP = 2
-    """X ** E mod M."""
-    RSA_PUBLIC = 3
-    """X ** E mod M, with the public exponent."""
-    RSA_PRIVATE = 4
-    """X ** D mod M from the Chinese Remainder Theorem's half-length exponents."""
-    WIPE = 5
-    """Overwrite every word of the operand memory with zero."""
 
 
 class Length(enum.IntEnum):

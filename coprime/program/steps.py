@@ -119,8 +119,8 @@ class Next(enum.IntEnum):
     Q, and the following step; where it is WHOLE it stays, and the following step."""
     JUMP_UNLESS_PRIVATE = 10
     """The target, but the following step in a private operation."""
-    JUMP_IF_MODMUL = 11
-    """The target if the command is MODMUL, else the following step."""
+    JUMP_IF_PRODUCT = 11
+    """The target if the operation is a product and no more, else the following step."""
     EACH_BLINDING_BIT = 12
     """The target, one time less than a blinding has bits, and then the following step."""
     BARRIER = 13

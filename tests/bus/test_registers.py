@@ -31,13 +31,19 @@ def test_generated_files_are_up_to_date():
 
 @pytest.mark.parametrize(
     "path",
-    ["coprime/bus/registers.py", "coprime/bus/coprime_registers.h", "docs/registers.md"],
+    [
+        "coprime/bus/registers.py",
+        "coprime/bus/coprime_registers.h",
+        "coprime/operations/commands.py",
+        "docs/registers.md",
+    ],
 )
 def test_check_names_the_stale_file_and_writing_mends_it(tmp_path, path):
     for folder in (
         "coprime/bus",
         "coprime/engine",
         "coprime/model",
+        "coprime/operations",
         "coprime/padding",
         "tools",
         "docs",

@@ -154,5 +154,5 @@ def test_run_cluster():
 def test_run_cluster_with_bad_numbers():
     choice = choose("cluster", {"cores": "2", "max_bits": "64"})
     with pytest.raises(EngineError) as caught:
-        run_cluster(choice, Command.MODMUL, [Operands(1, 2, 0, 4), Operands(1, 2, 0, 5)])
+        run_cluster(choice, Command.MODMUL, [Operands.of(x=1, y=2, m=m) for m in (4, 5)])
     assert caught.value.code is Error.MODULUS_EVEN

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from coprime.operations.commands import Command
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, times
 
 

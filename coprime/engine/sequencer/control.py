@@ -9,8 +9,9 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
+from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Mode, Reference
+from coprime.program.operands import Context, Mode, Reference
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
@@ -220,7 +221,7 @@ class Sequencer(wiring.Component):
         """Connect the components, and control them by a state machine."""
         m = Module()
         m.submodules.program_memory = memory = self.memory
-        private = self.command == Command.RSA_PRIVATE
+        private = among(self.command, self.capabilities.private)
         m.d.comb += [
             memory.begins.eq(self.begins),
             memory.command.eq(self.command),
@@ -371,7 +372,7 @@ class Sequencer(wiring.Component):
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
         if self.proof is not None:
             m.submodules.proof = proof = self.proof
-            private = self.command == Command.RSA_PRIVATE
+            private = among(self.command, self.capabilities.private)
             m.d.comb += [
                 proof.begins.eq(self.begins),
                 proof.private.eq(private),
@@ -412,7 +413,7 @@ class Sequencer(wiring.Component):
         with m.Switch(self.command):
             with m.Case(*self.program.entries):
                 pass
-            with m.Case(Command.WIPE):
+            with m.Case(*self.capabilities.wipes):
                 m.d.comb += self.clear.eq(1)
                 m.next = "WIPE"
             with m.Default():
@@ -472,8 +473,8 @@ class Sequencer(wiring.Component):
             last_count=Const(0) if counter is None else counter.last,
             last_blinding_bit=Const(0) if blinding is None else blinding.last,
             context_is_q=Const(0) if self.current is None else self.current.is_q,
-            private=self.command == Command.RSA_PRIVATE,
-            modmul=self.command == Command.MODMUL,
+            private=among(self.command, self.capabilities.private),
+            product=among(self.command, self.capabilities.products),
         )
 
     @property

@@ -10,7 +10,7 @@ from amaranth.utils import bits_for
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Reference
+from coprime.program.operands import Reference
 from coprime.program.steps import Next, Step
 
 from ..contract import COMMAND_BITS
@@ -107,7 +107,7 @@ class ProgramMemory(wiring.Component):
 class ProgramCounter:
     """What the program memory does, on integers: the address of the step, 0 at the end."""
 
-    def __init__(self, program: Program, command: Command):
+    def __init__(self, program: Program, command: int):
         self.program = program
         self.address = program.entries[command]
 

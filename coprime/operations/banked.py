@@ -45,8 +45,9 @@ from .common import (
     prepare,
     reduced,
 )
+from .operation import Machine
 
-__all__ = ["leading_lane", "operations", "second_lane"]
+__all__ = ["on_each_lane", "with_primes"]
 
 _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
@@ -58,8 +59,21 @@ _WITHOUT_OPERANDS = (
 
 _PRIMES, _HALF, _SCAN, _LAST, _CHECK = "primes", "half", "scan", "last", "check"
 _UNBLIND = "unblind"
-_NOT_PRIVATE, _MODMUL = "not_private", "modmul"
+_NOT_PRIVATE, _PRODUCT = "not_private", "product"
 """Labels."""
+
+
+def on_each_lane(machine: Machine) -> list[list[Step]]:
+    """The list of the leading lane, which MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE share."""
+    if machine.lanes == 2:
+        return [leading_lane(machine.multiplication)]
+    return [operations(machine.multiplication, machine.exponentiation.blinding)]
+
+
+def with_primes(machine: Machine) -> list[list[Step]]:
+    """The same, and that of the second lane, which has a part in RSA_PRIVATE only."""
+    second = [second_lane(machine.multiplication)] if machine.lanes == 2 else []
+    return [*on_each_lane(machine), *second]
 
 
 def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
@@ -392,8 +406,8 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         Operand.M_POWER,
         _WHOLE,
         "X * R mod M",
-        next=Next.JUMP_IF_MODMUL,
-        target=_MODMUL,
+        next=Next.JUMP_IF_PRODUCT,
+        target=_PRODUCT,
     )
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "C = 1")
     base = Scratch.BASE if multiplication.overlaps else None
@@ -406,7 +420,7 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         _table(_WHOLE, base),
         _move(_ACC, Operand.M_POWER, _WHOLE),
         *_scan_from(one, multiplication),
-        replace(check_below_modulus(Operand.Y), label=_MODMUL),
+        replace(check_below_modulus(Operand.Y), label=_PRODUCT),
         jump(descale(multiplication, product), REDUCE_BELOW_3M),
     ]
 
