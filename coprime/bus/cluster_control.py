@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.bus.common import engine_command
 from coprime.bus.control import COMMON_PORTS
 from coprime.bus.operands import OperandState
 from coprime.bus.port import WORD_BITS
@@ -62,6 +63,7 @@ class ClusterControl(wiring.Component):
 
     def __init__(self, capabilities: Capabilities, cores: int):
         self.cores = cores
+        self.capabilities = capabilities
         self.layout = PacketLayout(capabilities, cores)
         super().__init__(
             {
@@ -100,7 +102,7 @@ class ClusterControl(wiring.Component):
             m.d.sync += self.command.eq(self.value)
         m.d.comb += [
             packet.core.eq(self.core),
-            packet.operand.eq(self.operand),
+            packet.operand.eq(self.operand[: self.capabilities.operand_bits]),
             self.packets.valid.eq(packet.kind != Kind.EMPTY),
             self.digits.ready.eq(sent),
             self.refused.eq(self.refused_write),
@@ -170,7 +172,8 @@ class ClusterControl(wiring.Component):
                     with m.If(setting == len(SETTINGS) - 1):
                         m.next = "START"
             with m.State("START"):
-                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(self.command)]
+                code = engine_command(self.capabilities, self.command)
+                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(code)]
                 with m.If(sent):
                     m.next = "IDLE"
             with m.State("CANCEL"):

@@ -146,7 +146,9 @@ class OperandRegisters(wiring.Component):
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            m.d.sync += state.complete.bit_select(self.operand, 1).eq(self.mark)
+            m.d.sync += state.complete.bit_select(self.operand[: bits_for(max(Operand))], 1).eq(
+                self.mark
+            )
         for one in CLASSES:
             with m.If(self.writes[one]):
                 m.d.sync += [

@@ -198,6 +198,9 @@ class EngineDriver:
         self.family = self._read(registers.FAMILY)
         capabilities = self._read(registers.CAPABILITIES)
         commands = registers.CAPABILITIES["COMMANDS"].of(capabilities)
+        if registers.CAPABILITIES["MORE_COMMANDS"].of(capabilities):
+            low, high = self._read(registers.COMMANDS), self._read(registers.COMMANDS_HIGH)
+            commands = high << 32 | low
         self.commands = frozenset(command for command in Command if commands >> command & 1)
         self.constant_time = bool(registers.CAPABILITIES["CONSTANT_TIME"].of(capabilities))
         self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))

@@ -60,8 +60,10 @@ __all__ = [
     "capabilities_of",
 ]
 
-COMMAND_BITS = 3
-OPERAND_BITS = 5
+COMMAND_BITS = 6
+"""Width of a command's code as software writes it; an engine has `Capabilities.command_bits`."""
+OPERAND_BITS = 6
+"""The same of an operand's number, and `Capabilities.operand_bits`."""
 RESULT_LATENCY = 3
 """Cycles from the index of a result's digit to the digit."""
 ERROR_BITS = 5
@@ -168,6 +170,17 @@ class Capabilities:
         return self.round_bits if self.montgomery else 0
 
     @property
+    def command_bits(self) -> int:
+        """Width of a command's code at the engine. A code that has more is none of its commands."""
+        return int(bits_for(max(self.commands)))
+
+    @property
+    def operand_bits(self) -> int:
+        """Width of an operand's number at the engine: a bit more than its operands need, with which
+        a lane numbers the other locations of its memory."""
+        return int(bits_for(max(Operand))) + 1
+
+    @property
     def length_bits(self) -> int:
         """Width of a length in bits."""
         return int(bits_for(self.max_length))
@@ -263,13 +276,13 @@ class EngineSignature(wiring.Signature):
         super().__init__(
             {
                 "write": In(1),
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "index": In(capabilities.count_bits),
                 "digit": In(capabilities.digit_width),
                 "result_digit": Out(capabilities.digit_width),
                 "counts": In(PerLength(capabilities.count_bits)),
                 "lengths": In(PerLength(capabilities.length_bits)),
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),

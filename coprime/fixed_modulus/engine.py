@@ -11,7 +11,6 @@ from amaranth.utils import bits_for
 
 from coprime.engine.contract import (
     ERROR_BITS,
-    OPERAND_BITS,
     RESULT_LATENCY,
     Capabilities,
     EngineSignature,
@@ -36,8 +35,8 @@ class FixedOperands(wiring.Component):
 
     Parameters
     ----------
-    modulus, digit_width, digits : int
-        The modulus; bits of a digit; digits of each operand.
+    modulus, digit_width, digits, operand_bits : int
+        The modulus; bits of a digit; digits of each operand; bits of an operand's number.
 
     Members
     -------
@@ -47,7 +46,7 @@ class FixedOperands(wiring.Component):
     y, exponent, modulus_matches
     """
 
-    def __init__(self, modulus: int, digit_width: int, digits: int):
+    def __init__(self, modulus: int, digit_width: int, digits: int, operand_bits: int):
         self.modulus = modulus
         self.digit_width = digit_width
         self.digits = digits
@@ -57,7 +56,7 @@ class FixedOperands(wiring.Component):
         super().__init__(
             {
                 "write": In(1),
-                "operand": In(OPERAND_BITS),
+                "operand": In(operand_bits),
                 "index": In(count_bits),
                 "digit": In(digit_width),
                 "wipe": In(1),
@@ -113,7 +112,9 @@ class FixedModulusEngine(wiring.Component):
         self.capabilities = own = capabilities
         self.exponentiation = exponentiation
         self.modulus = exponentiation.arithmetic.modulus
-        self.operands = FixedOperands(self.modulus, own.digit_width, own.max_digits)
+        self.operands = FixedOperands(
+            self.modulus, own.digit_width, own.max_digits, own.operand_bits
+        )
         self.exponentiator = register_exponentiator(exponentiation, own.max_digits, own.digit_width)
         super().__init__(EngineSignature(own))
 

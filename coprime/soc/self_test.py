@@ -14,7 +14,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.engine.contract import (
-    OPERAND_BITS,
     RESULT_LATENCY,
     Command,
     EngineSignature,
@@ -149,7 +148,12 @@ class SelfTest(wiring.Component):
         own, answer, engine = self.design.capabilities, self.answer, self.engine
         words = self._words()
         layout = data.StructLayout(
-            {"digit": own.digit_width, "index": own.count_bits, "operand": OPERAND_BITS, "last": 1}
+            {
+                "digit": own.digit_width,
+                "index": own.count_bits,
+                "operand": own.operand_bits,
+                "last": 1,
+            }
         )
         m.submodules.stored = stored = Memory(shape=layout, depth=len(words), init=words)
         read = stored.read_port()

@@ -77,7 +77,7 @@ struct coprime {
     /* Properties of the accelerator, read-only for the caller. */
     uint32_t version;          /* The register VERSION. */
     uint32_t family;           /* Number of the family. */
-    uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k. */
+    uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k, 0 to 31. */
     uint32_t max_bits;         /* The longest modulus and exponent. */
     uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
     uint32_t min_bits;         /* The minimum length of a modulus. */

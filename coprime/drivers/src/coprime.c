@@ -649,6 +649,9 @@ int coprime_open(struct coprime *driver)
     word = read(driver, COPRIME_CAPABILITIES);
     driver->commands =
         (word & COPRIME_CAPABILITIES_COMMANDS_MASK) >> COPRIME_CAPABILITIES_COMMANDS_SHIFT;
+    if (word & COPRIME_CAPABILITIES_MORE_COMMANDS_MASK) {
+        driver->commands = read(driver, COPRIME_COMMANDS);
+    }
     driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
     driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
     driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;

@@ -14,7 +14,7 @@ from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
 from coprime.program.steps import Next, Step, StepKind
 
-from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
+from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
 from .current_context import CurrentContext
 from .exponent_scanner import ExponentScanner
@@ -132,7 +132,7 @@ class Sequencer(wiring.Component):
         self.leads = leads
         kinds, width = program.kinds, capabilities.digit_width
         self.step_kinds = step_kinds(program, capabilities, overlaps=overlaps)
-        self.memory = ProgramMemory(program, numbers, target)
+        self.memory = ProgramMemory(program, numbers, capabilities.command_bits, target)
         self.lengths_allowed = LengthCheck(program, capabilities)
         self.scanner = ExponentScanner(program, capabilities, target, late=overlaps)
         # Optional hardware: each is there or not.
@@ -159,7 +159,7 @@ class Sequencer(wiring.Component):
         reference, count = self.memory.layout["x"].shape, capabilities.count_bits
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),

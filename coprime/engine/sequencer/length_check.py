@@ -13,7 +13,7 @@ from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length
 from coprime.program.steps import exponent_blinding_bits
 
-from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Command, Error, PerLength
+from ..contract import ERROR_BITS, Capabilities, Command, Error, PerLength
 
 __all__ = ["LengthCheck", "length_error"]
 
@@ -73,7 +73,7 @@ class LengthCheck(wiring.Component):
         self.rules = LengthRules(program, capabilities)
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "modulus": In(Context),
                 "inner_digits": In(capabilities.count_bits),
                 "counts": In(PerLength(capabilities.count_bits)),

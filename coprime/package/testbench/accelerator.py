@@ -41,8 +41,8 @@ TOO_LONG = 0xFFFF
 """A length over every maximum."""
 _NOT_AFTER_RESET = ("TIME",)
 """What changes by itself."""
-UNKNOWN = 7
-"""A code that is no command."""
+UNKNOWN = 33
+"""A code that is no command, though its lower bits are."""
 
 
 @dataclass(frozen=True)
