@@ -41,6 +41,7 @@ def test_generated_files_are_up_to_date():
 def test_check_names_the_stale_file_and_writing_mends_it(tmp_path, path):
     for folder in (
         "coprime/bus",
+        "coprime/drivers",
         "coprime/engine",
         "coprime/model",
         "coprime/operations",
