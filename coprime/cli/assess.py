@@ -8,7 +8,7 @@ from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, Kind
 from coprime.assess.subject import ClusterSubject, Subject
-from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose
+from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose, settings_for
 from coprime.engine.contract import Command
 from coprime.explore.operands import random_lengths
 
@@ -288,6 +288,8 @@ def _subject(options: argparse.Namespace) -> Subject:
     settings = chosen_settings(options)
     if options.family == CLUSTER:
         settings.setdefault("cores", str(_CORES))
+    if options.operation is not None:
+        settings = settings_for(options.family, settings, Command[options.operation])
     choice = choose(options.family, settings)
     engine = choice.core if isinstance(choice, ClusterChoice) else choice
     own = engine.design.capabilities

@@ -79,7 +79,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the operation; 1 if its result or its cycles are wrong."""
-    choice, command = chosen_design(options), Command[options.operation]
+    command = Command[options.operation]
+    choice = chosen_design(options, command=command)
     if options.trace is not None:
         check_file("--trace", options.trace)
     many = isinstance(choice, ClusterChoice)
@@ -97,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     given = _operands(options, command, options.seed) if options.bits is None else None
     lengths = random_lengths(command, options.bits) if given is None else given.lengths(command)
-    choice = chosen_design(options, lengths)
+    choice = chosen_design(options, lengths, command)
     if isinstance(choice, ClusterChoice):
         return _run_cluster(options, choice, command, given)
     if options.explain:

@@ -1,7 +1,7 @@
 """An engine's design: everything that is known of it before there is hardware."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -56,6 +56,12 @@ class EngineDesign:
     """Makes the multiplication's hardware for a target."""
     exponentiation: Exponentiation
     """Of a lane that works alone."""
+
+    def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
+        """The same with more operations."""
+        own = self.capabilities
+        more = required_operands(self.multiplication, commands, checked=own.checked)
+        return replace(self, capabilities=replace(own, required={**own.required, **more}))
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
@@ -125,7 +131,9 @@ def lane_capabilities(
         "aligned": multiplication.aligned,
         "max_length": max_bits,
         "max_prime_length": min(prime_digits * width - headroom, max_bits),
-        "required": required_operands(multiplication, checked=others.get("checked", False)),
+        "required": required_operands(
+            multiplication, usual_commands(), checked=others.get("checked", False)
+        ),
     }
     return Capabilities(**{**fields, **others})
 
@@ -139,17 +147,18 @@ def check_ranges(**parameters: tuple[int, range]) -> None:
             raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
 
 
+def usual_commands() -> list[Command]:
+    """The operations that every engine of lanes has."""
+    return [one for one in Command if one.operation.computes and not one.operation.optional]
+
+
 def required_operands(
-    multiplication: Multiplication, *, checked: bool
+    multiplication: Multiplication, commands: Iterable[Command], *, checked: bool
 ) -> Mapping[Command, frozenset[Operand]]:
-    """The operands that each operation of an engine of lanes reads."""
+    """The operands that each of these operations of an engine of lanes reads."""
     arithmetic = Arithmetic(
         inverses=multiplication.round_bits > 1,
         montgomery=multiplication.montgomery,
         checked=checked,
     )
-    return {
-        command: command.operation.required(arithmetic)
-        for command in Command
-        if command.operation.computes
-    }
+    return {command: command.operation.required(arithmetic) for command in commands}

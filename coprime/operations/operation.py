@@ -121,6 +121,7 @@ class Operation:
     result : Python's result, of the inputs by their names; None: it is that of the key
     reads : the operands that it reads, constants of the moduli included
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
+    optional : only engines that are built for it have it, by a parameter of its name
     lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
         and the sequencer's own, and has no result
     """
@@ -134,6 +135,7 @@ class Operation:
     result: Callable[..., int] | None = None
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
+    optional: bool = False
     lanes: Routine | None = None
     banked: Routine | None = None
 

@@ -6,6 +6,7 @@ from coprime.program.assembler import Program
 from coprime.program.operands import Context
 from coprime.program.steps import Step
 
+from .banked import without_operands
 from .commands import Command
 from .common import canonical
 from .operation import Machine
@@ -25,7 +26,8 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     for command in sorted(commands):
         routine = command.operation.banked if banked else command.operation.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
-            listings[lane].setdefault(tuple(steps), []).append(command)
+            listing = map(without_operands, steps) if exponentiation.blinding else steps
+            listings[lane].setdefault(tuple(listing), []).append(command)
     primes: Sequence[tuple[Context, ...]] = [(Context.Q, Context.P)] * machine.lanes
     if banked and machine.lanes == 2:
         primes = [(Context.P,), (Context.Q,)]

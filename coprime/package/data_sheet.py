@@ -448,7 +448,9 @@ def _blinding(own: Description) -> str:
 
 
 def _parameters(own: Description) -> Section:
-    known: list[AnyParameter] = list(own.core.family.parameters)
+    core = own.core
+    built = [one for one in core.family.operations if one.name in core.values]
+    known: list[AnyParameter] = [*core.family.parameters, *built]
     rows: list[dict[str, Cell]] = []
     if isinstance(own.choice, ClusterChoice):
         family = own.core.family.name
