@@ -25,6 +25,7 @@ __all__ = [
     "Numbers",
     "expect_identity",
     "numbers_of",
+    "title_of",
 ]
 
 SIZES = (512, 384, 256, 192, 128, 96, 64)
@@ -180,6 +181,11 @@ def numbers_of(own: Description) -> Numbers:
     return Numbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
 
 
+def title_of(command: Command) -> str:
+    """What a check of the command's result prints, in ASCII."""
+    return f"{command.name}: {command.operation.formula.replace('·', '*')}"
+
+
 def expect_identity(own: Description, do: Script, enable: Register) -> None:
     """Every register after reset, and one of each access that answers SLVERR."""
     do.section("Registers after reset")
@@ -315,8 +321,7 @@ class AcceleratorChecks:
         do.load_all(operands)
         do.give(numbers.x, numbers.bits)
         do.run(command)
-        title = f"{command.name}: {command.operation.formula}"
-        do.expect_result(title, result, numbers.bits)
+        do.expect_result(title_of(command), result, numbers.bits)
         do.write(registers.EXPONENT_LENGTH, max(1, numbers.e.bit_length()))
         do.load(Operand.E, max(1, numbers.e.bit_length()), numbers.e)
         do.load(Operand.Y, numbers.bits, numbers.y)

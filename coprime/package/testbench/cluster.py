@@ -5,7 +5,7 @@ from coprime.bus.register_classes import Register
 from coprime.engine.contract import Error, Length, Operand
 
 from ..description import Description
-from .accelerator import TOO_LONG, UNKNOWN, expect_identity, numbers_of
+from .accelerator import TOO_LONG, UNKNOWN, expect_identity, numbers_of, title_of
 from .script import Script
 
 __all__ = ["ClusterChecks"]
@@ -134,8 +134,7 @@ class ClusterChecks:
             do.load_all(operands)
             self._load_x(x)
             self._start(command)
-            title = f"{command.name}: {command.operation.formula}"
-            self._completion(title, result=result)
+            self._completion(title_of(command), result=result)
             self._load(0)
 
     def _cancel(self) -> None:
