@@ -81,9 +81,11 @@ class Acquisition:
         """Raise ValueError, before any work, unless traces align and fit in the memory."""
         subject = self.subject
         if not subject.command.operation.has_secret_exponent:
-            secret = [one.name for one in Command if one.operation.has_secret_exponent]
+            secret = [one for one in Command if one.operation.has_secret_exponent]
+            private_first = sorted(secret, key=lambda one: not one.operation.is_private)
+            *others, last = (one.name for one in private_first)
             raise ValueError(
-                f"--operation must be {' or '.join(reversed(secret))}, which have a secret, not"
+                f"--operation must be {', '.join(others)} or {last}, which have a secret, not"
                 f" {subject.command.name}"
             )
         if not subject.engine.design.capabilities.constant_time:
