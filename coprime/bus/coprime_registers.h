@@ -346,6 +346,8 @@ enum coprime_command {
     COPRIME_COMMAND_RSA_PRIVATE = 4,
     /* Overwrite every word of the operand memory with zero. */
     COPRIME_COMMAND_WIPE = 5,
+    /* X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones. */
+    COPRIME_COMMAND_MODEXP2 = 6,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 
 from .modexp import MODEXP
+from .modexp2 import MODEXP2
 from .modmul import MODMUL
 from .operation import Operation
 from .rsa_private import RSA_PRIVATE
@@ -29,6 +30,8 @@ class Command(enum.IntEnum):
     """X ** D mod M from the Chinese Remainder Theorem's half-length exponents."""
     WIPE = 5
     """Overwrite every word of the operand memory with zero."""
+    MODEXP2 = 6
+    """X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones."""
 
     @property
     def operation(self) -> Operation:
@@ -42,4 +45,5 @@ OPERATIONS: Mapping[Command, Operation] = {
     Command.RSA_PUBLIC: RSA_PUBLIC,
     Command.RSA_PRIVATE: RSA_PRIVATE,
     Command.WIPE: WIPE,
+    Command.MODEXP2: MODEXP2,
 }

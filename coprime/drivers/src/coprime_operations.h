@@ -14,7 +14,7 @@ struct operation_input {
 struct operation {
     enum coprime_command command;
     uint32_t count;
-    struct operation_input inputs[2];
+    struct operation_input inputs[4];
 };
 
 static const struct operation operations[] = {
@@ -29,6 +29,12 @@ static const struct operation operations[] = {
     {COPRIME_COMMAND_RSA_PUBLIC, 2, {
         {COPRIME_OPERAND_X, 1, 0}, /* x */
         {COPRIME_OPERAND_E, 1, 0}, /* e */
+    }},
+    {COPRIME_COMMAND_MODEXP2, 4, {
+        {COPRIME_OPERAND_X, 1, 0}, /* x */
+        {COPRIME_OPERAND_E, 2, 0}, /* e */
+        {COPRIME_OPERAND_Y, 1, 0}, /* y */
+        {COPRIME_OPERAND_E, 2, 1}, /* f */
     }},
 };
 
