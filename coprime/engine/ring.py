@@ -83,7 +83,7 @@ def ring(
         max_bits,
         layout.longest_prime_digits,
         family="ring",
-        family_number=9,
+        family_number=10,
         min_length=_LEAST_LENGTH,
         multipliers=multipliers,
         constant_time=True,
