@@ -13,6 +13,7 @@ LAYERS = [
     "assess",
     "explore",
     "papers",
+    "runs",
     "soc",
     "token",
     "package",

@@ -15,10 +15,10 @@ from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineDriver
 from coprime.engine.contract import Command
-from coprime.explore.operands import Operands, expected_result, random_operands
-from coprime.explore.runs import execute
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.rsa.keys import RsaPrivateKey
+from coprime.runs.execution import execute
+from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .faults import Kind
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
-from coprime.explore.operands import Operands, expected_result
-from coprime.explore.runs import execute, predict_operation
 from coprime.rsa import keys
+from coprime.runs.execution import execute, predict_operation
+from coprime.runs.numbers import Operands, expected_result
 
 from .places import places_of
 from .power import PowerDevice, PowerModel

@@ -10,7 +10,7 @@ from coprime.assess.faults import Fault, Kind
 from coprime.assess.subject import ClusterSubject, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose, settings_for
 from coprime.engine.contract import Command
-from coprime.explore.operands import random_lengths
+from coprime.runs.numbers import random_lengths
 
 from .options import (
     FAILED,

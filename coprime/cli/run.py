@@ -7,9 +7,9 @@ from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import explain, explain_budget
-from coprime.explore.operands import Operands, random_lengths, random_operands
-from coprime.explore.runs import Run, run_cluster, run_operation
 from coprime.operations.operation import Key
+from coprime.runs.execution import Run, run_cluster, run_operation
+from coprime.runs.numbers import Operands, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (

@@ -18,12 +18,12 @@ from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
 from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
 
 from . import assessed, openssl
 from .measure import PartToMap
-from .operands import Operands, WorstCaseNumbers, random_operands
 from .points import Point
-from .runs import predict_operation
 from .shipped import find
 from .standard_keys import standard_key
 

@@ -43,9 +43,9 @@ from coprime.engine.contract import Command
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.rsa.keys import MIN_BITS
+from coprime.runs.numbers import EXPONENTS
 
 from .multiplication import ALONE
-from .operands import EXPONENTS
 from .shipped import SPECIFICATIONS
 
 __all__ = [

@@ -3,8 +3,8 @@
 import pytest
 
 from coprime.device.accelerator import Result
-from coprime.explore.operands import Operands
 from coprime.rsa import keys
+from coprime.runs.numbers import Operands
 from tests.cli.command import RUN_FIELDS, run, run_json
 
 

@@ -14,9 +14,9 @@ from coprime.device.cluster import Cluster
 from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import open_cluster
 from coprime.engine.contract import Command, Error
-from coprime.explore.operands import expected_result, random_operands
-from coprime.explore.runs import Identity, predict_operation
 from coprime.package.package import write_package
+from coprime.runs.execution import Identity, predict_operation
+from coprime.runs.numbers import expected_result, random_operands
 from tests.benches import grouped, open_bench
 from tests.drivers.bindings import Memory, driver_of, modulus, words
 from tests.drivers.harness import DRIVER, compile_c

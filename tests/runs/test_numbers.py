@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from coprime.engine.contract import Command
-from coprime.explore.operands import Operands, expected_result, random_operands
 from coprime.rsa import keys
+from coprime.runs.numbers import Operands, expected_result, random_operands
 
 COMMANDS = [command for command in Command if command is not Command.WIPE]
 

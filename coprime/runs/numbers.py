@@ -1,6 +1,6 @@
 """What an operation works on: operands as given or from a seed, and the result by Python.
 
-Data and arithmetic only; `runs` simulates and predicts.
+Data and arithmetic only; `execution` simulates and predicts.
 """
 
 import random

@@ -24,7 +24,7 @@ from coprime.engine.design import Design
 from coprime.engine.prediction import Prediction
 from coprime.padding.scheme import Padding
 
-from .operands import Operands, PrivateKey, expected_result
+from .numbers import Operands, PrivateKey, expected_result
 
 __all__ = [
     "ClusterRun",

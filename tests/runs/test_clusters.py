@@ -11,10 +11,10 @@ from coprime.device.jobs import EngineError
 from coprime.device.scheduler import RequestFailed, Scheduler, State
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error
-from coprime.explore.operands import Operands, random_operands
-from coprime.explore.runs import run_cluster
 from coprime.flow.parts import NODE, cluster_verilog
 from coprime.rsa import keys
+from coprime.runs.execution import run_cluster
+from coprime.runs.numbers import Operands, random_operands
 
 SMALL = {"cores": "16", "max_bits": "96"}
 
