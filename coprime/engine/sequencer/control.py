@@ -1,7 +1,6 @@
 """The sequencer: executes a lane's program, step by step."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -12,7 +11,7 @@ from coprime.cells.wires import same_named
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
-from coprime.program.steps import Next, Step, StepKind
+from coprime.program.steps import Next, StepKind
 
 from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
@@ -25,33 +24,18 @@ from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
 from .program_memory import ProgramMemory
 from .proof import Proof
 from .rotation import Rotation
-from .scan_steps import BranchSteps, Counter, PassSteps, ScanSteps
+from .scan_counter import Counter
+from .scan_steps import BranchSteps, PassSteps, ScanSteps
+from .step_control import (
+    KindsOfSteps,
+    LinearSignals,
+    MultiplierSignals,
+    OtherLaneSignals,
+    StepControl,
+)
 from .windows import Window
 
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-
 __all__ = ["Sequencer", "step_kinds"]
-
-
-class KindsOfSteps(Protocol):
-    """Some kinds of steps: their states, and what they do on integers."""
-
-    first_state: str
-    """The one after FETCH."""
-
-    @property
-    def kinds(self) -> frozenset[StepKind]:
-        """The kinds."""
-        ...
-
-    def states(self, m: Module, control: "Sequencer") -> None:
-        """Add the states to a state machine."""
-        ...
-
-    def run(self, lane: "LaneModel", step: Step) -> None:
-        """The same on integers: result, cycles, the step that comes next."""
-        ...
 
 
 def step_kinds(
@@ -266,8 +250,9 @@ class Sequencer(wiring.Component):
                         self._dispatch(m)
                 else:
                     self._dispatch(m)
+            control = self._step_control()
             for kinds in self.step_kinds:
-                kinds.states(m, self)
+                kinds.states(m, control)
             if self.proof is not None:
                 with m.State("FAULT"):
                     self._wipe_after_fault(m)
@@ -284,6 +269,40 @@ class Sequencer(wiring.Component):
                         m.d.comb += self.done.eq(0)
                         self.end(m, Error.FAULT)
         return m
+
+    def _step_control(self) -> StepControl:
+        """What the kinds of steps are given of all this."""
+        drawing = ("draws", "drawn", "drawn_bit") if self.program.blinds_exponents else ()
+        sharing = ("other_at_fault", "other_busy") if self.program.shares_check else ()
+        flags = ("borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
+        return StepControl(
+            step=self.step,
+            forward=self.forward,
+            jump=self.jump,
+            next_bit=self.next_bit,
+            proceed=self.proceed,
+            end=self.end,
+            scanner=self.scanner,
+            exponent_read=self.exponent_read,
+            counter=self.counter,
+            proof=self.proof,
+            multiplier=MultiplierSignals(
+                done=self.multiplied, discards=self.discards, written=self.written
+            ),
+            linear=LinearSignals(
+                start=self.linear,
+                done=self.linear_done,
+                flags={name: getattr(self, name) for name in flags},
+                length_error=self.lengths_allowed.error,
+                **{name: getattr(self, name) for name in drawing},
+            ),
+            other=OtherLaneSignals(
+                at_barrier=self.at_barrier,
+                other_at_barrier=self.other_at_barrier,
+                other_ends=self.other_ends,
+                **{name: getattr(self, name) for name in sharing},
+            ),
+        )
 
     def _wipe_after_fault(self, m: Module) -> None:
         """Wipe the memory; of two lanes, when the other one is here, too, and both."""
@@ -476,11 +495,6 @@ class Sequencer(wiring.Component):
             private=among(self.command, self.capabilities.private),
             product=among(self.command, self.capabilities.products),
         )
-
-    @property
-    def length_error(self) -> Signal:
-        """The error of the lengths of the step under way."""
-        return self.lengths_allowed.error
 
     def end(self, m: Module, error: Error | Signal) -> None:
         """End the operation with an error; with FAULT the memory is wiped before."""
