@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.bus.common import engine_command
+from coprime.bus.common import engine_command, engine_operand
 from coprime.bus.control import COMMON_PORTS
 from coprime.bus.operands import OperandState
 from coprime.bus.port import WORD_BITS
@@ -73,6 +73,8 @@ class ClusterControl(wiring.Component):
                 "cancel": In(1),
                 "value": In(WORD_BITS),
                 "core": In(self.layout["core"].shape),
+                "command": Out(capabilities.command_bits),
+                "operand": Out(capabilities.operand_bits),
                 **COMMON_PORTS,
                 "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
                 "loader_start": Out(1),
@@ -97,12 +99,12 @@ class ClusterControl(wiring.Component):
         packet, sent = self.packets.payload, self.packets.ready
         setting = Signal(range(len(SETTINGS)))
         with m.If(self.choose):
-            m.d.sync += self.operand.eq(self.value)
+            m.d.sync += self.operand.eq(engine_operand(self.capabilities, self.value))
         with m.If(self.start):
-            m.d.sync += self.command.eq(self.value)
+            m.d.sync += self.command.eq(engine_command(self.capabilities, self.value))
         m.d.comb += [
             packet.core.eq(self.core),
-            packet.operand.eq(self.operand[: self.capabilities.operand_bits]),
+            packet.operand.eq(self.operand),
             self.packets.valid.eq(packet.kind != Kind.EMPTY),
             self.digits.ready.eq(sent),
             self.refused.eq(self.refused_write),
@@ -172,8 +174,7 @@ class ClusterControl(wiring.Component):
                     with m.If(setting == len(SETTINGS) - 1):
                         m.next = "START"
             with m.State("START"):
-                code = engine_command(self.capabilities, self.command)
-                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(code)]
+                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(self.command)]
                 with m.If(sent):
                     m.next = "IDLE"
             with m.State("CANCEL"):

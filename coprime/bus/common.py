@@ -9,7 +9,7 @@ from coprime.bus import cluster_registers, registers
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.engine.contract import Capabilities, Length
+from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
 __all__ = [
     "CHECKED_REGISTERS",
@@ -22,6 +22,7 @@ __all__ = [
     "defined_cluster_registers",
     "defined_registers",
     "engine_command",
+    "engine_operand",
     "exceeds",
     "identity",
     "identity_fields",
@@ -117,10 +118,17 @@ def has_more_commands(own: Capabilities) -> bool:
     return max(own.commands) >= registers.CAPABILITIES["COMMANDS"].width
 
 
-def engine_command(own: Capabilities, code: Value) -> Value:
-    """A command's code as the engine has it: one with more bits becomes 0, which is no command."""
+def engine_command(own: Capabilities, word: Value) -> Value:
+    """A command's code in a word as the engine has it: a longer one becomes 0, which is none."""
     bits = own.command_bits
-    return Mux(code[bits:].any(), 0, code[:bits])
+    return Mux(word[bits:COMMAND_BITS].any(), 0, word[:bits])
+
+
+def engine_operand(own: Capabilities, word: Value) -> Value:
+    """An operand's number in a word as the engine has it: a longer one becomes the greatest, which
+    is none."""
+    bits = own.operand_bits
+    return word[:bits] | word[bits:OPERAND_BITS].any().replicate(bits)
 
 
 def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:

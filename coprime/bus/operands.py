@@ -12,9 +12,7 @@ from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
-    COMMAND_BITS,
     ERROR_BITS,
-    OPERAND_BITS,
     Capabilities,
     Error,
     Length,
@@ -128,7 +126,7 @@ class OperandRegisters(wiring.Component):
                 "loaded": In(1),
                 "loaded_class": In(CLASS_BITS),
                 "loaded_digits": In(count),
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "marks": In(1),
                 "mark": In(1),
                 **({"uses_up": In(1)} if capabilities.checked else {}),
@@ -195,7 +193,7 @@ class OperandChoice(wiring.Component):
         longest = max(capabilities.max_length, capabilities.digit_width)
         super().__init__(
             {
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "state": In(OperandState(capabilities, length_bits)),
                 "length_class": Out(CLASS_BITS),
                 "length": Out(range(longest + 1)),
@@ -265,7 +263,7 @@ class CommandCheck(wiring.Component):
         self.marked = frozenset(marked)
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "state": In(OperandState(capabilities, length_bits)),
                 "needs_x": Out(1),
                 "error": Out(ERROR_BITS),

@@ -13,6 +13,7 @@ from coprime.bus.common import (
     defined_cluster_registers,
     defined_registers,
     engine_command,
+    engine_operand,
     identity,
 )
 from coprime.engine.contract import Command, Operand
@@ -75,6 +76,23 @@ def test_a_code_with_more_bits_is_no_command(own, bits):
     simulator = Simulator(m)
     simulator.add_testbench(bench)
     simulator.run()
+
+
+def test_an_operand_with_more_bits_is_none():
+    number, seen = Signal(32), Signal(6)
+    m = Module()
+    m.d.comb += seen.eq(engine_operand(OWN, number))
+
+    async def bench(ctx):
+        for value in range(64):
+            ctx.set(number, value | 0xFFFF_FFC0)
+            await ctx.delay(1e-9)
+            assert ctx.get(seen) == (value if value < 1 << OWN.operand_bits else 31)
+
+    simulator = Simulator(m)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert 31 not in {int(one) for one in Operand}
 
 
 def test_places_of_a_lane_have_no_published_numbers():
