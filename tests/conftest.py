@@ -47,6 +47,15 @@ def ring() -> Iterator[Bench]:
     bench.device.close()
 
 
+def pytest_collection_modifyitems(items):
+    """Of two workers only one opens each of these: the other one would wait while it is built."""
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        fixtures = {*getattr(item, "fixturenames", ())} - {*(callspec.params if callspec else ())}
+        for name in sorted(fixtures & {"fdfm", "karatsuba", "compact", "ring"}):
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
 @pytest.fixture
 def no_measurements(tmp_path, monkeypatch):
     """A cache without measurements, in which what the tools built is still there."""

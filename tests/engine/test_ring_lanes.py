@@ -17,6 +17,8 @@ from coprime.program.steps import Next, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 
+pytestmark = pytest.mark.xdist_group("lanes of ring")
+
 CHOICE = choose("ring", {"max_bits": "64", "multipliers": "2"})
 DESIGN = CHOICE.design
 LAYOUT = DESIGN.layout
