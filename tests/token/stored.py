@@ -129,8 +129,8 @@ class Stored:
             self.instance + bytes([_USER, self.user.form]),
         )
 
-    def weaken(self, officer_pin, user_pin, log_n=10):
-        """Derive the keys of both PINs anew, as fast as the module still takes it."""
+    def derive_anew(self, officer_pin, user_pin, log_n):
+        """Seal the master key with keys that scrypt derives from both PINs at another cost."""
         master = self.master(user_pin)
         for pin, text, who in (
             (self.officer, officer_pin, _OFFICER),
