@@ -9,6 +9,8 @@ from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 
+pytestmark = pytest.mark.xdist_group("campaign")
+
 CHOICE = choose("compact", {"max_bits": "64"})
 INERT = "front_end.status.products"
 """The count of products, on which no result depends."""

@@ -15,6 +15,8 @@ from coprime.cli import main
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
 
+pytestmark = pytest.mark.xdist_group("leakage")
+
 TRACES = 40
 
 

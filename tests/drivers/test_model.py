@@ -15,6 +15,8 @@ from tests.device.test_accelerator import CLASSES
 from tests.drivers.bindings import READ, WAIT, WRITE, Memory, modulus, opened, private_key, words
 from tests.drivers.harness import DRIVER, ROOT, compile_c
 
+pytestmark = pytest.mark.xdist_group("drivers, model")
+
 TIMEOUT = 257
 DEVICE = 263
 NO_ANSWER = 0xFFFFFFFF

@@ -19,6 +19,8 @@ from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.primes import is_prime
 
+pytestmark = pytest.mark.xdist_group("faults, argument")
+
 CHOICE = choose("compact", {"max_bits": "64"})
 DESIGN = CHOICE.design
 LAYOUT = DESIGN.layout
