@@ -9,9 +9,9 @@ from coprime.catalog import Choice, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.explore.operands import expected_result, random_operands
-from coprime.explore.runs import execute
 from coprime.flow.parts import accelerator_verilog
+from coprime.runs.execution import execute
+from coprime.runs.numbers import expected_result, random_operands
 
 from .page import replace_part, table, thousands
 

@@ -14,9 +14,9 @@ from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Operand
 from coprime.explore.measure import Area, measure_area
-from coprime.explore.operands import WorstCaseNumbers
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys
+from coprime.runs.numbers import WorstCaseNumbers
 
 from .page import table, thousands
 

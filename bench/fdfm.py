@@ -9,10 +9,10 @@ from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
 from coprime.explore.measure import measure_area
-from coprime.explore.operands import WorstCaseNumbers
 from coprime.multipliers.fdfm import FdfmMultiplication
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys
+from coprime.runs.numbers import WorstCaseNumbers
 
 from .page import area_table, table, thousands
 

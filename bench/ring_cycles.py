@@ -13,10 +13,10 @@ from coprime.engine.contract import Command
 from coprime.engine.prediction import LaneModel
 from coprime.engine.sequencer.barrier_steps import BarrierSteps
 from coprime.engine.sequencer.overlap import OverlapModel
-from coprime.explore.operands import random_operands
-from coprime.explore.runs import predict_operation
 from coprime.program.operands import Reference
 from coprime.program.steps import Step
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_operands
 
 from .page import table, thousands
 

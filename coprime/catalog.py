@@ -17,7 +17,7 @@ from coprime.engine.bit_serial import (
 )
 from coprime.engine.budget import Budget, Candidate
 from coprime.engine.compact import compact
-from coprime.engine.design import Design
+from coprime.engine.design import Design, EngineDesign
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.lengths import Lengths
@@ -25,6 +25,7 @@ from coprime.engine.ring import RING_BUDGET, RING_TILES, ring
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.fixed_modulus.design import compression, direct
+from coprime.operations.commands import OPERATIONS, Command
 from coprime.parameters import (
     AnyParameter,
     BudgetParameter,
@@ -44,6 +45,7 @@ __all__ = [
     "Family",
     "choose",
     "family_named",
+    "settings_for",
 ]
 
 MAX_BITS = "max_bits"
@@ -78,9 +80,21 @@ class Family:
     budget: Budget | None = None
 
     @property
+    def operations(self) -> tuple[Parameter, ...]:
+        """A parameter for each optional operation, which has a value only where it is 1."""
+        if any(one.name == MODULUS for one in self.parameters):
+            return ()
+        return tuple(
+            Parameter(one.name.lower(), 0, 1, 0, f"1: with {one.name}, {one.formula}")
+            for one in OPERATIONS.values()
+            if one.optional
+        )
+
+    @property
     def settings(self) -> tuple[AnyParameter | BudgetParameter, ...]:
-        """What can be set: the parameters, and the budget."""
-        return (*self.parameters, *([self.budget.parameter] if self.budget else []))
+        """What can be set: the parameters, optional operations, and the budget."""
+        budget = [self.budget.parameter] if self.budget else []
+        return (*self.parameters, *self.operations, *budget)
 
     def choose(
         self, settings: Mapping[str, str], lengths: Lengths | None = None, *, option: str = "-p "
@@ -108,11 +122,18 @@ class Family:
             for one in self.parameters
         }
 
+        operations = {
+            one.name: 1
+            for one in self.operations
+            if one.name in settings and one.parse(settings[one.name])
+        }
+
         def of_size(bits: int | str) -> Choice:
-            return Choice(self, self._picked({**values, MAX_BITS: bits}, settings))
+            sized = self._picked({**values, MAX_BITS: bits}, settings)
+            return Choice(self, {**sized, **operations})
 
         if lengths is None or not self.sizes:
-            return Choice(self, self._picked(values, settings))
+            return Choice(self, {**self._picked(values, settings), **operations})
         fitting = self._fitting(of_size, lengths)
         if MAX_BITS in settings:
             choice = of_size(values[MAX_BITS])
@@ -152,7 +173,7 @@ class Family:
         choice = self.choose(settings, lengths)
         if self.budget is None or self.budget.parameter.name not in settings:
             raise ValueError(f"{self.name} is given no budget of DSP slices")
-        return self._candidates(self.budget, choice.values, settings)
+        return self._candidates(self.budget, choice.parameters, settings)
 
     def _picked(
         self, values: Mapping[str, int | str], settings: Mapping[str, str]
@@ -176,7 +197,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Choice:
-    """A family with a value for each of its parameters: one point of the design space."""
+    """A family with a value for each of its parameters: one point of the design space.
+
+    Optional operations that it has are values, too: 1, by their names in lower case.
+    """
 
     family: Family
     values: Mapping[str, int | str]
@@ -187,7 +211,17 @@ class Choice:
     @property
     def design(self) -> Design:
         """The engine's design."""
-        return self.family.design(**self.values)
+        design = self.family.design(**self.parameters)
+        more = [one for one in Command if one.name.lower() in self.values]
+        if not more:
+            return design
+        assert isinstance(design, EngineDesign)
+        return design.with_operations(more)
+
+    @property
+    def parameters(self) -> Mapping[str, int | str]:
+        """The values of the family's parameters, without optional operations."""
+        return {one.name: self.values[one.name] for one in self.family.parameters}
 
     def of_size(self, bits: int) -> "Choice":
         """The same with another max_bits."""
@@ -446,6 +480,16 @@ def choose(
     if core.design.capabilities.draws:
         raise ValueError("the cores of a cluster have no source of random bytes for blinding")
     return ClusterChoice(core, **own)
+
+
+def settings_for(name: str, settings: Mapping[str, str], command: Command) -> dict[str, str]:
+    """The settings, and the command's operation, where that is optional and the family can have it.
+
+    ValueError as `family_named`.
+    """
+    family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
+    wanted = [one.name for one in family.operations if one.name == command.name.lower()]
+    return {**dict.fromkeys(wanted, "1"), **settings}
 
 
 def family_named(name: str) -> Family:

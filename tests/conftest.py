@@ -12,7 +12,7 @@ from tests.benches import Bench, open_bench
 
 # A design is millions of small objects that live on: with Python's own thresholds the collector
 # takes a tenth of the tests' time, and of the largest designs' tests two thirds.
-gc.set_threshold(50_000, 20, 50)
+gc.set_threshold(200_000, 20, 50)
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +45,15 @@ def ring() -> Iterator[Bench]:
     bench = open_bench("ring", max_bits=2048)
     yield bench
     bench.device.close()
+
+
+def pytest_collection_modifyitems(items):
+    """Of two workers only one opens each of these: the other one would wait while it is built."""
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        fixtures = {*getattr(item, "fixturenames", ())} - {*(callspec.params if callspec else ())}
+        for name in sorted(fixtures & {"fdfm", "karatsuba", "compact", "ring"}):
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture

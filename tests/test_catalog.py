@@ -82,3 +82,17 @@ def test_the_nearest_parameter():
         ValueError, match="compact has no parameter 'x'; it has: max_bits, blinding"
     ):
         choose("compact", {"x": "1"})
+
+
+def test_family_numbers():
+    """Published in the register FAMILY: each is one family's, and a new family takes the next."""
+    numbers = {
+        name: one.choose({}).design.capabilities.family_number for name, one in FAMILIES.items()
+    }
+    assert sorted(numbers.values()) == [*range(1, len(FAMILIES) + 1)]
+    assert (numbers["fdfm"], numbers["compact"], numbers["direct"], numbers["ring"]) == (
+        1,
+        8,
+        9,
+        10,
+    )

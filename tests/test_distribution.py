@@ -17,6 +17,8 @@ import pytest
 from coprime import __version__
 from coprime.flow.tools import EXTRAS, is_optional
 
+pytestmark = pytest.mark.xdist_group("distribution")
+
 ROOT = Path(__file__).parents[1]
 BUILD = """
 import sys

@@ -13,6 +13,7 @@ LAYERS = [
     "assess",
     "explore",
     "papers",
+    "runs",
     "soc",
     "token",
     "package",
@@ -25,6 +26,7 @@ LAYERS = [
     "padding",
     "fixed_modulus",
     "engine",
+    "operations",
     "exponentiators",
     "program",
     "multipliers",
@@ -74,3 +76,38 @@ def test_model_imports_nothing_of_ours():
 def test_every_folder_is_a_layer():
     folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
     assert folders <= set(LAYERS)
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported_modules(path, known):
+    """Modules of ours that a file imports: anywhere in it, for types only, too."""
+    package = ["coprime", *path.relative_to(ROOT).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inner = f"{name}.{alias.name}"
+                if inner in known:
+                    yield inner
+                elif name in known:
+                    yield name
+
+
+def test_there_is_no_circle_of_imports():
+    """Not even one of imports for types only: what is left after taking away those without any."""
+    known = {module_name(path) for path in MODULES}
+    left = {
+        module_name(path): {*imported_modules(path, known)} - {module_name(path)}
+        for path in MODULES
+    }
+    assert left["coprime.catalog"]
+    while free := {name for name, needed in left.items() if not needed}:
+        left = {name: needed - free for name, needed in left.items() if name not in free}
+    assert not left, f"these import each other: {sorted(left)}"

@@ -33,9 +33,9 @@ from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.engine.contract import Command, Operand
 from coprime.engine.design import Design
-from coprime.explore.runs import Identity
 from coprime.package.timing import DIAGRAMS, FOLDER
 from coprime.rsa import keys
+from coprime.runs.execution import Identity
 
 ROOT = Path(__file__).parent.parent / "coprime" / "package"
 WAVEDROM = "wavedrom@3.7.0"

@@ -9,7 +9,7 @@ from functools import partial
 from coprime.device.base import BusTimeout, Closing, DeviceError, InterruptTimeout
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Error
-from coprime.explore.runs import predict_operation
+from coprime.runs.execution import predict_operation
 
 from .faults import Fault, Targets
 from .replay import NoEffect, Recorder, Replay

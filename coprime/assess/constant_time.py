@@ -27,11 +27,12 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.engine.contract import Capabilities, Command, EngineSignature, Length, Operand
+from coprime.engine.contract import Capabilities, EngineSignature, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.engine import Engine
 from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
 from coprime.flow.verilog import to_verilog
+from coprime.operations.operation import among
 from coprime.program.steps import StepKind
 
 from .aiger import Graph
@@ -167,7 +168,7 @@ class TwoCopies(wiring.Component):
         if isinstance(copy, Engine):
             rests = Cat(lane.sequencer.step.conditional for lane in copy.lanes).any()
         elif self.capabilities.multipliers == 2:
-            rests = Value.cast(copy.command).matches(Command.MODEXP, Command.RSA_PUBLIC)
+            rests = among(copy.command, self.capabilities.powers)
         yield copy.multiplying & (~rests).replicate(len(copy.multiplying))
 
     def _errors(self, copy: wiring.Component) -> Iterator[Value]:

@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineDriver
 from coprime.engine.contract import Command
-from coprime.explore.operands import Operands, expected_result, random_operands
-from coprime.explore.runs import execute
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.rsa.keys import RsaPrivateKey
+from coprime.runs.execution import execute
+from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .faults import Kind
 
@@ -37,7 +37,7 @@ class Subject:
     Parameters
     ----------
     choice : what is built
-    command : MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE
+    command : one that has a result
     bits : length of the modulus
     seed : of everything that is drawn
 
@@ -74,8 +74,7 @@ class Subject:
     @cached_property
     def _before(self) -> Operands:
         drawn = self.operands
-        limit = drawn.m if drawn.key is None else drawn.key.n
-        return replace(drawn, x=random.Random(f"{self.seed} before").randrange(limit))
+        return drawn.with_(x=random.Random(f"{self.seed} before").randrange(drawn.modulus))
 
     @property
     def kinds(self) -> Sequence[Kind]:
@@ -86,7 +85,7 @@ class Subject:
     @property
     def checked(self) -> bool:
         """Whether the hardware promises that a wrong result of this operation is never read."""
-        return self.engine.design.capabilities.checked and self.command is Command.RSA_PRIVATE
+        return self.engine.design.capabilities.checked and self.command.operation.is_private
 
     @property
     def expected(self) -> int:
@@ -182,8 +181,7 @@ class ClusterSubject(Subject):
             self.command,
             private=lambda key, x: cluster.private_job(key, x),
             public=lambda n, e, x: cluster.public_job(n, e, x),
-            modexp=lambda x, e, m: cluster.modexp_job(x, e, m),
-            modmul=lambda x, y, m: cluster.modmul_job(x, y, m),
+            numbers=cluster.operation_job,
         )
         cluster.start(core, job, operands.x)
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
-from coprime.explore.operands import Operands, expected_result
-from coprime.explore.runs import execute, predict_operation
 from coprime.rsa import keys
+from coprime.runs.execution import execute, predict_operation
+from coprime.runs.numbers import Operands, expected_result
 
 from .places import places_of
 from .power import PowerDevice, PowerModel
@@ -74,15 +74,18 @@ class Acquisition:
         generator = random.Random(self.subject.seed)
         operands = self.subject.operands
         if self.test is LeakageTest.EXPONENT:
-            operands = _with_other_exponent(operands, generator)
+            operands = self._with_other_exponent(operands, generator)
         return self._with_random_x(operands, generator)
 
     def check(self) -> None:
         """Raise ValueError, before any work, unless traces align and fit in the memory."""
         subject = self.subject
-        if subject.command not in (Command.RSA_PRIVATE, Command.MODEXP):
+        if not subject.command.operation.has_secret_exponent:
+            secret = [one for one in Command if one.operation.has_secret_exponent]
+            private_first = sorted(secret, key=lambda one: not one.operation.is_private)
+            *others, last = (one.name for one in private_first)
             raise ValueError(
-                f"--operation must be RSA_PRIVATE or MODEXP, which have a secret, not"
+                f"--operation must be {', '.join(others)} or {last}, which have a secret, not"
                 f" {subject.command.name}"
             )
         if not subject.engine.design.capabilities.constant_time:
@@ -118,28 +121,35 @@ class Acquisition:
         if self.test is LeakageTest.MESSAGE and fixed:
             return own
         if self.test is LeakageTest.KEY and not fixed:
-            own = _with_other_key(own, self.subject.bits, generator)
+            own = self._with_other_key(own, generator)
         if self.test is LeakageTest.EXPONENT and not fixed:
-            own = _with_other_exponent(own, generator)
+            own = self._with_other_exponent(own, generator)
         return self._with_random_x(own, generator)
 
     def _with_random_x(self, operands: Operands, generator: random.Random) -> Operands:
         """With an input that is below every modulus of this length."""
-        return replace(operands, x=generator.randrange(1 << (self.subject.bits - 1)))
+        return operands.with_(x=generator.randrange(1 << (self.subject.bits - 1)))
+
+    def _with_other_key(self, own: Operands, generator: random.Random) -> Operands:
+        if own.key is None:
+            return self._with_other_exponent(own, generator)
+        return replace(own, key=keys.generate(self.subject.bits, seed=generator.getrandbits(64)))
+
+    def _with_other_exponent(self, own: Operands, generator: random.Random) -> Operands:
+        """With other secret exponents of the same lengths."""
+        if isinstance(own.key, keys.RsaPrivateKey):
+            return _with_other_public_exponent(own, own.key, generator)
+        others = {}
+        for one in self.subject.command.operation.exponents:
+            length = own.numbers[one.name].bit_length()
+            others[one.name] = generator.getrandbits(length) | 1 << (length - 1)
+        return own.with_(**others)
 
 
-def _with_other_key(own: Operands, bits: int, generator: random.Random) -> Operands:
-    if own.key is None:
-        return _with_other_exponent(own, generator)
-    return replace(own, key=keys.generate(bits, seed=generator.getrandbits(64)))
-
-
-def _with_other_exponent(own: Operands, generator: random.Random) -> Operands:
-    """With another secret exponent of the same length."""
-    key = own.key
-    if not isinstance(key, keys.RsaPrivateKey):
-        length = own.e.bit_length()
-        return replace(own, e=generator.getrandbits(length) | 1 << (length - 1))
+def _with_other_public_exponent(
+    own: Operands, key: keys.RsaPrivateKey, generator: random.Random
+) -> Operands:
+    """With another private exponent, by a public one of the same length."""
     while True:
         places = generator.sample(range(1, 16), _PUBLIC_EXPONENT_ONES - 2)
         e = 1 << 16 | 1 | sum(1 << place for place in places)

@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.bus.common import engine_command, engine_operand
 from coprime.bus.control import COMMON_PORTS
 from coprime.bus.operands import OperandState
 from coprime.bus.port import WORD_BITS
@@ -62,6 +63,7 @@ class ClusterControl(wiring.Component):
 
     def __init__(self, capabilities: Capabilities, cores: int):
         self.cores = cores
+        self.capabilities = capabilities
         self.layout = PacketLayout(capabilities, cores)
         super().__init__(
             {
@@ -71,6 +73,8 @@ class ClusterControl(wiring.Component):
                 "cancel": In(1),
                 "value": In(WORD_BITS),
                 "core": In(self.layout["core"].shape),
+                "command": Out(capabilities.command_bits),
+                "operand": Out(capabilities.operand_bits),
                 **COMMON_PORTS,
                 "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
                 "loader_start": Out(1),
@@ -95,9 +99,9 @@ class ClusterControl(wiring.Component):
         packet, sent = self.packets.payload, self.packets.ready
         setting = Signal(range(len(SETTINGS)))
         with m.If(self.choose):
-            m.d.sync += self.operand.eq(self.value)
+            m.d.sync += self.operand.eq(engine_operand(self.capabilities, self.value))
         with m.If(self.start):
-            m.d.sync += self.command.eq(self.value)
+            m.d.sync += self.command.eq(engine_command(self.capabilities, self.value))
         m.d.comb += [
             packet.core.eq(self.core),
             packet.operand.eq(self.operand),

@@ -29,7 +29,8 @@ from coprime.bus.write_decode import WriteDecode
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.cluster.packet import Kind, PacketLayout
-from coprime.engine.contract import ERROR_BITS, Capabilities, Command, Error, Length
+from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length
+from coprime.operations.operation import among
 
 __all__ = ["ClusterFrontEnd"]
 
@@ -253,7 +254,7 @@ class ClusterFrontEnd(wiring.Component):
             *same_named(check, control, "command"),
             *same_named(records, control, "clear", "clear_core", "clear_marks", "occupy"),
             records.start.eq(control.starts),
-            records.private.eq(control.command == Command.RSA_PRIVATE),
+            records.private.eq(among(control.command, self.capabilities.private)),
             # A core is occupied from its command's start until its completion is removed.
             records.release.eq(strobes.next & completion.valid),
             records.release_core.eq(completion.payload.core),

@@ -19,6 +19,8 @@ removed.
 from coprime.bus import registers
 from coprime.bus.register_classes import Field, Register
 from coprime.bus.registers import (
+    COMMANDS,
+    COMMANDS_HIGH,
     DIGITS,
     EXPONENT_LENGTH,
     FAMILY,
@@ -34,10 +36,10 @@ from coprime.bus.registers import (
 IDENTIFICATION = Register("IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (Field("ID", 0, 32, "R", 0x434F5043, "The letters COPC, the first in the most significant byte."),))
 CAPABILITIES = registers.CAPABILITIES.without("PADDINGS")
 CORES = Register("CORES", 0x5C, "R", "How many engines the cluster has.", (Field("COUNT", 0, 16, "R", None, "1 to 1023."),))
-COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command on the selected core. A command that reads X consumes it: X must be loaded again for the next command once the engine has accepted one. WIPE also clears the complete marks of all operands of the core.", (Field("CODE", 0, 3, "W", 0, "Code of the command."),))
+COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command on the selected core. A command that reads X consumes it: X must be loaded again for the next command once the engine has accepted one. WIPE also clears the complete marks of all operands of the core.", (Field("CODE", 0, 6, "W", 0, "Code of the command."),))
 ERROR = Register("ERROR", 0x64, "RW", "Why the first refused access was refused. Any write clears it. COMPLETION shows how a command ended.", (Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),))
 INTERRUPT_ENABLE = Register("INTERRUPT_ENABLE", 0x68, "RW", "The interrupt that drives the irq pin.", (Field("DONE", 0, 1, "RW", 0, "1 raises irq while COMPLETION.VALID is 1."),))
-KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A command, or a write to CORE or to any length register, ends the loading.", (Field("OPERAND", 0, 5, "W", 0, "Number of the operand, which may be X. A number that the engine does not hold sets ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
+KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A command, or a write to CORE or to any length register, ends the loading.", (Field("OPERAND", 0, 6, "W", 0, "Number of the operand, which may be X. A number that the engine does not hold sets ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
 RESIDUE = Register("RESIDUE", 0x98, "R", "Defined only where CAPABILITIES.CHECKED is 1. While COMPLETION is that of a RSA_PRIVATE without an error: (3 S - M + X + 1) modulo 2^V - 1, of the result S, the modulus M and the input X as the core's check has used them; V is the greatest divisor of DIGITS.WIDTH that is 31 at most. Software that computes the same from what it has sent to that core and read knows that no bit has changed on the way, and that the result is that of this command. Otherwise 0.", (Field("VALUE", 0, 32, "R", 0, "A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus."),))
 CORE = Register("CORE", 0xA0, "RW", "Selects the core to which lengths, operands and commands belong; 0 after reset. A write ends the loading of an operand.", (
     Field("NUMBER", 0, 16, "RW", 0, "Number of the core, from 0. A number at or above CORES sets ERROR.REFUSAL to ADDRESS; then no core is selected, which reads as 65535."),
@@ -57,6 +59,7 @@ TIME = Register("TIME", 0xB8, "R", "Clock cycles since reset.", (Field("CYCLES",
 REGISTERS: tuple[Register, ...] = (
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, CORES, COMMAND,
     ERROR, INTERRUPT_ENABLE, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH, KEY_OPERAND,
-    KEY_DATA, RESIDUE, CORE, CANCEL, COMPLETION, RESULT_LENGTH, RESULT, NEXT, TIME,
+    KEY_DATA, COMMANDS, COMMANDS_HIGH, RESIDUE, CORE, CANCEL, COMPLETION, RESULT_LENGTH, RESULT,
+    NEXT, TIME,
 )
 """All registers except the windows, by address."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from amaranth.hdl import Cat, Const, Value, ValueLike
+from amaranth.hdl import Cat, Const, Mux, Value, ValueLike
 
 import coprime
 from coprime.bus import cluster_registers, registers
 from coprime.bus.gearbox import LENGTH_BITS
-from coprime.bus.port import ADDRESS_BITS
+from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.engine.contract import Capabilities, Command, Length
+from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
 __all__ = [
     "CHECKED_REGISTERS",
@@ -21,6 +21,8 @@ __all__ = [
     "check_max_length",
     "defined_cluster_registers",
     "defined_registers",
+    "engine_command",
+    "engine_operand",
     "exceeds",
     "identity",
     "identity_fields",
@@ -35,9 +37,10 @@ PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
 """Those that are defined only where there is padding."""
 CHECKED_REGISTERS = (registers.RESIDUE,)
 """Those that are defined only where results are checked."""
-PLAIN_REGISTERS = tuple(
-    one for one in registers.REGISTERS if one not in (*PADDING_REGISTERS, *CHECKED_REGISTERS)
-)
+COMMAND_REGISTERS = (registers.COMMANDS, registers.COMMANDS_HIGH)
+"""Those that are defined only where a code has no bit in CAPABILITIES; a cluster's are equal."""
+_OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS)
+PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
 """All others but the windows."""
 PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in PADDING_REGISTERS)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
@@ -80,18 +83,24 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
 
     `paddings` is the value of CAPABILITIES.PADDINGS.
     """
+    commands = sum(1 << command for command in own.commands)
+    more = {
+        registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
+        registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
+    }
     major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
     return {
         registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
         registers.FAMILY: {"NUMBER": own.family_number},
         registers.CAPABILITIES: {
-            "COMMANDS": sum(1 << command for command in {*own.required, Command.WIPE}),
+            "COMMANDS": commands & registers.CAPABILITIES["COMMANDS"].mask,
             "CONSTANT_TIME": int(own.constant_time),
             "FIXED_MODULUS": int(own.fixed_modulus is not None),
             "MULTIPLIERS": own.multipliers,
             **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
             **({"PADDINGS": paddings} if paddings else {}),
             **({"CHECKED": 1} if own.checked else {}),
+            **({"MORE_COMMANDS": 1} if has_more_commands(own) else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,
@@ -100,7 +109,26 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
         },
         registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
         registers.MIN_LENGTH: {"BITS": own.min_length},
+        **(more if has_more_commands(own) else {}),
     }
+
+
+def has_more_commands(own: Capabilities) -> bool:
+    """Whether a command's code has no bit in CAPABILITIES.COMMANDS."""
+    return max(own.commands) >= registers.CAPABILITIES["COMMANDS"].width
+
+
+def engine_command(own: Capabilities, word: Value) -> Value:
+    """A command's code in a word as the engine has it: a longer one becomes 0, which is none."""
+    bits = own.command_bits
+    return Mux(word[bits:COMMAND_BITS].any(), 0, word[:bits])
+
+
+def engine_operand(own: Capabilities, word: Value) -> Value:
+    """An operand's number in a word as the engine has it: a longer one becomes the greatest, which
+    is none."""
+    bits = own.operand_bits
+    return word[:bits] | word[bits:OPERAND_BITS].any().replicate(bits)
 
 
 def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:
@@ -117,6 +145,7 @@ def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Wi
     undefined = [
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
+        *(() if has_more_commands(own) else COMMAND_REGISTERS),
     ]
     every = (*registers.REGISTERS, *registers.WINDOWS)
     return tuple(one for one in every if one not in undefined)
@@ -125,7 +154,11 @@ def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Wi
 def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
     """The registers of a cluster of such engines."""
     every = cluster_registers.REGISTERS
-    return tuple(one for one in every if own.checked or one is not cluster_registers.RESIDUE)
+    undefined = [
+        *(() if own.checked else [cluster_registers.RESIDUE]),
+        *(() if has_more_commands(own) else COMMAND_REGISTERS),
+    ]
+    return tuple(one for one in every if one not in undefined)
 
 
 # --- Lengths ------------------------------------------------------------------------------------

@@ -7,20 +7,19 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus.gearbox import Conversion
 from coprime.bus.port import WORD_BITS
 from coprime.engine.contract import (
-    COMMAND_BITS,
     ERROR_BITS,
-    OPERAND_BITS,
     Capabilities,
     Command,
     Error,
     Operand,
 )
+from coprime.operations.operation import among
 
 __all__ = ["CommandControl", "front_end_cycles"]
 
+PRIVATE = [one for one in Command if one.operation.is_private]
+
 COMMON_PORTS = {
-    "command": Out(COMMAND_BITS),
-    "operand": Out(OPERAND_BITS),
     "settled": Out(1),
     "refused_write": In(Error.ADDRESS.bit_length()),
     "refused": Out(Error.ADDRESS.bit_length()),
@@ -70,8 +69,8 @@ class CommandControl(wiring.Component):
 
     Parameters
     ----------
+    capabilities: those of the engine; where it is `checked`, a result that is not `sound` is wiped
     padding: whether there is a padding unit
-    checked: whether the engine checks results; then a result that is not `sound` is wiped
 
     Members
     -------
@@ -101,16 +100,18 @@ class CommandControl(wiring.Component):
     padded: the input is a padded message; only with `padding`
     """
 
-    def __init__(self, *, padding: bool, checked: bool):
+    def __init__(self, capabilities: Capabilities, *, padding: bool):
         self.padding = padding
-        self.checked = checked
+        self.checked = checked = capabilities.checked
         super().__init__(
             {
                 "start": In(1),
-                "start_command": In(COMMAND_BITS),
+                "start_command": In(capabilities.command_bits),
                 "choose": In(1),
-                "choose_operand": In(OPERAND_BITS),
+                "choose_operand": In(capabilities.operand_bits),
                 "busy": In(1),
+                "command": Out(capabilities.command_bits),
+                "operand": Out(capabilities.operand_bits),
                 **COMMON_PORTS,
                 "empty": In(1),
                 "clipped": In(1),
@@ -204,7 +205,7 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.engine_start.eq(1)
                 m.next = "RUN"
                 if self.checked:
-                    m.d.comb += self.uses_up.eq(self.command == Command.RSA_PRIVATE)
+                    m.d.comb += self.uses_up.eq(among(self.command, PRIVATE))
             with m.State("RUN"):
                 m.d.comb += self.running.eq(1)
                 with m.If(self.engine_done):

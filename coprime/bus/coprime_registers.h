@@ -94,7 +94,7 @@
 
 /* R. Features of the engine. */
 #define COPRIME_CAPABILITIES                           0x4Cu
-/* R. Bit k is 1 if the engine implements the command with code k. */
+/* R. Bit k is 1 if the engine implements the command with code k, 0 to 7. */
 #define COPRIME_CAPABILITIES_COMMANDS_SHIFT            0
 #define COPRIME_CAPABILITIES_COMMANDS_MASK             0x000000FFu
 /* R. 1 if a private operation takes the same number of cycles for every key and message of a given
@@ -120,6 +120,10 @@
    consumes Y and M_POWER, which must be loaded again for another command. */
 #define COPRIME_CAPABILITIES_CHECKED_SHIFT             18
 #define COPRIME_CAPABILITIES_CHECKED_MASK              0x00040000u
+/* R. 1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are
+   defined. */
+#define COPRIME_CAPABILITIES_MORE_COMMANDS_SHIFT       19
+#define COPRIME_CAPABILITIES_MORE_COMMANDS_MASK        0x00080000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */
@@ -156,7 +160,7 @@
 /* W. Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO
    and the complete marks of all operands. */
 #define COPRIME_COMMAND_CODE_SHIFT                     0
-#define COPRIME_COMMAND_CODE_MASK                      0x00000007u
+#define COPRIME_COMMAND_CODE_MASK                      0x0000003Fu
 
 /* RW. How the last command ended, and why the first refused access was refused. Any write clears
    both. */
@@ -216,7 +220,7 @@
    input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum,
    ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected. */
 #define COPRIME_KEY_OPERAND_OPERAND_SHIFT              0
-#define COPRIME_KEY_OPERAND_OPERAND_MASK               0x0000001Fu
+#define COPRIME_KEY_OPERAND_OPERAND_MASK               0x0000003Fu
 
 /* W. Next word of the selected operand, least significant word first. An operand of n bits takes
    ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been
@@ -228,6 +232,18 @@
    the operand stays incomplete. */
 #define COPRIME_KEY_DATA_DATA_SHIFT                    0
 #define COPRIME_KEY_DATA_DATA_MASK                     0xFFFFFFFFu
+
+/* R. All commands of the engine. Defined only where CAPABILITIES.MORE_COMMANDS is 1. */
+#define COPRIME_COMMANDS                               0x88u
+/* R. Bit k is 1 if the engine implements the command with code k. */
+#define COPRIME_COMMANDS_CODES_SHIFT                   0
+#define COPRIME_COMMANDS_CODES_MASK                    0xFFFFFFFFu
+
+/* R. As COMMANDS. */
+#define COPRIME_COMMANDS_HIGH                          0x8Cu
+/* R. Bit k is 1 if the engine implements the command with code 32 + k. */
+#define COPRIME_COMMANDS_HIGH_CODES_SHIFT              0
+#define COPRIME_COMMANDS_HIGH_CODES_MASK               0xFFFFFFFFu
 
 /* R. Clock cycles for which the engine worked on the last command, excluding the transfer of input
    and output. */
@@ -330,6 +346,8 @@ enum coprime_command {
     COPRIME_COMMAND_RSA_PRIVATE = 4,
     /* Overwrite every word of the operand memory with zero. */
     COPRIME_COMMAND_WIPE = 5,
+    /* X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones. */
+    COPRIME_COMMAND_MODEXP2 = 6,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

@@ -11,7 +11,7 @@ from coprime.bus.common import CLASSES
 from coprime.bus.operands import OperandState, WrittenLength
 from coprime.bus.port import WORD_BITS
 from coprime.cells.wires import same_named
-from coprime.engine.contract import OPERAND_BITS, USED_UP, Capabilities, Length, Operand
+from coprime.engine.contract import Capabilities, Length, Operand
 
 __all__ = ["CoreRecords"]
 
@@ -71,7 +71,7 @@ class CoreRecords(wiring.Component):
                 "loaded": In(1),
                 "loaded_class": In(range(len(Length))),
                 "loaded_digits": In(own.count_bits),
-                "operand": In(OPERAND_BITS),
+                "operand": In(own.operand_bits),
                 "set_mark": In(1),
                 "clear_mark": In(1),
                 "start": In(1),
@@ -134,7 +134,7 @@ class CoreRecords(wiring.Component):
         m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
         spent: Value = Const(1 << Operand.X, len(Operand))
         if own.checked:
-            spent |= Mux(self.private, sum(1 << one for one in USED_UP), 0)
+            spent |= Mux(self.private, sum(1 << one for one in own.used_up), 0)
         for condition, marked in (
             (self.set_mark, state.complete | operand_mark),
             (self.clear_mark, state.complete & ~operand_mark),

@@ -13,6 +13,8 @@ from coprime.bus.common import (
     PADDING_REGISTERS,
     check_max_length,
     defined_registers,
+    engine_command,
+    engine_operand,
     identity,
     length_registers,
     number,
@@ -30,7 +32,6 @@ from coprime.bus.status import CommandStatus, Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
-    COMMAND_BITS,
     Capabilities,
     Command,
     EngineSignature,
@@ -39,6 +40,7 @@ from coprime.engine.contract import (
     Operand,
     PerLength,
 )
+from coprime.operations.operation import among
 from coprime.padding.scheme import Padding, mask_of
 
 __all__ = ["FrontEnd"]
@@ -85,8 +87,8 @@ class Seal(wiring.Component):
                 "counts": In(PerLength(capabilities.count_bits)),
                 "writes": In(1),
                 "begins": In(1),
-                "begun": In(COMMAND_BITS),
-                "command": In(COMMAND_BITS),
+                "begun": In(capabilities.command_bits),
+                "command": In(capabilities.command_bits),
                 "intact": Out(1),
                 "same_command": Out(1),
             }
@@ -187,7 +189,7 @@ class FrontEnd(wiring.Component):
         self.buffer_registers = BufferRegisters(buffer.words_each, buffer.byte_bits)
         self.input_length = InputLength(buffer.byte_bits)
         self.status = CommandStatus(buffer.byte_bits, own.multipliers)
-        self.control = CommandControl(padding=bool(paddings), checked=own.checked)
+        self.control = CommandControl(own, padding=bool(paddings))
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -324,7 +326,7 @@ class FrontEnd(wiring.Component):
             operands.clear.eq(control.wipe_all),
             choice.operand.eq(control.operand),
             control.choose.eq(strobes.key_operand),
-            control.choose_operand.eq(port.write_data),
+            control.choose_operand.eq(engine_operand(self.capabilities, port.write_data)),
             control.refusal.eq(choice.refusal),
             control.idle_gearbox.eq(~gearbox.busy | gearbox.words_in.ready),
             gearbox.start.eq(control.convert),
@@ -363,7 +365,9 @@ class FrontEnd(wiring.Component):
         by_status = Mux(private, Command.RSA_PRIVATE, Command.RSA_PUBLIC)
         m.d.comb += [
             control.start.eq(strobes.status | strobes.command),
-            control.start_command.eq(Mux(strobes.command, value, by_status)),
+            control.start_command.eq(
+                Mux(strobes.command, engine_command(self.capabilities, value), by_status)
+            ),
             control.busy.eq(status.busy),
             control.check_error.eq(self.check.error),
             *same_named(control, self.check, "needs_x"),
@@ -382,7 +386,7 @@ class FrontEnd(wiring.Component):
         control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities)
         intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
-        private = control.command == Command.RSA_PRIVATE
+        private = among(control.command, self.capabilities.private)
         shows_residue = Signal()
         with m.If(control.start):
             m.d.sync += shows_residue.eq(0)

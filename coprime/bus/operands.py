@@ -12,10 +12,7 @@ from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
-    COMMAND_BITS,
     ERROR_BITS,
-    OPERAND_BITS,
-    USED_UP,
     Capabilities,
     Error,
     Length,
@@ -112,7 +109,7 @@ class OperandRegisters(wiring.Component):
         marks of the class's operands away
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
     marks: the mark of `operand` becomes `mark`
-    uses_up: the marks of what RSA_PRIVATE uses up are taken away; only where it is `checked`
+    uses_up: the marks of what private operations use up are taken away; only where it is `checked`
     clear: all marks are taken away
     state: the registers
     """
@@ -129,7 +126,7 @@ class OperandRegisters(wiring.Component):
                 "loaded": In(1),
                 "loaded_class": In(CLASS_BITS),
                 "loaded_digits": In(count),
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "marks": In(1),
                 "mark": In(1),
                 **({"uses_up": In(1)} if capabilities.checked else {}),
@@ -147,7 +144,9 @@ class OperandRegisters(wiring.Component):
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            m.d.sync += state.complete.bit_select(self.operand, 1).eq(self.mark)
+            m.d.sync += state.complete.bit_select(self.operand[: bits_for(max(Operand))], 1).eq(
+                self.mark
+            )
         for one in CLASSES:
             with m.If(self.writes[one]):
                 m.d.sync += [
@@ -160,7 +159,7 @@ class OperandRegisters(wiring.Component):
                 m.d.sync += state.counts[one.field].eq(count)
         if own.checked:
             with m.If(self.uses_up):
-                m.d.sync += [state.complete[used].eq(0) for used in USED_UP]
+                m.d.sync += [state.complete[used].eq(0) for used in sorted(own.used_up)]
         with m.If(self.clear):
             m.d.sync += state.complete.eq(0)
         return m
@@ -194,7 +193,7 @@ class OperandChoice(wiring.Component):
         longest = max(capabilities.max_length, capabilities.digit_width)
         super().__init__(
             {
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "state": In(OperandState(capabilities, length_bits)),
                 "length_class": Out(CLASS_BITS),
                 "length": Out(range(longest + 1)),
@@ -264,7 +263,7 @@ class CommandCheck(wiring.Component):
         self.marked = frozenset(marked)
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "state": In(OperandState(capabilities, length_bits)),
                 "needs_x": Out(1),
                 "error": Out(ERROR_BITS),

@@ -35,13 +35,14 @@ VERSION = Register("VERSION", 0x44, "R", "Version of the generator that produced
 ))
 FAMILY = Register("FAMILY", 0x48, "R", "Architecture of the engine.", (Field("NUMBER", 0, 32, "R", None, "Number of the family."),))
 CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
-    Field("COMMANDS", 0, 8, "R", None, "Bit k is 1 if the engine implements the command with code k."),
+    Field("COMMANDS", 0, 8, "R", None, "Bit k is 1 if the engine implements the command with code k, 0 to 7."),
     Field("CONSTANT_TIME", 8, 1, "R", None, "1 if a private operation takes the same number of cycles for every key and message of a given length."),
     Field("FIXED_MODULUS", 9, 1, "R", None, "1 if the engine works with a single modulus, which is built into the hardware."),
     Field("MULTIPLIERS", 10, 4, "R", None, "Number of multipliers of an engine that work in parallel, at least 1."),
     Field("EQUAL_PRIMES", 14, 1, "R", None, "1 if P_LENGTH and Q_LENGTH must be equal; software sets both to the length of the longer prime."),
     Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
+    Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
@@ -53,7 +54,7 @@ MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an eng
     Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
 ))
 MIN_LENGTH = Register("MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (Field("BITS", 0, 16, "R", None, "Bits."),))
-COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 3, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands."),))
+COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 6, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands."),))
 ERROR = Register("ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
     Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),
     Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),
@@ -64,8 +65,10 @@ MODULUS_LENGTH = Register("MODULUS_LENGTH", 0x70, "RW", "Length class MODULUS. A
 EXPONENT_LENGTH = Register("EXPONENT_LENGTH", 0x74, "RW", "Length class EXPONENT. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
 P_LENGTH = Register("P_LENGTH", 0x78, "RW", "Length class P. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
 Q_LENGTH = Register("Q_LENGTH", 0x7C, "RW", "Length class Q. A write clears the complete marks of all operands of this class.", (Field("BITS", 0, 16, "RW", 0, "Length in bits. A value over 65535, or in a cluster over the engine's maximum, is stored as 65535."),))
-KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A start, or a write to the length of the operand's class, ends the loading.", (Field("OPERAND", 0, 5, "W", 0, "Number of the operand. A number that the engine does not hold, and X, which comes from the input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
+KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand that KEY_DATA loads, starting at its word 0, and clears its complete mark. A start, or a write to the length of the operand's class, ends the loading.", (Field("OPERAND", 0, 6, "W", 0, "Number of the operand. A number that the engine does not hold, and X, which comes from the input buffer, set ERROR.REFUSAL to ADDRESS. If the operand's length is 0 or over the maximum, ERROR.REFUSAL becomes LENGTH_ZERO or LENGTH_OVER. In these cases no operand is selected."),))
 KEY_DATA = Register("KEY_DATA", 0x84, "W", "Next word of the selected operand, least significant word first. An operand of n bits takes ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been stored, so ERROR, read after the last word, shows whether the operand is complete. No register reads an operand back.", (Field("DATA", 0, 32, "W", 0, "32 bits of the operand. A word after the last one, or with no operand selected, sets ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and the operand stays incomplete."),))
+COMMANDS = Register("COMMANDS", 0x88, "R", "All commands of the engine. Defined only where CAPABILITIES.MORE_COMMANDS is 1.", (Field("CODES", 0, 32, "R", None, "Bit k is 1 if the engine implements the command with code k."),))
+COMMANDS_HIGH = Register("COMMANDS_HIGH", 0x8C, "R", "As COMMANDS.", (Field("CODES", 0, 32, "R", None, "Bit k is 1 if the engine implements the command with code 32 + k."),))
 CYCLES = Register("CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
 PRODUCTS = Register("PRODUCTS", 0x94, "R", "The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed over all multipliers.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
 RESIDUE = Register("RESIDUE", 0x98, "R", "Defined only where CAPABILITIES.CHECKED is 1. After a RSA_PRIVATE whose result is in the output buffer: (3 S - M + X + 1) modulo 2^V - 1, of the result S, the modulus M and the input X as the check has used them; V is the greatest divisor of DIGITS.WIDTH that is 31 at most. Software that computes the same from what it has sent and read knows that no bit has changed on the way. Otherwise 0.", (Field("VALUE", 0, 32, "R", 0, "A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus."),))
@@ -86,7 +89,7 @@ REGISTERS: tuple[Register, ...] = (
     STATUS, INPUT_LENGTH, OUTPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO, OUTPUT_FIFO,
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, COMMAND, ERROR,
     INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
-    KEY_OPERAND, KEY_DATA, CYCLES, PRODUCTS, RESIDUE, PADDING,
+    KEY_OPERAND, KEY_DATA, COMMANDS, COMMANDS_HIGH, CYCLES, PRODUCTS, RESIDUE, PADDING,
 )
 """All registers except the windows, by address."""
 

@@ -8,9 +8,9 @@ from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, Kind
 from coprime.assess.subject import ClusterSubject, Subject
-from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose
+from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose, settings_for
 from coprime.engine.contract import Command
-from coprime.explore.operands import random_lengths
+from coprime.runs.numbers import random_lengths
 
 from .options import (
     FAILED,
@@ -260,7 +260,7 @@ def _add_operation(parser: argparse.ArgumentParser) -> None:
     """Add what is run: the operation, its length, and the seed of everything that is drawn."""
     parser.add_argument(
         "--operation",
-        choices=[one.name for one in Command if one is not Command.WIPE],
+        choices=[one.name for one in Command if one.operation.computes],
         help="operation (RSA_PRIVATE where the family has it, otherwise MODEXP)",
     )
     parser.add_argument(
@@ -288,15 +288,17 @@ def _subject(options: argparse.Namespace) -> Subject:
     settings = chosen_settings(options)
     if options.family == CLUSTER:
         settings.setdefault("cores", str(_CORES))
+    if options.operation is not None:
+        settings = settings_for(options.family, settings, Command[options.operation])
     choice = choose(options.family, settings)
     engine = choice.core if isinstance(choice, ClusterChoice) else choice
     own = engine.design.capabilities
     if options.operation is not None:
         command = Command[options.operation]
     else:
-        command = Command.RSA_PRIVATE if Command.RSA_PRIVATE in own.required else Command.MODEXP
+        command = own.private[0] if own.private else own.powers[0]
     if command not in own.required:
-        known = ", ".join(one.name for one in sorted(own.required) if one is not Command.WIPE)
+        known = ", ".join(one.name for one in sorted(own.required))
         raise ValueError(f"{engine.family.name} has no {command.name}; it has {known}")
     bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
     lengths = random_lengths(command, bits)

@@ -28,9 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the script."""
-    from . import parser
-
-    print(script(parser(), options.shell))
+    print(script(options.command_line, options.shell))
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:

@@ -67,6 +67,7 @@ def _records() -> list[dict[str, Any]]:
             },
             *(_parameter(parameter) for parameter in CLUSTER_PARAMETERS),
             *(_parameter(parameter) for parameter in FAMILIES[default].parameters),
+            *(_parameter(parameter) for parameter in FAMILIES[default].operations),
         ],
         **{key: value for key, value in records[0].items() if key not in _NOT_INHERITED},
     }

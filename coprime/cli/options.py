@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import NoReturn
 
 from coprime.bus.accelerator import Bus
-from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose
+from coprime.catalog import (
+    CLUSTER,
+    FAMILIES,
+    MODULUS,
+    Choice,
+    ClusterChoice,
+    choose,
+    settings_for,
+)
 from coprime.cells.target import Target
+from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
@@ -99,13 +108,16 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def chosen_design(
-    options: argparse.Namespace, lengths: Lengths | None = None
+    options: argparse.Namespace, lengths: Lengths | None = None, command: Command | None = None
 ) -> Choice | ClusterChoice:
-    """The design that FAMILY and -p name, for numbers of these lengths.
+    """The design that FAMILY and -p name, for numbers of these lengths and for a command.
 
     ValueError as `coprime.catalog.choose`.
     """
-    return choose(options.family, chosen_settings(options), lengths)
+    settings = chosen_settings(options)
+    if command is not None:
+        settings = settings_for(options.family, settings, command)
+    return choose(options.family, settings, lengths)
 
 
 def add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -7,8 +7,9 @@ from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import explain, explain_budget
-from coprime.explore.operands import Operands, random_lengths, random_operands
-from coprime.explore.runs import Run, run_cluster, run_operation
+from coprime.operations.operation import Key
+from coprime.runs.execution import Run, run_cluster, run_operation
+from coprime.runs.numbers import Operands, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -30,25 +31,29 @@ __all__ = ["SUMMARY", "add_options", "run"]
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"
-_RAW = {"x": "first factor, base or message", "y": "second factor", "e": "exponent", "m": "modulus"}
-"""Options that give an operand, with its meaning."""
-_NEEDED = {
-    Command.MODMUL: ["x", "y", "m"],
-    Command.MODEXP: ["x", "e", "m"],
-    Command.RSA_PUBLIC: ["x", "e", "m"],
-}
-"""Operands of each operation that takes raw integers."""
+_MODULUS = "m"
+"""The option that is a modulus, which may be an expression."""
+
+
+def _raw() -> dict[str, str]:
+    """Options that give an input of an operation, with its meanings; the modulus is last."""
+    meanings: dict[str, list[str]] = {}
+    for command in Command:
+        for one in command.operation.inputs:
+            meanings.setdefault(one.name, []).append(one.meaning)
+    meanings[_MODULUS] = meanings.pop(_MODULUS)
+    return {name: ", ".join(dict.fromkeys(each)) for name, each in meanings.items()}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `coprime run`."""
     add_design(parser)
     parser.add_argument(
-        "operation", choices=[command.name for command in Command if command is not Command.WIPE]
+        "operation", choices=[command.name for command in Command if command.operation.computes]
     )
     parser.add_argument("--bits", type=int, help="length of random operands, or of a random key")
-    for name, text in (_RAW | {"input": "message of an RSA operation"}).items():
-        kind = modulus if name == "m" else hexadecimal
+    for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
+        kind = modulus if name == _MODULUS else hexadecimal
         parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
     add_key(parser)
     add_passphrase(parser)
@@ -74,7 +79,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the operation; 1 if its result or its cycles are wrong."""
-    choice, command = chosen_design(options), Command[options.operation]
+    command = Command[options.operation]
+    choice = chosen_design(options, command=command)
     if options.trace is not None:
         check_file("--trace", options.trace)
     many = isinstance(choice, ClusterChoice)
@@ -91,8 +97,8 @@ def run(options: argparse.Namespace) -> int:
         _explain_budget(options, choice)
         return 0
     given = _operands(options, command, options.seed) if options.bits is None else None
-    lengths = random_lengths(command, options.bits) if given is None else given.lengths
-    choice = chosen_design(options, lengths)
+    lengths = random_lengths(command, options.bits) if given is None else given.lengths(command)
+    choice = chosen_design(options, lengths, command)
     if isinstance(choice, ClusterChoice):
         return _run_cluster(options, choice, command, given)
     if options.explain:
@@ -124,8 +130,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
         return 0
     operands = _operands(options, command, options.seed, fixed)
     if fixed is None:
-        m = operands.m if operands.key is None else operands.key.n
-        choice = choice.family.choose(settings | {MODULUS: f"{m:#x}"})
+        choice = choice.family.choose(settings | {MODULUS: f"{operands.modulus:#x}"})
     if options.explain:
         print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
     announce(choice)
@@ -134,8 +139,8 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
 
 def _nothing_given(options: argparse.Namespace) -> bool:
     """Whether there are no operands, but maybe a modulus."""
-    given = (options.x, options.y, options.e, options.key, options.input, options.bits)
-    return all(one is None for one in given)
+    given = {*_raw(), "key", "input", "bits"} - {_MODULUS}
+    return all(getattr(options, name) is None for name in given)
 
 
 def _has_budget(options: argparse.Namespace, choice: Choice | ClusterChoice) -> bool:
@@ -232,22 +237,22 @@ def _operands(
     options: argparse.Namespace, command: Command, seed: int, fixed: int | None = None
 ) -> Operands:
     """The operands of the command: from a key, from a seed, or raw; modulo `fixed` if not None."""
-    raw = {name: getattr(options, name) for name in _RAW}
+    raw = {name: getattr(options, name) for name in _raw()}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     if options.key is not None or options.input is not None:
-        if command not in (Command.RSA_PUBLIC, Command.RSA_PRIVATE):
+        if command.operation.key is Key.NONE:
             raise ValueError(f"--key and --input are for RSA operations, not for {command.name}")
         if options.key is None or options.input is None or given or options.bits is not None:
             raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
-        load = load_private if command is Command.RSA_PRIVATE else load_public
-        return Operands(options.input, key=load(options))
+        load = load_private if command.operation.is_private else load_public
+        return Operands({"x": options.input}, load(options))
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
         return random_operands(command, options.bits, seed, modulus=fixed)
-    needed = _NEEDED.get(command)
-    if needed is None:
-        raise ValueError("RSA_PRIVATE takes --key and --input, or --bits")
+    if command.operation.is_private:
+        raise ValueError(f"{command.name} takes --key and --input, or --bits")
+    needed = [one.name for one in command.operation.inputs]
     missing = [f"--{name}" for name in needed if raw[name] is None]
     if missing:
         wanted = " ".join(f"--{name}" for name in needed)
@@ -255,4 +260,4 @@ def _operands(
     surplus = [name for name in given if name.removeprefix("--") not in needed]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
-    return Operands(**{name: raw[name] for name in needed})
+    return Operands({name: raw[name] for name in needed})

@@ -4,8 +4,8 @@ import argparse
 
 from coprime.catalog import ClusterChoice
 from coprime.engine.contract import Command
-from coprime.explore.operands import random_lengths
 from coprime.rsa import keys
+from coprime.runs.numbers import random_lengths
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private

@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.engine.contract import Command, Error, capabilities_of
+from coprime.operations.operation import among
 
 from .packet import SETTINGS, Kind, PacketLayout
 
@@ -129,7 +130,7 @@ class Node(wiring.Component):
             if own.checked:
                 m.d.comb += self.packet_out.operand.eq(engine.error != Error.NONE)
                 with m.If(packet.index.all()):
-                    private = command == Command.RSA_PRIVATE
+                    private = among(command, own.private)
                     m.d.comb += self.packet_out.data.eq(Mux(private, engine.residue, 0))
         with m.If(free):
             m.d.comb += self.packet_out.kind.eq(Mux(due, Kind.NOTICE, Kind.EMPTY))

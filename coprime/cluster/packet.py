@@ -11,7 +11,6 @@ from amaranth.utils import bits_for
 
 from coprime.engine.contract import (
     ERROR_BITS,
-    OPERAND_BITS,
     RESULT_LATENCY,
     Capabilities,
     PerLength,
@@ -83,12 +82,13 @@ class PacketLayout(data.StructLayout):
             capabilities.count_bits,
             capabilities.length_bits,
             ERROR_BITS + 1,
+            capabilities.command_bits,
         )
         super().__init__(
             {
                 "kind": bits_for(max(Kind)),
                 "core": bits_for(cores - 1),
-                "operand": OPERAND_BITS,
+                "operand": capabilities.operand_bits,
                 "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),
                 "data": widest,
             }

@@ -1,6 +1,6 @@
 """The driver: modular arithmetic and RSA on any accelerator, through its registers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from coprime.bus import registers
@@ -98,6 +98,16 @@ class Accelerator(EngineDriver):
         self._private_job: Job | None = None
         self._held = frozenset(self._probe())
 
+    def operate(
+        self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
+    ) -> Result:
+        """An operation that is given numbers: all of its record's inputs, by their names.
+
+        Ranges and errors are those of `operation_job`.
+        """
+        job = self.operation_job(command, numbers, exponent_length=exponent_length)
+        return self._run(job, numbers["x"])
+
     def modmul(self, x: int, y: int, m: int) -> Result:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
         return self._run(self.modmul_job(x, y, m), x)
@@ -184,7 +194,7 @@ class Accelerator(EngineDriver):
         """
         length = self._read(registers.OUTPUT_LENGTH)
         value = value_of(self._get_output((length + 3) // 4))
-        if self.checked and job.command is Command.RSA_PRIVATE:
+        if self.checked and job.command.operation.is_private:
             expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
             found = self._read(registers.RESIDUE) % residue_modulus(self.digit_width)
             if not length or found != expected:

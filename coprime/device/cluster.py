@@ -117,7 +117,7 @@ class Cluster(EngineDriver):
             if not self._clean:
                 self._write(registers.ERROR, 0)
             self._clean = False
-            if job.command is Command.WIPE:
+            if not job.command.operation.computes:
                 memory.forget()
             self._load(job, memory)
             takes_x = Length.MODULUS in job.lengths and self._fits(Length.MODULUS, job)
@@ -277,7 +277,7 @@ class Cluster(EngineDriver):
 
         Otherwise a bit has changed on the way in or out, or it is another command's.
         """
-        if not self.checked or job.command is not Command.RSA_PRIVATE:
+        if not self.checked or not job.command.operation.is_private:
             return True
         if value is None:
             return False

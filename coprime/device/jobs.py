@@ -7,7 +7,7 @@ from typing import Protocol
 from coprime.bus import cluster_registers, registers
 from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
-from coprime.engine.contract import USED_UP, Command, Error, Length, Operand
+from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
 
 __all__ = [
@@ -198,6 +198,9 @@ class EngineDriver:
         self.family = self._read(registers.FAMILY)
         capabilities = self._read(registers.CAPABILITIES)
         commands = registers.CAPABILITIES["COMMANDS"].of(capabilities)
+        if registers.CAPABILITIES["MORE_COMMANDS"].of(capabilities):
+            low, high = self._read(registers.COMMANDS), self._read(registers.COMMANDS_HIGH)
+            commands = high << 32 | low
         self.commands = frozenset(command for command in Command if commands >> command & 1)
         self.constant_time = bool(registers.CAPABILITIES["CONSTANT_TIME"].of(capabilities))
         self.fixed_modulus = bool(registers.CAPABILITIES["FIXED_MODULUS"].of(capabilities))
@@ -217,12 +220,46 @@ class EngineDriver:
 
     # Jobs
 
+    def operation_job(
+        self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
+    ) -> Job:
+        """An operation that is given numbers: all of its record's inputs, by their names.
+
+        Ranges: the modulus is odd unless `radix_bits` is 0, then 1 or more; exponents are 0 or
+        more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
+        many as the longest has, or 1 if all are 0. ValueError if one has more, and for other names.
+        """
+        inputs = command.operation.inputs
+        check_naturals(**numbers)
+        if set(numbers) != {one.name for one in inputs}:
+            names = ", ".join(one.name for one in inputs)
+            raise ValueError(f"{command.name} takes {names}, not {', '.join(numbers)}")
+        length = self._length(*(numbers[one.name] for one in inputs if not one.is_exponent))
+        lengths, operands = {Length.MODULUS: length}, dict[Operand, int]()
+        for one in inputs:
+            if one.is_modulus:
+                operands |= self._radix.modulus_operands(numbers[one.name], length)
+        exponents = command.operation.exponents
+        if exponents:
+            longest = max(numbers[one.name].bit_length() for one in exponents)
+            if exponent_length is None:
+                exponent_length = max(1, longest)
+            check_naturals(exponent_length=exponent_length)
+            if longest > exponent_length:
+                raise ValueError(
+                    f"exponent_length must be {longest} or more for this exponent,"
+                    f" not {exponent_length}"
+                )
+            lengths[Length.EXPONENT] = exponents[0].stride * exponent_length
+        for one in inputs:
+            if not one.is_modulus and one.operand is not Operand.X:
+                spread = one.spread(numbers[one.name])
+                operands[one.operand] = operands.get(one.operand, 0) | spread
+        return Job(command, lengths, operands)
+
     def modmul_job(self, x: int, y: int, m: int) -> Job:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
-        check_naturals(x=x, y=y, m=m)
-        length = self._length(x, y, m)
-        operands = {**self._radix.modulus_operands(m, length), Operand.Y: y}
-        return Job(Command.MODMUL, {Length.MODULUS: length}, operands)
+        return self.operation_job(Command.MODMUL, {"x": x, "y": y, "m": m})
 
     def modexp_job(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> Job:
         """x ** e mod m. Ranges: x in [0, m), e >= 0; m odd unless `radix_bits` is 0, then m >= 1.
@@ -230,16 +267,8 @@ class EngineDriver:
         `exponent_length` is in bits; None: as many as e has, or 1 if e is 0. ValueError if e has
         more.
         """
-        check_naturals(x=x, e=e, m=m)
-        if exponent_length is None:
-            exponent_length = max(1, e.bit_length())
-        check_naturals(exponent_length=exponent_length)
-        if e.bit_length() > exponent_length:
-            raise ValueError(
-                f"exponent_length must be {e.bit_length()} or more for this exponent,"
-                f" not {exponent_length}"
-            )
-        return self._power_job(Command.MODEXP, e, m, self._length(x, m), exponent_length)
+        numbers = {"x": x, "e": e, "m": m}
+        return self.operation_job(Command.MODEXP, numbers, exponent_length=exponent_length)
 
     def public_job(self, n: int, e: int, x: int = 0) -> Job:
         """x^e mod n with a public key. Range: x in [0, n).
@@ -338,8 +367,8 @@ class EngineDriver:
                 memory.operands.pop(operand, None)
                 self._load_operand(operand, value, self._bits(operand.length, job))
                 memory.operands[operand] = value
-        if self.checked and job.command is Command.RSA_PRIVATE:
-            for operand in USED_UP:
+        if self.checked and job.command.operation.is_private:
+            for operand in job.command.operation.uses_up:
                 memory.operands.pop(operand, None)
 
     def _load_operand(self, operand: Operand, value: int, bits: int) -> None:

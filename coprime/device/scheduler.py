@@ -3,14 +3,14 @@
 import enum
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from coprime.device.base import DeviceError, InterruptTimeout
 from coprime.device.cluster import Cluster, Completion
 from coprime.device.jobs import EngineError, Job, PrivateNumbers, check_naturals
-from coprime.engine.contract import Error, Operand
+from coprime.engine.contract import Command, Error, Operand
 
 __all__ = ["Request", "RequestFailed", "RequestResult", "Scheduler", "State"]
 
@@ -156,11 +156,11 @@ class _Run:
 class Scheduler:
     """Any number of requests for a cluster, with results as they finish or in order.
 
-    `modmul`, `modexp`, `public` and `private` create a request and queue it; they do not access the
-    device. Only `completed`, `ordered`, `run` and `cancel` do. They can be mixed, and more requests
-    may be submitted between two results. Every finished request, including failed and cancelled
-    ones, is delivered exactly once, by `completed` or by `ordered`, whichever reaches it first. A
-    finished request is kept until it is delivered.
+    `operate`, `modmul`, `modexp`, `public` and `private` create a request and queue it; they do not
+    access the device. Only `completed`, `ordered`, `run` and `cancel` do. They can be mixed, and
+    more requests may be submitted between two results. Every finished request, including failed and
+    cancelled ones, is delivered exactly once, by `completed` or by `ordered`, whichever reaches it
+    first. A finished request is kept until it is delivered.
 
     **Choice of request and core.** The queue is first in, first out. Its oldest request goes to an
     idle core that already holds its modulus or key, otherwise to the core that has been idle
@@ -250,6 +250,17 @@ class Scheduler:
         self._silent = False  # whether the last wait timed out
 
     # Requests
+
+    def operate(
+        self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
+    ) -> Request:
+        """An operation that is given numbers: all of its record's inputs, by their names.
+
+        TypeError, ValueError: as `EngineDriver.operation_job`. Errors of the hardware are in the
+        request's result.
+        """
+        job = self._cluster.operation_job(command, numbers, exponent_length=exponent_length)
+        return self._submit(job, numbers["x"])
 
     def modmul(self, x: int, y: int, m: int) -> Request:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1.

@@ -10,11 +10,12 @@ from amaranth.lib.wiring import Out, connect, flipped
 from coprime.cells.tables import look_up
 from coprime.multipliers.contract import Pair
 from coprime.multipliers.delays import delays, history
+from coprime.operations.operation import among
 from coprime.program.operands import MODULI, Context, Mode, Operand, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .addresses import BlockAddress
-from .contract import Command, Error
+from .contract import Error
 from .lane import Lane
 from .layout import BankedLayout
 from .random_digit import RandomDigit
@@ -179,7 +180,7 @@ class BankedLane(Lane):
         m.submodules.result_check = check = ResultCheck(
             self.capabilities.digit_width, len(self.index), self.target
         )
-        is_private = self.command == Command.RSA_PRIVATE
+        is_private = among(self.command, self.capabilities.private)
         m.d.comb += [
             check.succeeds.eq(self.done & is_private & (self.error == Error.NONE)),
             check.ends.eq(self.start),

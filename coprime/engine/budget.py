@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Self
 
 from coprime.parameters import BudgetParameter
-from coprime.program.operands import Command, Operand
+from coprime.program.operands import Operand
 
 from .contract import Error
 from .design import Design
@@ -100,7 +100,8 @@ def _private_cycles(
     own = design(**dict(values))
     bits = own.capabilities.max_length
     operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))
-    predicted = own.predict(Command.RSA_PRIVATE, {**operands, Operand.X: 1}, lengths)
+    (command,) = own.capabilities.private
+    predicted = own.predict(command, {**operands, Operand.X: 1}, lengths)
     assert predicted.error is Error.NONE
     return predicted.cycles
 

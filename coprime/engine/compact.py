@@ -4,7 +4,6 @@ The two halves of one RAMB36E1, 1024 words of 18 bits with two ports each, are t
 four digits come in each cycle. On ecp5 each bank is one DP16KD.
 """
 
-from collections.abc import Mapping
 from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
@@ -13,15 +12,13 @@ from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 
-from .contract import Command, Operand
-from .design import EngineDesign, check_ranges, lane_capabilities, required_operands
+from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 
 __all__ = [
     "BLINDED_WINDOW",
     "WHOLE_WINDOW",
     "WINDOW",
-    "banked_operands",
     "blinding_named",
     "compact",
 ]
@@ -61,7 +58,6 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
         family="compact",
         family_number=8,
         min_length=min_length,
-        required=banked_operands(),
         constant_time=True,
         checked=True,
         draws=bool(chosen),
@@ -77,10 +73,3 @@ def blinding_named(name: str) -> Blinding:
     if name not in BLINDINGS:
         raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {name!r}")
     return Blinding[name.upper()]
-
-
-def banked_operands() -> Mapping[Command, frozenset[Operand]]:
-    """As of others, but RSA_PRIVATE takes one weight and the public exponent, and no M_POWER."""
-    required = required_operands(inverses=True)
-    private = required[Command.RSA_PRIVATE] - {Operand.CRT_Q} | {Operand.E}
-    return {**required, Command.RSA_PRIVATE: private}

@@ -31,7 +31,7 @@ Protocol
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from amaranth.lib import data, stream, wiring
@@ -39,7 +39,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model import montgomery
-from coprime.program.operands import Command, Length, Operand
+from coprime.operations.commands import Command
+from coprime.operations.operation import Key, Operation
+from coprime.program.operands import Length, Operand
 
 from .residue import residue_width
 
@@ -48,7 +50,6 @@ __all__ = [
     "ERROR_BITS",
     "OPERAND_BITS",
     "RESULT_LATENCY",
-    "USED_UP",
     "Capabilities",
     "Command",
     "EngineSignature",
@@ -59,8 +60,10 @@ __all__ = [
     "capabilities_of",
 ]
 
-COMMAND_BITS = 3
-OPERAND_BITS = 5
+COMMAND_BITS = 6
+"""Width of a command's code as software writes it; an engine has `Capabilities.command_bits`."""
+OPERAND_BITS = 6
+"""The same of an operand's number, and `Capabilities.operand_bits`."""
 RESULT_LATENCY = 3
 """Cycles from the index of a result's digit to the digit."""
 ERROR_BITS = 5
@@ -126,10 +129,6 @@ class PerLength(data.StructLayout):
         super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
 
 
-USED_UP = (Operand.Y, Operand.M_POWER)
-"""What RSA_PRIVATE uses up where it is `checked`."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What an engine can do; the bus shows it to software.
@@ -160,8 +159,8 @@ class Capabilities:
     constant_time: bool = False
     fixed_modulus: int | None = None
     checked: bool = False
-    """RSA_PRIVATE needs E, the public exponent, checks its result with it, and uses up what
-    USED_UP names."""
+    """Private operations need E, the public exponent, check their results with it, and use up
+    `used_up`."""
     draws: bool = False
     """RSA_PRIVATE takes random bytes, and waits for them."""
 
@@ -171,9 +170,60 @@ class Capabilities:
         return self.round_bits if self.montgomery else 0
 
     @property
+    def command_bits(self) -> int:
+        """Width of a command's code at the engine. A code that has more is none of its commands."""
+        return int(bits_for(max(self.commands)))
+
+    @property
+    def operand_bits(self) -> int:
+        """Width of an operand's number at the engine: a bit more than its operands need, with which
+        a lane numbers the other locations of its memory."""
+        return int(bits_for(max(Operand))) + 1
+
+    @property
     def length_bits(self) -> int:
         """Width of a length in bits."""
         return int(bits_for(self.max_length))
+
+    def supported(self, which: Callable[[Operation], bool]) -> tuple[Command, ...]:
+        """The commands that the engine implements and whose operation is `which`, by their code."""
+        return tuple(one for one in sorted(self.commands) if which(one.operation))
+
+    @property
+    def commands(self) -> frozenset[Command]:
+        """Those that the engine implements: all of `required`, and those without operands."""
+        return frozenset({*self.required, *(one for one in Command if not one.operation.computes)})
+
+    @property
+    def wipes(self) -> tuple[Command, ...]:
+        """The commands that compute nothing: they clear what the engine holds."""
+        return self.supported(lambda one: not one.computes)
+
+    @property
+    def private(self) -> tuple[Command, ...]:
+        """The commands that the engine implements modulo the primes of a private key."""
+        return self.supported(lambda one: one.is_private)
+
+    @property
+    def public(self) -> tuple[Command, ...]:
+        """The commands that take a public key."""
+        return self.supported(lambda one: one.key is Key.PUBLIC)
+
+    @property
+    def used_up(self) -> frozenset[Operand]:
+        """The operands that private operations use up, and that are loaded again for others."""
+        private = [one.operation for one in self.private] if self.checked else []
+        return frozenset(operand for one in private for operand in one.uses_up)
+
+    @property
+    def powers(self) -> tuple[Command, ...]:
+        """The commands that scan an exponent modulo the whole modulus."""
+        return self.supported(lambda one: one.is_power)
+
+    @property
+    def products(self) -> tuple[Command, ...]:
+        """The commands that multiply, and no more."""
+        return self.supported(lambda one: one.is_product)
 
     @property
     def operands(self) -> frozenset[Operand]:
@@ -226,13 +276,13 @@ class EngineSignature(wiring.Signature):
         super().__init__(
             {
                 "write": In(1),
-                "operand": In(OPERAND_BITS),
+                "operand": In(capabilities.operand_bits),
                 "index": In(capabilities.count_bits),
                 "digit": In(capabilities.digit_width),
                 "result_digit": Out(capabilities.digit_width),
                 "counts": In(PerLength(capabilities.count_bits)),
                 "lengths": In(PerLength(capabilities.length_bits)),
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),

@@ -1,7 +1,7 @@
 """An engine's design: everything that is known of it before there is hardware."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,15 +10,16 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.operations.operation import Arithmetic, Machine
+from coprime.operations.programs import lane_programs
 from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
 from .layout import Layout
-from .operations.programs import banked_programs, rsa_programs
 from .prediction import Prediction, predict
 
-__all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities", "required_operands"]
+__all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities"]
 
 
 class Design(Protocol):
@@ -56,6 +57,12 @@ class EngineDesign:
     exponentiation: Exponentiation
     """Of a lane that works alone."""
 
+    def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
+        """The same with more operations."""
+        own = self.capabilities
+        more = required_operands(self.multiplication, commands, checked=own.checked)
+        return replace(self, capabilities=replace(own, required={**own.required, **more}))
+
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
         """Make the engine for a target."""
         multipliers: list[ModularMultiplier | wiring.PureInterface]
@@ -82,9 +89,8 @@ class EngineDesign:
         """The steps of each lane."""
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        if multiplication.banked:
-            return banked_programs(multiplication, lanes, self.exponentiation)
-        return rsa_programs(multiplication, lanes, self.exponentiation)
+        machine = Machine(multiplication, lanes, self.exponentiation)
+        return lane_programs(machine, self.capabilities.required)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
@@ -114,7 +120,7 @@ def lane_capabilities(
     prime_digits : int
         Digits of the longest prime that the memory holds.
     others
-        The other fields of Capabilities, and `required` where the engine's operands differ.
+        The other fields of Capabilities.
     """
     width, headroom = multiplication.digit_width, multiplication.headroom
     fields: dict[str, Any] = {
@@ -126,7 +132,7 @@ def lane_capabilities(
         "max_length": max_bits,
         "max_prime_length": min(prime_digits * width - headroom, max_bits),
         "required": required_operands(
-            inverses=multiplication.round_bits > 1, montgomery=multiplication.montgomery
+            multiplication, usual_commands(), checked=others.get("checked", False)
         ),
     }
     return Capabilities(**{**fields, **others})
@@ -141,26 +147,18 @@ def check_ranges(**parameters: tuple[int, range]) -> None:
             raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
 
 
-def required_operands(
-    *, inverses: bool, montgomery: bool = True
-) -> Mapping[Command, frozenset[Operand]]:
-    """The operands that each command reads.
+def usual_commands() -> list[Command]:
+    """The operations that every engine of lanes has."""
+    return [one for one in Command if one.operation.computes and not one.operation.optional]
 
-    With `inverses` the multiplier takes quotient digits of more than one bit, and every modulus
-    comes with its inverse. Without `montgomery` a single product needs no M_POWER.
-    """
-    modulus = {Operand.X, Operand.M}
-    p = {Operand.P, Operand.DP, Operand.P_POWER, Operand.CRT_P}
-    q = {Operand.Q, Operand.DQ, Operand.Q_POWER, Operand.CRT_Q}
-    if inverses:
-        modulus.add(Operand.M_INVERSE)
-        p.add(Operand.P_INVERSE)
-        q.add(Operand.Q_INVERSE)
-    product = {Operand.M_POWER, Operand.Y} if montgomery else {Operand.Y}
-    power = {Operand.M_POWER, Operand.E}
-    return {
-        Command.MODMUL: frozenset(modulus | product),
-        Command.MODEXP: frozenset(modulus | power),
-        Command.RSA_PUBLIC: frozenset(modulus | power),
-        Command.RSA_PRIVATE: frozenset(modulus | p | q),
-    }
+
+def required_operands(
+    multiplication: Multiplication, commands: Iterable[Command], *, checked: bool
+) -> Mapping[Command, frozenset[Operand]]:
+    """The operands that each of these operations of an engine of lanes reads."""
+    arithmetic = Arithmetic(
+        inverses=multiplication.round_bits > 1,
+        montgomery=multiplication.montgomery,
+        checked=checked,
+    )
+    return {command: command.operation.required(arithmetic) for command in commands}

@@ -278,7 +278,8 @@ class Lane(wiring.Component):
         for."""
         data = Signal(self.capabilities.digit_width)
         m.d.comb += data.eq(self.memories[0].a_data)
-        others = {Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART} & {step.x for step in self.program.steps}
+        used = {step.x for step in self.program.steps}
+        others = [one for one in (Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART) if one in used]
         if others:
             asks = location.matches(*(self.number(other) for other in others))
             with m.If(history(m, "asks_other", asks, READ_LATENCY)[-1]):
@@ -291,7 +292,7 @@ class Lane(wiring.Component):
         resolved = Signal.like(location)
         m.d.comb += resolved.eq(location)
         if sequencer.places is None:
-            with m.If(location[1:] == Scratch.ACCUMULATOR >> 1):
+            with m.If(location[1:] == numbers[Scratch.ACCUMULATOR] >> 1):
                 m.d.comb += resolved[0].eq(location[0] ^ sequencer.parity)
         else:
             for one, is_at in sequencer.places.items():

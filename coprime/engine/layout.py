@@ -26,14 +26,28 @@ _WHOLE = (
     Scratch.RESULT,
     Scratch.PART,
 )
-_MODES: Mapping[Reference, int] = {
-    Mode.NEXT: int(Scratch.SPARE),
-    Mode.OTHER_ACCUMULATOR: 21,
-    Mode.OTHER_PART: 22,
-    Mode.NEXT_BASE: 23,
-    Mode.ONE: 31,
+_OPERANDS = 1 << bits_for(max(Operand))
+"""Numbers for operands, which have those that the host has for them."""
+_PLACES: dict[Reference, int] = {
+    # ACCUMULATOR and SPARE differ in one bit, and BASE in another one.
+    Scratch.ACCUMULATOR: _OPERANDS,
+    Scratch.SPARE: _OPERANDS + 1,
+    Mode.NEXT: _OPERANDS + 1,
+    Scratch.BASE: _OPERANDS + 2,
+    Scratch.RESULT: _OPERANDS + 3,
+    Scratch.PART: _OPERANDS + 4,
+    Mode.OTHER_ACCUMULATOR: _OPERANDS + 5,
+    Mode.OTHER_PART: _OPERANDS + 6,
+    Mode.NEXT_BASE: _OPERANDS + 7,
+    Mode.ONE: 2 * _OPERANDS - 1,
 }
-"""Numbers of the addressing modes without windows, so that a program without these needs 5 bits."""
+"""Numbers of intermediate values and addressing modes without windows: a program without these
+needs a bit more than operands do."""
+_TABLE: dict[Reference, int] = {
+    **{Scratch.table(entry): 2 * _OPERANDS + entry for entry in range(16)},
+    Mode.WINDOW: 4 * _OPERANDS - 1,
+}
+"""The same of the table, and of its entry that the window selects."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +117,8 @@ class Layout:
                 bases[slot] = used
                 used += digits
         assert used <= depth
-        numbers: dict[Reference, int] = {location: int(location) for location in bases}
-        numbers |= _MODES
-        if table:
-            numbers |= {Scratch.table(entry): Scratch.table(entry) for entry in range(16)}
-            numbers[Mode.WINDOW] = 63
+        operands: dict[Reference, int] = {one: int(one) for one in Operand if one in bases}
+        numbers = operands | _PLACES | (_TABLE if table else {})
         return cls(bases, depth, numbers)
 
 

@@ -5,7 +5,7 @@ from typing import Protocol, Self
 
 from coprime.model import montgomery
 
-from .contract import Capabilities, Command, Length, Operand
+from .contract import Capabilities, Length, Operand
 
 __all__ = ["PrivateNumbers", "Radix", "private_operation"]
 
@@ -152,5 +152,6 @@ def private_operation(
         equal_primes=own.equal_primes,
         checked=own.checked,
     )
-    required = own.required[Command.RSA_PRIVATE]
+    (command,) = own.private
+    required = own.required[command]
     return {one: value for one, value in operands.items() if one in required}, lengths

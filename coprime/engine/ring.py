@@ -9,7 +9,7 @@ from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter
 
 from .budget import Budget
-from .compact import BLINDED_WINDOW, WHOLE_WINDOW, banked_operands, blinding_named
+from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import BankedLayout
 from .residue import residue_width
@@ -83,10 +83,9 @@ def ring(
         max_bits,
         layout.longest_prime_digits,
         family="ring",
-        family_number=9,
+        family_number=10,
         min_length=_LEAST_LENGTH,
         multipliers=multipliers,
-        required=banked_operands(),
         constant_time=True,
         checked=True,
         draws=bool(chosen),

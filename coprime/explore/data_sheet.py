@@ -18,12 +18,12 @@ from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
 from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
 
 from . import assessed, openssl
 from .measure import PartToMap
-from .operands import Operands, WorstCaseNumbers, random_operands
 from .points import Point
-from .runs import predict_operation
 from .shipped import find
 from .standard_keys import standard_key
 
@@ -205,9 +205,11 @@ def _operations(
 def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
     """The worst case of an operation at a length; None if there are no such operands."""
     own = core.design.capabilities
-    if command is not Command.RSA_PRIVATE:
+    if not command.operation.is_private:
         public = random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
-        return public if public.lengths.fit(own) else None  # short moduli: 65537 may be too long
+        return (
+            public if public.lengths(command).fit(own) else None
+        )  # short moduli: 65537 may be too long
     half = bits // 2
     if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
         return None
@@ -215,6 +217,6 @@ def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
     if key is None:
         return None
     if own.checked:
-        return Operands(2, key=key)
+        return Operands({"x": 2}, key)
     ones = (1 << half) - 1
-    return Operands(2, key=WorstCaseNumbers(key.n, (1 << bits) - 1, key.p, key.q, ones, ones))
+    return Operands({"x": 2}, WorstCaseNumbers(key.n, (1 << bits) - 1, key.p, key.q, ones, ones))

@@ -14,9 +14,9 @@ from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import Oaep, Pss
+from coprime.runs.numbers import random_lengths
 
 from .measure import measure_area
-from .operands import random_lengths
 
 __all__ = ["FAMILY", "demonstrate"]
 

@@ -43,9 +43,9 @@ from coprime.engine.contract import Command
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.rsa.keys import MIN_BITS
+from coprime.runs.numbers import EXPONENTS
 
 from .multiplication import ALONE
-from .operands import EXPONENTS, has_exponent
 from .shipped import SPECIFICATIONS
 
 __all__ = [
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 TARGETS = (*(target.value for target in FLOWS), "unit-gate")
-OPERATIONS = tuple(command.name for command in Command if command is not Command.WIPE)
+OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
 ALL = "all"
 SIZE = "bits"
 """A parameter of this value follows the size."""
@@ -388,7 +388,7 @@ def _refusal(choice: Choice, run: RunTask) -> str | None:
     if not own.min_length <= bits <= own.max_length:
         allowed = f"{own.min_length} to {own.max_length}"
         return f"{name} with these parameters takes moduli of {allowed} bits, not {bits}"
-    if run.operation == Command.RSA_PRIVATE.name:
+    if Command[run.operation].operation.is_private:
         prime = -(-bits // 2)
         if bits < MIN_BITS:
             return f"a key must have {MIN_BITS} bits or more, not {bits}"
@@ -408,7 +408,7 @@ def _work(choice: Choice, table: _Sweep) -> Iterator[tuple[str, str]]:
     wanted = able if table.operations == [ALL] else table.operations or []
     for name in wanted:
         if name in able:
-            kinds = table.exponents if has_exponent(Command[name]) else ["random"]
+            kinds = table.exponents if Command[name].operation.has_secret_exponent else ["random"]
             yield from ((name, exponents) for exponents in kinds)
         elif not table.every:
             raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")

@@ -25,11 +25,11 @@ from coprime.flow.parts import accelerator_verilog, part_verilog
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
+from coprime.runs.execution import predict_operation, run_on
+from coprime.runs.numbers import Operands, random_operands
 
 from .measure import PartToMap
 from .multiplication import ALONE, predict_multiplication, simulate_multiplication
-from .operands import Operands, random_operands
-from .runs import predict_operation, run_on
 from .specification import AreaTask, RunTask
 
 __all__ = ["Measurement", "Task", "measure", "recall", "remember", "sources"]

@@ -13,10 +13,16 @@ from coprime.model.moduli import modulus_of
 from coprime.program.steps import COUNTER_BITS
 
 from .arithmetic import EXTRA_BITS, FixedModulus, Method, RegisteredProduct, RegisteredReduction
-from .engine import CHECK_AND_END, POWERS, FixedModulusEngine
+from .engine import CHECK_AND_END, FixedModulusEngine
 from .exponentiation import RegisterExponentiation
 
 __all__ = ["FixedModulusDesign", "compression", "direct"]
+
+_SHAPES = (
+    frozenset({Operand.X, Operand.Y, Operand.M}),
+    frozenset({Operand.X, Operand.E, Operand.M}),
+)
+"""The operands of a product, and of a power: the operations that such an engine has."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,6 @@ class FixedModulusDesign:
         """What the engine can do."""
         modulus = self.arithmetic.modulus
         bits = modulus.bit_length()
-        power = frozenset({Operand.X, Operand.E, Operand.M})
         return Capabilities(
             family=self.family,
             family_number=self.family_number,
@@ -60,8 +65,7 @@ class FixedModulusDesign:
             max_length=bits,
             max_prime_length=0,
             required={
-                Command.MODMUL: frozenset({Operand.X, Operand.Y, Operand.M}),
-                **dict.fromkeys(POWERS, power),
+                one: one.operation.operands for one in Command if one.operation.operands in _SHAPES
             },
             constant_time=self.exponentiation.constant_time,
             fixed_modulus=modulus,
@@ -83,7 +87,7 @@ class FixedModulusDesign:
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
         """What a command does with these operands, of these lengths in bits: without hardware."""
-        if command is Command.WIPE:
+        if not command.operation.computes:
             return Prediction(
                 None, Error.NONE, FixedModulusEngine.wipe_cycles(self.exponentiation) + 1, 0
             )
@@ -93,7 +97,7 @@ class FixedModulusDesign:
         if error is not Error.NONE:
             return Prediction(None, error, CHECK_AND_END, 0)
         m, x, own = self.arithmetic.modulus, operands[Operand.X], self.exponentiation
-        if command is Command.MODMUL:
+        if command.operation.is_product:
             result, cycles, products = x * operands[Operand.Y] % m, own.single_cycles, 1
         else:
             e, length = operands[Operand.E], lengths[Length.EXPONENT]
@@ -108,7 +112,7 @@ class FixedModulusDesign:
         digits = own.digits(lengths.get(Length.MODULUS, 0))
         if digits != own.max_digits:
             return Error.LENGTH_ZERO if digits < own.max_digits else Error.LENGTH_OVER
-        if command in POWERS:
+        if command.operation.is_power:
             exponent_digits = own.digits(lengths.get(Length.EXPONENT, 0))
             if exponent_digits == 0:
                 return Error.EXPONENT_LENGTH
@@ -118,7 +122,7 @@ class FixedModulusDesign:
                 return Error.EXPONENT_LENGTH
         if operands[Operand.M] != m:
             return Error.MODULUS_FIXED
-        factors = [Operand.X] if command in POWERS else [Operand.X, Operand.Y]
+        factors = command.operation.operands - {Operand.M, Operand.E}
         return Error.OPERAND_RANGE if any(operands[one] >= m for one in factors) else Error.NONE
 
 

@@ -11,23 +11,21 @@ from amaranth.utils import bits_for
 
 from coprime.engine.contract import (
     ERROR_BITS,
-    OPERAND_BITS,
     RESULT_LATENCY,
     Capabilities,
-    Command,
     EngineSignature,
     Error,
     Operand,
 )
 from coprime.multipliers.delays import history
+from coprime.operations.operation import among
 from coprime.program.steps import COUNTER_BITS
 
 from .exponentiation import RegisterExponentiation
 from .exponentiators import register_exponentiator
 
-__all__ = ["CHECK_AND_END", "POWERS", "FixedModulusEngine"]
+__all__ = ["CHECK_AND_END", "FixedModulusEngine"]
 
-POWERS = (Command.MODEXP, Command.RSA_PUBLIC)
 CHECK_AND_END = 2
 """Cycles beside those of the exponentiator."""
 
@@ -37,8 +35,8 @@ class FixedOperands(wiring.Component):
 
     Parameters
     ----------
-    modulus, digit_width, digits : int
-        The modulus; bits of a digit; digits of each operand.
+    modulus, digit_width, digits, operand_bits : int
+        The modulus; bits of a digit; digits of each operand; bits of an operand's number.
 
     Members
     -------
@@ -48,7 +46,7 @@ class FixedOperands(wiring.Component):
     y, exponent, modulus_matches
     """
 
-    def __init__(self, modulus: int, digit_width: int, digits: int):
+    def __init__(self, modulus: int, digit_width: int, digits: int, operand_bits: int):
         self.modulus = modulus
         self.digit_width = digit_width
         self.digits = digits
@@ -58,7 +56,7 @@ class FixedOperands(wiring.Component):
         super().__init__(
             {
                 "write": In(1),
-                "operand": In(OPERAND_BITS),
+                "operand": In(operand_bits),
                 "index": In(count_bits),
                 "digit": In(digit_width),
                 "wipe": In(1),
@@ -114,7 +112,9 @@ class FixedModulusEngine(wiring.Component):
         self.capabilities = own = capabilities
         self.exponentiation = exponentiation
         self.modulus = exponentiation.arithmetic.modulus
-        self.operands = FixedOperands(self.modulus, own.digit_width, own.max_digits)
+        self.operands = FixedOperands(
+            self.modulus, own.digit_width, own.max_digits, own.operand_bits
+        )
         self.exponentiator = register_exponentiator(exponentiation, own.max_digits, own.digit_width)
         super().__init__(EngineSignature(own))
 
@@ -139,7 +139,7 @@ class FixedModulusEngine(wiring.Component):
             power.write.eq(writes & (self.operand == Operand.X)),
             power.index.eq(self.index),
             power.digit.eq(self.digit),
-            power.single.eq(self.command == Command.MODMUL),
+            power.single.eq(among(self.command, self.capabilities.products)),
             power.y.eq(operands.y),
             power.exponent.eq(operands.exponent),
             power.length.eq(self.lengths.exponent),
@@ -188,7 +188,7 @@ class FixedModulusEngine(wiring.Component):
                     with m.Switch(self.command):
                         with m.Case(*self.capabilities.required):
                             m.next = "CHECK"
-                        with m.Case(Command.WIPE):
+                        with m.Case(*self.capabilities.wipes):
                             m.next = "WIPE"
                         with m.Default():
                             m.d.sync += self.error.eq(Error.UNSUPPORTED)

@@ -10,7 +10,6 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, AnyParameter, ClusterChoice
 from coprime.cells.target import Target
-from coprime.engine.contract import Command
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
 
@@ -23,12 +22,6 @@ __all__ = ["files", "sheet_of"]
 
 _BUSES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4 with bursts"}
 _GENERIC = Units(lut="LUTs", carry="carry chains", dsp="DSP slices", bram="block RAMs")
-_OPERATIONS = {
-    Command.MODMUL: "x · y mod m",
-    Command.MODEXP: "x^e mod m",
-    Command.RSA_PUBLIC: "x^e mod n: encrypt, verify",
-    Command.RSA_PRIVATE: "x^d mod n from two primes (CRT), recombined in hardware: decrypt, sign",
-}
 _PREDICTED = "predicted, exact"
 
 
@@ -138,8 +131,8 @@ def _glance(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield "clock", f"{mhz:.4g} MHz", found
     else:
         yield "clock", None, _no_clock(own)
-    private = Command.RSA_PRIVATE if Command.RSA_PRIVATE in caps.required else Command.MODEXP
-    longest = [one for one in own.figures.operations if one.operation == private.name]
+    headline = (*caps.private, *caps.powers)[0]
+    longest = [one for one in own.figures.operations if one.operation == headline.name]
     for one in longest[-1:]:
         cycles = one.command_cycles or one.engine_cycles
         text = f"{cycles:,} cycles"
@@ -304,7 +297,7 @@ def _times(own: Description) -> Section:
 def _worst(own: Description) -> str:
     """What the worst case of a private operation is."""
     caps = own.core.design.capabilities
-    if Command.RSA_PRIVATE not in caps.required:
+    if not caps.private:
         return ""
     if caps.checked:
         return ", and for RSA_PRIVATE a key with primes of half the length; all take the same"
@@ -327,7 +320,10 @@ def _software(own: Description) -> Iterator[Section]:
         + (one.moving_cycles or 0)
         for one in found.operations
     }
-    private, public = Command.RSA_PRIVATE.name, Command.RSA_PUBLIC.name
+    caps = own.core.design.capabilities
+    if not (caps.private and caps.public):
+        return
+    private, public = caps.private[0].name, caps.public[0].name
     rows: list[dict[str, Cell]] = []
     for one in found.software:
         if (private, one.bits) not in cycles:
@@ -405,7 +401,7 @@ def _capabilities(own: Description) -> Section:
     caps = own.core.design.capabilities
     paddings = ", ".join(one.value for one in own.paddings) or "none: numbers in, numbers out"
     known: list[tuple[str, Cell]] = [
-        *((command.name, _OPERATIONS[command]) for command in sorted(caps.required)),
+        *((command.name, command.operation.formula) for command in sorted(caps.required)),
         ("WIPE", "overwrites every word of the memories"),
         ("shortest modulus", f"{caps.min_length} bits"),
         ("longest modulus", f"{caps.max_length} bits"),
@@ -452,7 +448,9 @@ def _blinding(own: Description) -> str:
 
 
 def _parameters(own: Description) -> Section:
-    known: list[AnyParameter] = list(own.core.family.parameters)
+    core = own.core
+    built = [one for one in core.family.operations if one.name in core.values]
+    known: list[AnyParameter] = [*core.family.parameters, *built]
     rows: list[dict[str, Cell]] = []
     if isinstance(own.choice, ClusterChoice):
         family = own.core.family.name

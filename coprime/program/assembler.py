@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .operands import Command, Context, Mode, Scratch
+from .operands import Context, Mode, Scratch
 from .steps import Next, Step, StepKind
 
 __all__ = ["Program"]
@@ -20,8 +20,8 @@ class Program:
     steps: tuple[Step, ...]
     targets: tuple[int, ...]
     """The address of each step's target."""
-    entries: Mapping[Command, int]
-    """The address of each command's first step; a lane without one has no part in the command."""
+    entries: Mapping[int, int]
+    """The address of the first step by a command's code; a lane without one has no part in it."""
 
     window_bits: int = 0
     """Bits of a window of the exponent; 0 if there are none."""
@@ -105,32 +105,36 @@ class Program:
     @classmethod
     def assemble(
         cls,
-        operations: Mapping[tuple[Command, ...], Sequence[Step]],
+        operations: Mapping[tuple[int, ...], Sequence[Step]],
         shared: Sequence[Step] = (),
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
         primes: tuple[Context, ...] = (Context.Q, Context.P),
     ) -> "Program":
-        """Lay out each operation, with the commands that it serves, and `shared` after them.
+        """Lay out each operation, with the codes of its commands, and `shared` after them.
 
-        A label is visible within its own operation; those of `shared` are visible everywhere.
+        A label is visible within its own operation; those of `shared` are visible everywhere. A
+        target whose label is not visible is the step that alone has it in the other operations.
 
         Raises
         ------
         ValueError
-            Two steps have one label where it is visible, or no step has a target's label.
+            Two steps have one label where it is visible, or no step has a target's label, or two
+            have it, of other operations.
         """
         listings = [*operations.values(), shared]
         starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
         everywhere = _labels(shared, starts[-1], {})
-        targets: list[int] = []
-        for listing, start in zip(listings, starts, strict=True):
-            labels = _labels(listing, start, {} if listing is shared else everywhere)
-            for step in listing:
-                if step.target not in labels and step.target:
-                    raise ValueError(f"no step has the label {step.target!r}")
-                targets.append(labels.get(step.target, 0))
+        visible = [
+            _labels(listing, start, {} if listing is shared else everywhere)
+            for listing, start in zip(listings, starts, strict=True)
+        ]
+        targets = [
+            _target(step.target, labels, visible)
+            for listing, labels in zip(listings, visible, strict=True)
+            for step in listing
+        ]
         entries = {
             command: start
             for commands, start in zip(operations, starts, strict=False)
@@ -140,6 +144,17 @@ class Program:
         windows = any(step.y is Mode.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
         return cls(steps, tuple(targets), entries, *bits, primes)
+
+
+def _target(label: str, own: Mapping[str, int], every: Sequence[Mapping[str, int]]) -> int:
+    if not label:
+        return 0
+    found = [own[label]] if label in own else [one[label] for one in every if label in one]
+    if not found:
+        raise ValueError(f"no step has the label {label!r}")
+    if len(found) > 1:
+        raise ValueError(f"steps of two operations have the label {label!r}")
+    return found[0]
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:

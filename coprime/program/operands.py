@@ -1,14 +1,7 @@
 """What a step works on: the host's operands, scratch locations and addressing modes.
 
-A reference to an operand has seven bits, of which the upper ones are its class:
-
-    000xxxx  Operand   what the host writes; these numbers are published
-    001xxxx  Scratch   intermediate values in the operand memory
-    01xxxxx  Scratch   the table of powers, T_0 to T_31
-    100xxxx  Mode      a rule that gives a location as the step is executed
-
-A program memory has fewer bits for them where not all occur: a layout (`engine/layout.py`) numbers
-those that a lane has.
+The host's operands have published numbers. Intermediate values and modes have none: a layout
+(`engine/layout.py`) numbers what a lane has, for its program memory.
 """
 
 import enum
@@ -16,7 +9,6 @@ from collections.abc import Mapping
 
 __all__ = [
     "MODULI",
-    "Command",
     "Context",
     "Length",
     "Location",
@@ -25,21 +17,6 @@ __all__ = [
     "Reference",
     "Scratch",
 ]
-
-
-class Command(enum.IntEnum):
-    """The operations of an engine. Results are canonical: in [0, modulus)."""
-
-    MODMUL = 1
-    """X * Y mod M."""
-    MODEXP = 2
-    """X ** E mod M."""
-    RSA_PUBLIC = 3
-    """X ** E mod M, with the public exponent."""
-    RSA_PRIVATE = 4
-    """X ** D mod M from the Chinese Remainder Theorem's half-length exponents."""
-    WIPE = 5
-    """Overwrite every word of the operand memory with zero."""
 
 
 class Length(enum.IntEnum):
@@ -113,103 +90,110 @@ _LENGTHS: Mapping[Operand, Length] = {
 }
 
 
-class Scratch(enum.IntEnum):
+class _Unnumbered(enum.Enum):
+    """Names without published numbers. Sets of them have the same order in every process."""
+
+    def __hash__(self) -> int:
+        return hash(self._value_)
+
+
+class Scratch(_Unnumbered):
     """Locations of intermediate values; the host reads RESULT and writes none."""
 
-    ACCUMULATOR = 16
+    ACCUMULATOR = enum.auto()
     """The intermediate result C of an exponentiation."""
-    SPARE = 17
+    SPARE = enum.auto()
     """Changes places with ACCUMULATOR, see `Mode.NEXT`."""
-    BASE = 18
+    BASE = enum.auto()
     """The base P in Montgomery form."""
-    RESULT = 19
-    PART = 20
+    RESULT = enum.auto()
+    PART = enum.auto()
     """S_q, the other half's share of the result."""
-    SCALED = 21
+    SCALED = enum.auto()
     """The scaled modulus, where the multiplier keeps it in memory."""
-    QUOTIENT = 22
+    QUOTIENT = enum.auto()
     """The quotient, where the multiplier keeps it in memory."""
-    FACTOR = 23
+    FACTOR = enum.auto()
     """What becomes a multiplier, where these have a memory of their own."""
-    TERM = 24
+    TERM = enum.auto()
     """The same, of a value as long as a prime."""
-    SUM = 25
+    SUM = enum.auto()
     """A result that is checked before the host may read it, as the multiplier of the check."""
-    SUM_COPY = 26
+    SUM_COPY = enum.auto()
     """A copy of that result, so that no single fault can change both."""
-    KEPT_E = 27
+    KEPT_E = enum.auto()
     """E, while its own location holds something else."""
-    RANDOM = 28
+    RANDOM = enum.auto()
     """The random number r of base blinding, in Montgomery form."""
-    UNBLINDING = 29
+    UNBLINDING = enum.auto()
     """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
-    BLINDED = 30
+    BLINDED = enum.auto()
     """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
-    MULTIPLE = 31
+    MULTIPLE = enum.auto()
     """P - 1 times a power of two."""
-    T_0 = 32
+    T_0 = enum.auto()
     """T_0 to T_31: powers of the base, for an exponentiation with windows."""
-    T_1 = 33
-    T_2 = 34
-    T_3 = 35
-    T_4 = 36
-    T_5 = 37
-    T_6 = 38
-    T_7 = 39
-    T_8 = 40
-    T_9 = 41
-    T_10 = 42
-    T_11 = 43
-    T_12 = 44
-    T_13 = 45
-    T_14 = 46
-    T_15 = 47
-    T_16 = 48
-    T_17 = 49
-    T_18 = 50
-    T_19 = 51
-    T_20 = 52
-    T_21 = 53
-    T_22 = 54
-    T_23 = 55
-    T_24 = 56
-    T_25 = 57
-    T_26 = 58
-    T_27 = 59
-    T_28 = 60
-    T_29 = 61
-    T_30 = 62
-    T_31 = 63
+    T_1 = enum.auto()
+    T_2 = enum.auto()
+    T_3 = enum.auto()
+    T_4 = enum.auto()
+    T_5 = enum.auto()
+    T_6 = enum.auto()
+    T_7 = enum.auto()
+    T_8 = enum.auto()
+    T_9 = enum.auto()
+    T_10 = enum.auto()
+    T_11 = enum.auto()
+    T_12 = enum.auto()
+    T_13 = enum.auto()
+    T_14 = enum.auto()
+    T_15 = enum.auto()
+    T_16 = enum.auto()
+    T_17 = enum.auto()
+    T_18 = enum.auto()
+    T_19 = enum.auto()
+    T_20 = enum.auto()
+    T_21 = enum.auto()
+    T_22 = enum.auto()
+    T_23 = enum.auto()
+    T_24 = enum.auto()
+    T_25 = enum.auto()
+    T_26 = enum.auto()
+    T_27 = enum.auto()
+    T_28 = enum.auto()
+    T_29 = enum.auto()
+    T_30 = enum.auto()
+    T_31 = enum.auto()
 
     @staticmethod
     def table(entry: int) -> "Scratch":
         """The base to the power `entry`, 0 to 31."""
-        return Scratch(Scratch.T_0 + entry)
+        return Scratch[f"T_{entry}"]
 
 
-class Mode(enum.IntEnum):
+class Mode(_Unnumbered):
     """Addressing modes: each names a location, or a constant, as the step is executed."""
 
-    NEXT = 64
+    NEXT = enum.auto()
     """As a destination: SPARE, which changes places with ACCUMULATOR after the step. So a product
     never overwrites its own factor, and nothing is copied."""
-    NEXT_BASE = 65
+    NEXT_BASE = enum.auto()
     """As a destination: SPARE, which changes places with BASE after the step."""
-    HALF = 66
+    HALF = enum.auto()
     """As a destination: PART where the current context is Q, else ACCUMULATOR."""
-    WINDOW = 67
+    WINDOW = enum.auto()
     """The table entry that the exponent's window selects. As the y of a multiplication, where the
     table has no T_0: the product of a window of 0 is not written, in the same cycles."""
-    ENTRY = 68
+    ENTRY = enum.auto()
     """As a destination: the table entry after the one that the window selects; where products
     overlap, ACCUMULATOR, too."""
-    ONE = 69
+    ONE = enum.auto()
     """As the y of a multiplication: the number 1, which is not in memory."""
-    OTHER_ACCUMULATOR = 70
+    OTHER_ACCUMULATOR = enum.auto()
     """As a multiplicand: what the other lane has as its multiplicand in the same cycles."""
-    OTHER_PART = 71
+    OTHER_PART = enum.auto()
     """The other lane's PART, once that lane has ended."""
-    OTHER = 72
+    OTHER = enum.auto()
     """As the x of a MOVE: what the other lane's linear step writes in the same cycles."""
 
 

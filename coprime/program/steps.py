@@ -14,6 +14,7 @@ from .operands import Context, Mode, Operand, Reference, Scratch
 __all__ = [
     "BARRIER",
     "COUNTER_BITS",
+    "PASS",
     "Next",
     "Step",
     "StepKind",
@@ -61,7 +62,8 @@ class StepKind(enum.IntEnum):
     CHECK_NORMALIZED = 10
     """End with an error unless the highest bit of the modulus y's highest digit is 1."""
     SCAN_WINDOWS = 11
-    """Start at the highest bit of the exponent's highest window, as its length specifies."""
+    """Start at the highest bit of the exponent's highest window, as its length specifies; without
+    windows, at its highest bit."""
     CHECK_REDUCED = 12
     """End with the error FAULT and wipe the memory, unless x < y: x is what is checked from here
     on, modulo Q and then modulo P."""
@@ -119,8 +121,8 @@ class Next(enum.IntEnum):
     Q, and the following step; where it is WHOLE it stays, and the following step."""
     JUMP_UNLESS_PRIVATE = 10
     """The target, but the following step in a private operation."""
-    JUMP_IF_MODMUL = 11
-    """The target if the command is MODMUL, else the following step."""
+    JUMP_IF_PRODUCT = 11
+    """The target if the operation is a product and no more, else the following step."""
     EACH_BLINDING_BIT = 12
     """The target, one time less than a blinding has bits, and then the following step."""
     BARRIER = 13
@@ -156,6 +158,7 @@ class Step:
 
 
 BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")
+PASS = Step(kind=StepKind.PASS, note="")
 
 
 def multiply(

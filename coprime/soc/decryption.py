@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from coprime.catalog import Choice
 from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Command, Operand
+from coprime.engine.contract import Operand
 from coprime.engine.design import Design
 from coprime.engine.lengths import Lengths
 from coprime.engine.precomputation import private_operation
@@ -186,7 +186,7 @@ def check_lengths(lengths: Lengths, choice: Choice | None) -> None:
     if choice is None:
         return
     own = choice.design.capabilities
-    if own.fixed_modulus is not None or Command.RSA_PRIVATE not in own.required:
+    if own.fixed_modulus is not None or not own.private:
         raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
     excess = lengths.excess(own)
     if excess:
@@ -289,4 +289,5 @@ def job(
 def predicted_cycles(design: Design, key: RsaPrivateKey, x: int) -> int:
     """Cycles of the engine for RSA_PRIVATE of x, with the lengths that a driver loads."""
     operands, lengths = private_operation(design.capabilities, key)
-    return design.predict(Command.RSA_PRIVATE, {**operands, Operand.X: x}, lengths).cycles
+    (private,) = design.capabilities.private
+    return design.predict(private, {**operands, Operand.X: x}, lengths).cycles

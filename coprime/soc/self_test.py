@@ -14,7 +14,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.engine.contract import (
-    OPERAND_BITS,
     RESULT_LATENCY,
     Command,
     EngineSignature,
@@ -77,19 +76,19 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
     key = keys.generate(bits, seed=seed)
     plain = pow(3, bits, key.n)  # a number of the modulus's length that is the same every time
     cipher = pow(plain, key.e, key.n)
-    if Command.RSA_PRIVATE not in own.required:
+    if not own.private:
         return _exponentiation(design, key.n, key.d, cipher)
     operands, lengths = private_operation(own, key)
-    return _complete(design, Command.RSA_PRIVATE, {**operands, Operand.X: cipher}, lengths, plain)
+    return _complete(design, own.private[0], {**operands, Operand.X: cipher}, lengths, plain)
 
 
 def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
     own = design.capabilities
-    if Command.MODEXP not in own.required:
+    if not own.powers:
         raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
     operands = {**Radix.of(own).modulus_operands(m, m.bit_length()), Operand.X: x, Operand.E: e}
     lengths = {Length.MODULUS: m.bit_length(), Length.EXPONENT: e.bit_length()}
-    return _complete(design, Command.MODEXP, operands, lengths, pow(x, e, m))
+    return _complete(design, own.powers[0], operands, lengths, pow(x, e, m))
 
 
 def _complete(
@@ -149,7 +148,12 @@ class SelfTest(wiring.Component):
         own, answer, engine = self.design.capabilities, self.answer, self.engine
         words = self._words()
         layout = data.StructLayout(
-            {"digit": own.digit_width, "index": own.count_bits, "operand": OPERAND_BITS, "last": 1}
+            {
+                "digit": own.digit_width,
+                "index": own.count_bits,
+                "operand": own.operand_bits,
+                "last": 1,
+            }
         )
         m.submodules.stored = stored = Memory(shape=layout, depth=len(words), init=words)
         read = stored.read_port()

@@ -9,6 +9,8 @@ from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 
+pytestmark = pytest.mark.xdist_group("campaign")
+
 CHOICE = choose("compact", {"max_bits": "64"})
 INERT = "front_end.status.products"
 """The count of products, on which no result depends."""
@@ -94,7 +96,7 @@ def test_wrong():
         runs = [campaign.run(fault) for fault in draws(campaign, Kind.BIT, 300)]
     wrong = [run for run in runs if run.outcome is Outcome.WRONG]
     assert not campaign.subject.checked
-    x, e, m = (getattr(campaign.subject.operands, name) for name in "xem")
+    x, e, m = (campaign.subject.operands.numbers[name] for name in "xem")
     assert wrong
     assert all(run.value not in (None, pow(x, e, m)) for run in wrong)
     assert all(run.value is None for run in runs if run.outcome is not Outcome.WRONG)

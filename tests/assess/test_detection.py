@@ -15,6 +15,8 @@ from coprime.assess.places import Place, Places
 from coprime.assess.power import TOTAL, PowerDevice
 from coprime.bus import registers
 
+pytestmark = pytest.mark.xdist_group("detection")
+
 CIRCUIT = """
 module leaky(input clk, input take, input [7:0] data, output reg [7:0] value);
     initial value = 0;

@@ -241,10 +241,10 @@ def test_bits_without_a_field_are_ignored(bench):
     for kind, length in work.lengths.items():
         bench.write(LENGTHS[kind], length)
     for operand, value in work.operands.items():
-        bench.write(r.KEY_OPERAND, operand | 0xFFFF_FFE0)
+        bench.write(r.KEY_OPERAND, operand | 0xFFFF_FFC0)
         for place in range(0, bench.length_of(operand, work.lengths), 32):
             bench.write(r.KEY_DATA, value >> place & 0xFFFF_FFFF)
-    bench.write(r.COMMAND, work.command | 0xFFFF_FFF8)
+    bench.write(r.COMMAND, work.command | 0xFFFF_FFC0)
     assert bench.take() == (0, *work.ended)
     bench.write(r.INTERRUPT_ENABLE, 0xFFFF_FFFE)
     assert bench.read(r.INTERRUPT_ENABLE) == 0

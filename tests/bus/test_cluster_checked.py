@@ -14,6 +14,8 @@ from coprime.program.operands import Scratch
 from coprime.rsa.keys import generate
 from tests.cluster.bench import Bench, cluster_choice
 
+pytestmark = pytest.mark.xdist_group("checked cluster")
+
 BITS = 64
 
 

@@ -24,6 +24,8 @@ from coprime.rsa.padding import (
 )
 from tests.bus.conftest import MockEngine
 
+pytestmark = pytest.mark.xdist_group("bus, padding")
+
 SEED = 6
 BITS = 1023
 SIZE = 128

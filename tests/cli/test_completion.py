@@ -64,7 +64,7 @@ def test_options_and_their_values(complete):
     assert complete("coprime build fdfm --target ") == {target.value for target in Target}
     assert complete("coprime build fdfm --target e") == {"ecp5"}
     assert complete("coprime build fdfm -p ") == {
-        f"{parameter.name}=" for parameter in FAMILIES["fdfm"].parameters
+        f"{parameter.name}=" for parameter in FAMILIES["fdfm"].settings
     }
     assert complete("coprime synth compact --target xc7 -p b") == {"blinding="}
     assert "engine=" in complete("coprime build cluster -p ")

@@ -3,8 +3,8 @@
 import pytest
 
 from coprime.device.accelerator import Result
-from coprime.explore.operands import Operands
 from coprime.rsa import keys
+from coprime.runs.numbers import Operands
 from tests.cli.command import RUN_FIELDS, run, run_json
 
 
@@ -125,7 +125,7 @@ def test_locked_key_with_its_passphrase(capsys, tmp_path):
 
 def test_secrets_stay_out_of_reprs(key_file):
     key = keys.load_private(key_file)
-    operands = Operands(key.d, key.p, key.q, key.n, key)
+    operands = Operands({"x": key.d, "y": key.p, "e": key.q, "m": key.n}, key)
     text = repr(key) + str(key) + repr(operands) + repr(Result(key.d, 1, 1))
     for value in (key.d, key.p, key.q, key.dp, key.dq, key.qinv):
         assert str(value) not in text

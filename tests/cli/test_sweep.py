@@ -5,6 +5,8 @@ import pytest
 from tests.cli.command import run
 from tests.explore.test_sweep import FAILED, SMALL
 
+pytestmark = pytest.mark.xdist_group("sweeps")
+
 
 @pytest.mark.usefixtures("no_measurements")
 def test_sweep_and_choose(tmp_path, capsys):

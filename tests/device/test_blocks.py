@@ -15,6 +15,8 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.rsa.keys import generate
 from tests.benches import CheckedAccelerator
 
+pytestmark = pytest.mark.xdist_group("device, blocks")
+
 CHOICE = choose("fdfm", {})
 LENGTHS = (r.MODULUS_LENGTH, r.EXPONENT_LENGTH, r.P_LENGTH, r.Q_LENGTH)
 WRITING = {Bus.AXI4_LITE: lambda words: 4 * words, Bus.AXI4: lambda words: 2 * words + 2}

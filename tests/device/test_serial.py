@@ -16,6 +16,8 @@ from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard, SimulatedPort
 from tests.device.serial_damage import KINDS, TEXT, DamagedPort, Direction
 
+pytestmark = pytest.mark.xdist_group("device, serial")
+
 SEED = 24
 CLOCK, BAUD = 12_000_000, 3_000_000
 PATIENCE = 60 * 10 / BAUD  # seconds: 60 bytes

@@ -15,6 +15,8 @@ from tests.device.test_accelerator import CLASSES
 from tests.drivers.bindings import READ, WAIT, WRITE, Memory, modulus, opened, private_key, words
 from tests.drivers.harness import DRIVER, ROOT, compile_c
 
+pytestmark = pytest.mark.xdist_group("drivers, model")
+
 TIMEOUT = 257
 DEVICE = 263
 NO_ANSWER = 0xFFFFFFFF
@@ -219,3 +221,48 @@ def test_the_example_of_bare_metal(library):
     result = words(0, 128)
     assert library.power_of_three(ctypes.byref(driver), result) == 0
     assert list(result) == list(words(pow(3, 65537, 2**128 - 159), 128))
+
+
+class Input(ctypes.Structure):
+    """`struct coprime_input`."""
+
+    _fields_ = [("words", ctypes.POINTER(ctypes.c_uint32)), ("bits", ctypes.c_uint32)]
+
+
+def operate(library, driver, command, *inputs, bits=64):
+    """The error and the result of an operation that is given (number, bits of an exponent)."""
+    given = (Input * len(inputs))(
+        *(Input(words(value, length or bits), length) for value, length in inputs)
+    )
+    result = words(0, bits)
+    return library.coprime_operate(ctypes.byref(driver), command, given, result), list(result)
+
+
+def loaded(library, memory, m, **settings):
+    """A driver with a modulus."""
+    device, driver = opened(library, **settings)
+    own = modulus(m)
+    assert library.coprime_modulus_constants(*map(ctypes.byref, (driver, own, memory))) == 0
+    assert library.coprime_load_modulus(ctypes.byref(driver), ctypes.byref(own)) == 0
+    return device, driver
+
+
+def test_operations_by_their_records(library, memory):
+    m = (1 << 64) - 59
+    _, driver = loaded(library, memory, m)
+    x, y, e = m - 2, m - 5, 0x1_2345
+    assert operate(library, driver, Command.MODMUL, (x, 0), (y, 0)) == (0, [*words(x * y % m, 64)])
+    for command in (Command.MODEXP, Command.RSA_PUBLIC):
+        found = operate(library, driver, command, (x, 0), (e, 17))
+        assert found == (0, [*words(pow(x, e, m), 64)])
+
+
+def test_operations_that_are_refused(library, memory):
+    m = (1 << 64) - 59
+    _, driver = loaded(library, memory, m, commands={*Command} - {Command.RSA_PUBLIC, Command.WIPE})
+    for command in (Command.RSA_PUBLIC, Command.RSA_PRIVATE, Command.WIPE, 0, 63):
+        error, _ = operate(library, driver, command, (1, 0), (1, 0))
+        assert error == Error.UNSUPPORTED, command
+    assert operate(library, driver, Command.MODEXP, (1, 0), (1, 0))[0] == Error.EXPONENT_LENGTH
+    _, empty = opened(library)
+    assert operate(library, empty, Command.MODEXP, (1, 0), (1, 1))[0] == Error.OPERAND_MISSING

@@ -14,6 +14,8 @@ from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, o
 from tests.drivers.harness import octets
 from tests.drivers.test_driver import load_private, start
 
+pytestmark = pytest.mark.xdist_group("drivers, padding")
+
 SIZE_ERROR = 260
 SECRET = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()
 UNTOUCHED = (0, int.from_bytes(b"\x5a" * SIZE))

@@ -37,6 +37,8 @@ from coprime.flow.tools import run_tool, run_yosys
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 
+pytestmark = pytest.mark.xdist_group("banked constant time")
+
 SECRET_INPUTS = {
     "exponent_data",
     "exponent_other",

@@ -63,8 +63,9 @@ SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50}
 
 
 def of(name, blinding, *, slow=False):
-    marks = pytest.mark.slow if slow else ()
-    return pytest.param((SUBJECTS[name], blinding), id=f"{name}, {blinding}", marks=marks)
+    named = f"{name}, {blinding}"
+    marks = [pytest.mark.xdist_group(f"blinding, {named}"), *([pytest.mark.slow] if slow else [])]
+    return pytest.param((SUBJECTS[name], blinding), id=named, marks=marks)
 
 
 @pytest.fixture(

@@ -12,8 +12,8 @@ from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.explore.operands import random_operands
-from coprime.explore.runs import predict_operation
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_operands
 
 RING = family_named("ring")
 BUDGET = RING.budget

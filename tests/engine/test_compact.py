@@ -27,6 +27,8 @@ from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Signature
 from tests.benches import open_bench
 from tests.wycheproof import ODD_SIZES, vectors
 
+pytestmark = pytest.mark.xdist_group("compact, 128 bits")
+
 
 @pytest.fixture(scope="module")
 def bench():

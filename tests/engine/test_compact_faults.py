@@ -14,6 +14,8 @@ from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.program.operands import Scratch
 
+pytestmark = pytest.mark.xdist_group("faults of compact")
+
 CHOICE = choose("compact", {"max_bits": "64"})
 COUNT_BITS = CHOICE.design.capabilities.count_bits
 

@@ -10,8 +10,8 @@ import pytest
 from coprime.bus import registers
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error
-from coprime.explore.operands import WorstCaseNumbers
 from coprime.rsa.keys import generate
+from coprime.runs.numbers import WorstCaseNumbers
 from tests.benches import grouped, open_bench
 
 CONFIGURATIONS = {

@@ -19,6 +19,8 @@ from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.primes import is_prime
 
+pytestmark = pytest.mark.xdist_group("faults, argument")
+
 CHOICE = choose("compact", {"max_bits": "64"})
 DESIGN = CHOICE.design
 LAYOUT = DESIGN.layout
@@ -149,7 +151,7 @@ def test_an_inverse_that_becomes_0(prime):
     primes = (special, other) if prime is Context.P else (other, special)
     key = RsaPrivateKey.from_primes(*primes, 65537)
     subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=1)
-    subject.__dict__["operands"] = replace(subject.operands, key=key, x=key.n // 3)
+    subject.__dict__["operands"] = replace(subject.operands.with_(x=key.n // 3), key=key)
     with Campaign(subject) as campaign:
         run = flip(campaign, 10, RIGHT, 0, LAYOUT.bases[prime.inverse])
         assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)

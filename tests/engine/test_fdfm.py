@@ -9,10 +9,10 @@ import pytest
 from coprime.bus import registers
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm as fdfm_design
-from coprime.explore.operands import WorstCaseNumbers
 from coprime.model.fdfm import crt_decryption
 from coprime.papers import fdfm as paper
 from coprime.rsa.keys import generate
+from coprime.runs.numbers import WorstCaseNumbers
 from tests.benches import open_bench
 
 

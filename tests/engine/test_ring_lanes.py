@@ -17,6 +17,8 @@ from coprime.program.steps import Next, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 
+pytestmark = pytest.mark.xdist_group("lanes of ring")
+
 CHOICE = choose("ring", {"max_bits": "64", "multipliers": "2"})
 DESIGN = CHOICE.design
 LAYOUT = DESIGN.layout
@@ -133,11 +135,12 @@ def test_operands(campaign, busy, lane, operand):
 
 
 @pytest.mark.parametrize("lane", LANES)
-def test_what_is_checked(campaign, busy, lane):
+@pytest.mark.parametrize("every", [1201, pytest.param(301, marks=pytest.mark.slow)])
+def test_what_is_checked(campaign, busy, lane, every):
     """SUM in either lane, and the copy of it, in the last third of the operation."""
     for location in (Scratch.SUM, Scratch.SUM_COPY, Scratch.FACTOR):
         words = [LAYOUT.bases[location] + word for word in range(DIGITS)]
-        cycles = busy[len(busy) * 2 // 3 :: 301]
+        cycles = busy[len(busy) * 2 // 3 :: every]
         outcomes(campaign, cycles, f"{lane}.right.memory", words)
 
 
@@ -145,10 +148,11 @@ def test_what_is_checked(campaign, busy, lane):
 @pytest.mark.parametrize(
     "name", ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]
 )
-def test_flow(campaign, busy, lane, name):
+@pytest.mark.parametrize("every", [844, pytest.param(211, marks=pytest.mark.slow)])
+def test_flow(campaign, busy, lane, name, every):
     """Wherever a lane goes: no result but the right one."""
     (found,) = [one for one in campaign.device.registers if one == f"{lane}.sequencer.{name}"]
-    outcomes(campaign, [*busy[::211], *busy[-30::3]], found)
+    outcomes(campaign, [*busy[::every], *busy[-30::3]], found)
 
 
 @pytest.mark.parametrize("lane", LANES)

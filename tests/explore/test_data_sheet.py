@@ -11,10 +11,10 @@ from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command
 from coprime.explore import data_sheet, openssl
 from coprime.explore.measure import measure_area
-from coprime.explore.operands import random_operands
-from coprime.explore.runs import execute
 from coprime.explore.shipped import shipped_points
 from coprime.explore.standard_keys import LONGEST_SEARCH, standard_key
+from coprime.runs.execution import execute
+from coprime.runs.numbers import random_operands
 
 
 class Watch:

@@ -9,11 +9,11 @@ from coprime.catalog import FAMILIES, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
-from coprime.explore.operands import random_operands
-from coprime.explore.runs import predict_operation
 from coprime.explore.shipped import SHIPPED, find, shipped_points
 from coprime.explore.specification import AreaTask, read_specification
 from coprime.explore.worker import measure, sources
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_operands
 
 
 def choice_of(point):

@@ -36,7 +36,7 @@ MEASUREMENTS = 4 + 4
 FAILED = "fdfm with these parameters takes moduli of 16 to 96 bits, not 160"
 """What 160 bits on the design of 96 bits are refused with, before anything is done for them."""
 
-pytestmark = pytest.mark.usefixtures("no_measurements")
+pytestmark = [pytest.mark.usefixtures("no_measurements"), pytest.mark.xdist_group("sweeps")]
 
 
 class Interrupter:

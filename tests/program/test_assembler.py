@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from coprime.operations.commands import Command
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, times
 
 
@@ -25,6 +26,16 @@ def test_addresses():
     assert program.steps == (*first, *second, move(label="shared"))
     assert program.targets == (0, 1, 6, 0, 0, 0)
     assert program.entries == {Command.MODMUL: 1, Command.MODEXP: 3, Command.RSA_PUBLIC: 3}
+
+
+def test_a_target_in_another_operation():
+    """One that nothing else has; a label of its own comes first."""
+    first = [move(label="end"), move(label="own", target="end", rule=Next.JUMP)]
+    second = [move(target="end", rule=Next.JUMP), move(label="own", target="own", rule=Next.JUMP)]
+    program = Program.assemble({(1,): first, (2,): second})
+    assert program.targets == (0, 1, 1, 4)
+    with pytest.raises(ValueError, match="steps of two operations have the label 'own'"):
+        Program.assemble({(1,): first, (2,): second, (3,): [move(target="own", rule=Next.JUMP)]})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""References: one number space, in which the upper bits are the class."""
+"""References: operands with published numbers, places and modes without."""
 
 import pytest
 
@@ -6,18 +6,24 @@ from coprime.engine.contract import Operand as ContractOperand
 from coprime.program.operands import MODULI, Context, Mode, Operand, Scratch
 
 
-def test_no_two_references_share_a_number():
-    """Enumerations of integers compare equal where their numbers do."""
+def test_no_two_references_are_equal():
+    """Only operands have numbers; those of places and modes are a layout's."""
     references = [*Operand, *Scratch, *Mode]
     assert len({*references}) == len(references)
-    assert [*map(int, references)] == sorted(references)
+    assert not any(isinstance(one, int) for one in (*Scratch, *Mode))
+    assert [*map(int, Operand)] == [*range(len(Operand))]
 
 
-def test_the_upper_bits_are_the_class():
-    assert {operand >> 4 for operand in Operand} == {0}
-    assert {scratch >> 4 for scratch in Scratch} == {1, 2, 3}
-    assert {Scratch.table(entry) >> 5 for entry in range(32)} == {1}
-    assert {mode >> 4 for mode in Mode} == {4}
+def test_sets_of_references_have_one_order():
+    """In every process, as hardware is made in that order: hashes of names would be random."""
+    for one in (*Scratch, *Mode):
+        assert hash(one) == hash(one.value)
+
+
+def test_the_table():
+    assert [Scratch.table(entry).name for entry in (0, 15, 31)] == ["T_0", "T_15", "T_31"]
+    with pytest.raises(KeyError):
+        Scratch.table(32)
 
 
 def test_operands_are_the_contract_s():

@@ -12,6 +12,8 @@ from coprime.soc import firmware
 from coprime.soc.firmware import elf_image, find_toolchain
 from tests.drivers.harness import find_c_compiler
 
+pytestmark = pytest.mark.xdist_group("firmware")
+
 SEED = 21
 
 

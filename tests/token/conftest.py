@@ -9,6 +9,7 @@ from coprime.flow.tools import ToolError
 from coprime.token import build
 from coprime.token.module import Module
 from tests.token.cryptoki import running
+from tests.token.stored import Stored
 from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check, compile_faulty
 
 SANITIZERS = {
@@ -30,7 +31,11 @@ def module(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ready(module, tmp_path_factory):
-    """A folder with a token that has both PINs, and no object."""
+    """A folder with a token that has both PINs, and no object.
+
+    A login derives a key from the PIN, for a third of a second: the most of what many tests would
+    take. So once it is seen that the module does that, the file gets keys that are derived fast.
+    """
     folder = tmp_path_factory.mktemp("ready") / "token"
     before = os.environ.get("COPRIME_TOKEN_DIR")
     os.environ["COPRIME_TOKEN_DIR"] = str(folder)
@@ -42,6 +47,11 @@ def ready(module, tmp_path_factory):
         del os.environ["COPRIME_TOKEN_DIR"]
         if before is not None:
             os.environ["COPRIME_TOKEN_DIR"] = before
+    made = Stored.read(folder / "token")
+    for pin in (made.officer, made.user):
+        assert (pin.log_n, pin.r, pin.p) == (17, 8, 1)
+    made.derive_anew(OFFICER_PIN, PIN, log_n=10)  # the least that the module takes
+    made.write(folder / "token")
     return folder
 
 

@@ -129,6 +129,18 @@ class Stored:
             self.instance + bytes([_USER, self.user.form]),
         )
 
+    def derive_anew(self, officer_pin, user_pin, log_n):
+        """Seal the master key with keys that scrypt derives from both PINs at another cost."""
+        master = self.master(user_pin)
+        for pin, text, who in (
+            (self.officer, officer_pin, _OFFICER),
+            (self.user, user_pin, _USER),
+        ):
+            bound = self.instance + bytes([who, pin.form])
+            nonce, pin.log_n = pin.sealed[:12], log_n
+            pin.sealed = nonce + AESGCM(pin.key(text)).encrypt(nonce, master, bound)
+        self.tag_with(master)
+
     def tag_with(self, master):
         """Authenticate all records."""
         key = hmac.digest(master, b"Coprime token: all records\0", "sha256")

@@ -19,7 +19,7 @@ def stored(tmp_path_factory):
     program = tmp_path_factory.mktemp("stored") / "stored"
     root = Path(build.__file__).parents[1]
     sources = [*(root / "token/src").glob("*.c"), *(root / "drivers/src").glob("*.c")]
-    flags = ("-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", *SANITIZERS["address"])
+    flags = ("-std=c11", "-g", "-O0", "-Wall", "-Wextra", "-Werror", *SANITIZERS["address"])
     includes = [*build._headers(), *(f"-I{path}" for path in build._INCLUDES)]
     source = Path(__file__).with_name("stored.c")
     command = [build._compiler(), *flags, *includes, source, *sources]

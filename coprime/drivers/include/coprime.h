@@ -80,7 +80,7 @@ struct coprime {
     /* Properties of the accelerator, read-only for the caller. */
     uint32_t version;          /* The register VERSION. */
     uint32_t family;           /* Number of the family. */
-    uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k. */
+    uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k, 0 to 31. */
     uint32_t max_bits;         /* The longest modulus and exponent. */
     uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
     uint32_t min_bits;         /* The minimum length of a modulus. */
@@ -202,6 +202,22 @@ int coprime_modmul(struct coprime *driver, const uint32_t *x, const uint32_t *y,
    COPRIME_ERROR_LENGTH_OVER; COPRIME_ERROR_KEY_EXCESS if the exponent is longer. */
 int coprime_modexp(struct coprime *driver, const uint32_t *x, const uint32_t *exponent,
                    uint32_t exponent_bits, uint32_t *result);
+
+/* A number that an operation is given. Exponents have `bits` bits, of which all are scanned; all
+   others have as many words as the modulus, and `bits` is ignored. */
+struct coprime_input {
+    const uint32_t *words;
+    uint32_t bits;
+};
+
+/* Any operation that is given numbers, with the last loaded modulus: `inputs` in the order of the
+   command's formula, from left to right, but for the modulus. Several exponents are scanned
+   together, as long as the longest; each may have as many bits as the engine's longest modulus
+   divided by their number. Time and memory accesses of software are the same for all exponents of
+   their lengths. Errors: as coprime_modexp; COPRIME_ERROR_UNSUPPORTED if the engine lacks it, or if
+   it is not given numbers. */
+int coprime_operate(struct coprime *driver, enum coprime_command command,
+                    const struct coprime_input *inputs, uint32_t *result);
 
 /* Load a public key, in place of what was loaded. Errors: as coprime_load_modulus and, of the
    exponent, coprime_modexp. */

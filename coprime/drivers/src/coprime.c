@@ -1,5 +1,6 @@
 #include "coprime.h"
 #include "coprime_arithmetic.h"
+#include "coprime_operations.h"
 
 /* What is loaded, in `struct coprime`. */
 enum { LOADED_MODULUS = 1, LOADED_PUBLIC = 2, LOADED_PRIVATE = 4 };
@@ -246,6 +247,15 @@ static int load(const struct coprime *driver, enum coprime_operand operand, cons
     return flagged(driver);
 }
 
+/* E is going to change: whatever key has it there is not loaded any more. */
+static void forget_exponent(struct coprime *driver)
+{
+    driver->loaded &= ~(uint32_t)LOADED_PUBLIC;
+    if (driver->checked || !knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
+        driver->loaded &= ~(uint32_t)LOADED_PRIVATE;
+    }
+}
+
 /* Load an exponent, of which `bits` bits are scanned. */
 static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint32_t bits)
 {
@@ -255,10 +265,7 @@ static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint3
     if (bits > driver->max_bits) {
         return COPRIME_ERROR_LENGTH_OVER;
     }
-    driver->loaded &= ~(uint32_t)LOADED_PUBLIC;
-    if (driver->checked || !knows(driver, COPRIME_COMMAND_RSA_PRIVATE)) {
-        driver->loaded &= ~(uint32_t)LOADED_PRIVATE;
-    }
+    forget_exponent(driver);
     write(driver, COPRIME_EXPONENT_LENGTH, bits);
     return load(driver, COPRIME_OPERAND_E, exponent, COPRIME_WORDS(bits), bits);
 }
@@ -649,6 +656,9 @@ int coprime_open(struct coprime *driver)
     word = read(driver, COPRIME_CAPABILITIES);
     driver->commands =
         (word & COPRIME_CAPABILITIES_COMMANDS_MASK) >> COPRIME_CAPABILITIES_COMMANDS_SHIFT;
+    if (word & COPRIME_CAPABILITIES_MORE_COMMANDS_MASK) {
+        driver->commands = read(driver, COPRIME_COMMANDS);
+    }
     driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
     driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
     driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
@@ -708,29 +718,120 @@ int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *m
     return error;
 }
 
+/* The operation of a command that is given numbers; null if there is none. */
+static const struct operation *operation_of(enum coprime_command command)
+{
+    for (uint32_t i = 0; i < sizeof(operations) / sizeof(operations[0]); ++i) {
+        if (operations[i].command == command) {
+            return &operations[i];
+        }
+    }
+    return NULL;
+}
+
+/* Word `place` of an operand that several inputs share: bit k of an input is bit stride * k + offset
+   of it. What an input has no words for is 0. */
+static uint32_t shared_word(const struct operation *operation, enum coprime_operand operand,
+                            const struct coprime_input *inputs, uint32_t place)
+{
+    uint32_t word = 0;
+
+    for (uint32_t i = 0; i < operation->count; ++i) {
+        const struct operation_input *const input = &operation->inputs[i];
+
+        for (uint32_t bit = 0; input->operand == operand && bit < 32; ++bit) {
+            const uint32_t k = 32 * place + bit - input->offset;
+
+            if (32 * place + bit >= input->offset && k % input->stride == 0 &&
+                k / input->stride < inputs[i].bits) {
+                const uint32_t source = k / input->stride;
+
+                word |= (inputs[i].words[source / 32] >> source % 32 & 1) << bit;
+            }
+        }
+    }
+    return word;
+}
+
+/* Load the exponents of an operation, which may share an operand: each has `bits` bits. */
+static int load_exponents(struct coprime *driver, const struct operation *operation,
+                          const struct coprime_input *inputs, uint32_t bits)
+{
+    uint32_t length, first = 0;
+
+    while (operation->inputs[first].operand != COPRIME_OPERAND_E) {
+        ++first;
+    }
+    if (operation->inputs[first].stride == 1) {
+        return load_exponent(driver, inputs[first].words, bits);
+    }
+    if (bits > driver->max_bits / operation->inputs[first].stride) {
+        return COPRIME_ERROR_LENGTH_OVER;
+    }
+    length = bits * operation->inputs[first].stride;
+    forget_exponent(driver);
+    write(driver, COPRIME_EXPONENT_LENGTH, length);
+    write(driver, COPRIME_KEY_OPERAND, COPRIME_OPERAND_E);
+    for (uint32_t i = 0; i < COPRIME_WORDS(length); ++i) {
+        write(driver, COPRIME_KEY_DATA, shared_word(operation, COPRIME_OPERAND_E, inputs, i));
+    }
+    return flagged(driver);
+}
+
+int coprime_operate(struct coprime *driver, enum coprime_command command,
+                    const struct coprime_input *inputs, uint32_t *result)
+{
+    const struct operation *const operation = operation_of(command);
+    const uint32_t modulus_bits = driver->modulus_bits;
+    const uint32_t *x = NULL;
+    uint32_t exponents = 0, bits = 0;
+    int error;
+
+    if (operation == NULL) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    error = prepare_command(driver, LOADED_MODULUS);
+    if (!error && !knows(driver, command)) {
+        error = COPRIME_ERROR_UNSUPPORTED;
+    }
+    for (uint32_t i = 0; i < operation->count && !error; ++i) {
+        const enum coprime_operand operand = operation->inputs[i].operand;
+
+        if (operand == COPRIME_OPERAND_X) {
+            x = inputs[i].words;
+        } else if (operand == COPRIME_OPERAND_E) {
+            ++exponents;
+            bits = inputs[i].bits > bits ? inputs[i].bits : bits;
+            if (operation->inputs[i].stride > 1 && !fits(inputs[i].words, inputs[i].bits)) {
+                error = COPRIME_ERROR_KEY_EXCESS;
+            }
+        } else if (!fits(inputs[i].words, modulus_bits)) {
+            error = COPRIME_ERROR_OPERAND_RANGE;
+        } else {
+            error = load(driver, operand, inputs[i].words, COPRIME_WORDS(modulus_bits),
+                         told(driver, modulus_bits));
+        }
+    }
+    if (!error && exponents) {
+        error = bits ? load_exponents(driver, operation, inputs, bits)
+                     : COPRIME_ERROR_EXPONENT_LENGTH;
+    }
+    return error ? error : run(driver, command, x, result);
+}
+
 int coprime_modmul(struct coprime *driver, const uint32_t *x, const uint32_t *y, uint32_t *result)
 {
-    const uint32_t bits = driver->modulus_bits;
-    int error = prepare_command(driver, LOADED_MODULUS);
+    const struct coprime_input inputs[] = {{x, 0}, {y, 0}};
 
-    if (!error && !fits(y, bits)) {
-        error = COPRIME_ERROR_OPERAND_RANGE;
-    }
-    if (!error) {
-        error = load(driver, COPRIME_OPERAND_Y, y, COPRIME_WORDS(bits), told(driver, bits));
-    }
-    return error ? error : run(driver, COPRIME_COMMAND_MODMUL, x, result);
+    return coprime_operate(driver, COPRIME_COMMAND_MODMUL, inputs, result);
 }
 
 int coprime_modexp(struct coprime *driver, const uint32_t *x, const uint32_t *exponent,
                    uint32_t exponent_bits, uint32_t *result)
 {
-    int error = prepare_command(driver, LOADED_MODULUS);
+    const struct coprime_input inputs[] = {{x, 0}, {exponent, exponent_bits}};
 
-    if (!error) {
-        error = load_exponent(driver, exponent, exponent_bits);
-    }
-    return error ? error : run(driver, COPRIME_COMMAND_MODEXP, x, result);
+    return coprime_operate(driver, COPRIME_COMMAND_MODEXP, inputs, result);
 }
 
 int coprime_load_public(struct coprime *driver, const struct coprime_public_key *key)

@@ -1,16 +1,12 @@
 """BARRIER: the only synchronization of two lanes."""
 
-from typing import TYPE_CHECKING
-
 from amaranth.hdl import Module
 
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Error
-
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-    from .control import Sequencer
+from .lane_model import LaneModel
+from .step_control import StepControl
 
 __all__ = ["BarrierSteps"]
 
@@ -26,30 +22,30 @@ class BarrierSteps:
     first_state = "BARRIER"
     kinds = frozenset({StepKind.BARRIER})
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
-        step = control.step
+        step, other = control.step, control.other
         with m.State("BARRIER"):
-            m.d.comb += control.at_barrier.eq(1)
-            with m.If(control.other_at_barrier):
+            m.d.comb += other.at_barrier.eq(1)
+            with m.If(other.other_at_barrier):
                 jumps = step.next == Next.JUMP
                 m.d.comb += [control.jump.eq(jumps), control.forward.eq(1)]
                 m.next = "FETCH"
                 with m.If(jumps & (step.target == 0)):
                     m.next = "IDLE"
-            with m.Elif(control.other_ends):
+            with m.Elif(other.other_ends):
                 m.next = "IDLE"
-            if control.program.shares_check:
+            if other.other_at_fault is not None and other.other_busy is not None:
                 # Nothing but a fault lets one lane wait for another one that does not come.
-                with m.Elif(control.other_at_fault | ~control.other_busy):
+                with m.Elif(other.other_at_fault | ~other.other_busy):
                     control.end(m, Error.FAULT)
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers; `pass_barrier` when the other lane is there, too."""
         lane.at_barrier = True
 
     @staticmethod
-    def pass_barrier(lanes: list["LaneModel"]) -> None:
+    def pass_barrier(lanes: list[LaneModel]) -> None:
         """Both lanes are at a barrier."""
         cycles = max(lane.cycles for lane in lanes) + 1
         for lane in lanes:

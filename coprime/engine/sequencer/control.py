@@ -1,7 +1,6 @@
 """The sequencer: executes a lane's program, step by step."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -9,11 +8,12 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
+from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Mode, Reference
-from coprime.program.steps import Next, Step, StepKind
+from coprime.program.operands import Context, Mode, Reference
+from coprime.program.steps import Next, StepKind
 
-from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
+from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
 from .current_context import CurrentContext
 from .exponent_scanner import ExponentScanner
@@ -24,33 +24,18 @@ from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
 from .program_memory import ProgramMemory
 from .proof import Proof
 from .rotation import Rotation
-from .scan_steps import BranchSteps, Counter, PassSteps, ScanSteps
+from .scan_counter import Counter
+from .scan_steps import BranchSteps, PassSteps, ScanSteps
+from .step_control import (
+    KindsOfSteps,
+    LinearSignals,
+    MultiplierSignals,
+    OtherLaneSignals,
+    StepControl,
+)
 from .windows import Window
 
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-
 __all__ = ["Sequencer", "step_kinds"]
-
-
-class KindsOfSteps(Protocol):
-    """Some kinds of steps: their states, and what they do on integers."""
-
-    first_state: str
-    """The one after FETCH."""
-
-    @property
-    def kinds(self) -> frozenset[StepKind]:
-        """The kinds."""
-        ...
-
-    def states(self, m: Module, control: "Sequencer") -> None:
-        """Add the states to a state machine."""
-        ...
-
-    def run(self, lane: "LaneModel", step: Step) -> None:
-        """The same on integers: result, cycles, the step that comes next."""
-        ...
 
 
 def step_kinds(
@@ -131,7 +116,7 @@ class Sequencer(wiring.Component):
         self.leads = leads
         kinds, width = program.kinds, capabilities.digit_width
         self.step_kinds = step_kinds(program, capabilities, overlaps=overlaps)
-        self.memory = ProgramMemory(program, numbers, target)
+        self.memory = ProgramMemory(program, numbers, capabilities.command_bits, target)
         self.lengths_allowed = LengthCheck(program, capabilities)
         self.scanner = ExponentScanner(program, capabilities, target, late=overlaps)
         # Optional hardware: each is there or not.
@@ -158,7 +143,7 @@ class Sequencer(wiring.Component):
         reference, count = self.memory.layout["x"].shape, capabilities.count_bits
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),
@@ -220,7 +205,7 @@ class Sequencer(wiring.Component):
         """Connect the components, and control them by a state machine."""
         m = Module()
         m.submodules.program_memory = memory = self.memory
-        private = self.command == Command.RSA_PRIVATE
+        private = among(self.command, self.capabilities.private)
         m.d.comb += [
             memory.begins.eq(self.begins),
             memory.command.eq(self.command),
@@ -265,8 +250,9 @@ class Sequencer(wiring.Component):
                         self._dispatch(m)
                 else:
                     self._dispatch(m)
+            control = self._step_control()
             for kinds in self.step_kinds:
-                kinds.states(m, self)
+                kinds.states(m, control)
             if self.proof is not None:
                 with m.State("FAULT"):
                     self._wipe_after_fault(m)
@@ -283,6 +269,40 @@ class Sequencer(wiring.Component):
                         m.d.comb += self.done.eq(0)
                         self.end(m, Error.FAULT)
         return m
+
+    def _step_control(self) -> StepControl:
+        """What the kinds of steps are given of all this."""
+        drawing = ("draws", "drawn", "drawn_bit") if self.program.blinds_exponents else ()
+        sharing = ("other_at_fault", "other_busy") if self.program.shares_check else ()
+        flags = ("borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
+        return StepControl(
+            step=self.step,
+            forward=self.forward,
+            jump=self.jump,
+            next_bit=self.next_bit,
+            proceed=self.proceed,
+            end=self.end,
+            scanner=self.scanner,
+            exponent_read=self.exponent_read,
+            counter=self.counter,
+            proof=self.proof,
+            multiplier=MultiplierSignals(
+                done=self.multiplied, discards=self.discards, written=self.written
+            ),
+            linear=LinearSignals(
+                start=self.linear,
+                done=self.linear_done,
+                flags={name: getattr(self, name) for name in flags},
+                length_error=self.lengths_allowed.error,
+                **{name: getattr(self, name) for name in drawing},
+            ),
+            other=OtherLaneSignals(
+                at_barrier=self.at_barrier,
+                other_at_barrier=self.other_at_barrier,
+                other_ends=self.other_ends,
+                **{name: getattr(self, name) for name in sharing},
+            ),
+        )
 
     def _wipe_after_fault(self, m: Module) -> None:
         """Wipe the memory; of two lanes, when the other one is here, too, and both."""
@@ -371,7 +391,7 @@ class Sequencer(wiring.Component):
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
         if self.proof is not None:
             m.submodules.proof = proof = self.proof
-            private = self.command == Command.RSA_PRIVATE
+            private = among(self.command, self.capabilities.private)
             m.d.comb += [
                 proof.begins.eq(self.begins),
                 proof.private.eq(private),
@@ -412,7 +432,7 @@ class Sequencer(wiring.Component):
         with m.Switch(self.command):
             with m.Case(*self.program.entries):
                 pass
-            with m.Case(Command.WIPE):
+            with m.Case(*self.capabilities.wipes):
                 m.d.comb += self.clear.eq(1)
                 m.next = "WIPE"
             with m.Default():
@@ -472,14 +492,9 @@ class Sequencer(wiring.Component):
             last_count=Const(0) if counter is None else counter.last,
             last_blinding_bit=Const(0) if blinding is None else blinding.last,
             context_is_q=Const(0) if self.current is None else self.current.is_q,
-            private=self.command == Command.RSA_PRIVATE,
-            modmul=self.command == Command.MODMUL,
+            private=among(self.command, self.capabilities.private),
+            product=among(self.command, self.capabilities.products),
         )
-
-    @property
-    def length_error(self) -> Signal:
-        """The error of the lengths of the step under way."""
-        return self.lengths_allowed.error
 
     def end(self, m: Module, error: Error | Signal) -> None:
         """End the operation with an error; with FAULT the memory is wiped before."""

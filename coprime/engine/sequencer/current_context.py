@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.program.operands import Command, Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Step
 
 __all__ = ["CurrentContext", "CurrentContextModel"]
@@ -87,8 +87,8 @@ class CurrentContext(wiring.Component):
 class CurrentContextModel:
     """The same on steps."""
 
-    def __init__(self, primes: Sequence[Context], command: Command):
-        self.current = primes[0] if command is Command.RSA_PRIVATE else Context.WHOLE
+    def __init__(self, primes: Sequence[Context], *, private: bool):
+        self.current = primes[0] if private else Context.WHOLE
 
     @property
     def is_q(self) -> int:

@@ -52,7 +52,7 @@ class WindowStart(wiring.Component):
     def __init__(self, program: Program, capabilities: Capabilities):
         self.width = capabilities.digit_width
         self.headroom = capabilities.headroom
-        self.window_bits = program.window_bits
+        self.window_bits = max(program.window_bits, 1)
         self.evenly = divides_evenly(self.width)
         super().__init__(
             {
@@ -295,7 +295,7 @@ class ScannerModel:
         elif step.kind is StepKind.SCAN_WINDOWS:
             highest = length - 1 + longer
             if divides_evenly(width):
-                highest |= self.program.window_bits - 1
+                highest |= max(self.program.window_bits, 1) - 1
             self.place, self.last = highest, 0
         else:
             digits = self.capabilities.digits(length) + longer // width

@@ -8,11 +8,12 @@ from amaranth.hdl import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Context, Length
+from coprime.program.operands import Context, Length
 from coprime.program.steps import exponent_blinding_bits
 
-from ..contract import COMMAND_BITS, ERROR_BITS, Capabilities, Error, PerLength
+from ..contract import ERROR_BITS, Capabilities, Command, Error, PerLength
 
 __all__ = ["LengthCheck", "length_error"]
 
@@ -51,12 +52,12 @@ class LengthRules:
         if self.program.blinds_exponents:  # a blinded exponent is no longer than the modulus
             longest = digits + exponent_blinding_bits(own.digit_width) // own.digit_width
             yield (whole == 0) & (longest > counts.modulus), Error.LENGTH_OVER
-        power = (command == Command.MODEXP) | (command == Command.RSA_PUBLIC)
+        power = among(command, own.powers)
         yield power & (counts.exponent == 0), Error.EXPONENT_LENGTH
         yield power & (counts.exponent > own.max_digits), Error.LENGTH_OVER
         if self.program.checks:
             unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
-            yield (command == Command.RSA_PRIVATE) & unfit, Error.EXPONENT_LENGTH
+            yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH
 
 
 class LengthCheck(wiring.Component):
@@ -72,7 +73,7 @@ class LengthCheck(wiring.Component):
         self.rules = LengthRules(program, capabilities)
         super().__init__(
             {
-                "command": In(COMMAND_BITS),
+                "command": In(capabilities.command_bits),
                 "modulus": In(Context),
                 "inner_digits": In(capabilities.count_bits),
                 "counts": In(PerLength(capabilities.count_bits)),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import randbits
-from typing import TYPE_CHECKING
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -15,12 +14,10 @@ from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 from ..contract import Capabilities, Error
 from ..linear import LinearOperation, LinearUnit
 from ..random_digit import RandomDigit
+from .lane_model import LaneModel
 from .length_check import length_error
 from .next_rules import AFTER_ANY_STEP, RULES
-
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-    from .control import Sequencer
+from .step_control import StepControl
 
 __all__ = ["LINEAR_OPERATIONS", "BlindingBits", "LinearSteps"]
 
@@ -161,24 +158,24 @@ class LinearSteps:
             if each[2] is not Error.MODULUS_EVEN or self.capabilities.montgomery
         )
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the states to a state machine."""
-        step = control.step
+        step, unit = control.step, control.linear
         with m.State("LINEAR_START"):
-            m.d.comb += control.linear.eq(1)
+            m.d.comb += unit.start.eq(1)
             m.next = "LINEAR"
-            refused = control.length_error != Error.NONE
+            refused = unit.length_error != Error.NONE
             with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
-                m.d.comb += control.linear.eq(0)
-                control.end(m, control.length_error)
-            if StepKind.ADD_IF_DRAWN in self.kinds:
-                first_of_digit = control.drawn_bit == 0
+                m.d.comb += unit.start.eq(0)
+                control.end(m, unit.length_error)
+            if unit.draws is not None and unit.drawn is not None and unit.drawn_bit is not None:
+                first_of_digit = unit.drawn_bit == 0
                 draws = (step.kind == StepKind.ADD_IF_DRAWN) & first_of_digit
-                m.d.comb += control.draws.eq(draws)
-                with m.If(control.draws & ~control.drawn):
-                    m.d.comb += control.linear.eq(0)
+                m.d.comb += unit.draws.eq(draws)
+                with m.If(unit.draws & ~unit.drawn):
+                    m.d.comb += unit.start.eq(0)
                     m.next = "LINEAR_START"
-        with m.State("LINEAR"), m.If(control.linear_done):
+        with m.State("LINEAR"), m.If(unit.done):
             m.next = "JUDGE"
         with m.State("JUDGE"):
             m.next = "FETCH"
@@ -191,7 +188,7 @@ class LinearSteps:
             branch = m.If
             for kind in (kind for kind in _LINEAR_STEPS if kind in self.kinds):
                 for flag, bad, error in self._errors(kind):
-                    found = getattr(control, flag)
+                    found = unit.flags[flag]
                     with branch((step.kind == kind) & (found if bad else ~found)):
                         control.end(m, error)
                     branch = m.Elif
@@ -202,7 +199,7 @@ class LinearSteps:
                         control.proof.zero.eq(step.kind == StepKind.CHECK_ZERO),
                     ]
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
         kind, own = step.kind, self.capabilities
         if kind is StepKind.CHECK_MODULUS:

@@ -1,7 +1,6 @@
 """Steps of the multiplier: MULTIPLY and PREPARE."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from amaranth.hdl import Module
 
@@ -10,11 +9,9 @@ from coprime.program.operands import Context, Mode, Scratch
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities
+from .lane_model import LaneModel
 from .next_rules import RULES
-
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-    from .control import Sequencer
+from .step_control import StepControl
 
 __all__ = ["MultiplySteps"]
 
@@ -36,16 +33,16 @@ class MultiplySteps:
         """The kinds that occur."""
         return self.program.kinds & {StepKind.MULTIPLY, StepKind.PREPARE}
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
-        with m.State("MULTIPLY"), m.If(control.multiplied):
+        with m.State("MULTIPLY"), m.If(control.multiplier.done):
             m.next = "FETCH"
-            m.d.comb += control.written.eq(~control.discards)
+            m.d.comb += control.multiplier.written.eq(~control.multiplier.discards)
             control.proceed(m, RULES)
             with m.If(control.next_bit & control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
         multiplication, digits = lane.multiplication, lane.digits(step.modulus)
         together = {"together": True} if lane.together else {}

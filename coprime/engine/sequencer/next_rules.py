@@ -30,8 +30,8 @@ class Conditions:
     last_blinding_bit: Any = 0
     context_is_q: Any = 0
     private: Any = 0
-    modmul: Any = 0
-    """The command is RSA_PRIVATE, or MODMUL."""
+    product: Any = 0
+    """The operation is private, or a product and no more."""
 
 
 class Effect(enum.Enum):
@@ -77,7 +77,7 @@ AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
     Next.JUMP: lambda c: Way(jump=1),
     Next.OTHER_PRIME: lambda c: _plain(c.context_is_q, Effect.SWAP_PRIMES),
     Next.JUMP_UNLESS_PRIVATE: lambda c: _plain(~c.private),
-    Next.JUMP_IF_MODMUL: lambda c: _plain(c.modmul),
+    Next.JUMP_IF_PRODUCT: lambda c: _plain(c.product),
     Next.BARRIER: lambda c: Way(),
     Next.EACH_BLINDING_BIT: lambda c: _plain(~c.last_blinding_bit, Effect.NEXT_BLINDING_BIT),
 }

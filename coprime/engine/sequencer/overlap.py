@@ -1,15 +1,18 @@
 """When products that overlap begin and end: the twin of `RingLane` and the multiplier's phases."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.operands import Context, Reference
 from coprime.program.steps import Step
 
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-
 __all__ = ["OverlapModel"]
+
+
+class Clock(Protocol):
+    """Something that counts cycles."""
+
+    cycles: int
 
 
 class OverlapModel:
@@ -20,10 +23,9 @@ class OverlapModel:
     idle : the first cycle in which nothing is under way
     """
 
-    def __init__(self, lane: "LaneModel"):
-        assert isinstance(lane.multiplication, RingMultiplication)
+    def __init__(self, lane: Clock, multiplication: RingMultiplication):
         self.lane = lane
-        self.multiplication = lane.multiplication
+        self.multiplication = multiplication
         self.idle = 0
         self._closes = -1
         """The last cycle of the last product's steps."""

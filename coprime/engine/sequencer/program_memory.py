@@ -10,10 +10,8 @@ from amaranth.utils import bits_for
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.program.assembler import Program
-from coprime.program.operands import Command, Reference
+from coprime.program.operands import Reference
 from coprime.program.steps import Next, Step
-
-from ..contract import COMMAND_BITS
 
 __all__ = ["ProgramCounter", "ProgramMemory"]
 
@@ -46,6 +44,8 @@ class ProgramMemory(wiring.Component):
     program : Program
     numbers : mapping of Reference to int
         What the fields `x`, `y` and `destination` have for an operand.
+    command_bits : int
+        Width of a command's code.
     target : Target
         With XC7 the table is of explicit LUTs.
 
@@ -57,7 +57,13 @@ class ProgramMemory(wiring.Component):
     fetched : the step at the address
     """
 
-    def __init__(self, program: Program, numbers: Mapping[Reference, int], target: Target):
+    def __init__(
+        self,
+        program: Program,
+        numbers: Mapping[Reference, int],
+        command_bits: int,
+        target: Target,
+    ):
         self.program = program
         self.numbers = numbers
         self.target_cells = target
@@ -65,7 +71,7 @@ class ProgramMemory(wiring.Component):
         super().__init__(
             {
                 "begins": In(1),
-                "command": In(COMMAND_BITS),
+                "command": In(command_bits),
                 "jump": In(1),
                 "target": In(self.layout["target"].shape),
                 "forward": In(1),
@@ -107,7 +113,7 @@ class ProgramMemory(wiring.Component):
 class ProgramCounter:
     """What the program memory does, on integers: the address of the step, 0 at the end."""
 
-    def __init__(self, program: Program, command: Command):
+    def __init__(self, program: Program, command: int):
         self.program = program
         self.address = program.entries[command]
 

@@ -36,7 +36,12 @@ class Rotation(wiring.Component):
     def __init__(self, numbers: Mapping[Reference, int], *, three: bool):
         self.numbers = numbers
         self.places = (
-            {one: Signal(2, init=one - Scratch.ACCUMULATOR, name=one.name.lower()) for one in TRIO}
+            {
+                one: Signal(
+                    2, init=numbers[one] - numbers[Scratch.ACCUMULATOR], name=one.name.lower()
+                )
+                for one in TRIO
+            }
             if three
             else None
         )

@@ -1,64 +1,19 @@
-"""Steps that read the exponent: scans, and the counter that a short exponent is loaded into."""
+"""Steps that read the exponent: scans, and those that depend on its bit."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Module
 
 from coprime.multipliers.contract import READ_LATENCY
 from coprime.program.assembler import Program
 from coprime.program.steps import COUNTER_BITS, Step, StepKind
 
 from ..contract import Capabilities, Error
+from .lane_model import LaneModel
 from .next_rules import RULES
+from .step_control import StepControl
 
-if TYPE_CHECKING:
-    from ..prediction import LaneModel
-    from .control import Sequencer
-
-__all__ = ["BranchSteps", "Counter", "PassSteps", "ScanSteps"]
-
-
-class Counter(wiring.Component):
-    """An exponent that is counted down.
-
-    Members
-    -------
-    busy : else it is 0: the exponent may be secret
-    begin : becomes 0
-    shift, bit : the exponent's next lower bit enters
-    over, zero : with that bit it has more than COUNTER_BITS bits; it is zero
-    count : decrements
-    last : it is 1
-    """
-
-    def __init__(self) -> None:
-        ports = ("busy", "begin", "shift", "bit", "count")
-        super().__init__(
-            {**dict.fromkeys(ports, In(1)), **dict.fromkeys(("over", "zero", "last"), Out(1))}
-        )
-
-    def elaborate(self, platform: object) -> Module:
-        """One register."""
-        m = Module()
-        counter = Signal(COUNTER_BITS, reset_less=True)
-        shifted = Cat(self.bit, counter)
-        m.d.comb += [
-            self.over.eq(shifted[-1]),
-            self.zero.eq(~shifted.any()),
-            self.last.eq(counter == 1),
-        ]
-        with m.If(~self.busy):
-            m.d.sync += counter.eq(0)
-        with m.If(self.count):
-            m.d.sync += counter.eq(counter - 1)
-        with m.If(self.begin):
-            m.d.sync += counter.eq(0)
-        with m.If(self.shift):
-            m.d.sync += counter.eq(shifted)
-        return m
+__all__ = ["BranchSteps", "PassSteps", "ScanSteps"]
 
 
 @dataclass(eq=False)
@@ -86,7 +41,7 @@ class ScanSteps:
         """The kinds that occur."""
         return self.program.kinds & (self._FINDS | self._STARTS | {StepKind.LOAD_COUNTER})
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the states to a state machine."""
         scanner, kind = control.scanner, control.step.kind
         with m.State("SCAN_START"):
@@ -119,7 +74,7 @@ class ScanSteps:
         if StepKind.LOAD_COUNTER in self.kinds:
             self._count(m, control)
 
-    def _find(self, m: Module, control: "Sequencer") -> None:
+    def _find(self, m: Module, control: StepControl) -> None:
         """The highest 1, a cycle for each bit, or two."""
         bit, last_bit = control.scanner.bit, control.scanner.last_bit
         if self.late:
@@ -136,7 +91,7 @@ class ScanSteps:
                 with m.Else():
                     m.next = "AWAIT_BIT"
 
-    def _count(self, m: Module, control: "Sequencer") -> None:
+    def _count(self, m: Module, control: StepControl) -> None:
         """Every bit into the counter, a cycle for each."""
         counter, last_bit = control.counter, control.scanner.last_bit
         assert counter is not None
@@ -151,7 +106,7 @@ class ScanSteps:
             with m.Elif(control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
         scanner = lane.scanner
         lane.cycles += scanner.begin(step)
@@ -181,14 +136,14 @@ class BranchSteps:
     first_state = "BRANCH"
     kinds = frozenset({StepKind.BRANCH})
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
         with m.State("BRANCH"):
             bit = control.scanner.bit
             m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit)]
             m.next = "FETCH"
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
         lane.cycles += 1
         bit = lane.scanner.bit(step)
@@ -201,7 +156,7 @@ class PassSteps:
     first_state = "PASS"
     kinds = frozenset({StepKind.PASS})
 
-    def states(self, m: Module, control: "Sequencer") -> None:
+    def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
         with m.State("PASS"):
             m.next = "FETCH"
@@ -209,7 +164,7 @@ class PassSteps:
             with m.If(control.next_bit & control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
 
-    def run(self, lane: "LaneModel", step: Step) -> None:
+    def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
         lane.cycles += 1
         lane.proceed(step)

@@ -25,6 +25,7 @@ __all__ = [
     "Numbers",
     "expect_identity",
     "numbers_of",
+    "title_of",
 ]
 
 SIZES = (512, 384, 256, 192, 128, 96, 64)
@@ -41,8 +42,8 @@ TOO_LONG = 0xFFFF
 """A length over every maximum."""
 _NOT_AFTER_RESET = ("TIME",)
 """What changes by itself."""
-UNKNOWN = 7
-"""A code that is no command."""
+UNKNOWN = 33
+"""A code that is no command, though its lower bits are."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,53 @@ class Numbers:
     def y(self) -> int:
         """A second factor."""
         return random.Random(2).randrange(self.n)
+
+    @property
+    def product(self) -> Command:
+        """A command without an exponent, for what is the same with every command."""
+        return self.own.products[0]
+
+    @property
+    def power(self) -> Command:
+        """A command with an exponent."""
+        return self.own.powers[0]
+
+    @property
+    def public(self) -> Command:
+        """The command that STATUS starts, which takes a public key."""
+        return self.own.public[0]
+
+    @property
+    def others(self) -> list[Command]:
+        """All other commands that are given numbers."""
+        known = {self.product, self.power, self.public, *self.own.private}
+        return sorted(self.own.required.keys() - known)
+
+    def operation(self, command: Command) -> tuple[list[tuple[Operand, int, int]], int]:
+        """Operands of a command that is given numbers, but for X, with bits and values; its result.
+
+        X and the first exponent are `x` and `e`. What belongs to the modulus is left out.
+        """
+        operation, generator = command.operation, random.Random(3)
+        given: dict[str, int] = {}
+        packed: dict[Operand, tuple[int, int]] = {}
+        for one in operation.inputs:
+            if one.is_modulus:
+                value = self.n
+            elif one.operand is Operand.X:
+                value = self.x
+            elif one.is_exponent:
+                value = self.e if not one.offset else generator.randrange(self.e + 1)
+            else:
+                value = self.y
+            given[one.name] = value
+            if not one.is_modulus and one.operand is not Operand.X:
+                bits = one.stride * max(1, self.e.bit_length()) if one.is_exponent else self.bits
+                before = packed.get(one.operand, (bits, 0))[1]
+                packed[one.operand] = bits, before | one.spread(value)
+        assert operation.result is not None
+        operands = [(operand, *bits_and_value) for operand, bits_and_value in packed.items()]
+        return operands, operation.result(**given)
 
     def modulus_operands(self, n: int | None = None) -> list[tuple[Operand, int, int]]:
         """What belongs to the modulus, or to another one of its length: with bits and values."""
@@ -120,17 +168,22 @@ def numbers_of(own: Description) -> Numbers:
     if engine.fixed_modulus is not None:
         return Numbers(engine, engine.fixed_modulus, None)
     for bits in SIZES:
-        if Command.RSA_PRIVATE not in engine.required or bits > engine.max_length:
+        if not engine.private or bits > engine.max_length:
             continue
         key = keys.generate(bits, seed=1)
         operands, lengths = private_operation(engine, key)
         if max(lengths[Length.P], lengths[Length.Q]) > engine.max_prime_length:
             continue
-        done = design.predict(Command.RSA_PRIVATE, {**operands, Operand.X: 2}, lengths)
+        done = design.predict(engine.private[0], {**operands, Operand.X: 2}, lengths)
         if done.error is Error.NONE and (done.cycles <= MOST_CYCLES or bits == SIZES[-1]):
             return Numbers(engine, key.n, key)
     bits = min(engine.max_length, 64)
     return Numbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
+
+
+def title_of(command: Command) -> str:
+    """What a check of the command's result prints, in ASCII."""
+    return f"{command.name}: {command.operation.formula.replace('·', '*')}"
 
 
 def expect_identity(own: Description, do: Script, enable: Register) -> None:
@@ -203,19 +256,19 @@ class AcceleratorChecks:
         do.section("Commands and accesses that are refused")
         do.call("run", UNKNOWN)
         do.expect_error("UNSUPPORTED: a code that is no command", Error.UNSUPPORTED)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_error("LENGTH_ZERO: the modulus has no length", Error.LENGTH_ZERO)
         do.write(registers.KEY_OPERAND, "OPERAND_M")
         do.expect_error("LENGTH_ZERO: neither has an operand", refusal=Error.LENGTH_ZERO)
         do.write(registers.MODULUS_LENGTH, TOO_LONG)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_error("LENGTH_OVER: the modulus is too long", Error.LENGTH_OVER)
         do.write(registers.KEY_OPERAND, "OPERAND_M")
         do.expect_error("LENGTH_OVER: and cannot be loaded", refusal=Error.LENGTH_OVER)
         do.write(registers.MODULUS_LENGTH, bits)
-        do.run(Command.MODEXP)
+        do.run(self.numbers.power)
         do.expect_error("EXPONENT_LENGTH: the exponent has no length", Error.EXPONENT_LENGTH)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_error("OPERAND_MISSING: nothing is loaded", Error.OPERAND_MISSING)
         do.write(registers.KEY_OPERAND, "OPERAND_X")
         do.expect_error("ADDRESS: X comes by the input buffer", refusal=Error.ADDRESS)
@@ -240,10 +293,10 @@ class AcceleratorChecks:
         do.load(Operand.Y, bits, y)
         do.expect_error("all operands are loaded")
         do.give(x, bits)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_result("MODMUL: x * y mod m", x * y % n, bits)
         do.give(x - 1, bits)
-        self._start_and_disturb(Command.MODEXP)
+        self._start_and_disturb(numbers.power)
         do.expect_word("STATUS after the command", registers.STATUS, 0)
         do.expect_error("BUSY: refused while a command runs", refusal=Error.BUSY)
         do.expect_result("MODEXP: x^e mod m, in spite of it", pow(x - 1, e, n), bits)
@@ -252,15 +305,32 @@ class AcceleratorChecks:
         do.call("await_end")
         do.expect_result("RSA_PUBLIC, by STATUS: x^e mod m", pow(x, e, n), bits)
         do.write(registers.INPUT_LENGTH, TOO_LONG)
-        do.run(Command.RSA_PUBLIC)
+        do.run(self.numbers.public)
         do.expect_error("INPUT_CLIPPED: the input is too long", refusal=Error.INPUT_CLIPPED)
         do.expect_result("... and RSA_PUBLIC still right", pow(x, e, n), bits)
+        for command in numbers.others:
+            self._operation(command)
+
+    def _operation(self, command: Command) -> None:
+        """An operation that no other check has, with all its operands but the modulus's."""
+        do, numbers = self.script, self.numbers
+        operands, result = numbers.operation(command)
+        for operand, bits, _ in operands:
+            do.write(LENGTH_REGISTERS[operand.length], bits)
+        do.load_all(numbers.modulus_operands())
+        do.load_all(operands)
+        do.give(numbers.x, numbers.bits)
+        do.run(command)
+        do.expect_result(title_of(command), result, numbers.bits)
+        do.write(registers.EXPONENT_LENGTH, max(1, numbers.e.bit_length()))
+        do.load(Operand.E, max(1, numbers.e.bit_length()), numbers.e)
+        do.load(Operand.Y, numbers.bits, numbers.y)
 
     def _start_and_disturb(self, command: Command) -> None:
         """While a command runs nothing can be read, nor started, nor written; wait for its end."""
         do = self.script
         do.write(registers.COMMAND, f"COMMAND_{command.name}")
-        do.write(registers.COMMAND, f"COMMAND_{Command.WIPE.name}")
+        do.write(registers.COMMAND, "COMMAND_WIPE")
         do.expect_word(
             "STATUS while a command runs", registers.STATUS, registers.STATUS["BUSY"].mask
         )
@@ -271,17 +341,17 @@ class AcceleratorChecks:
         n, bits = numbers.n, numbers.bits
         do.section("Operands that are refused")
         do.give(n, bits)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_error("OPERAND_RANGE: x is the modulus", Error.OPERAND_RANGE)
         do.expect_no_result("... and no result can be read", bits)
         do.give(0, bits)
         for modulus, error, title in numbers.wrong_moduli():
             do.load(Operand.M, bits, modulus)
-            do.run(Command.MODMUL)
+            do.run(self.numbers.product)
             do.expect_error(f"{error.name}: {title}", error)
         do.load(Operand.M, bits, n)
         do.give(numbers.x, bits)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_result("MODMUL after these errors", numbers.x * numbers.y % n, bits)
 
     def _private(self, key: keys.RsaPrivateKey) -> None:
@@ -302,7 +372,7 @@ class AcceleratorChecks:
             do.load(Operand.E, lengths[Length.EXPONENT], key.e - 2)
             do.load_all(one for one in operands if one[0] is Operand.M_POWER)
             do.give(x, bits)
-            do.run(Command.RSA_PRIVATE)
+            do.run(*self.engine.private)
             do.expect_error("FAULT: the exponents do not belong together", Error.FAULT)
             do.expect_no_result("... and no result can be read", bits)
 
@@ -314,12 +384,12 @@ class AcceleratorChecks:
         do.load_all(numbers.modulus_operands())
         do.load(Operand.Y, numbers.bits, numbers.y)
         do.give(numbers.x, numbers.bits)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_result("MODMUL before WIPE", numbers.x * numbers.y % numbers.n, numbers.bits)
-        do.run(Command.WIPE)
+        do.run(*self.engine.wipes)
         do.expect_error("WIPE ends without an error")
         do.expect_no_result("... and no result can be read", numbers.bits)
-        do.run(Command.MODMUL)
+        do.run(self.numbers.product)
         do.expect_error("OPERAND_MISSING: everything is forgotten", Error.OPERAND_MISSING)
 
     def _reset(self) -> None:

@@ -1,4 +1,4 @@
-  task load(input [4:0] operand, input integer bits, input [LONGEST-1:0] wide);
+  task load(input [5:0] operand, input integer bits, input [LONGEST-1:0] wide);
     begin
       write(REG_KEY_OPERAND, operand);
       write_number(REG_KEY_WINDOW, 4, (bits + 31) / 32, wide);
@@ -24,7 +24,7 @@
     end
   endtask
 
-  task run(input [2:0] command);
+  task run(input [5:0] command);
     begin
       write(REG_COMMAND, command);
       await_end;

@@ -2,10 +2,10 @@
 
 from coprime.bus import cluster_registers as registers
 from coprime.bus.register_classes import Register
-from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.contract import Error, Length, Operand
 
 from ..description import Description
-from .accelerator import TOO_LONG, UNKNOWN, expect_identity, numbers_of
+from .accelerator import TOO_LONG, UNKNOWN, expect_identity, numbers_of, title_of
 from .script import Script
 
 __all__ = ["ClusterChecks"]
@@ -69,19 +69,19 @@ class ClusterChecks:
         do.section("Commands and accesses that are refused")
         self._start(UNKNOWN)
         self._completion("UNSUPPORTED: a code that is no command", Error.UNSUPPORTED)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("LENGTH_ZERO: the modulus has no length", Error.LENGTH_ZERO)
         do.write(registers.KEY_OPERAND, "OPERAND_M")
         self._refusal("LENGTH_ZERO: neither has an operand", Error.LENGTH_ZERO)
         do.write(registers.MODULUS_LENGTH, TOO_LONG)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("LENGTH_OVER: the modulus is too long", Error.LENGTH_OVER)
         do.write(registers.KEY_OPERAND, "OPERAND_M")
         self._refusal("LENGTH_OVER: and cannot be loaded", Error.LENGTH_OVER)
         do.write(registers.MODULUS_LENGTH, bits)
-        self._start(Command.MODEXP)
+        self._start(self.numbers.power)
         self._completion("EXPONENT_LENGTH: the exponent has no length", Error.EXPONENT_LENGTH)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("OPERAND_MISSING: nothing is loaded", Error.OPERAND_MISSING)
         do.write(registers.CORE, self.last + 1)
         self._refusal("ADDRESS: there is no such core", Error.ADDRESS)
@@ -111,27 +111,37 @@ class ClusterChecks:
             self._load(core)
             self._load_x(x)
         self._refusal("all operands are loaded", Error.NONE)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("MODMUL on the last core: x * y mod m", core=self.last, result=x * y % n)
         do.write(registers.CORE, 0)
         if not self.last:
             self._load_x(x)
-        self._start(Command.MODEXP)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.power)
+        self._start(self.numbers.product)
         do.expect_word("CORE while a command runs", registers.CORE, 1 << 31)
         self._completion("MODEXP on core 0: x^e mod m", result=pow(x, e, n))
         self._refusal("BUSY: refused while a command runs", Error.BUSY)
         do.expect_word("no completion is left", registers.COMPLETION, 0)
         do.call("check", '"irq is 0 again"', "irq === 1'b0")
         self._load_x(x)
-        self._start(Command.RSA_PUBLIC)
+        self._start(self.numbers.public)
         self._completion("RSA_PUBLIC: x^e mod m", result=pow(x, e, n))
+        for command in numbers.others:
+            operands, result = numbers.operation(command)
+            for operand, bits, _ in operands:
+                do.write(_LENGTH_REGISTERS[operand.length], bits)
+            do.load_all(numbers.modulus_operands())
+            do.load_all(operands)
+            self._load_x(x)
+            self._start(command)
+            self._completion(title_of(command), result=result)
+            self._load(0)
 
     def _cancel(self) -> None:
         do = self.script
         do.section("CANCEL")
         self._load_x(self.numbers.x)
-        self._start(Command.MODEXP)
+        self._start(self.numbers.power)
         do.write(registers.CANCEL, 0)
         self._completion("CANCELLED: a command is cancelled", Error.CANCELLED)
 
@@ -141,16 +151,16 @@ class ClusterChecks:
         do.section("Operands that are refused")
         self._load(0)
         self._load_x(n)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("OPERAND_RANGE: x is the modulus", Error.OPERAND_RANGE)
         for modulus, error, title in numbers.wrong_moduli():
             do.load(Operand.M, bits, modulus)
             self._load_x(0)
-            self._start(Command.MODMUL)
+            self._start(self.numbers.product)
             self._completion(f"{error.name}: {title}", error)
         do.load(Operand.M, bits, n)
         self._load_x(numbers.x)
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("MODMUL after these errors", result=numbers.x * numbers.y % n)
 
     def _private(self) -> None:
@@ -165,13 +175,13 @@ class ClusterChecks:
         x = pow(numbers.x, key.e, key.n)
         self._load_x(x)
         self._refusal("the key is loaded", Error.NONE)
-        self._start(Command.RSA_PRIVATE)
+        self._start(*self.numbers.own.private)
         self._completion("RSA_PRIVATE: x^d mod n", result=pow(x, key.d, key.n))
         if numbers.own.checked:
             do.load(Operand.E, lengths[Length.EXPONENT], key.e - 2)
             do.load_all(one for one in operands if one[0] is Operand.M_POWER)
             self._load_x(x)
-            self._start(Command.RSA_PRIVATE)
+            self._start(*self.numbers.own.private)
             self._completion("FAULT: the exponents do not belong together", Error.FAULT)
 
     def _wipe(self) -> None:
@@ -179,13 +189,13 @@ class ClusterChecks:
         do.section("WIPE and reset")
         self._load(0)
         self._load_x(self.numbers.x)
-        self._start(Command.WIPE)
+        self._start(*self.numbers.own.wipes)
         self._completion("WIPE ends without an error or a result")
-        self._start(Command.MODMUL)
+        self._start(self.numbers.product)
         self._completion("OPERAND_MISSING: everything is forgotten", Error.OPERAND_MISSING)
         self._load(0)
         self._load_x(self.numbers.x)
-        self._start(Command.MODEXP)
+        self._start(self.numbers.power)
         do.call("reset")
         do.expect_word("CORE after reset", registers.CORE, 0)
         do.expect_word("no completion after reset", registers.COMPLETION, 0)

@@ -1,4 +1,4 @@
-  task load(input [4:0] operand, input integer bits, input [LONGEST-1:0] wide);
+  task load(input [5:0] operand, input integer bits, input [LONGEST-1:0] wide);
     begin
       write(REG_KEY_OPERAND, operand);
       write_number(REG_KEY_DATA, 0, (bits + 31) / 32, wide);

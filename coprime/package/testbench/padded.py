@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.padding import AsymmetricPadding
 
 from coprime.bus import registers
-from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.contract import Error, Length, Operand
 from coprime.engine.precomputation import private_operation
 from coprime.model.padding import bytes_of
 from coprime.padding.scheme import Padding, Scheme
@@ -186,13 +186,14 @@ class PaddingChecks:
 
     def _is_quick(self, key: keys.RsaPrivateKey) -> bool:
         """Whether the engine holds the key, and its private operation takes few cycles."""
-        if Command.RSA_PRIVATE not in self.engine.required:
+        if not self.engine.private:
             return False
         operands, lengths = private_operation(self.engine, key)
         if max(lengths[Length.P], lengths[Length.Q]) > self.engine.max_prime_length:
             return False
         design = self.own.core.design
-        done = design.predict(Command.RSA_PRIVATE, {**operands, Operand.X: 2}, lengths)
+        (private,) = self.engine.private
+        done = design.predict(private, {**operands, Operand.X: 2}, lengths)
         return done.error is Error.NONE and done.cycles <= _MOST_CYCLES
 
     def _start(self, scheme: int, *, private: bool = False, **fields: int) -> None:

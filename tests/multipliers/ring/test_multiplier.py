@@ -105,8 +105,11 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
 @pytest.mark.parametrize(
     ("word", "D", "latency"),
     [
-        *((3, 9, 4), (8, 7, 6), (8, 8, 4), (8, 7, 7), (24, 11, 5)),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 12, 5), (17, 13, 4))),
+        *((3, 9, 4), (8, 7, 6), (8, 7, 7), (24, 11, 5)),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((8, 8, 4), (4, 12, 5), (17, 13, 4))
+        ),
     ],
 )
 def test_power(word, D, latency, tiles, delay, skewed):
@@ -161,17 +164,11 @@ def test_extreme_operands(shape, tiles, delay, skewed):
         "sparse": (1 << bits) - (1 << bits // 2) - 1,
     }[shape]
     operands = {2: 0, 3: 1, 4: 2 * whole(modulus, word, delay) - 1}
-    products = [
-        Product(x, y, 5 + (x + y) % 3, wait=None) for x, y in pairs_of(operands, repeat=2) if x <= y
-    ]
-    for first in range(0, len(products), 3):
-        some = products[first : first + 3]
-        check(
-            *(tiny_tiles(word, latency, D, tiles, skewed=skewed), modulus, operands, some),
-            inner=D,
-            delay=delay,
-            watch=True,
-        )
+    pairs = [(x, y) for x, y in pairs_of(operands, repeat=2) if x <= y]
+    products = [Product(x, y, 5 + n, wait=None) for n, (x, y) in enumerate(pairs)]
+    some = tiny_tiles(word, latency, D, tiles, skewed=skewed)
+    options = {"inner": D, "delay": delay, "watch": True, "slots": 16}
+    check(some, modulus, operands, products, **options)
 
 
 @SHAPES
@@ -200,7 +197,9 @@ def test_largest_sums(tiles, delay, skewed):
 
 
 @SHAPES
-@pytest.mark.parametrize("latency", [4, 5, 6, 7])
+@pytest.mark.parametrize(
+    "latency", [4, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))]
+)
 @pytest.mark.parametrize("D", [2, 3, 4])
 def test_few_words(D, latency, tiles, delay, skewed):
     """Operands of fewer words than a product can have are shifted, those of squares too."""

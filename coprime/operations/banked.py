@@ -33,7 +33,7 @@ from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import BARRIER, Next, Step, StepKind, linear, multiply, scan, times
+from coprime.program.steps import BARRIER, PASS, Next, Step, StepKind, linear, multiply, scan, times
 
 from .common import (
     REDUCE,
@@ -45,28 +45,41 @@ from .common import (
     prepare,
     reduced,
 )
+from .operation import Machine
 
-__all__ = ["leading_lane", "operations", "second_lane"]
+__all__ = ["move", "on_each_lane", "prepare_banked", "with_primes", "without_operands"]
 
 _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
 
-_PASS = Step(kind=StepKind.PASS, note="")
 _WITHOUT_OPERANDS = (
     *(StepKind.PREPARE, StepKind.SCAN_PUBLIC, StepKind.SCAN_WINDOWS, StepKind.PASS),
 )
 
 _PRIMES, _HALF, _SCAN, _LAST, _CHECK = "primes", "half", "scan", "last", "check"
 _UNBLIND = "unblind"
-_NOT_PRIVATE, _MODMUL = "not_private", "modmul"
+_NOT_PRIVATE, _PRODUCT = "not_private", "product"
 """Labels."""
+
+
+def on_each_lane(machine: Machine) -> list[list[Step]]:
+    """The list of the leading lane, which MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE share."""
+    if machine.lanes == 2:
+        return [leading_lane(machine.multiplication)]
+    return [operations(machine.multiplication, machine.exponentiation.blinding)]
+
+
+def with_primes(machine: Machine) -> list[list[Step]]:
+    """The same, and that of the second lane, which has a part in RSA_PRIVATE only."""
+    second = [second_lane(machine.multiplication)] if machine.lanes == 2 else []
+    return [*on_each_lane(machine), *second]
 
 
 def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) -> list[Step]:
     """MODMUL, MODEXP, RSA_PUBLIC and RSA_PRIVATE, all from the first step on."""
     *half, last = _half(multiplication, blinding)
     *check, compared = _check(multiplication)
-    steps = [
+    return [
         check_modulus(_WHOLE),
         _unless_private(check_below_modulus(Operand.X), _NOT_PRIVATE),
         _for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
@@ -76,7 +89,7 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         replace(_for_each_prime(last, _HALF), destination=Mode.HALF),
         # S_q, below 2Q, as long as M.
         _unless_private(_clear(Scratch.FACTOR), REDUCE),
-        _move(Scratch.FACTOR, Scratch.PART, Context.Q),
+        move(Scratch.FACTOR, Scratch.PART, Context.Q),
         *([] if blinding else [_restore_e()]),
         *_recombine(multiplication),
         *_canonical(),
@@ -86,7 +99,6 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         _give_result(),
         *_not_private(multiplication),
     ]
-    return [_without_operands(step) for step in steps] if blinding else steps
 
 
 def leading_lane(multiplication: Multiplication) -> list[Step]:
@@ -101,8 +113,8 @@ def leading_lane(multiplication: Multiplication) -> list[Step]:
         *half,
         _unless_private(last, REDUCE),
         _meet(_clear(Scratch.FACTOR)),
-        _move(Scratch.FACTOR, Mode.OTHER, Context.Q),
-        _move(Operand.E, Mode.OTHER, _WHOLE),
+        move(Scratch.FACTOR, Mode.OTHER, Context.Q),
+        move(Operand.E, Mode.OTHER, _WHOLE),
         *_recombine(multiplication),
         *_canonical(),
         BARRIER,
@@ -121,7 +133,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
         _keep_e(),
         *_half(multiplication),
         BARRIER,
-        replace(_move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
+        replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
         _meet(_restore_e()),
         *_claim(Mode.OTHER, Mode.OTHER),
         *_check(multiplication),
@@ -129,7 +141,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def _without_operands(step: Step) -> Step:
+def without_operands(step: Step) -> Step:
     """A step that reads no number has M in its place, since X, which it is else, would be read."""
     if step.kind in _WITHOUT_OPERANDS:
         return replace(step, x=Operand.M, y=Operand.M)
@@ -149,15 +161,15 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
     base = Blinding.BASE in blinding
     steps = [
         *(_blind_exponent() if Blinding.EXPONENT in blinding else []),
-        _move(Scratch.FACTOR, Operand.X, _WHOLE),
-        *_prepare(multiplication, _CURRENT),
+        move(Scratch.FACTOR, Operand.X, _WHOLE),
+        *prepare_banked(multiplication, _CURRENT),
         *(_draw_random() if base else []),
         *_enter_one(one),
-        *([_move(_ACC, one, _CURRENT)] if base and overlaps else []),
+        *([move(_ACC, one, _CURRENT)] if base and overlaps else []),
         *(_blind_base() if base else [enter(_CURRENT, _ACC, Scratch.FACTOR)]),
-        _move(Mode.WINDOW, _ACC, _CURRENT),
+        move(Mode.WINDOW, _ACC, _CURRENT),
         _table(_CURRENT, Scratch.T_1 if overlaps else None),
-        *([] if overlaps else [_move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)),
+        *([] if overlaps else [move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)),
         replace(windows_of_exponent, label=_SCAN),
         *(_first_window(square.label, base) if overlaps else []),
         replace(square, even_exponent=base),
@@ -172,7 +184,7 @@ def _enter_one(place: Scratch) -> list[Step]:
     """1 in Montgomery form: T_0 at once, but into a place of compact's quotient by a MOVE."""
     if place is Scratch.T_0:
         return [enter(_CURRENT, place, Mode.ONE)]
-    return [enter(_CURRENT, _ACC, Mode.ONE), _move(place, _ACC, _CURRENT)]
+    return [enter(_CURRENT, _ACC, Mode.ONE), move(place, _ACC, _CURRENT)]
 
 
 def _first_window(square: str, base: bool) -> list[Step]:
@@ -182,11 +194,11 @@ def _first_window(square: str, base: bool) -> list[Step]:
     """
     end = _UNBLIND if base else _LAST
     bits = Step(kind=StepKind.PASS, modulus=_CURRENT, note="each bit of the highest window")
-    power = replace(_move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
+    power = replace(move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
     return [
         replace(bits, next=Next.IF_WINDOW, even_exponent=base),
         replace(power, next=Next.NEXT_BIT, target=square),
-        jump(_PASS, end),
+        jump(PASS, end),
     ]
 
 
@@ -195,9 +207,9 @@ def _last_entry(one: Scratch) -> list[Step]:
     kept = Scratch.QUOTIENT
     return [
         multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
-        _move(kept, one, _CURRENT),
-        _move(Scratch.T_15, _ACC, _CURRENT),
-        _move(_ACC, kept, _CURRENT),
+        move(kept, one, _CURRENT),
+        move(Scratch.T_15, _ACC, _CURRENT),
+        move(_ACC, kept, _CURRENT),
     ]
 
 
@@ -209,7 +221,7 @@ def _blind_exponent() -> list[Step]:
     )
     return [
         _clear(Scratch.BLINDED),
-        _move(Scratch.BLINDED, Operand.DP, _CURRENT),
+        move(Scratch.BLINDED, Operand.DP, _CURRENT),
         _clear(Scratch.MULTIPLE),
         linear(StepKind.MAKE_EVEN, Scratch.MULTIPLE, Operand.P, Operand.M, _CURRENT, "P - 1"),
         replace(
@@ -233,7 +245,7 @@ def _draw_random() -> list[Step]:
     return [
         linear(StepKind.DRAW, random, random, Operand.M, _CURRENT, "r is drawn"),
         multiply(_ACC, Operand.P_POWER, random, _CURRENT, "... below 2p"),
-        _move(random, _ACC, _CURRENT),
+        move(random, _ACC, _CURRENT),
     ]
 
 
@@ -247,18 +259,18 @@ def _blind_base() -> list[Step]:
         _scan_public(done),
         replace(squares, even_exponent=True),
         multiply(_ACC, _ACC, random, _CURRENT, "C = C * r", next=Next.NEXT_BIT, target=square),
-        replace(_move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
+        replace(move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
         # X enters through a product with what is random, and never alone.
         multiply(_ACC, Operand.P_POWER, Scratch.TERM, _CURRENT, "r^(E - 1), to enter X with"),
         multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "r^(E - 1) * X", outer=_WHOLE),
-        _move(Scratch.UNBLINDING, _ACC, _CURRENT),
+        move(Scratch.UNBLINDING, _ACC, _CURRENT),
         multiply(_ACC, _ACC, random, _CURRENT, "r^E * X"),
     ]
 
 
 def _unblind() -> list[Step]:
     """The power of r^E * X becomes that of X, in a private operation."""
-    kept = replace(_move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT), label=_UNBLIND)
+    kept = replace(move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT), label=_UNBLIND)
     return [
         _unless_private(kept, _LAST),
         multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "C * r^(E - 1) * X"),
@@ -298,7 +310,7 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
         plus_p,
         plus_p,
         linear(StepKind.SUBTRACT, Scratch.TERM, _ACC, Scratch.PART, _P, "S_p - S_q + 2P, below 4P"),
-        *_prepare(multiplication, _WHOLE),
+        *prepare_banked(multiplication, _WHOLE),
         descale(multiplication, weighed),
         linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, _WHOLE, "... + S_q"),
     ]
@@ -316,11 +328,11 @@ def _canonical() -> list[Step]:
 def _claim(s: Reference, x: Reference) -> list[Step]:
     """S, which is to be checked, and X."""
     return [
-        _move(Scratch.SUM, s, _WHOLE),
+        move(Scratch.SUM, s, _WHOLE),
         # From here on a fault may spoil the check, but S is right; before, S, but not the check.
         Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
-        _move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
-        _move(Scratch.FACTOR, x, _WHOLE),
+        move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
+        move(Scratch.FACTOR, x, _WHOLE),
     ]
 
 
@@ -333,7 +345,7 @@ def _check(multiplication: Multiplication) -> list[Step]:
     overlaps = multiplication.overlaps
     first, *compare = (_compare_in_form if overlaps else _compare)(multiplication)
     return [
-        *[replace(step, label=_CHECK) for step in _prepare(multiplication, _CURRENT)],
+        *[replace(step, label=_CHECK) for step in prepare_banked(multiplication, _CURRENT)],
         enter(_CURRENT, Scratch.TERM, Scratch.SUM),
         *([] if overlaps else [enter(_CURRENT, _ACC, Mode.ONE)]),
         _scan_public(done),
@@ -377,10 +389,10 @@ def _compare_in_form(multiplication: Multiplication) -> list[Step]:
 
 def _from_the_highest_one(square: str, done: str) -> list[Step]:
     """C = S for the highest 1, in place of a square of 1 and a product. E has more bits, or not."""
-    highest = replace(_move(_ACC, Scratch.TERM, _CURRENT), note="C = S")
+    highest = replace(move(_ACC, Scratch.TERM, _CURRENT), note="C = S")
     return [
         replace(highest, next=Next.NEXT_BIT, target=square),
-        jump(_PASS, done),
+        jump(PASS, done),
     ]
 
 
@@ -392,21 +404,21 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         Operand.M_POWER,
         _WHOLE,
         "X * R mod M",
-        next=Next.JUMP_IF_MODMUL,
-        target=_MODMUL,
+        next=Next.JUMP_IF_PRODUCT,
+        target=_PRODUCT,
     )
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "C = 1")
     base = Scratch.BASE if multiplication.overlaps else None
     product = multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M, below 3M")
     return [
-        *[replace(step, label=_NOT_PRIVATE) for step in _prepare(multiplication, _WHOLE)],
+        *[replace(step, label=_NOT_PRIVATE) for step in prepare_banked(multiplication, _WHOLE)],
         enters,
-        _move(Mode.WINDOW, _ACC, _WHOLE),
-        *([_move(base, _ACC, _WHOLE)] if base else []),
+        move(Mode.WINDOW, _ACC, _WHOLE),
+        *([move(base, _ACC, _WHOLE)] if base else []),
         _table(_WHOLE, base),
-        _move(_ACC, Operand.M_POWER, _WHOLE),
+        move(_ACC, Operand.M_POWER, _WHOLE),
         *_scan_from(one, multiplication),
-        replace(check_below_modulus(Operand.Y), label=_MODMUL),
+        replace(check_below_modulus(Operand.Y), label=_PRODUCT),
         jump(descale(multiplication, product), REDUCE_BELOW_3M),
     ]
 
@@ -423,15 +435,15 @@ def _scan_public(target: str) -> Step:
 
 
 def _keep_e() -> Step:
-    return _move(Scratch.KEPT_E, Operand.E, _WHOLE)
+    return move(Scratch.KEPT_E, Operand.E, _WHOLE)
 
 
 def _restore_e() -> Step:
-    return _move(Operand.E, Scratch.KEPT_E, _WHOLE)
+    return move(Operand.E, Scratch.KEPT_E, _WHOLE)
 
 
 def _give_result() -> Step:
-    return jump(_move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), "")
+    return jump(move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), "")
 
 
 def _for_each_prime(step: Step, target: str) -> Step:
@@ -446,11 +458,13 @@ def _unless_private(step: Step, target: str) -> Step:
     return replace(step, next=Next.JUMP_UNLESS_PRIVATE, target=target)
 
 
-def _prepare(multiplication: Multiplication, context: Context) -> list[Step]:
+def prepare_banked(multiplication: Multiplication, context: Context) -> list[Step]:
+    """Hand the context's modulus to the multiplier, if that keeps it; the window becomes 1."""
     return [replace(step, destination=Scratch.SCALED) for step in prepare(multiplication, context)]
 
 
-def _move(destination: Reference, x: Reference, modulus: Context) -> Step:
+def move(destination: Reference, x: Reference, modulus: Context) -> Step:
+    """A number of as many digits as the modulus has, from one place to another."""
     note = f"{destination.name} = {x.name}"
     return linear(StepKind.MOVE, destination, x, Operand.M, modulus, note)
 

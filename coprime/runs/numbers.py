@@ -1,15 +1,16 @@
 """What an operation works on: operands as given or from a seed, and the result by Python.
 
-Data and arithmetic only; `runs` simulates and predicts.
+Data and arithmetic only; `execution` simulates and predicts.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
+from coprime.operations.operation import Key
 from coprime.rsa import keys
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "Operands",
     "WorstCaseNumbers",
     "expected_result",
-    "has_exponent",
     "random_lengths",
     "random_operands",
 ]
@@ -68,21 +68,43 @@ PrivateKey = keys.RsaPrivateKey | WorstCaseNumbers
 
 @dataclass(frozen=True)
 class Operands:
-    """What an operation works on: raw integers, or a key and an input; the repr shows no secret."""
+    """What an operation works on: numbers by the names of its inputs, or a key and x.
 
-    x: int = field(repr=False)
-    y: int = field(default=0, repr=False)
-    e: int = field(default=0, repr=False)
-    m: int = 0
+    The repr shows no secret. With a public key there may be numbers, too, in whose place it comes.
+    """
+
+    numbers: Mapping[str, int] = field(repr=False)
     key: PrivateKey | keys.RsaPublicKey | None = None
 
+    @classmethod
+    def of(cls, **numbers: int) -> Self:
+        """Numbers, without a key."""
+        return cls(numbers)
+
     @property
-    def lengths(self) -> Lengths:
-        """Of all of them."""
-        if self.key is None:
-            return Lengths(max(self.x, self.y, self.m).bit_length(), exponent=self.e.bit_length())
-        lengths = self.key.lengths
-        return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
+    def x(self) -> int:
+        """The number that each operation has."""
+        return self.numbers["x"]
+
+    @property
+    def modulus(self) -> int:
+        """The whole modulus: the key's, if there is one."""
+        return self.numbers["m"] if self.key is None else self.key.n
+
+    def with_(self, **numbers: int) -> Self:
+        """The same with other numbers in the place of some."""
+        return replace(self, numbers={**self.numbers, **numbers})
+
+    def lengths(self, command: Command) -> Lengths:
+        """Of all of them, as the operands of a command."""
+        if self.key is not None:
+            lengths = self.key.lengths
+            return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
+        inputs = [(one, self.numbers[one.name].bit_length()) for one in command.operation.inputs]
+        return Lengths(
+            max(bits for one, bits in inputs if not one.is_exponent),
+            exponent=max((one.stride * bits for one, bits in inputs if one.is_exponent), default=0),
+        )
 
     def given_to(
         self,
@@ -90,32 +112,32 @@ class Operands:
         *,
         private: Callable[[PrivateKey, int], Answer],
         public: Callable[[int, int, int], Answer],
-        modexp: Callable[[int, int, int], Answer],
-        modmul: Callable[[int, int, int], Answer],
+        numbers: Callable[[Command, Mapping[str, int]], Answer],
     ) -> Answer:
-        """Call the command's function: private(key, x), public(n, e, x), modexp(x, e, m) or
-        modmul(x, y, m).
+        """Call the command's function: private(key, x), public(n, e, x), or numbers(command, them).
 
-        A key comes before e and m. ValueError for RSA_PRIVATE without a private key.
+        A key comes before e and m. ValueError for a private operation without a private key.
         """
-        if command is Command.RSA_PRIVATE:
+        if command.operation.is_private:
             if not isinstance(self.key, PrivateKey):
-                raise ValueError("RSA_PRIVATE needs a private key")
+                raise ValueError(f"{command.name} needs a private key")
             return private(self.key, self.x)
-        e, m = (self.e, self.m) if self.key is None else (self.key.e, self.key.n)
-        if command is Command.RSA_PUBLIC:
-            return public(m, e, self.x)
-        if command is Command.MODEXP:
-            return modexp(self.x, e, m)
-        return modmul(self.x, self.y, m)
-
-
-def has_exponent(command: Command) -> bool:
-    """Whether the operation's cycles may depend on a secret exponent."""
-    return command in (Command.MODEXP, Command.RSA_PRIVATE)
+        own = dict(self.numbers)
+        if self.key is not None:
+            own |= {"e": self.key.e, "m": self.key.n}
+        if command.operation.key is Key.PUBLIC:
+            return public(own["m"], own["e"], own["x"])
+        return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
 
 
 _PUBLIC_EXPONENT = 65537
+
+
+def _exponent_length(command: Command, bits: int) -> int:
+    """Bits of each random exponent: as many as the modulus has, if none shares its operand."""
+    stride = max((one.stride for one in command.operation.exponents), default=1)
+    public = all(one.public for one in command.operation.exponents)
+    return _PUBLIC_EXPONENT.bit_length() if public else bits // stride
 
 
 def random_lengths(command: Command, bits: int) -> Lengths:
@@ -123,12 +145,15 @@ def random_lengths(command: Command, bits: int) -> Lengths:
 
     Raises ValueError for a length outside 2..65535 bits, under 64 for a key.
     """
-    private = command is Command.RSA_PRIVATE
-    least = keys.MIN_BITS if private else 2
+    operation = command.operation
+    least = keys.MIN_BITS if operation.is_private else 2
     if not least <= bits <= keys.MAX_BITS:
         raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
-    e = bits if command is Command.MODEXP else _PUBLIC_EXPONENT.bit_length()
-    return Lengths(bits, (bits + 1) // 2 if private else 0, 0 if command is Command.MODMUL else e)
+    prime = (bits + 1) // 2 if operation.is_private else 0
+    if operation.is_product:
+        return Lengths(bits, prime, 0)
+    stride = max((one.stride for one in operation.exponents), default=1)
+    return Lengths(bits, prime, stride * _exponent_length(command, bits))
 
 
 def random_operands(
@@ -146,7 +171,7 @@ def random_operands(
 
     Parameters
     ----------
-    command : MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE
+    command : one that has a result
     bits : length of the modulus
     seed : what everything is drawn from
     exponents : one of EXPONENTS; "worst" makes a secret exponent all ones
@@ -158,20 +183,26 @@ def random_operands(
     random_lengths(command, bits)  # checks them
     if modulus is not None and modulus.bit_length() != bits:
         raise ValueError(f"the modulus has {modulus.bit_length()} bits, and not {bits}")
-    generator = random.Random(seed)
-    if command is Command.RSA_PRIVATE:
+    generator, operation = random.Random(seed), command.operation
+    if operation.is_private:
         key = keys.generate(bits, seed=seed)
         x = generator.randrange(key.n)
         if exponents == "random" or checked:
-            return Operands(x, key=key)
-        return Operands(x, key=WorstCaseNumbers.of_length(bits, seed))
+            return Operands({"x": x}, key)
+        return Operands({"x": x}, WorstCaseNumbers.of_length(bits, seed))
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
-    public = command is Command.RSA_PUBLIC
-    e = _PUBLIC_EXPONENT if public else generator.getrandbits(bits) | 1 << (bits - 1)
-    x, y = generator.randrange(m), generator.randrange(m)
-    if exponents == "worst" and has_exponent(command):
-        e = (1 << bits) - 1
-    return Operands(x, y, e, m)
+    numbers = {}
+    length = _exponent_length(command, bits)
+    for one in operation.exponents:
+        drawn = _PUBLIC_EXPONENT if one.public else generator.getrandbits(length)
+        worst = exponents == "worst" and not one.public
+        numbers[one.name] = (1 << length) - 1 if worst else drawn | 1 << (length - 1)
+    if operation.is_product:
+        generator.getrandbits(bits)  # so that a seed has the same factors as a base
+    for one in operation.inputs:
+        if not one.is_exponent:
+            numbers[one.name] = m if one.is_modulus else generator.randrange(m)
+    return Operands(numbers)
 
 
 def expected_result(command: Command, operands: Operands) -> tuple[int, int]:
@@ -181,14 +212,14 @@ def expected_result(command: Command, operands: Operands) -> tuple[int, int]:
         value = key.private(x) if isinstance(key, WorstCaseNumbers) else pow(x, key.d, key.n)
         return value, key.n.bit_length()
 
+    def numbers(command: Command, given: Mapping[str, int]) -> tuple[int, int]:
+        m, result = given["m"], command.operation.result
+        assert result is not None
+        return result(**given) if m else 0, m.bit_length()
+
     return operands.given_to(
         command,
         private=private,
-        public=lambda n, e, x: _power(x, e, n),
-        modexp=_power,
-        modmul=lambda x, y, m: (x * y % m if m else 0, m.bit_length()),
+        public=lambda n, e, x: numbers(command, {"x": x, "e": e, "m": n}),
+        numbers=numbers,
     )
-
-
-def _power(x: int, e: int, m: int) -> tuple[int, int]:
-    return pow(x, e, m) if m else 0, m.bit_length()

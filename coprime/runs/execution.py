@@ -24,7 +24,7 @@ from coprime.engine.design import Design
 from coprime.engine.prediction import Prediction
 from coprime.padding.scheme import Padding
 
-from .operands import Operands, PrivateKey, expected_result
+from .numbers import Operands, PrivateKey, expected_result
 
 __all__ = [
     "ClusterRun",
@@ -148,8 +148,7 @@ def execute(accelerator: Accelerator, command: Command, operands: Operands) -> R
         command,
         private=private,
         public=public,
-        modexp=accelerator.modexp,
-        modmul=accelerator.modmul,
+        numbers=accelerator.operate,
     )
 
 
@@ -239,8 +238,7 @@ def run_cluster(
                 command,
                 private=scheduler.private,
                 public=scheduler.public,
-                modexp=scheduler.modexp,
-                modmul=scheduler.modmul,
+                numbers=scheduler.operate,
             )
             for operands in work
         ]

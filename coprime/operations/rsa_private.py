@@ -14,6 +14,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 
+from . import banked
 from .common import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
@@ -24,14 +25,14 @@ from .common import (
     jump,
     prepare,
 )
+from .operation import Arithmetic, Input, Key, Machine, Operation
 
-__all__ = ["rsa_private"]
+__all__ = ["RSA_PRIVATE"]
 
 
-def rsa_private(
-    multiplication: Multiplication, lanes: int, power: Exponentiation
-) -> list[list[Step]]:
+def rsa_private(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
+    multiplication, power = machine.multiplication, machine.exponentiation
     contexts = (Context.WHOLE, Context.P, Context.Q)
     checks = [
         *map(check_modulus, contexts),
@@ -41,7 +42,7 @@ def rsa_private(
     ]
     p_share = share(multiplication, Context.P, Scratch.BASE, power)
     q_share = share(multiplication, Context.Q, Scratch.PART, power)
-    if lanes == 1:
+    if machine.lanes == 1:
         return [[*checks, *q_share, *p_share, *step_4_add(multiplication, Scratch.PART)]]
     return [
         [*checks, BARRIER, *p_share, BARRIER, *step_4_add(multiplication, Mode.OTHER_PART)],
@@ -100,3 +101,34 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
         linear(StepKind.SUBTRACT, result, part, base, whole, "step 4: P = S_q - (M - S_p)"),
         jump(linear(StepKind.RESTORE, result, result, Operand.M, whole, restored), ""),
     ]
+
+
+def operands(arithmetic: Arithmetic) -> frozenset[Operand]:
+    """X, M, and all that belongs to the primes.
+
+    An engine that is `checked` takes one weight, and the public exponent.
+    """
+    found = {Operand.X, Operand.M}
+    if arithmetic.inverses:
+        found.add(Operand.M_INVERSE)
+    for prime in (Context.P, Context.Q):
+        found |= {prime.modulus, prime.power, prime.exponent, prime.weight}
+        if arithmetic.inverses:
+            found.add(prime.inverse)
+    if arithmetic.checked:
+        found = found - {Operand.CRT_Q} | {Operand.E}
+    return frozenset(found)
+
+
+RSA_PRIVATE = Operation(
+    name="RSA_PRIVATE",
+    code=4,
+    doc="X ** D mod M from the Chinese Remainder Theorem's half-length exponents.",
+    formula="x^d mod n from two primes (CRT), recombined in hardware: decrypt, sign",
+    key=Key.PRIVATE,
+    inputs=(Input(name="x", operand=Operand.X, meaning="first factor, base or message"),),
+    reads=operands,
+    uses_up=frozenset({Operand.Y, Operand.M_POWER}),
+    lanes=rsa_private,
+    banked=banked.with_primes,
+)

@@ -11,10 +11,10 @@ from coprime.device.jobs import EngineError
 from coprime.device.scheduler import RequestFailed, Scheduler, State
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error
-from coprime.explore.operands import Operands, random_operands
-from coprime.explore.runs import run_cluster
 from coprime.flow.parts import NODE, cluster_verilog
 from coprime.rsa import keys
+from coprime.runs.execution import run_cluster
+from coprime.runs.numbers import Operands, random_operands
 
 SMALL = {"cores": "16", "max_bits": "96"}
 
@@ -154,5 +154,5 @@ def test_run_cluster():
 def test_run_cluster_with_bad_numbers():
     choice = choose("cluster", {"cores": "2", "max_bits": "64"})
     with pytest.raises(EngineError) as caught:
-        run_cluster(choice, Command.MODMUL, [Operands(1, 2, 0, 4), Operands(1, 2, 0, 5)])
+        run_cluster(choice, Command.MODMUL, [Operands.of(x=1, y=2, m=m) for m in (4, 5)])
     assert caught.value.code is Error.MODULUS_EVEN

@@ -6,8 +6,8 @@ from coprime.catalog import FAMILIES, MODULUS, family_named
 from coprime.device.accelerator import EngineError
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error
-from coprime.explore.operands import EXPONENTS, random_operands
-from coprime.explore.runs import predict_operation, run_on
+from coprime.runs.execution import predict_operation, run_on
+from coprime.runs.numbers import EXPONENTS, random_operands
 
 COMMANDS = [command for command in Command if command is not Command.WIPE]
 

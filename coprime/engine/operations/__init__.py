@@ -1,1 +1,0 @@
-"""The engine's operations as lists of steps, one file each."""

@@ -1,0 +1,193 @@
+"""The record of an operation: what it takes, what it gives, and its steps on every kind of lane.
+
+An operation is one file of this folder, `name.py`, with the record `NAME`. Commands, required
+operands, rules for lengths, what the front ends move, the drivers' jobs, the arguments of the
+command line, the random operands and Python's result, testbench and data sheet follow from it.
+"""
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Operand
+from coprime.program.steps import Step
+
+__all__ = ["Arithmetic", "Input", "Key", "Machine", "Operation", "Routine", "among"]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The lanes that a list of steps is written for.
+
+    Parameters
+    ----------
+    multiplication : what a product is
+    lanes : 1 or 2
+    exponentiation : of a lane that works alone
+    """
+
+    multiplication: Multiplication
+    lanes: int
+    exponentiation: Exponentiation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arithmetic:
+    """What decides which constants of a modulus an operation reads.
+
+    Parameters
+    ----------
+    inverses : quotient digits have more than one bit, so that a modulus has an inverse
+    montgomery : a product divides by R, so that a single one needs M_POWER
+    checked : a private result is checked with the public exponent
+    """
+
+    inverses: bool
+    montgomery: bool
+    checked: bool = False
+
+
+class Key(enum.Enum):
+    """An RSA key that an operation takes the place of numbers from."""
+
+    NONE = "none"
+    PUBLIC = "public"
+    """Its e and m, unless these are given as numbers."""
+    PRIVATE = "private"
+    """All but X, always: the operation works modulo its primes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """A number that an operation is given.
+
+    Parameters
+    ----------
+    name : of the argument
+    operand : where the engine has it
+    meaning : for the command line's help
+    public : an exponent that is no secret: random operands have 65537 for it
+    stride, offset : bit k of the number is bit `stride` * k + `offset` of the operand, so that
+        `stride` inputs share an operand
+    """
+
+    name: str
+    operand: Operand
+    meaning: str
+    public: bool = False
+    stride: int = 1
+    offset: int = 0
+
+    @property
+    def is_exponent(self) -> bool:
+        """Whether its length is a length of its own; else it is that of the modulus."""
+        return self.operand.is_exponent
+
+    @property
+    def is_modulus(self) -> bool:
+        """Whether the others are taken modulo it."""
+        return self.operand is Operand.M
+
+    def spread(self, value: int) -> int:
+        """The number's bits, at 0 or more, at their places in the operand."""
+        if self.stride == 1:
+            return value
+        bits = enumerate(reversed(f"{value:b}"))
+        return sum(1 << (self.stride * k + self.offset) for k, bit in bits if bit == "1")
+
+
+Routine = Callable[[Machine], Sequence[Sequence[Step]]]
+"""Makes an operation's list of steps for each lane that has a part in it, the leading one first.
+
+Operations with equal lists share them.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """An operation.
+
+    Parameters
+    ----------
+    name : of the command
+    code : of the command, 1 to 63: published, and never used again
+    doc : what the register map says of the command
+    formula : the result in the terms of `inputs`, for people
+    inputs : what it is given, but for an RSA key
+    key : what it takes from an RSA key
+    result : Python's result, of the inputs by their names; None: it is that of the key
+    reads : the operands that it reads, constants of the moduli included
+    uses_up : the operands that it uses up, beside X, on an engine that is `checked`
+    optional : only engines that are built for it have it, by a parameter of its name
+    lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
+        and the sequencer's own, and has no result
+    """
+
+    name: str
+    code: int
+    doc: str
+    formula: str = ""
+    inputs: tuple[Input, ...] = ()
+    key: Key = Key.NONE
+    result: Callable[..., int] | None = None
+    reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
+    uses_up: frozenset[Operand] = frozenset()
+    optional: bool = False
+    lanes: Routine | None = None
+    banked: Routine | None = None
+
+    @property
+    def computes(self) -> bool:
+        """Whether it has a result."""
+        return self.lanes is not None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it works modulo the primes of a private key."""
+        return self.key is Key.PRIVATE
+
+    @property
+    def exponents(self) -> tuple[Input, ...]:
+        """The inputs that are exponents."""
+        return tuple(one for one in self.inputs if one.is_exponent)
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it scans an exponent modulo the whole modulus."""
+        return bool(self.exponents)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it multiplies, and no more."""
+        return self.computes and not self.is_power and not self.is_private
+
+    @property
+    def has_secret_exponent(self) -> bool:
+        """Whether its cycles may depend on an exponent that is secret."""
+        return self.is_private or any(not one.public for one in self.exponents)
+
+    @property
+    def operands(self) -> frozenset[Operand]:
+        """Those of its inputs."""
+        return frozenset(one.operand for one in self.inputs)
+
+    def required(self, arithmetic: Arithmetic) -> frozenset[Operand]:
+        """The operands that it reads, X included."""
+        if self.reads is not None:
+            return self.reads(arithmetic)
+        constants = {Operand.M_INVERSE} if arithmetic.inverses else set()
+        if arithmetic.montgomery or self.is_power:
+            constants.add(Operand.M_POWER)
+        return self.operands | constants
+
+
+def among(command: Any, commands: Iterable[int]) -> Any:
+    """Whether a command, a signal or an integer, is one of these: 1 bit, or 0 or 1."""
+    found: Any = 0
+    for place, one in enumerate(sorted(commands)):
+        is_one = command == one
+        found = found | is_one if place else is_one
+    return int(found) if isinstance(found, bool) else found

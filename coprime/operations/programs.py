@@ -1,0 +1,44 @@
+"""The programs of lanes: all operations of an engine, assembled."""
+
+from collections.abc import Iterable, Sequence
+
+from coprime.program.assembler import Program
+from coprime.program.operands import Context
+from coprime.program.steps import Step
+
+from .banked import without_operands
+from .commands import Command
+from .common import canonical
+from .operation import Machine
+
+__all__ = ["lane_programs"]
+
+
+def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program]:
+    """The program of each lane: the steps of these commands, in the order of their codes.
+
+    Lanes of two banks that are alone have both primes in turn. Of two, the first has P, and the
+    second Q.
+    """
+    multiplication, exponentiation = machine.multiplication, machine.exponentiation
+    banked = multiplication.banked
+    listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
+    for command in sorted(commands):
+        routine = command.operation.banked if banked else command.operation.lanes
+        for lane, steps in enumerate(routine(machine) if routine else ()):
+            listing = map(without_operands, steps) if exponentiation.blinding else steps
+            listings[lane].setdefault(tuple(listing), []).append(command)
+    primes: Sequence[tuple[Context, ...]] = [(Context.Q, Context.P)] * machine.lanes
+    if banked and machine.lanes == 2:
+        primes = [(Context.P,), (Context.Q,)]
+    shared = [] if banked or multiplication.canonical else canonical(multiplication)
+    return [
+        Program.assemble(
+            {tuple(served): steps for steps, served in each.items()},
+            [] if lane else shared,
+            window_bits=exponentiation.window_bits,
+            whole_window_bits=exponentiation.whole_window_bits,
+            primes=primes[lane],
+        )
+        for lane, each in enumerate(listings)
+    ]

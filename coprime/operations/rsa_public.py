@@ -1,0 +1,18 @@
+"""RSA_PUBLIC: MODEXP with the exponent of a public key."""
+
+from dataclasses import replace
+
+from .modexp import MODEXP
+from .operation import Key, Operation
+
+__all__ = ["RSA_PUBLIC"]
+
+RSA_PUBLIC: Operation = replace(
+    MODEXP,
+    name="RSA_PUBLIC",
+    code=3,
+    doc="X ** E mod M, with the public exponent.",
+    formula="x^e mod n: encrypt, verify",
+    key=Key.PUBLIC,
+    inputs=tuple(replace(one, public=one.is_exponent) for one in MODEXP.inputs),
+)

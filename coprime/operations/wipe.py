@@ -1,0 +1,11 @@
+"""WIPE: the front end's and the sequencer's own command, which computes nothing."""
+
+from .operation import Operation
+
+__all__ = ["WIPE"]
+
+WIPE = Operation(
+    name="WIPE",
+    code=5,
+    doc="Overwrite every word of the operand memory with zero.",
+)

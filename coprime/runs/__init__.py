@@ -1,0 +1,1 @@
+"""Running one operation: its numbers, what is predicted, a simulation beside Python's integers."""
