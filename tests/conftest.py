@@ -12,7 +12,7 @@ from tests.benches import Bench, open_bench
 
 # A design is millions of small objects that live on: with Python's own thresholds the collector
 # takes a tenth of the tests' time, and of the largest designs' tests two thirds.
-gc.set_threshold(200_000, 20, 50)
+gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def ring() -> Iterator[Bench]:
 
 
 def pytest_collection_modifyitems(items):
-    """Of two workers only one opens each of these: the other one would wait while it is built."""
+    """One worker opens each of these accelerators; a second one would wait while it is built."""
     for item in items:
         callspec = getattr(item, "callspec", None)
         fixtures = {*getattr(item, "fixturenames", ())} - {*(callspec.params if callspec else ())}

@@ -33,8 +33,8 @@ def module(tmp_path_factory):
 def ready(module, tmp_path_factory):
     """A folder with a token that has both PINs, and no object.
 
-    A login derives a key from the PIN, for a third of a second: the most of what many tests would
-    take. So once it is seen that the module does that, the file gets keys that are derived fast.
+    A login derives a key from the PIN, which takes a third of a second: most of the time of many
+    tests. Once the cost that the module chose has been checked, the file gets keys of a low cost.
     """
     folder = tmp_path_factory.mktemp("ready") / "token"
     before = os.environ.get("COPRIME_TOKEN_DIR")

@@ -28,7 +28,7 @@ FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 @pytest.mark.parametrize("test", TESTS)
 def test_check(sanitized, token, test):
     program, module = sanitized
-    if test == "close-login":  # while a login derives a key, which must last for a while
+    if test == "close-login":  # during a login, which must take a while
         stored = Stored.read(token.folder / "token")
         stored.derive_anew(OFFICER_PIN, PIN, log_n=17)
         stored.write(token.folder / "token")
