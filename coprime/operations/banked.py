@@ -33,7 +33,18 @@ from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import BARRIER, PASS, Next, Step, StepKind, linear, multiply, scan, times
+from coprime.program.steps import (
+    BARRIER,
+    PASS,
+    Next,
+    Step,
+    StepKind,
+    exponent_blinding_bits,
+    linear,
+    multiply,
+    scan,
+    times,
+)
 
 from .common import (
     REDUCE,
@@ -47,7 +58,18 @@ from .common import (
 )
 from .operation import Machine
 
-__all__ = ["move", "on_each_lane", "prepare_banked", "with_primes", "without_operands"]
+__all__ = [
+    "POWER",
+    "PRIVATE",
+    "move",
+    "on_each_lane",
+    "prepare_banked",
+    "with_primes",
+    "without_operands",
+]
+
+PRIVATE, POWER = "private", "power"
+"""Flags: the operation is private; it is a power of X, and no product, and not private."""
 
 _ACC = Scratch.ACCUMULATOR
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
@@ -160,7 +182,7 @@ def _half(multiplication: Multiplication, blinding: Blinding = Blinding.NONE) ->
     windows_of_exponent, square, product, last = windows(_CURRENT, _ACC)
     base = Blinding.BASE in blinding
     steps = [
-        *(_blind_exponent() if Blinding.EXPONENT in blinding else []),
+        *(_blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []),
         move(Scratch.FACTOR, Operand.X, _WHOLE),
         *prepare_banked(multiplication, _CURRENT),
         *(_draw_random() if base else []),
@@ -213,9 +235,9 @@ def _last_entry(one: Scratch) -> list[Step]:
     ]
 
 
-def _blind_exponent() -> list[Step]:
+def _blind_exponent(multiplication: Multiplication) -> list[Step]:
     """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
-    again = "blind_exponent"
+    again, bits = "blind_exponent", exponent_blinding_bits(multiplication.digit_width)
     doubles = linear(
         StepKind.ADD, Scratch.MULTIPLE, Scratch.MULTIPLE, Scratch.MULTIPLE, _WHOLE, "twice of it"
     )
@@ -235,7 +257,7 @@ def _blind_exponent() -> list[Step]:
             ),
             label=again,
         ),
-        replace(doubles, next=Next.EACH_BLINDING_BIT, target=again),
+        replace(doubles, next=Next.LOOP, times=bits, target=again),
     ]
 
 
@@ -404,9 +426,10 @@ def _not_private(multiplication: Multiplication) -> list[Step]:
         Operand.M_POWER,
         _WHOLE,
         "X * R mod M",
-        next=Next.JUMP_IF_PRODUCT,
+        next=Next.JUMP_UNLESS,
         target=_PRODUCT,
     )
+    enters = replace(enters, flag=POWER)
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "C = 1")
     base = Scratch.BASE if multiplication.overlaps else None
     product = multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M, below 3M")
@@ -447,7 +470,7 @@ def _give_result() -> Step:
 
 
 def _for_each_prime(step: Step, target: str) -> Step:
-    return replace(step, next=Next.OTHER_PRIME, target=target)
+    return replace(step, next=Next.EACH_MODULUS, target=target)
 
 
 def _meet(step: Step) -> Step:
@@ -455,7 +478,7 @@ def _meet(step: Step) -> Step:
 
 
 def _unless_private(step: Step, target: str) -> Step:
-    return replace(step, next=Next.JUMP_UNLESS_PRIVATE, target=target)
+    return replace(step, next=Next.JUMP_UNLESS, flag=PRIVATE, target=target)
 
 
 def prepare_banked(multiplication: Multiplication, context: Context) -> list[Step]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import Operand
+from coprime.program.operands import Context, Operand
 from coprime.program.steps import Step
 
 __all__ = ["Arithmetic", "Input", "Key", "Machine", "Operation", "Routine", "among"]
@@ -121,6 +121,8 @@ class Operation:
     result : Python's result, of the inputs by their names; None: it is that of the key
     reads : the operands that it reads, constants of the moduli included
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
+    moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
+        last one, and the second the one before
     optional : only engines that are built for it have it, by a parameter of its name
     lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
         and the sequencer's own, and has no result
@@ -135,6 +137,7 @@ class Operation:
     result: Callable[..., int] | None = None
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
+    moduli: tuple[Context, ...] = ()
     optional: bool = False
     lanes: Routine | None = None
     banked: Routine | None = None

@@ -1,12 +1,12 @@
 """The programs of lanes: all operations of an engine, assembled."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from coprime.program.assembler import Program
 from coprime.program.operands import Context
 from coprime.program.steps import Step
 
-from .banked import without_operands
+from .banked import POWER, PRIVATE, without_operands
 from .commands import Command
 from .common import canonical
 from .operation import Machine
@@ -21,16 +21,18 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     second Q.
     """
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
+    commands = sorted(commands)
     banked = multiplication.banked
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
-    for command in sorted(commands):
+    for command in commands:
         routine = command.operation.banked if banked else command.operation.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
             listing = map(without_operands, steps) if exponentiation.blinding else steps
             listings[lane].setdefault(tuple(listing), []).append(command)
-    primes: Sequence[tuple[Context, ...]] = [(Context.Q, Context.P)] * machine.lanes
-    if banked and machine.lanes == 2:
-        primes = [(Context.P,), (Context.Q,)]
+    flags = {
+        PRIVATE: frozenset(one for one in commands if one.operation.is_private),
+        POWER: frozenset(one for one in commands if one.operation.is_power),
+    }
     shared = [] if banked or multiplication.canonical else canonical(multiplication)
     return [
         Program.assemble(
@@ -38,7 +40,16 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
             [] if lane else shared,
             window_bits=exponentiation.window_bits,
             whole_window_bits=exponentiation.whole_window_bits,
-            primes=primes[lane],
+            moduli={
+                one: _of_lane(one.operation.moduli, lane, machine.lanes)
+                for one in commands
+                if one.operation.moduli
+            },
+            flags=flags,
         )
         for lane, each in enumerate(listings)
     ]
+
+
+def _of_lane(moduli: tuple[Context, ...], lane: int, lanes: int) -> tuple[Context, ...]:
+    return moduli if lanes == 1 else (moduli[-1 - lane],)

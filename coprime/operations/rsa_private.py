@@ -129,6 +129,7 @@ RSA_PRIVATE = Operation(
     inputs=(Input(name="x", operand=Operand.X, meaning="first factor, base or message"),),
     reads=operands,
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
+    moduli=(Context.Q, Context.P),
     lanes=rsa_private,
     banked=banked.with_primes,
 )

@@ -1,13 +1,17 @@
 """The program of a lane: the steps of all its operations, at addresses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from .calls import CallGraph
 from .operands import Context, Mode, Scratch
-from .steps import Next, Step, StepKind
+from .steps import BORROW, Next, Step, StepKind
 
-__all__ = ["Program"]
+__all__ = ["LONGEST_TABLE", "Program"]
+
+LONGEST_TABLE = 127
+"""Steps of a program that is a table of LUTs: 2 LUTs a bit. A longer one is in block RAM."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,12 @@ class Program:
     """Bits of a window of the exponent; 0 if there are none."""
     whole_window_bits: int = 0
     """The same of the whole modulus's exponent."""
-    primes: tuple[Context, ...] = (Context.Q, Context.P)
-    """What CURRENT means in a private operation: one after the other."""
+    moduli: tuple[Context, ...] = ()
+    """What CURRENT is in the commands that have moduli of their own, one after the other."""
+    with_moduli: frozenset[int] = frozenset()
+    """The codes of these commands. In the others CURRENT is WHOLE."""
+    flags: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The codes of the commands in which a flag is 1."""
 
     @cached_property
     def kinds(self) -> frozenset[StepKind]:
@@ -39,6 +47,32 @@ class Program:
     def nexts(self) -> frozenset[Next]:
         """The rules for the next step that occur."""
         return frozenset(step.next for step in self.steps)
+
+    @cached_property
+    def branch_flags(self) -> tuple[str, ...]:
+        """The flags that steps branch on, in the order of their names."""
+        branches = (step.flag for step in self.steps if step.next is Next.JUMP_UNLESS)
+        return tuple(sorted(set(branches)))
+
+    def next_code(self, step: Step) -> int:
+        """A step's rule as it lies in the program memory: JUMP_UNLESS has one for each flag."""
+        place = self.branch_flags.index(step.flag) if step.next is Next.JUMP_UNLESS else 0
+        return max(Next) + place if place else step.next
+
+    @cached_property
+    def longest_loop(self) -> int:
+        """How often a LOOP executes its steps, at most; 0 without one."""
+        return max(step.times for step in self.steps)
+
+    @property
+    def in_block_ram(self) -> bool:
+        """Whether it is long, so that the program memory is a block RAM and no table of LUTs."""
+        return len(self.steps) > LONGEST_TABLE
+
+    @cached_property
+    def call_depth(self) -> int:
+        """Routines that are under way at once, at most: places of the return stack."""
+        return CallGraph(self.steps, self.targets).depth(self.entries.values())
 
     @cached_property
     def in_place(self) -> bool:
@@ -110,9 +144,12 @@ class Program:
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
-        primes: tuple[Context, ...] = (Context.Q, Context.P),
+        moduli: Mapping[int, tuple[Context, ...]] | None = None,
+        flags: Mapping[str, frozenset[int]] | None = None,
     ) -> "Program":
         """Lay out each operation, with the codes of its commands, and `shared` after them.
+
+        `moduli` are what CURRENT is in a command, one after the other, where that is not WHOLE.
 
         A label is visible within its own operation; those of `shared` are visible everywhere. A
         target whose label is not visible is the step that alone has it in the other operations.
@@ -121,7 +158,8 @@ class Program:
         ------
         ValueError
             Two steps have one label where it is visible, or no step has a target's label, or two
-            have it, of other operations.
+            have it, of other operations; commands have different moduli; a step branches on a
+            flag that there is not; or routines call each other in a circle, or have loops in loops.
         """
         listings = [*operations.values(), shared]
         starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
@@ -143,7 +181,24 @@ class Program:
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Mode.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
-        return cls(steps, tuple(targets), entries, *bits, primes)
+        own = {code: turns for code, turns in (moduli or {}).items() if code in entries}
+        if len(set(own.values())) > 1:
+            raise ValueError("commands of one program have different moduli")
+        program = cls(
+            steps,
+            tuple(targets),
+            entries,
+            *bits,
+            moduli=next(iter(own.values()), ()),
+            with_moduli=frozenset(own),
+            flags=flags or {},
+        )
+        for flag in program.branch_flags:
+            if flag != BORROW and flag not in program.flags:
+                raise ValueError(f"there is no flag {flag!r}")
+        if program.call_depth or program.longest_loop:
+            CallGraph(steps, program.targets).check_loops(entries.values())
+        return program
 
 
 def _target(label: str, own: Mapping[str, int], every: Sequence[Mapping[str, int]]) -> int:

@@ -13,11 +13,13 @@ from .operands import Context, Mode, Operand, Reference, Scratch
 
 __all__ = [
     "BARRIER",
+    "BORROW",
     "COUNTER_BITS",
     "PASS",
     "Next",
     "Step",
     "StepKind",
+    "drawn_bits",
     "exponent_blinding_bits",
     "linear",
     "multiply",
@@ -25,8 +27,15 @@ __all__ = [
     "times",
 ]
 
+BORROW = "borrow"
+"""The flag that the last SUBTRACT has left: x < y. For public numbers, since cycles tell it."""
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
+
+
+def drawn_bits(digit_width: int) -> int:
+    """Bits of a random digit that ADD_IF_DRAWN uses: a power of two."""
+    return 1 << (digit_width.bit_length() - 1)
 
 
 def exponent_blinding_bits(digit_width: int) -> int:
@@ -80,7 +89,8 @@ class StepKind(enum.IntEnum):
     DRAW = 17
     """destination = random digits. x is in the other bank, and not read."""
     ADD_IF_DRAWN = 18
-    """destination = x + y, not written where a random bit is 0."""
+    """destination = x + y, not written where a random bit is 0: of a digit that is drawn, the one
+    that the counter of loops selects."""
     MAKE_EVEN = 19
     """destination = x with a lowest bit of 0: an odd x less 1."""
     BRANCH = 20
@@ -116,17 +126,19 @@ class Next(enum.IntEnum):
     EACH_ENTRY = 8
     """The window, which a PREPARE has set to 1, selects the next entry of the table. The following
     step if that is the last one, or modulo a prime the last but one; else the same step again."""
-    OTHER_PRIME = 9
-    """Where the current context is Q it becomes P, and the target comes. Where it is P it becomes
-    Q, and the following step; where it is WHOLE it stays, and the following step."""
-    JUMP_UNLESS_PRIVATE = 10
-    """The target, but the following step in a private operation."""
-    JUMP_IF_PRODUCT = 11
-    """The target if the operation is a product and no more, else the following step."""
-    EACH_BLINDING_BIT = 12
-    """The target, one time less than a blinding has bits, and then the following step."""
+    EACH_MODULUS = 9
+    """CURRENT becomes the next one of the operation's moduli, and the target comes; after the last
+    one it is the first one again, and the following step."""
+    JUMP_UNLESS = 10
+    """The target, but the following step if the step's flag is 1."""
+    CALL = 11
+    """The target, which is a routine; its RETURN leads to the following step."""
+    LOOP = 12
+    """The target, one time less than the step's `times`, and then the following step."""
     BARRIER = 13
     """After a linear step: the following one, once the other lane is at a barrier, too."""
+    RETURN = 14
+    """The step that follows the CALL of this routine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +167,10 @@ class Step:
     target: str = ""
     """Label of a step; empty: the end of the operation."""
     label: str = ""
+    flag: str = ""
+    """Of a JUMP_UNLESS: BORROW, or a flag of the program, which some of its commands have."""
+    times: int = 0
+    """Of a LOOP: how often the steps from its target to here are executed, 2 or more."""
 
 
 BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")

@@ -1,6 +1,7 @@
 """The sequencer: executes a lane's program, step by step."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -11,16 +12,17 @@ from coprime.cells.wires import same_named
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
-from coprime.program.steps import Next, StepKind
+from coprime.program.steps import BORROW, Next, StepKind, drawn_bits
 
 from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
 from .current_context import CurrentContext
 from .exponent_scanner import ExponentScanner
 from .length_check import LengthCheck
-from .linear_steps import BlindingBits, LinearSteps
+from .linear_steps import LinearSteps
+from .loop_counter import LoopCounter
 from .multiply_steps import MultiplySteps
-from .next_rules import AFTER_ANY_STEP, Conditions, Effect, Way
+from .next_rules import Conditions, Effect, Way
 from .program_memory import ProgramMemory
 from .proof import Proof
 from .rotation import Rotation
@@ -36,6 +38,9 @@ from .step_control import (
 from .windows import Window
 
 __all__ = ["Sequencer", "step_kinds"]
+
+_MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.JUMP_UNLESS, Next.LOOP})
+"""Rules whose jump to address 0 ends the operation."""
 
 
 def step_kinds(
@@ -122,11 +127,12 @@ class Sequencer(wiring.Component):
         # Optional hardware: each is there or not.
         self.current: CurrentContext | None = None
         if program.alternates:
-            self.current = CurrentContext(program.primes, self.memory.layout, numbers)
+            turns = program.moduli or (Context.WHOLE,)
+            self.current = CurrentContext(turns, self.memory.layout, numbers)
         self.windows = Window(program, capabilities) if program.window_bits else None
         self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
-        self.blinding = BlindingBits(width) if program.blinds_exponents else None
-        self.proof = Proof(program.primes, program.shares_check) if program.checks else None
+        self.loop = LoopCounter(program.longest_loop) if program.longest_loop else None
+        self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         self.window = None if self.windows is None else self.windows.value
         self.places = None if self.rotation is None else self.rotation.places
@@ -139,6 +145,7 @@ class Sequencer(wiring.Component):
         )
         """To the following step, to the target, to the next bit; a product has been written."""
         self.effects = {effect: Signal(name=effect.name.lower()) for effect in Effect}
+        self._rules = (program.nexts | {Next.FOLLOWING}) - {Next.JUMP_UNLESS}
         self.code = Signal(ERROR_BITS)
         reference, count = self.memory.layout["x"].shape, capabilities.count_bits
         super().__init__(
@@ -193,7 +200,7 @@ class Sequencer(wiring.Component):
                 {
                     "draws": Out(1),
                     "drawn": In(1),
-                    "drawn_bit": Out(range(BlindingBits.drawn_bits(width))),
+                    "drawn_bit": Out(range(drawn_bits(width))),
                     "spends": Out(1),
                 }
                 if program.blinds_exponents
@@ -213,13 +220,18 @@ class Sequencer(wiring.Component):
             memory.target.eq(self.step.target),
             memory.forward.eq(self.forward),
         ]
+        if self.program.call_depth:
+            m.d.comb += [
+                memory.calls.eq(self.effects[Effect.CALL]),
+                memory.returns.eq(self.effects[Effect.RETURN]),
+            ]
         resolved: data.View[data.StructLayout] = memory.fetched
         if self.current is not None:
             m.submodules.current_context = current = self.current
             m.d.comb += [
                 current.begins.eq(self.begins),
-                current.private.eq(private),
-                current.swap.eq(self.effects[Effect.SWAP_PRIMES]),
+                current.has_moduli.eq(among(self.command, self.program.with_moduli)),
+                current.advance.eq(self.effects[Effect.NEXT_MODULUS]),
                 current.fetched.eq(memory.fetched),
             ]
             resolved = current.resolved
@@ -410,13 +422,18 @@ class Sequencer(wiring.Component):
                 *same_named(counter, scanner, "begin", "bit"),
                 counter.count.eq(effects[Effect.COUNT]),
             ]
-        if self.blinding is not None:
-            m.submodules.blinding = blinding = self.blinding
+        if self.loop is not None:
+            m.submodules.loop_counter = loop = self.loop
             m.d.comb += [
-                blinding.advance.eq(effects[Effect.NEXT_BLINDING_BIT]),
-                self.drawn_bit.eq(blinding.bit),
-                self.spends.eq(blinding.spends),
+                loop.busy.eq(self.busy),
+                loop.times.eq(step.times),
+                loop.advance.eq(effects[Effect.LOOP]),
             ]
+            if self.program.blinds_exponents:
+                m.d.comb += [
+                    self.drawn_bit.eq(loop.count),
+                    self.spends.eq(loop.advance & (self.drawn_bit.all() | loop.last)),
+                ]
         if self.rotation is not None:
             m.submodules.rotation = rotation = self.rotation
             m.d.comb += [
@@ -462,11 +479,11 @@ class Sequencer(wiring.Component):
         A jump to address 0 ends the operation; those of a scan never go there.
         """
         conditions = self._conditions()
-        occurring = [rule for rule in rules if rule in self.program.nexts | {Next.FOLLOWING}]
+        occurring = [(rule, rule, conditions) for rule in rules if rule in self._rules]
         with m.Switch(self.step.next):
-            for rule in occurring:
-                way = rules[rule](conditions)
-                with m.Case(rule):
+            for code, rule, found in [*occurring, *self._branches(conditions)]:
+                way = rules[rule](found)
+                with m.Case(code):
                     m.d.comb += [
                         self.forward.eq(way.forward),
                         self.jump.eq(way.jump),
@@ -476,12 +493,12 @@ class Sequencer(wiring.Component):
                         m.d.comb += self.effects[way.effect].eq(1)
                     if rule is Next.BARRIER:
                         m.next = "BARRIER"
-                    elif rule in AFTER_ANY_STEP and rule is not Next.FOLLOWING:
+                    elif rule in _MAY_END:
                         with m.If(Value.cast(way.jump) & (self.step.target == 0)):
                             m.next = "END"
 
     def _conditions(self) -> Conditions:
-        windows, counter, blinding = self.windows, self.counter, self.blinding
+        windows, counter, loop = self.windows, self.counter, self.loop
         return Conditions(
             bit=self.scanner.bit,
             last_bit=self.scanner.last_bit,
@@ -490,11 +507,21 @@ class Sequencer(wiring.Component):
             window_slides=Const(0) if windows is None else windows.slides,
             last_entry=Const(0) if windows is None else windows.last_entry,
             last_count=Const(0) if counter is None else counter.last,
-            last_blinding_bit=Const(0) if blinding is None else blinding.last,
-            context_is_q=Const(0) if self.current is None else self.current.is_q,
-            private=among(self.command, self.capabilities.private),
-            product=among(self.command, self.capabilities.products),
+            last_loop=Const(0) if loop is None else loop.last,
+            more_moduli=Const(0) if self.current is None else self.current.more,
         )
+
+    def _branches(self, conditions: Conditions) -> list[tuple[int, Next, Conditions]]:
+        """JUMP_UNLESS with each of its flags: code, rule and conditions."""
+        branches = (step for step in self.program.steps if step.next is Next.JUMP_UNLESS)
+        codes = {self.program.next_code(step): step.flag for step in branches}
+        return [
+            (code, Next.JUMP_UNLESS, replace(conditions, flag=self._flag(flag)))
+            for code, flag in sorted(codes.items())
+        ]
+
+    def _flag(self, name: str) -> Value:
+        return self.borrow if name == BORROW else among(self.command, self.program.flags[name])
 
     def end(self, m: Module, error: Error | Signal) -> None:
         """End the operation with an error; with FAULT the memory is wiped before."""

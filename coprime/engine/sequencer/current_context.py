@@ -1,4 +1,4 @@
-"""The current context: one list of steps for both primes."""
+"""The current context: one list of steps for each of an operation's moduli."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,35 +24,36 @@ class CurrentContext(wiring.Component):
 
     Parameters
     ----------
-    primes : what CURRENT means in a private operation, one after the other; HALF with two only
+    moduli : what CURRENT is in the commands that have moduli of their own, one after the other: one
+        prime, or both; HALF with two only
     layout : of a step
     numbers : mapping of Reference to int
         ValueError unless Q's operands have P's numbers with a lowest bit of 1.
 
     Members
     -------
-    begins, private : the context is the first prime in a private operation, else WHOLE
-    swap : on to the other prime, if it is one
-    is_q : it is Q
+    begins, has_moduli : a command begins; the context is the first of its moduli, or else WHOLE
+    advance : on to the next modulus, from the last to the first
+    more : it is not the last one
     fetched, resolved : the step without and with what depends on the context
     """
 
     def __init__(
         self,
-        primes: Sequence[Context],
+        moduli: Sequence[Context],
         layout: data.StructLayout,
         numbers: Mapping[Reference, int],
     ):
-        self.primes = primes
+        self.moduli = moduli
         self.numbers = numbers
         if any(numbers[p] | 1 != numbers[q] for p, q in _OF_Q.items()):
             raise ValueError("numbers of Q's operands must be those of P's with a lowest bit of 1")
         super().__init__(
             {
                 "begins": In(1),
-                "private": In(1),
-                "swap": In(1),
-                "is_q": Out(1),
+                "has_moduli": In(1),
+                "advance": In(1),
+                "more": Out(1),
                 "fetched": In(layout),
                 "resolved": Out(layout),
             }
@@ -64,22 +65,26 @@ class CurrentContext(wiring.Component):
         numbers, fetched, resolved = self.numbers, self.fetched, self.resolved
         current = Signal(Context)
         has_current = fetched.modulus == Context.CURRENT
-        m.d.comb += [resolved.eq(fetched), self.is_q.eq(current == Context.Q)]
+        is_q = current == Context.Q
+        m.d.comb += [
+            resolved.eq(fetched),
+            self.more.eq((current == self.moduli[0]) if len(self.moduli) > 1 else 0),
+        ]
         for named, operand in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
-            with m.If(has_current & self.is_q & named.matches(*(numbers[p] for p in _OF_Q))):
+            with m.If(has_current & is_q & named.matches(*(numbers[p] for p in _OF_Q))):
                 m.d.comb += operand[0].eq(1)
-        if len(self.primes) > 1:
+        if len(self.moduli) > 1:
             with m.If(fetched.destination == numbers[Mode.HALF]):
-                half = Mux(self.is_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
+                half = Mux(is_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
                 m.d.comb += resolved.destination.eq(half)
         with m.If(has_current):
             m.d.comb += resolved.modulus.eq(current)
         with m.If(fetched.outer == Context.CURRENT):
             m.d.comb += resolved.outer.eq(current)
         with m.If(self.begins):
-            m.d.sync += current.eq(Mux(self.private, self.primes[0], Context.WHOLE))
-        if len(self.primes) > 1:
-            with m.If(self.swap):
+            m.d.sync += current.eq(Mux(self.has_moduli, self.moduli[0], Context.WHOLE))
+        if len(self.moduli) > 1:
+            with m.If(self.advance):
                 m.d.sync += current.eq(Cat(current[1], current[0]))  # P <-> Q
         return m
 
@@ -87,24 +92,27 @@ class CurrentContext(wiring.Component):
 class CurrentContextModel:
     """The same on steps."""
 
-    def __init__(self, primes: Sequence[Context], *, private: bool):
-        self.current = primes[0] if private else Context.WHOLE
+    def __init__(self, moduli: Sequence[Context]):
+        self.moduli = moduli
+        self.current = moduli[0]
 
     @property
-    def is_q(self) -> int:
-        """Whether it is Q."""
-        return int(self.current is Context.Q)
+    def more(self) -> int:
+        """Whether it is not the last one."""
+        return int(self.current is not self.moduli[-1])
 
-    def swap(self) -> None:
-        """On to the other prime, if it is one."""
-        self.current = {Context.P: Context.Q, Context.Q: Context.P}.get(self.current, self.current)
+    def advance(self) -> None:
+        """On to the next modulus, from the last to the first."""
+        following = self.moduli.index(self.current) + 1
+        self.current = self.moduli[following % len(self.moduli)]
 
     def resolved(self, step: Step) -> Step:
         """The step with what depends on the context."""
         if Context.CURRENT not in (step.modulus, step.outer) and step.destination is not Mode.HALF:
             return step
-        of_q = _OF_Q if self.is_q and step.modulus is Context.CURRENT else {}
-        half = Scratch.PART if self.is_q else Scratch.ACCUMULATOR
+        is_q = self.current is Context.Q
+        of_q = _OF_Q if is_q and step.modulus is Context.CURRENT else {}
+        half = Scratch.PART if is_q else Scratch.ACCUMULATOR
         return replace(
             step,
             modulus=self.current if step.modulus is Context.CURRENT else step.modulus,

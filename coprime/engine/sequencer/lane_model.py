@@ -8,7 +8,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Mode, Operand, Reference, Scratch
-from coprime.program.steps import Next, Step, StepKind, exponent_blinding_bits
+from coprime.program.steps import BORROW, Next, Step, StepKind
 
 from ..contract import Capabilities, Command, Error
 from .current_context import CurrentContextModel
@@ -62,10 +62,12 @@ class LaneModel:
         """By a linear step."""
         self.count = 0
         """In the counter."""
-        self._blinding_bits = exponent_blinding_bits(capabilities.digit_width)
-        self.blinding_bit = 0
+        self.loops = 0
+        """How often the steps of a loop have been executed."""
         self.pc = ProgramCounter(program, command)
-        self.current = CurrentContextModel(program.primes, private=self.private)
+        self.current = CurrentContextModel(
+            program.moduli if command in program.with_moduli else (Context.WHOLE,)
+        )
         self.scanner = ScannerModel(
             program, capabilities, self.lengths, self.values, private=self.private
         )
@@ -100,15 +102,19 @@ class LaneModel:
             self._apply(way.effect, step)
         if way.next_bit & 1:
             self.cycles += self.scanner.next_bit()
-        self.pc.move(jump=way.jump & 1, forward=way.forward & 1)
+        if way.effect is Effect.RETURN:
+            self.pc.return_()
+        else:
+            if way.effect is Effect.CALL:
+                self.pc.call()
+            self.pc.move(jump=way.jump & 1, forward=way.forward & 1)
 
     def _conditions(self, step: Step) -> Conditions:
         always = {
             "last_count": int(self.count == 1),
-            "last_blinding_bit": int(self.blinding_bit == self._blinding_bits - 1),
-            "context_is_q": self.current.is_q,
-            "private": int(self.private),
-            "product": int(self.command.operation.is_product),
+            "last_loop": int(self.loops == step.times - 1),
+            "more_moduli": self.current.more,
+            "flag": int(self._flag(step.flag)),
         }
         if step.next in AFTER_ANY_STEP:
             return Conditions(**always)
@@ -124,6 +130,9 @@ class LaneModel:
             }
         return Conditions(bit=bit, last_bit=self.scanner.is_last, **windows, **always)
 
+    def _flag(self, name: str) -> bool:
+        return self.borrow if name == BORROW else self.command in self.program.flags.get(name, ())
+
     def _apply(self, effect: Effect, step: Step) -> None:
         window = self.window
         if effect is Effect.ENTER_BIT:
@@ -134,10 +143,10 @@ class LaneModel:
             window.value += 1
         elif effect is Effect.COUNT:
             self.count -= 1
-        elif effect is Effect.SWAP_PRIMES:
-            self.current.swap()
-        elif effect is Effect.NEXT_BLINDING_BIT:
-            self.blinding_bit = (self.blinding_bit + 1) % self._blinding_bits
+        elif effect is Effect.NEXT_MODULUS:
+            self.current.advance()
+        elif effect is Effect.LOOP:
+            self.loops = (self.loops + 1) % step.times
 
     def end(self, error: Error) -> None:
         """End the operation with an error."""

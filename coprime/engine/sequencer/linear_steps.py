@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import randbits
 
-from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Module
 
 from coprime.program.assembler import Program
-from coprime.program.steps import Step, StepKind, exponent_blinding_bits
+from coprime.program.steps import Step, StepKind, drawn_bits
 
 from ..contract import Capabilities, Error
 from ..linear import LinearOperation, LinearUnit
@@ -19,7 +17,7 @@ from .length_check import length_error
 from .next_rules import AFTER_ANY_STEP, RULES
 from .step_control import StepControl
 
-__all__ = ["LINEAR_OPERATIONS", "BlindingBits", "LinearSteps"]
+__all__ = ["LINEAR_OPERATIONS", "LinearSteps"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,47 +88,6 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
 
 LINEAR_OPERATIONS = {kind: step.operation for kind, step in _LINEAR_STEPS.items()}
 """What each linear step asks of the linear unit."""
-
-
-class BlindingBits(wiring.Component):
-    """Counts the bits of an exponent's blinding; a digit that is drawn has some of them.
-
-    Parameters
-    ----------
-    digit_width : int
-
-    Members
-    -------
-    advance : on to the next bit, from the last one to the first
-    bit : which bit of the digit decides
-    last : it is the last one of the blinding
-    spends : with this bit the digit is used up
-    """
-
-    def __init__(self, digit_width: int) -> None:
-        self.bits = exponent_blinding_bits(digit_width)
-        drawn = self.drawn_bits(digit_width)
-        super().__init__(
-            {"advance": In(1), "bit": Out(range(drawn)), "last": Out(1), "spends": Out(1)}
-        )
-
-    @staticmethod
-    def drawn_bits(digit_width: int) -> int:
-        """Bits of a digit that are used: a power of two."""
-        return 1 << (digit_width.bit_length() - 1)
-
-    def elaborate(self, platform: object) -> Module:
-        """One counter."""
-        m = Module()
-        count = Signal(range(self.bits))
-        m.d.comb += [
-            self.bit.eq(count),
-            self.last.eq(count == self.bits - 1),
-            self.spends.eq(self.advance & (self.bit.all() | self.last)),
-        ]
-        with m.If(self.advance):
-            m.d.sync += count.eq(Mux(self.last, 0, count + 1))
-        return m
 
 
 @dataclass(eq=False)
@@ -212,8 +169,7 @@ class LinearSteps:
         lane.cycles += 2 + LinearUnit.cycles(digits)
         if kind is StepKind.DRAW:
             lane.cycles += RandomDigit.bytes_of(own.digit_width) * digits
-        drawn_bits = BlindingBits.drawn_bits(own.digit_width)
-        if kind is StepKind.ADD_IF_DRAWN and lane.blinding_bit % drawn_bits == 0:
+        if kind is StepKind.ADD_IF_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
         value = _LINEAR_STEPS[kind].value
@@ -234,6 +190,6 @@ class LinearSteps:
             if flags[flag] == bad:
                 lane.end(error)
                 return
-        if kind is StepKind.CHECK_ZERO and step.modulus is self.program.primes[-1]:
+        if kind is StepKind.CHECK_ZERO and step.modulus is self.program.moduli[-1]:
             lane.unchecked = False
         lane.proceed(step)

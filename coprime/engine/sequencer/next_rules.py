@@ -27,11 +27,12 @@ class Conditions:
     last_entry: Any = 0
     last_count: Any = 0
     """The counter is 1."""
-    last_blinding_bit: Any = 0
-    context_is_q: Any = 0
-    private: Any = 0
-    product: Any = 0
-    """The operation is private, or a product and no more."""
+    last_loop: Any = 0
+    """The loop's steps have been executed as often as the step says."""
+    more_moduli: Any = 0
+    """The current one is not the last of the operation's moduli."""
+    flag: Any = 0
+    """The step's."""
 
 
 class Effect(enum.Enum):
@@ -45,10 +46,13 @@ class Effect(enum.Enum):
     """The window selects the next entry of the table."""
     COUNT = enum.auto()
     """The counter decrements."""
-    SWAP_PRIMES = enum.auto()
-    """The current context becomes the other prime."""
-    NEXT_BLINDING_BIT = enum.auto()
-    """On to the next bit of an exponent's blinding."""
+    NEXT_MODULUS = enum.auto()
+    """The current context becomes the next one."""
+    CALL = enum.auto()
+    """The following address is where the routine returns to."""
+    RETURN = enum.auto()
+    LOOP = enum.auto()
+    """The loop's counter increments, or becomes 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +79,12 @@ def _until(factor: Any, last_bit: Any, effect: Effect | None = None) -> Way:
 AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
     Next.FOLLOWING: lambda c: _plain(0),
     Next.JUMP: lambda c: Way(jump=1),
-    Next.OTHER_PRIME: lambda c: _plain(c.context_is_q, Effect.SWAP_PRIMES),
-    Next.JUMP_UNLESS_PRIVATE: lambda c: _plain(~c.private),
-    Next.JUMP_IF_PRODUCT: lambda c: _plain(c.product),
+    Next.EACH_MODULUS: lambda c: _plain(c.more_moduli, Effect.NEXT_MODULUS),
+    Next.JUMP_UNLESS: lambda c: _plain(~c.flag),
+    Next.CALL: lambda c: Way(jump=1, effect=Effect.CALL),
+    Next.RETURN: lambda c: Way(effect=Effect.RETURN),
+    Next.LOOP: lambda c: _plain(~c.last_loop, Effect.LOOP),
     Next.BARRIER: lambda c: Way(),
-    Next.EACH_BLINDING_BIT: lambda c: _plain(~c.last_blinding_bit, Effect.NEXT_BLINDING_BIT),
 }
 """Of steps without a part in a scan: a jump to address 0 ends the operation."""
 

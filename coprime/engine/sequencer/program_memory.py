@@ -1,9 +1,12 @@
 """The program memory: the steps of a lane's program, and which of them is fetched."""
 
 from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -22,7 +25,7 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
     return data.StructLayout(
         {
             "kind": bits_for(max(program.kinds)),
-            "next": bits_for(max(Next.NEXT_BIT, *program.nexts)),
+            "next": bits_for(max(Next.NEXT_BIT, *map(program.next_code, program.steps))),
             "destination": reference,
             "x": reference,
             "y": reference,
@@ -32,12 +35,16 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
             "target": bits_for(len(program.steps)),
             **({"descale": 1} if program.descales else {}),
             **({"even_exponent": 1} if program.evens_exponents else {}),
+            **({"times": bits_for(program.longest_loop)} if program.longest_loop else {}),
         }
     )
 
 
 class ProgramMemory(wiring.Component):
-    """A table of LUTs with a step at each address, and the address of the one to be fetched.
+    """The steps of a program, a word each, and the address of the one to be fetched.
+
+    A short program is a table of LUTs at an address that is a register. A long one is in block RAM,
+    which takes the address a cycle earlier, as that register does: so both take the same cycles.
 
     Parameters
     ----------
@@ -55,6 +62,8 @@ class ProgramMemory(wiring.Component):
     jump, target : go to the address `target`
     forward : else go to the following address
     fetched : the step at the address
+    calls, returns : a jump to a routine, whose `returns` goes to the following address; only if
+        there are routines
     """
 
     def __init__(
@@ -77,6 +86,7 @@ class ProgramMemory(wiring.Component):
                 "forward": In(1),
                 "fetched": Out(self.layout),
             }
+            | (dict.fromkeys(("calls", "returns"), In(1)) if program.call_depth else {})
         )
 
     def word(self, step: Step, target: int) -> data.Const:
@@ -85,29 +95,59 @@ class ProgramMemory(wiring.Component):
         others = {
             name: getattr(step, name)
             for name, _ in self.layout
-            if name not in ("target", *references)
+            if name not in ("target", "next", *references)
         }
+        others["next"] = self.program.next_code(step)
         return self.layout.const({**others, **references, "target": target})
 
     def elaborate(self, platform: object) -> Module:
-        """The table, and the counter that addresses it."""
+        """The words, and the counter that addresses them."""
         m = Module()
         program = self.program
         steps = zip(program.steps, program.targets, strict=True)
         words = [self.layout.const({}), *(self.word(step, target) for step, target in steps)]
         pc = Signal(range(len(words)))
-        table = [word.as_bits() for word in words]
-        fetched = place_table(m, table, pc, self.layout.size, self.target_cells)
-        m.d.comb += self.fetched.as_value().eq(fetched)
-        with m.If(self.jump):
-            m.d.sync += pc.eq(self.target)
-        with m.Elif(self.forward):
-            m.d.sync += pc.eq(pc + 1)
-        with m.If(self.begins), m.Switch(self.command):
-            for command, entry in program.entries.items():
-                with m.Case(command):
-                    m.d.sync += pc.eq(entry)
+        contents = [word.as_bits() for word in words]
+        fetched = self.fetched.as_value()
+        if program.in_block_ram:
+            following = Signal.like(pc)
+            fetched_word = self._place_memory(m, contents, following)
+            m.d.comb += [fetched.eq(fetched_word), following.eq(pc)]
+            m.d.sync += pc.eq(following)
+            self._move(m, m.d.comb, following, pc)
+        else:
+            table = place_table(m, contents, pc, self.layout.size, self.target_cells)
+            m.d.comb += fetched.eq(table)
+            self._move(m, m.d.sync, pc, pc)
         return m
+
+    def _move(self, m: Module, domain: Any, to: Signal, pc: Signal) -> None:
+        """Assign `to` the address that comes after that of `pc`."""
+        with m.If(self.jump):
+            domain += to.eq(self.target)
+        with m.Elif(self.forward):
+            domain += to.eq(pc + 1)
+        if self.program.call_depth:
+            stack = [Signal.like(pc, name=f"return_{k}") for k in range(self.program.call_depth)]
+            with m.If(self.calls):
+                pushed = zip(stack, [pc + 1, *stack], strict=False)
+                m.d.sync += [place.eq(old) for place, old in pushed]
+            with m.If(self.returns):
+                domain += to.eq(stack[0])
+                m.d.sync += [place.eq(old) for place, old in pairwise(stack)]
+        with m.If(self.begins), m.Switch(self.command):
+            for command, entry in self.program.entries.items():
+                with m.Case(command):
+                    domain += to.eq(entry)
+
+    def _place_memory(self, m: Module, words: list[int], address: Signal) -> Value:
+        """Block RAM: the word at the address a cycle before."""
+        m.submodules.memory = memory = Memory(
+            shape=self.layout.size, depth=len(words), init=words, attrs={"ram_style": "block"}
+        )
+        read = memory.read_port()
+        m.d.comb += [read.addr.eq(address), read.en.eq(1)]
+        return read.data
 
 
 class ProgramCounter:
@@ -116,6 +156,7 @@ class ProgramCounter:
     def __init__(self, program: Program, command: int):
         self.program = program
         self.address = program.entries[command]
+        self._returns: list[int] = []
 
     @property
     def step(self) -> Step:
@@ -128,3 +169,11 @@ class ProgramCounter:
             self.address = self.program.targets[self.address - 1]
         elif forward:
             self.address += 1
+
+    def call(self) -> None:
+        """The following address is where the routine returns to."""
+        self._returns.append(self.address + 1)
+
+    def return_(self) -> None:
+        """To the step that follows the call."""
+        self.address = self._returns.pop()

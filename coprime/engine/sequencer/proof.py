@@ -27,8 +27,8 @@ class Proof(wiring.Component):
 
     Parameters
     ----------
-    primes : sequence of Context
-        Modulo which it is checked, in this order.
+    moduli : sequence of Context
+        The primes modulo which it is checked, in this order.
     shared : bool
         The other lane checks it, too, modulo another prime.
 
@@ -44,8 +44,8 @@ class Proof(wiring.Component):
     other_began, other_proved : the other lane's
     """
 
-    def __init__(self, primes: Sequence[Context], shared: bool = False):
-        self.primes = primes
+    def __init__(self, moduli: Sequence[Context], shared: bool = False):
+        self.moduli = moduli
         self.shared = shared
         flags = ("begins", "private", "voids", "reduced", "zero")
         super().__init__(
@@ -57,7 +57,7 @@ class Proof(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """One register."""
         m = Module()
-        last = _REDUCED + len(self.primes)
+        last = _REDUCED + len(self.moduli)
         passed = Signal(range(last + 1), init=last)
         m.d.comb += self.complete.eq(passed == last)
         if self.shared:
@@ -71,7 +71,7 @@ class Proof(wiring.Component):
                 m.d.sync += passed.eq(_NONE)
         with m.If(self.zero):
             m.d.sync += passed.eq(_NONE)
-            for before, prime in enumerate(self.primes, _REDUCED):
+            for before, prime in enumerate(self.moduli, _REDUCED):
                 with m.If((self.modulus == prime) & (passed == before)):
                     m.d.sync += passed.eq(before + 1)
         with m.If(self.begins):
