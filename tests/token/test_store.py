@@ -296,13 +296,14 @@ def test_a_read_only_folder(keyed, check, tmp_path):
         pytest.skip("this machine allows no mounts of its own (unshare -rm)")
     before = (keyed.folder / "token").read_bytes()
     (tmp_path / "data").write_bytes(b"data")
-    tool = (*wrap, "pkcs11-tool", "--module", keyed.module)
     sign = ("--sign", "--id", "01", "-m", "SHA256-RSA-PKCS", "-i", tmp_path / "data")
-    keyed.run(*tool, "--login", "--pin", PIN, *sign, "-o", tmp_path / "signature")
+    signature = ("-o", tmp_path / "signature")
+    keyed.tool("--login", "--pin", PIN, *sign, *signature, within=wrap)
     assert (tmp_path / "signature").stat().st_size == 256
     refuse = ("--login", "--pin", PIN, "--write-object", tmp_path / "data", "--type", "data")
-    assert "CKR_TOKEN_WRITE_PROTECTED" in keyed.run(*tool, *refuse, check=False)
-    assert "CKR_PIN_INCORRECT" in keyed.run(*tool, "--login", "--pin", "0" * 6, "-O", check=False)
+    assert "CKR_TOKEN_WRITE_PROTECTED" in keyed.tool(*refuse, within=wrap, check=False)
+    wrong = ("--login", "--pin", "0" * 6, "-O")
+    assert "CKR_PIN_INCORRECT" in keyed.tool(*wrong, within=wrap, check=False)
     keyed.run(*wrap, check, keyed.module, "lock-pin")
     assert (keyed.folder / "token").read_bytes() == before
 
@@ -393,7 +394,6 @@ def test_what_the_module_says(token, tmp_path):
 def test_memory_that_cannot_be_locked_is_told(token, tmp_path):
     log = tmp_path / "log"
     limited = ("prlimit", "--memlock=0:0", "--", "setpriv", "--bounding-set=-ipc_lock")
-    command = (*limited, "pkcs11-tool", "--module", token.module, "--login", "--pin", PIN, "-O")
     said = {"COPRIME_TOKEN_DEBUG": str(log)}
-    token.run(*command, package="util-linux", environment=said, check=False)
+    token.tool("--login", "--pin", PIN, "-O", within=limited, environment=said, check=False)
     assert "keys may be written to swap (see `ulimit -l`): mlock: " in log.read_text()

@@ -15,6 +15,12 @@ from coprime.token import build
 OFFICER_PIN, PIN, LABEL = "12345678", "123456", "t1"
 
 
+def skip_without(program, package=None):
+    """Skip a test without a program, with the Debian package that has it."""
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} (on Debian: apt-get install {package or program})")
+
+
 @dataclass(frozen=True)
 class Token:
     """A token in a folder of its own, and how programs find it."""
@@ -35,8 +41,7 @@ class Token:
 
     def run(self, program, *arguments, package=None, check=True, environment=None, **options):
         """What a program prints; skips without it."""
-        if shutil.which(program) is None:
-            pytest.skip(f"there is no {program} (on Debian: apt-get install {package or program})")
+        skip_without(program, package)
         done = subprocess.run(
             [program, *map(str, arguments)],
             env=self.environment | (environment or {}),
@@ -48,11 +53,10 @@ class Token:
         assert not check or done.returncode == 0, output
         return output
 
-    def tool(self, *arguments, **options):
-        """Run OpenSC's pkcs11-tool."""
-        return self.run(
-            "pkcs11-tool", "--module", self.module, *arguments, package="opensc", **options
-        )
+    def tool(self, *arguments, within=(), **options):
+        """Run OpenSC's pkcs11-tool, or `within`, a command that executes it."""
+        skip_without("pkcs11-tool", "opensc")
+        return self.run(*within, "pkcs11-tool", "--module", self.module, *arguments, **options)
 
     def generate(self, label="rsa1", bits=2048, identifier="01"):
         """Generate a key pair in the token."""
