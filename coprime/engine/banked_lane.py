@@ -289,7 +289,7 @@ class BankedLane(Lane):
         left, right = (Signal(self.layout.BLOCK_BITS, name=f"b_{side}") for side in _SIDES)
         write_left, write_right = Signal(), Signal()
         self._writes = write_left, write_right
-        quotient = self.number(Scratch.QUOTIENT)
+        quotient = self.layout.numbers.get(Scratch.QUOTIENT, 0)
         writes_left, left_given = self.left_of_both(
             writes & (~of_right | sequencer.clearing), given
         )

@@ -13,7 +13,7 @@ from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 
 from .design import EngineDesign, check_ranges, lane_capabilities
-from .layout import BankedLayout
+from .layout import Banks
 
 __all__ = [
     "BLINDED_WINDOW",
@@ -50,11 +50,11 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
-    layout = BankedLayout.of(whole, digits((max_bits + 1) // 2, width, headroom))
+    banks = Banks(whole, digits((max_bits + 1) // 2, width, headroom))
     capabilities = lane_capabilities(
         multiplication,
         max_bits,
-        layout.longest_prime_digits,
+        banks.longest_prime_digits,
         family="compact",
         family_number=8,
         min_length=min_length,
@@ -65,7 +65,7 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
-    return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
+    return EngineDesign(capabilities, banks, multiplication, make, exponentiation)
 
 
 def blinding_named(name: str) -> Blinding:

@@ -16,7 +16,7 @@ from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
-from .layout import Layout
+from .layout import Banks, Layout
 from .prediction import Prediction, predict
 
 __all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities"]
@@ -47,10 +47,11 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class EngineDesign:
-    """An engine of lanes: capabilities, layout of the memory, and the multiplication."""
+    """An engine of lanes: capabilities, memory and multiplication."""
 
     capabilities: Capabilities
-    layout: Layout
+    memory: Layout | Banks
+    """Its size, and the places of its numbers, if they do not depend on the programs."""
     multiplication: Multiplication
     make_multiplier: Callable[[Target], ModularMultiplier]
     """Makes the multiplication's hardware for a target."""
@@ -92,6 +93,13 @@ class EngineDesign:
         machine = Machine(multiplication, lanes, self.exponentiation)
         return lane_programs(machine, self.capabilities.required)
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each number lies."""
+        required = self.capabilities.required
+        used_up = {one: one.operation.uses_up for one in required}
+        return self.memory.place(self.programs, self.multiplication, required, used_up)
+
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
@@ -103,7 +111,7 @@ class EngineDesign:
             programs=self.programs,
             capabilities=self.capabilities,
             multiplication=self.multiplication,
-            layout=self.layout,
+            depth=self.memory.depth,
         )
 
 

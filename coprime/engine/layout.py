@@ -1,14 +1,20 @@
 """Where each operand lies in a lane's memory: one block RAM (FDFM, figure 8), or two banks."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 from amaranth.utils import bits_for
 
+from coprime.multipliers.contract import Multiplication
+from coprime.operations.commands import Command
+from coprime.program.assembler import Program
+from coprime.program.liveness import conflicts
 from coprime.program.operands import Location, Mode, Operand, Reference, Scratch
+from coprime.program.places import Place, Places, allocate, banks_of
+from coprime.program.steps import StepKind
 
-__all__ = ["BankedLayout", "Layout"]
+__all__ = ["BankedLayout", "Banks", "Layout"]
 
 _SINGLE = (Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE)
 _PRIME = (Operand.P, Operand.Q, Operand.DP, Operand.DQ, Operand.P_POWER, Operand.Q_POWER)
@@ -63,6 +69,10 @@ class Layout:
     def banks(self) -> int:
         """Memories of that depth."""
         return 1
+
+    def place(self, *_: object) -> "Layout":
+        """The same, whatever the programs: every number has a place of its own."""
+        return self
 
     @property
     def number_bits(self) -> int:
@@ -122,71 +132,11 @@ class Layout:
         return cls(bases, depth, numbers)
 
 
-_LEFT: Mapping[Reference, int] = {
-    Operand.DP: 0,
-    Operand.DQ: 1,
-    # Modulo the whole modulus ACCUMULATOR and SCALED have two blocks.
-    Scratch.SCALED: 2,
-    Scratch.KEPT_E: 3,  # as long as M: beyond the block it is moved to SCALED's, and lost
-    Operand.X: 4,
-    Operand.CRT_P: 6,
-    # RESULT has the blocks of SUM, with which it is compared.
-    Scratch.ACCUMULATOR: 8,
-    Scratch.RESULT: 8,
-    Scratch.PART: 9,
-    Operand.P_POWER: 10,
-    Operand.Q_POWER: 11,
-    Operand.M: 12,
-    Operand.P: 14,
-    Operand.Q: 15,
-    # No places of their own.
-    Mode.HALF: 13,
-    Mode.OTHER: 5,
-    # With blinding, which leaves E where it is.
-    Scratch.MULTIPLE: 2,
-    Scratch.UNBLINDING: 3,
+_MODES = {
+    0: (Mode.HALF, Mode.OTHER),
+    1: (Mode.ENTRY, Mode.WINDOW, Mode.ONE),
 }
-"""Blocks of the left bank. Those of Q, DQ and Q_POWER are P's, DP's and P_POWER's, with a lowest
-bit."""
-_RIGHT: Mapping[Reference, int] = {
-    Scratch.QUOTIENT: 0,
-    # Of a multiplier that has its own place for the quotient; modulo the whole modulus T_1 is twice
-    # there, in BASE, too.
-    Scratch.T_0: 0,
-    Scratch.T_1: 1,
-    Scratch.BASE: 14,
-    # Used up by the table of a private operation, but for E, which is kept.
-    Operand.M_POWER: 8,
-    Operand.Y: 10,
-    Operand.E: 12,
-    # Of a private operation. FACTOR is used before the table and after it.
-    Scratch.FACTOR: 4,
-    Scratch.TERM: 6,
-    Scratch.SUM: 8,
-    Scratch.SUM_COPY: 10,
-    Scratch.T_15: 15,
-    # With blinding, where the table has seven entries.
-    Scratch.BLINDED: 8,
-    Scratch.RANDOM: 14,
-    # At the upper end of their blocks, where no other number is as long.
-    Operand.M_INVERSE: 1,
-    Operand.P_INVERSE: 3,
-    Operand.Q_INVERSE: 5,
-    # No places of their own.
-    Mode.ENTRY: 7,
-    Mode.WINDOW: 9,
-    Mode.ONE: 11,
-}
-"""Blocks of the right bank. The table has entry k in block k, or in block 2k and the one after."""
-_INVERSES_LEFT: Mapping[Reference, int] = {
-    Operand.M_INVERSE: 13,
-    Operand.P_INVERSE: 5,
-    Operand.Q_INVERSE: 7,
-}
-"""Where the inverses lie left: at the upper ends of X, CRT_P and M, which an operation only reads,
-and which are shorter than two blocks."""
-_BLOCKS = 16
-"""Those that have numbers. With windows of 5 bits a bank has twice as many, for the table."""
+"""Addressing modes by the bank in which they have numbers: of blocks where no location begins."""
 
 
 @dataclass(frozen=True)
@@ -198,8 +148,8 @@ class BankedLayout(Layout):
     only. A number as long as a prime takes one, and one as long as the whole modulus takes two, the
     first of them even, less a digit: an address is a location's block beside an index, and no sum.
     An inverse is the last digit of an odd block. Where inverses lie right, among the numbers as
-    long as a prime, these have less than a block. Where two locations share a place, they are not
-    needed at the same time.
+    long as a prime, these have less than a block. `program/places.py` allocates the blocks: where
+    two locations share a place, they are not needed at the same time.
 
     A reference's number has the bank in bit 4, 1 for right, and the block in bits 3 to 0.
     """
@@ -208,32 +158,11 @@ class BankedLayout(Layout):
     """Width of the block of a table's entry."""
     inverses_left: bool = False
     """Where the inverses lie."""
+    places: Places | None = field(default=None, compare=False, repr=False)
+    """What lies where."""
 
     NUMBER_BITS = 5
     BLOCK_BITS = 4
-
-    @classmethod
-    def of(
-        cls, whole: int, prime: int, entry_bits: int = 4, *, inverses_left: bool = False
-    ) -> "BankedLayout":
-        """The smallest banks for `whole` digits of the modulus and `prime` digits of a prime.
-
-        With `entry_bits` of 5 they are twice as deep.
-        """
-        longest = prime - 1 if inverses_left else prime  # index of a digit, in a block
-        block = 1 << max(longest.bit_length(), whole.bit_length() - 1)
-        right = {location: _BLOCKS + number for location, number in _RIGHT.items()}
-        numbers: dict[Reference, int] = {**_LEFT, **right}
-        if inverses_left:
-            numbers |= _INVERSES_LEFT
-        bases: dict[Location, int] = {
-            location: number % _BLOCKS * block
-            for location, number in numbers.items()
-            if not isinstance(location, Mode)
-        }
-        for location in _SINGLE:
-            bases[location] += block - 1
-        return cls(bases, block << entry_bits, numbers, entry_bits, inverses_left)
 
     @property
     def banks(self) -> int:
@@ -245,11 +174,6 @@ class BankedLayout(Layout):
         """Digits of a block."""
         return self.depth >> self.entry_bits
 
-    @property
-    def longest_prime_digits(self) -> int:
-        """Digits of the longest prime that there is room for."""
-        return self.block if self.inverses_left else self.block - 1
-
     def block_of(self, reference: Reference) -> int:
         """The first block of a location."""
         return self.numbers[reference] % _BLOCKS
@@ -257,6 +181,139 @@ class BankedLayout(Layout):
     def lies_right(self, reference: Reference) -> bool:
         """Whether a location is in the right bank."""
         return self.numbers[reference] >= _BLOCKS
+
+    def memory_map(self) -> list[tuple[str, str, str]]:
+        """For each block its number, and what lies in the left and in the right bank."""
+        assert self.places is not None
+        inverses: dict[Place, list[str]] = {}
+        for one in _SINGLE:
+            if one in self.numbers:
+                place = Place(int(self.lies_right(one)), self.block_of(one))
+                inverses.setdefault(place, []).append(one.name)
+        rows = []
+        for block in range(1 << self.entry_bits):
+            texts = []
+            for bank in range(2):
+                place = Place(bank, block)
+                content = self.places.contents.get(place, ())
+                names = [location.name for location, _ in content] + inverses.get(place, [])
+                texts.append(", ".join(dict.fromkeys(names)))
+            rows.append((str(block), *texts))
+        return [(block, left, right) for block, left, right in rows if left or right]
+
+
+@dataclass(frozen=True)
+class Banks:
+    """The size of two banks, in which the numbers of programs are to be placed.
+
+    Parameters
+    ----------
+    whole, prime : digits of the longest modulus, and of the longest prime at the least
+    entry_bits : 4, or 5, with which they are twice as deep
+    inverses_left : in which bank the inverses lie
+    """
+
+    whole: int
+    prime: int
+    entry_bits: int = 4
+    inverses_left: bool = False
+
+    @property
+    def block(self) -> int:
+        """Digits of a block."""
+        longest = self.prime - 1 if self.inverses_left else self.prime  # index of a digit
+        return 1 << max(longest.bit_length(), self.whole.bit_length() - 1)
+
+    @property
+    def depth(self) -> int:
+        """Digits of a bank."""
+        return self.block << self.entry_bits
+
+    @property
+    def longest_prime_digits(self) -> int:
+        """Digits of the longest prime that there is room for."""
+        return self.block if self.inverses_left else self.block - 1
+
+    def place(
+        self,
+        programs: Sequence[Program],
+        multiplication: Multiplication,
+        operands: Mapping[Command, Collection[Operand]],
+        used_up: Mapping[Command, Collection[Operand]],
+    ) -> BankedLayout:
+        """Allocate the numbers of the programs of all lanes, which have one layout.
+
+        Parameters
+        ----------
+        programs : of each lane
+        multiplication : of these lanes
+        operands : by a command's code those that it reads
+        used_up : by a command's code those that it uses up, beside X
+
+        Raises ValueError if they do not fit.
+        """
+        every = frozenset[Operand]().union(*operands.values())
+        kept = {code: every - {Operand.X, *used} for code, used in used_up.items()}
+        checked = {StepKind.CHECK_REDUCED} & frozenset().union(*(one.kinds for one in programs))
+        private = programs[0].with_moduli
+        results = {
+            code: (Scratch.RESULT, Scratch.SUM)
+            if checked and code in private
+            else (Scratch.RESULT,)
+            for code in used_up
+        }
+        found = conflicts(programs, multiplication, kept, results)
+        placed = allocate(
+            found,
+            banks_of(programs, found),
+            _BLOCKS,
+            same_block=(Scratch.RESULT, Scratch.SUM),
+        )
+        steps = [step for program in programs for step in program.steps]
+        named = every.union(*((step.destination, step.x, step.y) for step in steps))
+        return self._layout(placed, {*named, Scratch.SCALED, Scratch.QUOTIENT})
+
+    def _layout(self, placed: Places, named: Collection[Reference]) -> BankedLayout:
+        """The numbers of what steps name, among them few entries of the table, and addresses."""
+        numbers: dict[Reference, int] = {
+            one: _BLOCKS * place.bank + place.block
+            for one, place in placed.of.items()
+            if one in named
+        }
+        inverses = [one for one in _SINGLE if one in named]
+        of_inverses: dict[Reference, int] = dict(
+            zip(inverses, self._blocks_of_inverses(placed), strict=False)
+        )
+        for bank, modes in _MODES.items():
+            # No step names an inverse; but of the right bank, a port that is asked for one would
+            # take it for the mode.
+            taken = {*numbers.values(), *(of_inverses.values() if bank else ())}
+            own = range(bank * _BLOCKS, (bank + 1) * _BLOCKS)
+            numbers |= zip(modes, (one for one in own if one not in taken), strict=False)
+        numbers |= of_inverses
+        bases: dict[Location, int] = {
+            location: number % _BLOCKS * self.block
+            for location, number in numbers.items()
+            if not isinstance(location, Mode)
+        }
+        for one in inverses:
+            bases[one] += self.block - 1
+        return BankedLayout(bases, self.depth, numbers, self.entry_bits, self.inverses_left, placed)
+
+    def _blocks_of_inverses(self, placed: Places) -> Iterator[int]:
+        """Odd blocks whose last digit is free, and, left, which nothing but the host writes."""
+        if not self.inverses_left:
+            yield from (_BLOCKS + block for block in range(1, _BLOCKS, 2))
+            return
+        for place, content in placed.contents.items():
+            # The upper piece of a number of two blocks is a digit shorter than a block.
+            is_free = all(isinstance(one, Operand) and part == 1 for one, part in content)
+            if place.bank == 0 and place.block % 2 and is_free:
+                yield place.block
+
+
+_BLOCKS = 16
+"""Those that have numbers. With windows of 5 bits a bank has twice as many, for the table."""
 
 
 def _words(whole: int, prime: int) -> int:

@@ -9,7 +9,6 @@ from coprime.program.operands import Length, Operand, Scratch
 from coprime.program.steps import StepKind
 
 from .contract import Capabilities, Command, Error
-from .layout import Layout
 from .linear import LinearUnit
 from .sequencer.barrier_steps import BarrierSteps
 from .sequencer.control import step_kinds
@@ -36,14 +35,16 @@ def predict(
     programs: Sequence[Program],
     capabilities: Capabilities,
     multiplication: Multiplication,
-    layout: Layout,
+    depth: int,
 ) -> Prediction:
     """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits.
+
+    `depth` are the words of the memory.
 
     What is drawn is random here, too, and is there when it is asked for.
     """
     if not command.operation.computes:
-        return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(layout.depth), 0)
+        return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(depth), 0)
     if command not in programs[0].entries:
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
     lanes = [
@@ -77,7 +78,7 @@ def predict(
         leading.end(Error.FAULT)
         error = Error.FAULT
     if error is Error.FAULT:
-        leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(layout.depth)
+        leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(depth)
     result = None if error else leading.values[Scratch.RESULT]
     products = sum(lane.products for lane in lanes)
     return Prediction(result, error, leading.cycles + 1, products)

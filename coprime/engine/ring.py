@@ -11,7 +11,7 @@ from coprime.parameters import BudgetParameter
 from .budget import Budget
 from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
-from .layout import BankedLayout
+from .layout import Banks
 from .residue import residue_width
 
 __all__ = ["RING_BUDGET", "RING_TILES", "ring"]
@@ -75,13 +75,13 @@ def ring(
     width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
     prime = digits((max_bits + 1) // 2, width, headroom)
-    layout = BankedLayout.of(whole, prime, entry_bits=5, inverses_left=True)
-    if chosen or window == 4 or (window == 0 and layout.depth > _SMALLEST_RAM):
-        layout = BankedLayout.of(whole, prime, inverses_left=True)
+    banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
+    if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
+        banks = Banks(whole, prime, inverses_left=True)
     capabilities = lane_capabilities(
         multiplication,
         max_bits,
-        layout.longest_prime_digits,
+        banks.longest_prime_digits,
         family="ring",
         family_number=10,
         min_length=_LEAST_LENGTH,
@@ -90,7 +90,7 @@ def ring(
         checked=True,
         draws=bool(chosen),
     )
-    window = BLINDED_WINDOW if chosen else layout.entry_bits
+    window = BLINDED_WINDOW if chosen else banks.entry_bits
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
 
     def make(target: Target) -> RingMultiplier:
@@ -99,7 +99,7 @@ def ring(
         delay = multiplication.delay
         return RingMultiplier(cells, whole, capabilities.count_bits, target, delay)
 
-    return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
+    return EngineDesign(capabilities, banks, multiplication, make, exponentiation)
 
 
 def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:

@@ -2,10 +2,13 @@
 
 import enum
 from abc import ABC, abstractmethod
+from fractions import Fraction
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from .bounds import Bound
 
 __all__ = [
     "READ_LATENCY",
@@ -245,6 +248,43 @@ class Multiplication(ABC):
     @abstractmethod
     def products(self, inner: int, rounds: int) -> int:
         """Cycles of these in which a product that the algorithm needs enters the multiplier."""
+
+    @property
+    def scale_bits(self) -> int:
+        """Bits of c where the multiplier works modulo c * M; else 0."""
+        return 0
+
+    @property
+    def usual_bound(self) -> Bound:
+        """Of a product of factors that have this bound."""
+        return Bound.times(0, scaled=2) if self.scaled else Bound.times(1 if self.canonical else 2)
+
+    def share_of_r(self, number: Bound | None) -> Fraction:
+        """At most the number / R, with the R of its own modulus; 1 if nothing is known of it."""
+        if number is None:
+            return Fraction(1)
+        slack = Fraction(1, 1 << (self.headroom - self.scale_bits))  # c * M / R, at most
+        return number.plain * slack / (1 << self.scale_bits) + number.scaled * slack
+
+    def bound(self, x: Bound | None, share: Fraction, *, descale: bool = False) -> Bound | None:
+        """Of a product; `share` is at most the multiplier / R. None: only its digits are known.
+
+        (X * Y + q * c * M) / R with q < R is below X * share + c * M. With `descale` the highest
+        digit of q is one modulo M, so that q * c * M / R is below (2 - 2 / C) M with c < C.
+
+        Raises ValueError if the multiplicand is greater than it may be.
+        """
+        most = 1 if self.canonical else 2
+        if not self.scaled and x is not None and x.plain > most:
+            raise ValueError(f"a multiplicand may be {x}, and not only {most} M")
+        if not self.montgomery or self.canonical or x is None:
+            return None if x is None and self.montgomery else self.usual_bound
+        if not self.scaled:
+            return Bound(x.plain * share + 1)
+        radix = 1 << self.scale_bits
+        if descale:
+            return Bound(x.plain * share + x.scaled * share * radix + 2 - Fraction(2, radix))
+        return Bound(x.plain * share, x.scaled * share + 1)
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of preparing for a modulus of `inner` digits."""

@@ -115,7 +115,7 @@ def operations(multiplication: Multiplication, blinding: Blinding = Blinding.NON
         *([] if blinding else [_restore_e()]),
         *_recombine(multiplication),
         *_canonical(),
-        *_claim(_ACC, Operand.X),
+        *_claim(Scratch.RESULT, Operand.X),
         *check,
         _for_each_prime(compared, _CHECK),
         _give_result(),
@@ -135,12 +135,12 @@ def leading_lane(multiplication: Multiplication) -> list[Step]:
         *half,
         _unless_private(last, REDUCE),
         _meet(_clear(Scratch.FACTOR)),
-        move(Scratch.FACTOR, Mode.OTHER, Context.Q),
+        replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
         move(Operand.E, Mode.OTHER, _WHOLE),
         *_recombine(multiplication),
         *_canonical(),
         BARRIER,
-        *_claim(_ACC, Operand.X),
+        *_claim(Scratch.RESULT, Operand.X),
         *check,
         _meet(compared),
         _give_result(),
@@ -155,7 +155,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
         _keep_e(),
         *_half(multiplication),
         BARRIER,
-        replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane"),
+        replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane", below=2),
         _meet(_restore_e()),
         *_claim(Mode.OTHER, Mode.OTHER),
         *_check(multiplication),
@@ -238,6 +238,7 @@ def _last_entry(one: Scratch) -> list[Step]:
 def _blind_exponent(multiplication: Multiplication) -> list[Step]:
     """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
     again, bits = "blind_exponent", exponent_blinding_bits(multiplication.digit_width)
+    fits = "primes are shorter than the modulus by as many digits as k has"
     doubles = linear(
         StepKind.ADD, Scratch.MULTIPLE, Scratch.MULTIPLE, Scratch.MULTIPLE, _WHOLE, "twice of it"
     )
@@ -256,8 +257,9 @@ def _blind_exponent(multiplication: Multiplication) -> list[Step]:
                 "D_p + k_i 2^i (P - 1)",
             ),
             label=again,
+            fits=fits,
         ),
-        replace(doubles, next=Next.LOOP, times=bits, target=again),
+        replace(doubles, fits=fits, next=Next.LOOP, times=bits, target=again),
     ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from coprime.program.assembler import Program
+from coprime.program.bounds import check_bounds
 from coprime.program.operands import Context
 from coprime.program.steps import Step
 
@@ -19,6 +20,8 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
 
     Lanes of two banks that are alone have both primes in turn. Of two, the first has P, and the
     second Q.
+
+    Raises ValueError if a sum of theirs could overflow, or a result be no canonical one.
     """
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     commands = sorted(commands)
@@ -34,7 +37,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         POWER: frozenset(one for one in commands if one.operation.is_power),
     }
     shared = [] if banked or multiplication.canonical else canonical(multiplication)
-    return [
+    programs = [
         Program.assemble(
             {tuple(served): steps for steps, served in each.items()},
             [] if lane else shared,
@@ -49,6 +52,9 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         )
         for lane, each in enumerate(listings)
     ]
+    for program in programs:
+        check_bounds(program, multiplication)
+    return programs
 
 
 def _of_lane(moduli: tuple[Context, ...], lane: int, lanes: int) -> tuple[Context, ...]:

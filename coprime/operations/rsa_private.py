@@ -9,6 +9,9 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 * With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
+from dataclasses import replace
+from fractions import Fraction
+
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
@@ -92,13 +95,15 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
         total = linear(
             StepKind.ADD, Scratch.ACCUMULATOR, part, Scratch.BASE, whole, "step 4: P = S_p + S_q"
         )
+        total = replace(total, below=2 if multiplication.scaled else Fraction(5, 4))
         return [jump(total, REDUCE_BELOW_4M if multiplication.scaled else REDUCE_BELOW_3M)]
     # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
     base, result = Scratch.BASE, Scratch.RESULT
     restored = "... + M, where it was below 0"
+    difference = linear(StepKind.SUBTRACT, result, part, base, whole, "step 4: P = S_q - (M - S_p)")
     return [
         linear(StepKind.SUBTRACT, base, Operand.M, base, whole, "M - S_p"),
-        linear(StepKind.SUBTRACT, result, part, base, whole, "step 4: P = S_q - (M - S_p)"),
+        replace(difference, below=1),
         jump(linear(StepKind.RESTORE, result, result, Operand.M, whole, restored), ""),
     ]
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "MODULI",
+    "OF_Q",
     "Context",
     "Length",
     "Location",
@@ -165,6 +166,11 @@ class Scratch(_Unnumbered):
     T_30 = enum.auto()
     T_31 = enum.auto()
 
+    @property
+    def entry(self) -> int | None:
+        """Which entry of the table it is; None of the others."""
+        return int(self.name[2:]) if self.name.startswith("T_") else None
+
     @staticmethod
     def table(entry: int) -> "Scratch":
         """The base to the power `entry`, 0 to 31."""
@@ -252,6 +258,13 @@ _OF_CONTEXT: Mapping[Context, tuple[Operand, Operand, Operand, Operand]] = {
     Context.Q: (Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
     Context.CURRENT: _OF_P,
 }
+
+OF_Q: Mapping[Reference, Operand] = {
+    Operand.P: Operand.Q,
+    Operand.P_POWER: Operand.Q_POWER,
+    Operand.DP: Operand.DQ,
+}
+"""What stands for P's operands where CURRENT is Q."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

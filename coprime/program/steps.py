@@ -8,6 +8,7 @@ predict result and cycles (engine/prediction.py).
 
 import enum
 from dataclasses import dataclass
+from fractions import Fraction
 
 from .operands import Context, Mode, Operand, Reference, Scratch
 
@@ -169,6 +170,12 @@ class Step:
     label: str = ""
     flag: str = ""
     """Of a JUMP_UNLESS: BORROW, or a flag of the program, which some of its commands have."""
+    below: Fraction | int = 0
+    """Of a step that takes a number from the other lane: how many times the modulus that is at
+    most; of a MOVE to the other lane, the same."""
+    fits: str = ""
+    """Of an addition whose bound does not show it: why the sum has no more digits than there are.
+    """
     times: int = 0
     """Of a LOOP: how often the steps from its target to here are executed, 2 or more."""
 

@@ -192,13 +192,16 @@ class Half:
         device.write32(registers.INPUT_LENGTH.address, bits // 8)
         device.give_random(self.source)
         device.write32(registers.COMMAND.address, Command.RSA_PRIVATE)
+
+    def run_to(self, kind):
+        """Up to the first step of a kind."""
         kinds = [step.kind for step in self.design.programs[0].steps]
-        pc = device.registers["engine.lane.sequencer.program_memory.pc"]
+        pc = self.device.registers["engine.lane.sequencer.program_memory.pc"]
         for _ in range(100_000):
-            if device.peek(pc) == 1 + kinds.index(StepKind.SCAN_WINDOWS):
+            if self.device.peek(pc) == 1 + kinds.index(kind):
                 break
-            device.run(1)
-        device.run(10)  # what is written last
+            self.device.run(1)
+        self.device.run(10)  # what is written last
 
     def value(self, slot, digits):
         """What the memory holds in a slot."""
@@ -232,6 +235,7 @@ def test_the_exponent(subject):
     half = Half(subject, blinding)
     own, q = half.design.capabilities, half.key.q
     with half.device:
+        half.run_to(StepKind.SCAN_WINDOWS)
         # A digit for some bits of k, from the lowest on.
         bits, drawn = subject.blinding_bits, subject.drawn_bits
         digits = drawn_digits(half.source, -(-bits // drawn), subject.width)
@@ -262,10 +266,14 @@ def test_the_base(subject):
         radix, radix_q = 1 << (width * own.digits(subject.bits)), 1 << (width * digits)
         mont_r = sum(digit << (width * k) for k, digit in enumerate(drawn)) * radix
         r = mont_r * pow(radix_q, -1, q)
+        # r is needed no more when the table is made, which is written over it.
+        half.run_to(StepKind.SCAN_PUBLIC)
+        random = half.value(Scratch.RANDOM, digits)
+        half.run_to(StepKind.SCAN_WINDOWS)
         # The table has T_1 in the right bank's block 1.
         table = half.words("right", half.design.layout.block, digits)
         for found, value in (
-            (half.value(Scratch.RANDOM, digits), r),
+            (random, r),
             (half.value(Scratch.UNBLINDING, digits), pow(r, key.e - 1, q) * half.x),
             (table, pow(r, key.e, q) * half.x),
         ):

@@ -1,22 +1,16 @@
 """The current context: one list of steps for each of an operation's moduli."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import OF_Q, Context, Mode, Reference, Scratch
+from coprime.program.paths import resolved
 from coprime.program.steps import Step
 
 __all__ = ["CurrentContext", "CurrentContextModel"]
-
-_OF_Q: Mapping[Reference, Reference] = {
-    Operand.P: Operand.Q,
-    Operand.P_POWER: Operand.Q_POWER,
-    Operand.DP: Operand.DQ,
-}
 
 
 class CurrentContext(wiring.Component):
@@ -46,7 +40,7 @@ class CurrentContext(wiring.Component):
     ):
         self.moduli = moduli
         self.numbers = numbers
-        if any(numbers[p] | 1 != numbers[q] for p, q in _OF_Q.items()):
+        if any(numbers[p] | 1 != numbers[q] for p, q in OF_Q.items()):
             raise ValueError("numbers of Q's operands must be those of P's with a lowest bit of 1")
         super().__init__(
             {
@@ -71,7 +65,7 @@ class CurrentContext(wiring.Component):
             self.more.eq((current == self.moduli[0]) if len(self.moduli) > 1 else 0),
         ]
         for named, operand in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
-            with m.If(has_current & is_q & named.matches(*(numbers[p] for p in _OF_Q))):
+            with m.If(has_current & is_q & named.matches(*(numbers[p] for p in OF_Q))):
                 m.d.comb += operand[0].eq(1)
         if len(self.moduli) > 1:
             with m.If(fetched.destination == numbers[Mode.HALF]):
@@ -108,16 +102,4 @@ class CurrentContextModel:
 
     def resolved(self, step: Step) -> Step:
         """The step with what depends on the context."""
-        if Context.CURRENT not in (step.modulus, step.outer) and step.destination is not Mode.HALF:
-            return step
-        is_q = self.current is Context.Q
-        of_q = _OF_Q if is_q and step.modulus is Context.CURRENT else {}
-        half = Scratch.PART if is_q else Scratch.ACCUMULATOR
-        return replace(
-            step,
-            modulus=self.current if step.modulus is Context.CURRENT else step.modulus,
-            outer=self.current if step.outer is Context.CURRENT else step.outer,
-            x=of_q.get(step.x, step.x),
-            y=of_q.get(step.y, step.y),
-            destination=half if step.destination is Mode.HALF else step.destination,
-        )
+        return resolved(step, self.current)

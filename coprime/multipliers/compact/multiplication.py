@@ -20,6 +20,7 @@ class CompactMultiplication(Multiplication):
     """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M."""
 
     digit_width = RADIX_BITS
+    scale_bits = RADIX_BITS
     headroom = 2 + RADIX_BITS
     """2^(17*D) > 4cM with c < 2^17."""
     min_digits = 3

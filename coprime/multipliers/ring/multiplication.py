@@ -54,9 +54,14 @@ class RingMultiplication(Multiplication):
         return 1 + self.delay
 
     @property
+    def scale_bits(self) -> int:
+        """Those of 1 + d words."""
+        return self.digit_width * self.ahead
+
+    @property
     def headroom(self) -> int:
         """2^(w*D) > 4cM with c < 2^(w(1+d))."""
-        return 2 + self.digit_width * self.ahead
+        return 2 + self.scale_bits
 
     @property
     def least(self) -> int:

@@ -1,0 +1,227 @@
+"""Proves that no sum of a program overflows, and that its results are canonical.
+
+Interval arithmetic over the states of `paths.py`: each number has a bound in multiples of the
+modulus (`multipliers/bounds.py`), from what the host may write and what a product makes of its
+factors (`Multiplication.bound`). It is executed until no bound grows any more. What differs from a
+simulation: it holds for all operands, and for all lengths of the modulus.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coprime.multipliers.bounds import Bound
+from coprime.multipliers.contract import Multiplication
+
+from .assembler import Program
+from .operands import Context, Location, Mode, Operand, Reference, Scratch
+from .paths import Path, State
+from .steps import Next, Step, StepKind
+
+__all__ = ["check_bounds"]
+
+_BELOW_M = Bound.times(1)
+_ZERO = Bound.times(0)
+_ROUNDS = 64
+"""How often a step's bounds may grow; a loop that they go on growing in is refused."""
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number's bound, in multiples of a context's modulus; None: as many digits as that has."""
+
+    context: Context
+    bound: Bound | None
+
+
+_Numbers = Mapping[Location, _Number]
+
+
+def _of_host(location: Location) -> _Number:
+    """What the driver promises: powers and weights below their modulus. The rest is checked."""
+    if location in (Operand.P_POWER, Operand.P):
+        return _Number(Context.P, _BELOW_M)
+    if location in (Operand.Q_POWER, Operand.Q):
+        return _Number(Context.Q, _BELOW_M)
+    known = location in (Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q)
+    return _Number(Context.WHOLE, _BELOW_M if known else None)
+
+
+def check_bounds(program: Program, multiplication: Multiplication) -> None:
+    """Refuse a program in which a sum may overflow, or a result be no canonical one.
+
+    Raises ValueError that names the step and the bounds.
+    """
+    for command in program.entries:
+        _Check(Path(program, command), multiplication).run()
+
+
+@dataclass
+class _Check:
+    """One command of a program."""
+
+    path: Path
+    multiplication: Multiplication
+
+    def run(self) -> None:
+        """Execute the steps on bounds until none of them grows."""
+        first = State(self.path.program.entries[self.path.command])
+        before: dict[State, _Numbers] = {first: {}}
+        changed, rounds = [first], dict.fromkeys(self.path.successors, 0)
+        while changed:
+            state = changed.pop()
+            numbers = before[state]
+            if not state.address:
+                continue
+            rounds[state] += 1
+            step = self.path.step(state)
+            if rounds[state] > _ROUNDS:
+                raise ValueError(f"{step.note!r} is in a loop in which a number goes on growing")
+            after = self._execute(step, state, dict(numbers))
+            for one in self.path.successors[state]:
+                joined = _join(before[one], after) if one in before else after
+                if one not in before or joined != before[one]:
+                    before[one] = joined
+                    changed.append(one)
+        for state, numbers in before.items():
+            if not state.address and Scratch.RESULT in numbers:
+                result = self._bound(numbers, Scratch.RESULT, Context.WHOLE)
+                if result is None or not result.within(_BELOW_M):
+                    raise ValueError(f"the result may be greater than the modulus: {result}")
+
+    def _execute(
+        self, step: Step, state: State, numbers: dict[Location, _Number]
+    ) -> dict[Location, _Number]:
+        """The numbers after a step."""
+        context, kind = step.modulus, step.kind
+        if kind is StepKind.MULTIPLY:
+            self._multiply(step, state, numbers)
+        elif kind in (StepKind.CHECK_BELOW, StepKind.CHECK_REDUCED):
+            assert not isinstance(step.x, Mode)
+            numbers[step.x] = _Number(context, _BELOW_M)
+        elif kind is StepKind.DRAW:
+            self._write(step, numbers, None)
+        elif kind in (StepKind.MOVE, StepKind.MAKE_EVEN):
+            self._move(step, state, numbers)
+        elif kind is StepKind.RESTORE:
+            self._write(step, numbers, _restored(self._bound(numbers, step.x, context)))
+        elif kind in (StepKind.ADD, StepKind.ADD_IF_DRAWN, StepKind.SUBTRACT):
+            self._write(step, numbers, self._sum(step, numbers))
+        return numbers
+
+    def _sum(self, step: Step, numbers: _Numbers) -> Bound | None:
+        """x + y or x - y; a sum that may have more digits than there are is refused."""
+        if step.kind is StepKind.SUBTRACT and step.x is step.y:
+            return _ZERO
+        x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
+        known = None if x is None or y is None else (x, y)
+        if step.kind is StepKind.SUBTRACT:
+            return known and known[0] - known[1]
+        total = known and known[0] + known[1]
+        if not step.fits and (total is None or self.multiplication.share_of_r(total) > 1):
+            raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
+        return total
+
+    def _multiply(self, step: Step, state: State, numbers: dict[Location, _Number]) -> None:
+        """A product; the entries of a table, each from the one before it."""
+        own, context = self.multiplication, step.modulus
+        x = self._above_0(numbers, step.x, context, step)
+
+        def times(y: Reference) -> Bound | None:
+            """x, of which nothing need be known but its digits, times y."""
+            bound = self._above_0(numbers, y, step.outer, step)
+            share = Fraction(0) if y is Mode.ONE else own.share_of_r(bound)
+            return own.bound(x, share, descale=step.descale)
+
+        if step.next is not Next.EACH_ENTRY:
+            self._write(step, numbers, times(step.y))
+            return
+        for k in range((state.window or 0) + 1, self.path.program.last_entry_of(context) + 1):
+            factor = Scratch.table(k - 1) if step.y is Mode.WINDOW else step.y
+            product = times(factor)
+            numbers[Scratch.table(k)] = _Number(context, product and product.rounded())
+            if own.overlaps:  # each is the multiplicand of the next one
+                numbers[Scratch.ACCUMULATOR] = numbers[Scratch.table(k)]
+                x = product
+
+    def _write(self, step: Step, numbers: dict[Location, _Number], bound: Bound | None) -> None:
+        """To the step's destination; where that changes places with another, to the other."""
+        to = _CHANGED.get(step.destination, step.destination)
+        assert not isinstance(to, Mode), f"{step.note!r} has the destination {to}"
+        number = _Number(step.modulus, bound and bound.rounded())
+        numbers[to] = _either(numbers[to], number) if step.conditional else number
+
+    def _move(self, step: Step, state: State, numbers: dict[Location, _Number]) -> None:
+        """The number as it is, in its own context, if none of its digits is lost."""
+        number = _Number(step.modulus, self._bound(numbers, step.x, step.modulus, step.below))
+        if not isinstance(step.x, Mode):
+            if step.below and not (number.bound and number.bound.within(Bound.times(step.below))):
+                raise ValueError(f"{step.note!r} is not below {step.below} M: {number.bound}")
+            kept = numbers.get(step.x, _of_host(step.x))
+            number = kept if step.modulus is Context.WHOLE else number
+        if step.destination is Mode.WINDOW:
+            assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
+            numbers[Scratch.table(state.window)] = number
+            return
+        assert not isinstance(step.destination, Mode)
+        numbers[step.destination] = number
+
+    def _above_0(
+        self, numbers: _Numbers, name: Reference, context: Context, step: Step
+    ) -> Bound | None:
+        """The bound of an operand; nothing is known of what may be below 0."""
+        bound = self._bound(numbers, name, context, step.below)
+        return None if bound is None or bound.is_negative else bound
+
+    def _bound(
+        self, numbers: _Numbers, name: Reference, context: Context, below: Fraction | int = 0
+    ) -> Bound | None:
+        """The bound of what a step names, in multiples of a context's modulus."""
+        if name is Mode.WINDOW:
+            entries = [one for one in numbers if isinstance(one, Scratch) and one.entry is not None]
+            bounds = [self._bound(numbers, one, context) for one in entries]
+            known = [one for one in bounds if one is not None]
+            return functools.reduce(Bound.either, known) if len(known) == len(bounds) else None
+        if name is Mode.OTHER_ACCUMULATOR:
+            return self.multiplication.usual_bound
+        if isinstance(name, Mode):
+            return Bound.times(below) if below else None
+        if context is not Context.CURRENT and name is context.modulus:
+            return Bound.times(1, least=1)
+        number = numbers.get(name, _of_host(name))
+        bound = number.bound
+        if bound is None or number.context is context:
+            return bound
+        if context is Context.WHOLE and not bound.scaled:
+            # The other prime is 2 or more.
+            return Bound(bound.plain / 2, least=min(bound.least, Fraction(0)))
+        return None
+
+
+_CHANGED: Mapping[Reference, Reference] = {
+    Mode.NEXT: Scratch.ACCUMULATOR,
+    Mode.NEXT_BASE: Scratch.BASE,
+}
+"""What a product that is written to SPARE is called from then on."""
+
+
+def _restored(difference: Bound | None) -> Bound | None:
+    """x - M, with M added to it where that is below 0."""
+    if difference is None or difference.least < -1:
+        return None
+    return Bound(max(difference.plain, Fraction(1)), difference.scaled)
+
+
+def _either(one: _Number, other: _Number) -> _Number:
+    if one.context is not other.context or one.bound is None or other.bound is None:
+        return _Number(other.context, None)
+    return _Number(other.context, one.bound.either(other.bound))
+
+
+def _join(some: _Numbers, others: _Numbers) -> _Numbers:
+    """What is known of numbers that a step has from either of two ways."""
+    found: dict[Location, _Number] = {}
+    for name in {**some, **others}:
+        found[name] = _either(some.get(name, _of_host(name)), others.get(name, _of_host(name)))
+    return found

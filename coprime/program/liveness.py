@@ -1,0 +1,263 @@
+"""Which numbers of a lane of two banks are needed at the same time, so that no two share a place.
+
+Source: liveness analysis by data flow, Aho, Lam, Sethi, Ullman, Compilers (2006), 9.2.5, on the
+states of `paths.py`. What differs: a number has one or two pieces, as long as a prime each, which
+live and die apart; and a place may pass from a step's operand to its result where the step works
+in place.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from coprime.multipliers.contract import Multiplication
+
+from .assembler import Program
+from .operands import Context, Length, Location, Mode, Operand, Reference, Scratch
+from .paths import Path, State
+from .steps import Next, Step, StepKind
+
+__all__ = ["READS_Y", "SHORT", "Accesses", "Conflicts", "Piece", "conflicts", "pieces"]
+
+Piece = tuple[Location, int]
+"""A part of a number as long as a prime: 0 the lower one, 1 the upper one of a number as long as
+the whole modulus. A table's entry as long as the whole modulus has 2 and 3, since it lies at
+another place than one as long as a prime."""
+
+SHORT = frozenset({Scratch.KEPT_E})
+"""Numbers whose upper piece is lost where they are moved: E, of which a private operation keeps as
+much as a prime is long."""
+_SUMS = (StepKind.SUBTRACT, StepKind.ADD, StepKind.RESTORE, StepKind.ADD_IF_DRAWN)
+_COMPARED = (StepKind.CHECK_BELOW, StepKind.CHECK_REDUCED)
+_READS_X = frozenset({*_SUMS, *_COMPARED, StepKind.MOVE, StepKind.MAKE_EVEN})
+READS_Y = frozenset(
+    {
+        *(*_SUMS, *_COMPARED),
+        *(StepKind.CHECK_MODULUS, StepKind.CHECK_NORMALIZED, StepKind.CHECK_ZERO),
+    }
+)
+"""Linear steps that need y."""
+_WRITES = frozenset({*_SUMS, StepKind.MOVE, StepKind.MAKE_EVEN, StepKind.DRAW})
+_SCANS_ON = frozenset(
+    {
+        *(Next.IF_BIT, Next.NEXT_BIT),
+        *(Next.IF_WINDOW, Next.IF_NONZERO_WINDOW, Next.IF_SLIDING_WINDOW),
+    }
+)
+_SCANS = frozenset({StepKind.SCAN, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC})
+_TABLE = frozenset(map(Scratch.table, range(32)))
+
+
+def pieces(location: Location, context: Context) -> frozenset[Piece]:
+    """The pieces of a number as long as the context's modulus; none of an inverse."""
+    parts: tuple[int, ...]
+    if isinstance(location, Operand) and location.length is Length.DIGIT:
+        parts = ()
+    elif isinstance(location, Operand) and location.length in (Length.P, Length.Q):
+        parts = (0,)
+    elif location in _TABLE:
+        parts = (2, 3) if context is Context.WHOLE else (0,)
+    elif context is not Context.WHOLE or location in SHORT:
+        parts = (0,)
+    else:
+        parts = (0, 1)
+    return frozenset((location, part) for part in parts)
+
+
+def _all(sets: Iterable[frozenset[Piece]]) -> frozenset[Piece]:
+    return frozenset[Piece]().union(*sets)
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The pieces that a step reads and writes.
+
+    Parameters
+    ----------
+    reads, writes : of numbers
+    temporary : what it uses for itself, while it works
+    in_place : digit k of a result is written after digit k of the operands was read
+    """
+
+    reads: frozenset[Piece]
+    writes: frozenset[Piece] = frozenset()
+    temporary: frozenset[Piece] = frozenset()
+    in_place: bool = False
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """What accesses depend on beside the step."""
+
+    program: Program
+    quotient_in_memory: bool
+
+    def accesses(self, step: Step, state: State) -> Accesses:
+        """Of a step with its own moduli, in a state."""
+        scanned = self._scanned(step, state)
+        if step.kind is StepKind.MULTIPLY:
+            return self._of_product(step, state, scanned)
+        if step.kind is StepKind.PREPARE:
+            constants = self._constants(step.modulus)
+            return Accesses(constants, self._at(step.destination, step.modulus, state))
+        reads = set(scanned)
+        if step.kind in _READS_X:
+            reads |= self._at(step.x, step.modulus, state)
+        if step.kind in READS_Y:
+            reads |= self._at(step.y, step.modulus, state)
+        written = frozenset[Piece]()
+        if step.kind in _WRITES:
+            written = self._at(step.destination, step.modulus, state)
+            if step.destination in SHORT and step.modulus is Context.WHOLE:
+                written |= {(step.destination, 1)}
+        return Accesses(frozenset(reads), written, in_place=True)
+
+    def _of_product(self, step: Step, state: State, scanned: frozenset[Piece]) -> Accesses:
+        reads = self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
+        reads |= pieces(Scratch.SCALED, step.modulus) | scanned
+        if step.descale:
+            reads |= self._constants(step.modulus)
+        writes = self._at(step.destination, step.modulus, state)
+        if step.next is Next.EACH_ENTRY:
+            writes = self._entries(step, state)
+        quotient = pieces(Scratch.QUOTIENT, step.outer) if self.quotient_in_memory else frozenset()
+        return Accesses(reads, writes, quotient)
+
+    def _entries(self, step: Step, state: State) -> frozenset[Piece]:
+        """What EACH_ENTRY writes: each entry after the one that the window selects."""
+        first = (state.window or 0) + 1
+        entries = range(first, self.program.last_entry_of(step.modulus) + 1)
+        found = _all(pieces(Scratch.table(k), step.modulus) for k in entries)
+        # Where products overlap, each entry is in ACCUMULATOR, too.
+        also = frozenset() if self.quotient_in_memory else pieces(Scratch.ACCUMULATOR, step.modulus)
+        return found | also
+
+    def _at(self, reference: Reference, context: Context, state: State) -> frozenset[Piece]:
+        """The pieces of what a step names: of the table, all that it may mean."""
+        if reference is Mode.WINDOW and state.window is not None:
+            return pieces(Scratch.table(state.window), context)
+        if reference is Mode.WINDOW:
+            last = self.program.last_entry_of(context)
+            first = int(Scratch.T_0 not in self._named)
+            apart = context is not Context.WHOLE and self.program.window_bits == 4
+            more = {Scratch.T_15} & self._named if apart else set()
+            entries = {*map(Scratch.table, range(first, last + 1)), *more}
+            return _all(pieces(one, context) for one in entries)
+        if isinstance(reference, Mode):
+            return frozenset()
+        return pieces(reference, context)
+
+    @cached_property
+    def _named(self) -> frozenset[Reference]:
+        return frozenset(step.destination for step in self.program.steps)
+
+    @staticmethod
+    def _constants(context: Context) -> frozenset[Piece]:
+        return pieces(context.modulus, context)
+
+    @staticmethod
+    def _scanned(step: Step, state: State) -> frozenset[Piece]:
+        """The exponent, while its bits are taken."""
+        if step.kind in _SCANS:
+            return frozenset()
+        if step.next in _SCANS_ON and state.scanned is not None:
+            return pieces(state.scanned, Context.WHOLE)
+        return frozenset()
+
+
+@dataclass
+class Conflicts:
+    """Pieces that must not share a place.
+
+    Attributes
+    ----------
+    apart : pairs of pieces that are needed at once
+    together : pairs that may share a place only if both numbers begin there
+    live : for each piece, the commands in which it is needed, and from which to which step
+    """
+
+    apart: set[frozenset[Piece]] = field(default_factory=set)
+    together: set[frozenset[Piece]] = field(default_factory=set)
+    uses: dict[Piece, set[tuple[int, int]]] = field(default_factory=dict)
+
+    def separate(self, ones: Iterable[Piece], others: Collection[Piece]) -> None:
+        """Keep each of some apart from each of others."""
+        for one in ones:
+            self.apart |= {frozenset({one, other}) for other in others if other[0] != one[0]}
+
+
+def conflicts(
+    programs: Iterable[Program],
+    multiplication: Multiplication,
+    kept: Mapping[Any, Collection[Operand]],
+    results: Mapping[Any, Collection[Scratch]],
+) -> Conflicts:
+    """What the programs of all lanes, which have one layout, need at once.
+
+    Parameters
+    ----------
+    programs : of each lane
+    multiplication : of these lanes
+    kept : by a command's code the operands that are in the memory before and after it
+    results : by a command's code what is read of its results, in the first lane
+    """
+    found = Conflicts()
+    for lane, program in enumerate(programs):
+        machine = _Machine(program, not multiplication.overlaps)
+        for command in program.entries:
+            stay, read = _whole(kept[command]), _whole(() if lane else results[command])
+            _add(found, machine, Path(program, command), stay, stay | read)
+    return found
+
+
+def _whole(locations: Iterable[Location]) -> frozenset[Piece]:
+    return _all(pieces(one, Context.WHOLE) for one in locations)
+
+
+def _add(
+    found: Conflicts,
+    machine: _Machine,
+    path: Path,
+    stay: frozenset[Piece],
+    at_end: frozenset[Piece],
+) -> None:
+    """The conflicts of a command, from what is live after each of its steps."""
+    successors = path.successors
+    accesses = {
+        state: machine.accesses(path.step(state), state) if state.address else Accesses(at_end)
+        for state in successors
+    }
+    live = dict.fromkeys(successors, frozenset[Piece]())
+    before: dict[State, set[State]] = {state: set() for state in successors}
+    for state, following in successors.items():
+        for one in following:
+            before[one].add(state)
+    changed = set(successors)
+    after: dict[State, frozenset[Piece]] = {}
+    while changed:
+        state = changed.pop()
+        after[state] = _all(live[one] for one in successors[state])
+        own = accesses[state]
+        needed = own.reads | (after[state] - own.writes)
+        if needed != live[state]:
+            live[state] = needed
+            changed |= before[state]
+    for state in successors:
+        own, out = accesses[state], after.get(state, frozenset())
+        found.separate(own.writes, out | own.writes)
+        found.separate(own.temporary, live[state] | out | own.writes)
+        passed = own.reads - out
+        if own.in_place:
+            found.together |= {
+                frozenset({one, other})
+                for one in own.writes
+                for other in passed
+                if one[0] != other[0]
+            }
+        else:
+            found.separate(own.writes, passed)
+        for piece in live[state] | own.writes | own.temporary:
+            found.uses.setdefault(piece, set()).add((path.command, state.address))
+    first = State(path.program.entries[path.command])
+    found.separate(live[first] | stay, live[first] | stay)

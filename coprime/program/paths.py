@@ -1,0 +1,145 @@
+"""The ways that a command takes through a program: each step with what is known when it executes.
+
+What a step works on depends on more than its address: which of the operation's moduli is CURRENT,
+which entry of the table the window selects, which exponent is scanned, and which routine it will
+return to. All of that follows from the steps before it, but for the bits of an exponent and for
+borrows, so that the states of a command are few.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .assembler import Program
+from .calls import ways
+from .operands import OF_Q, Context, Mode, Operand, Scratch
+from .steps import BORROW, Next, Step, StepKind
+
+__all__ = ["Path", "State", "resolved"]
+
+_SCANS = frozenset(
+    {StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC}
+)
+_ENTERS_BIT = frozenset({Next.IF_WINDOW, Next.IF_NONZERO_WINDOW, Next.IF_SLIDING_WINDOW})
+
+
+def resolved(step: Step, current: Context) -> Step:
+    """A step with CURRENT, and HALF, replaced by what they are."""
+    if Context.CURRENT not in (step.modulus, step.outer) and step.destination is not Mode.HALF:
+        return step
+    is_q = current is Context.Q
+    of_q = OF_Q if is_q and step.modulus is Context.CURRENT else {}
+    half = Scratch.PART if is_q else Scratch.ACCUMULATOR
+    return replace(
+        step,
+        modulus=current if step.modulus is Context.CURRENT else step.modulus,
+        outer=current if step.outer is Context.CURRENT else step.outer,
+        x=of_q.get(step.x, step.x),
+        y=of_q.get(step.y, step.y),
+        destination=half if step.destination is Mode.HALF else step.destination,
+    )
+
+
+@dataclass(frozen=True)
+class State:
+    """A step about to be executed.
+
+    Parameters
+    ----------
+    address : of the step; 0 is the end
+    turn : CURRENT is the operation's modulus of this number
+    window : the entry of the table that the window selects; None if that depends on an exponent
+    scanned : the exponent that is scanned; None before any is
+    returns : the addresses that routines under way return to, the innermost one first
+    """
+
+    address: int
+    turn: int = 0
+    window: int | None = None
+    scanned: Operand | Scratch | None = None
+    returns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Path:
+    """Everything that a command can execute in a lane's program.
+
+    Parameters
+    ----------
+    program : Program
+    command : its code; the program has an entry for it
+    """
+
+    program: Program
+    command: int
+
+    @cached_property
+    def moduli(self) -> tuple[Context, ...]:
+        """What CURRENT is, one after the other."""
+        own = self.program
+        return own.moduli if self.command in own.with_moduli else (Context.WHOLE,)
+
+    def step(self, state: State) -> Step:
+        """The step of a state, with its own moduli."""
+        return resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
+
+    @cached_property
+    def successors(self) -> Mapping[State, tuple[State, ...]]:
+        """Each state that is reached, from the first step on, with those that may follow it."""
+        first = State(self.program.entries[self.command])
+        found: dict[State, tuple[State, ...]] = {}
+        open_ends = [first]
+        while open_ends:
+            state = open_ends.pop()
+            if state not in found:
+                found[state] = tuple(self._following(state)) if state.address else ()
+                open_ends += found[state]
+        return found
+
+    def _following(self, state: State) -> Iterator[State]:
+        address, turn, returns = state.address, state.turn, state.returns
+        step = self.program.steps[address - 1]
+        state = replace(
+            state,
+            window=self._window_after(state),
+            scanned=self._exponent(step, state) if step.kind in _SCANS else state.scanned,
+        )
+        rule, target = step.next, self.program.targets[address - 1]
+        if rule is Next.RETURN:
+            yield replace(state, address=returns[0], returns=returns[1:])
+        elif rule is Next.CALL:
+            yield replace(state, address=target, returns=(address + 1, *returns))
+        elif rule is Next.EACH_MODULUS:
+            if turn + 1 < len(self.moduli):
+                yield replace(state, address=target, turn=turn + 1)
+            else:
+                yield replace(state, address=address + 1, turn=0)
+        elif rule is Next.JUMP_UNLESS and step.flag != BORROW:
+            is_set = self.command in self.program.flags[step.flag]
+            yield replace(state, address=address + 1 if is_set else target)
+        else:
+            for one in ways(step, address, target):
+                # An entry of the table follows the other: all of them are one state. And no key's E
+                # is 0, for which a program need not have made what its check reads.
+                again = rule is Next.EACH_ENTRY and one == address
+                is_zero = step.kind is StepKind.SCAN_PUBLIC and one == target
+                if not again and not is_zero:
+                    yield replace(state, address=one)
+
+    def _exponent(self, step: Step, state: State) -> Operand | Scratch:
+        """The exponent that a scan begins with."""
+        context = self.moduli[state.turn] if step.modulus is Context.CURRENT else step.modulus
+        if step.kind is StepKind.SCAN_PUBLIC or context is Context.WHOLE:
+            return Operand.E
+        return Scratch.BLINDED if self.program.blinds_exponents else context.exponent
+
+    def _window_after(self, state: State) -> int | None:
+        """A PREPARE sets the window to 1, EACH_ENTRY counts it up, an exponent's bits enter it."""
+        step = self.step(state)
+        if step.kind is StepKind.PREPARE:
+            return 1
+        if step.next is Next.EACH_ENTRY:
+            return self.program.last_entry_of(step.modulus)
+        enters = step.kind is StepKind.SCAN_WINDOWS or step.next in _ENTERS_BIT
+        ends = step.next is Next.NEXT_BIT and Mode.WINDOW in (step.x, step.y)
+        return None if enters or ends else state.window

@@ -1,0 +1,247 @@
+"""Allocates the numbers of a program in two banks of blocks, from what is needed at once.
+
+A bank has blocks as long as a prime. A number as long as the whole modulus takes two, the first of
+which is even; its digit's index selects between them, so that an address is a block beside an
+index, and no sum. A search by backtracking, the most constrained number first, finds the places. It
+is repeated for every design, and gives the same places for the same programs.
+"""
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .assembler import Program
+from .liveness import READS_Y, SHORT, Conflicts, Piece
+from .operands import OF_Q, Location, Operand, Reference, Scratch
+from .steps import StepKind
+
+__all__ = ["Place", "Places", "allocate", "banks_of"]
+
+_LEFT, _RIGHT = 0, 1
+_ALWAYS: Mapping[Location, int] = {
+    # Read through a port of their own.
+    **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT), _LEFT),
+    **dict.fromkeys((Operand.E, Scratch.BLINDED, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
+}
+"""The bank of an exponent, of the quotient, and of what the host reads and what that is compared
+with."""
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where a number begins.
+
+    Parameters
+    ----------
+    bank : 0 the left one, 1 the right one
+    block : in it
+    """
+
+    bank: int
+    block: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where each number of a layout begins, and which of them share places.
+
+    Parameters
+    ----------
+    of : by number
+    conflicts : what was kept apart
+    """
+
+    of: Mapping[Location, Place]
+    conflicts: Conflicts = field(repr=False, compare=False)
+
+    def occupied(self, piece: Piece) -> Place:
+        """The block of a piece of a number."""
+        location, part = piece
+        start = self.of[location]
+        if part > 1:  # of a table's entry as long as the whole modulus
+            return Place(start.bank, 2 * start.block + part - 2)
+        return Place(start.bank, start.block ^ part)
+
+    @cached_property
+    def contents(self) -> Mapping[Place, list[Piece]]:
+        """What lies in each block, in the order of the numbers' names."""
+        found: dict[Place, list[Piece]] = {}
+        known = [piece for piece in self.conflicts.uses if piece[0] in self.of]
+        for piece in sorted(known, key=lambda one: (not isinstance(one[0], Operand), one[0].name)):
+            found.setdefault(self.occupied(piece), []).append(piece)
+        return found
+
+    def check(self) -> None:
+        """Prove that no two numbers that are needed at once share a block.
+
+        Raises AssertionError, which names them.
+        """
+        for content in self.contents.values():
+            for one in content:
+                for other in content:
+                    pair = frozenset({one, other})
+                    starts = self.of[one[0]] == self.of[other[0]]
+                    assert pair not in self.conflicts.apart, f"{one} and {other} are in one place"
+                    assert starts or pair not in self.conflicts.together, f"{one} is over {other}"
+
+
+@dataclass
+class _Search:
+    """The numbers that are placed so far."""
+
+    conflicts: Conflicts
+    choices: Mapping[Location, Sequence[Place]]
+    same_block: tuple[Location, Location]
+    of: dict[Location, Place]
+
+    def __post_init__(self) -> None:
+        self.places = Places(self.of, self.conflicts)
+        self.pieces: dict[Location, list[Piece]] = {}
+        for piece in self.conflicts.uses:
+            self.pieces.setdefault(piece[0], []).append(piece)
+        self.taken: dict[Place, list[Piece]] = {}
+        for location in self.of:
+            self._take(location)
+
+    def _take(self, location: Location) -> None:
+        for piece in self.pieces.get(location, ()):
+            self.taken.setdefault(self.places.occupied(piece), []).append(piece)
+
+    def _release(self, location: Location) -> None:
+        for piece in self.pieces.get(location, ()):
+            self.taken[self.places.occupied(piece)].remove(piece)
+        del self.of[location]
+
+    def _fits(self, location: Location) -> bool:
+        """Whether a number may be where it was put."""
+        start = self.of[location]
+        for piece in self.pieces.get(location, ()):
+            for other in self.taken.get(self.places.occupied(piece), ()):
+                pair = frozenset({piece, other})
+                is_locked = isinstance(location, Operand) or isinstance(other[0], Operand)
+                if pair in self.conflicts.apart or (start.bank == _LEFT and is_locked):
+                    return False
+                if pair in self.conflicts.together and self.of[other[0]] != start:
+                    return False
+        if location not in self.same_block:
+            return True
+        first, second = self.same_block
+        partner = self.of.get(second if location is first else first)
+        return partner is None or partner.block == start.block
+
+    def _put(self, location: Location, choice: Place) -> bool:
+        """Place a number, and whether it may be there; if not, it is not placed."""
+        self.of[location] = choice
+        if not self._fits(location):
+            del self.of[location]
+            return False
+        self._take(location)
+        return True
+
+    def _possible(self, location: Location) -> list[Place]:
+        """Where a number may be, beside those that are placed."""
+        found = []
+        for choice in self.choices[location]:
+            if self._put(location, choice):
+                self._release(location)
+                found.append(choice)
+        return found
+
+    def place(self, waiting: Collection[Location]) -> bool:
+        """Place the numbers that wait, the one with the fewest places first; whether they fit."""
+        if not waiting:
+            return True
+        possible = {one: self._possible(one) for one in waiting}
+        location = min(waiting, key=lambda one: (one not in self.same_block, len(possible[one])))
+        others = [one for one in waiting if one is not location]
+        for choice in possible[location]:
+            self._put(location, choice)
+            if self.place(others):
+                return True
+            self._release(location)
+        return False
+
+
+def banks_of(
+    programs: Iterable[Program], conflicts: Conflicts
+) -> Mapping[Location, Collection[int]]:
+    """The banks that each number may be in, from what the programs' steps do with it.
+
+    A multiplicand lies left, and its multiplier right; what a linear step reads as y, a prepared
+    modulus and what descales lie left.
+
+    Raises ValueError if a number would have to be in both.
+    """
+    needs: dict[Reference, set[int]] = {one: {bank} for one, bank in _ALWAYS.items()}
+    for step in (step for program in programs for step in program.steps):
+        needed: list[tuple[Reference, int]] = []
+        if step.kind is StepKind.MULTIPLY:
+            needed = [(step.x, _LEFT)]
+            needed += [(step.y, _RIGHT)] if step.y is not step.x else []
+        elif step.kind is StepKind.MAKE_EVEN:
+            needed = [(step.x, _LEFT), (step.y, _LEFT)]
+        elif step.kind in READS_Y:
+            needed = [(step.y, _LEFT)]
+        if step.descale or step.kind is StepKind.PREPARE:
+            needed.append((step.destination, _LEFT))
+        for one, bank in needed:
+            for name in {one, OF_Q.get(one, one)}:
+                needs.setdefault(name, set()).add(bank)
+    found: dict[Location, Collection[int]] = {}
+    for location in dict.fromkeys(location for location, _ in conflicts.uses):
+        is_entry = isinstance(location, Scratch) and location.entry is not None
+        found[location] = {_RIGHT} if is_entry else needs.get(location) or {_LEFT, _RIGHT}
+    both = [one.name for one, banks in found.items() if {_LEFT, _RIGHT} == needs.get(one)]
+    if both:
+        raise ValueError(f"{both[0]} is a multiplicand and a multiplier, which lie apart")
+    order = {one: k for k, one in enumerate([*Operand, *Scratch])}
+    return {one: found[one] for one in sorted(found, key=lambda one: order[one])}
+
+
+def allocate(
+    conflicts: Conflicts,
+    banks: Mapping[Location, Collection[int]],
+    blocks: int,
+    *,
+    same_block: tuple[Location, Location],
+) -> Places:
+    """Place each number.
+
+    Parameters
+    ----------
+    conflicts : between their pieces
+    banks : by number the banks that it may be in; inverses are left out
+    blocks : of a bank
+    same_block : two numbers that have the same block, of different banks
+
+    What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
+    Raises ValueError if they do not fit.
+    """
+    table = [one for one in banks if isinstance(one, Scratch) and one.entry is not None]
+    fixed: dict[Location, Place] = {one: Place(_RIGHT, one.entry or 0) for one in table}
+    whole = {location for location, part in conflicts.uses if part == 1} - SHORT
+    follows = set(OF_Q.values())
+
+    def choices(location: Location) -> Iterator[Place]:
+        step = 2 if location in whole or location in OF_Q else 1
+        for bank in sorted(banks[location]):
+            yield from (Place(bank, block) for block in range(0, blocks, step))
+
+    # What a command only reads lies left in blocks of its own, in any order: all that matters is
+    # which blocks are left to the others.
+    locked = [one for one in banks if isinstance(one, Operand) and set(banks[one]) == {_LEFT}]
+    pairs = [one for one in locked if one not in follows]
+    waiting = [one for one in banks if one not in {*fixed, *locked}]
+    for taken in itertools.combinations(range(0, blocks, 2), len(pairs)):
+        of = dict(fixed)
+        for one, block in zip(pairs, taken, strict=True):
+            of[one] = Place(_LEFT, block)
+            if one in OF_Q:
+                of[OF_Q[one]] = Place(_LEFT, block + 1)
+        search = _Search(conflicts, {one: tuple(choices(one)) for one in waiting}, same_block, of)
+        if search.place(waiting):
+            places = Places(dict(search.of), conflicts)
+            places.check()
+            return places
+    raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")

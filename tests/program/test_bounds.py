@@ -1,0 +1,76 @@
+"""Bounds: programs that could overflow, or end with no canonical result, are refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from coprime.engine.compact import compact
+from coprime.engine.fdfm import fdfm
+from coprime.multipliers.bounds import Bound
+from coprime.operations.common import jump, reduced
+from coprime.program.assembler import Program
+from coprime.program.bounds import check_bounds
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import Next, StepKind, linear, multiply
+
+ACC, RESULT, WHOLE = Scratch.ACCUMULATOR, Scratch.RESULT, Context.WHOLE
+COMPACT = compact(256).multiplication
+BELOW = linear(StepKind.CHECK_BELOW, Operand.X, Operand.X, Operand.M, WHOLE, "X < M?")
+
+
+def check(*steps, multiplication=COMPACT):
+    check_bounds(Program.assemble({(1,): steps}), multiplication)
+
+
+def add(destination, x, y, **rule):
+    return replace(linear(StepKind.ADD, destination, x, y, WHOLE, "the sum"), **rule)
+
+
+def square(**rule):
+    return replace(multiply(ACC, ACC, ACC, WHOLE, "C * C"), **rule)
+
+
+ENTER = multiply(ACC, Operand.X, Operand.M_POWER, WHOLE, "X * R")
+OUT = replace(multiply(ACC, ACC, Mode.ONE, WHOLE, "out"), descale=True)
+FIRST, LAST = reduced(RESULT, ACC, WHOLE)
+
+
+def test_a_canonical_result():
+    check(BELOW, ENTER, square(), OUT, FIRST, jump(LAST, ""))
+
+
+def test_a_result_that_is_not_reduced():
+    with pytest.raises(ValueError, match=r"may be greater than the modulus: 2 M"):
+        canonical = replace(LAST, destination=ACC)
+        check(BELOW, ENTER, OUT, FIRST, canonical, jump(add(RESULT, ACC, ACC), ""))
+
+
+def test_an_operand_that_is_not_checked():
+    with pytest.raises(ValueError, match="'the sum' may overflow: nothing is known of it"):
+        check(jump(add(RESULT, Operand.X, Operand.X), ""))
+
+
+def test_sums_of_products():
+    """R > 4 c M: two sums of products still fit, and the next one does not."""
+    check(BELOW, ENTER, add(ACC, ACC, ACC), square(), OUT, FIRST, jump(LAST, ""))
+    with pytest.raises(ValueError, match=r"'the sum' may overflow: .* c M"):
+        check(BELOW, ENTER, *[add(ACC, ACC, ACC)] * 3, square(), OUT, FIRST, jump(LAST, ""))
+
+
+def test_a_loop_that_goes_on_growing():
+    grows = add(ACC, ACC, ACC, next=Next.LOOP, times=8, target="again", label="again")
+    with pytest.raises(ValueError, match="may overflow"):
+        check(BELOW, ENTER, grows, OUT, FIRST, jump(LAST, ""))
+
+
+def test_a_multiplicand_beyond_twice_the_modulus():
+    steps = [BELOW, add(ACC, Operand.X, Operand.X), add(ACC, ACC, ACC), jump(square(), "")]
+    with pytest.raises(ValueError, match="a multiplicand may be 4 M, and not only 2 M"):
+        check(*steps, multiplication=fdfm(256).multiplication)
+
+
+def test_bounds():
+    assert str(Bound.times(1, scaled=2)) == "1 M + 2 c M"
+    assert Bound.times(2).within(Bound.times(0, scaled=2))
+    assert not Bound.times(0, scaled=1).within(Bound.times(1))
+    assert (Bound.times(2) - Bound.times(1)).is_negative

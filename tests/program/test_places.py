@@ -1,0 +1,61 @@
+"""Places of numbers: no two that are needed at once share one, and what breaks that is found."""
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.program.liveness import Conflicts
+from coprime.program.operands import Operand, Scratch
+from coprime.program.places import Place, Places, allocate
+
+DESIGNS = [
+    *(("compact", {"blinding": one}) for one in ("none", "base", "exponent", "both")),
+    *(("ring", {"dsp": one}) for one in ("1", "6", "12", "24")),
+    ("ring", {"tile": "bal50", "blinding": "both"}),
+    *((family, {"modexp2": "1"}) for family in ("compact", "ring")),
+]
+X, Y = (Scratch.ACCUMULATOR, 0), (Scratch.PART, 0)
+BOTH = (Scratch.RESULT, Scratch.SUM)
+
+
+@pytest.mark.parametrize(("family", "settings"), DESIGNS, ids=str)
+def test_places_of_a_design(family, settings):
+    layout = choose(family, settings).design.layout
+    layout.places.check()
+    assert layout.block_of(Scratch.RESULT) == layout.block_of(Scratch.SUM)
+    assert layout.numbers[Operand.Q] == layout.numbers[Operand.P] | 1
+    named = dict.fromkeys(
+        name for row in layout.memory_map() for cell in row for name in cell.split(", ")
+    )
+    assert {one.name for one in Operand if one in layout.bases} <= set(named)
+
+
+def test_numbers_that_are_needed_at_once():
+    conflicts = Conflicts(apart={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    with pytest.raises(AssertionError, match="are in one place"):
+        Places({X[0]: Place(0, 3), Y[0]: Place(0, 3)}, conflicts).check()
+    found = allocate(conflicts, {X[0]: {0}, Y[0]: {0}}, 2, same_block=BOTH)
+    assert found.of[X[0]] != found.of[Y[0]]
+
+
+def test_a_place_that_passes_on():
+    """A step in place writes over its operand, but not beside its first digit."""
+    conflicts = Conflicts(together={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    Places({X[0]: Place(0, 3), Y[0]: Place(0, 3)}, conflicts).check()
+    upper = (Scratch.PART, 1)
+    conflicts = Conflicts(together={frozenset({X, upper})}, uses={X: set(), upper: set()})
+    with pytest.raises(AssertionError, match="is over"):
+        Places({X[0]: Place(0, 3), Y[0]: Place(0, 2)}, conflicts).check()
+
+
+def test_numbers_that_do_not_fit():
+    conflicts = Conflicts(apart={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    with pytest.raises(ValueError, match="do not fit into two banks of 1 block"):
+        allocate(conflicts, {X[0]: {0}, Y[0]: {0}}, 1, same_block=BOTH)
+
+
+def test_an_operand_lies_apart_on_the_left():
+    """What the lane only reads there has blocks that nothing of it writes."""
+    m = (Operand.M, 0)
+    conflicts = Conflicts(uses={X: set(), m: set()})
+    found = allocate(conflicts, {X[0]: {0}, Operand.M: {0}}, 4, same_block=BOTH)
+    assert found.of[Operand.M] != found.of[X[0]]
