@@ -12,8 +12,8 @@ from .contract import Capabilities, Command, Error
 from .layout import Layout
 from .linear import LinearUnit
 from .sequencer.barrier_steps import BarrierSteps
-from .sequencer.control import step_kinds
 from .sequencer.lane_model import LaneModel, StepOnIntegers
+from .sequencer.sequencer import step_kinds
 
 __all__ = ["Prediction", "predict"]
 
