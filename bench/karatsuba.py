@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from coprime.catalog import Choice, family_named
-from coprime.cells.karatsuba import WIDTHS
+from coprime.cells.karatsuba_product import WIDTHS
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
 from coprime.explore.measure import Area, measure_area
-from coprime.explore.multiplication import predict_multiplication, simulate_multiplication
 from coprime.papers import karatsuba as paper
 from coprime.rsa import keys
+from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
 
 from .page import table, thousands
 

@@ -8,11 +8,11 @@ from coprime.cells.target import Target
 from coprime.explore.measure import Area, measure_area
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.model.padding import bytes_of
+from coprime.model.padding_formats import bytes_of
 from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding
 from coprime.padding.tasks import Option, Task
-from coprime.padding.unit import Machine, PaddingUnit
+from coprime.padding.unit import PaddingUnit, PaddingUnitModel
 
 from .page import replace_part, table, thousands
 
@@ -80,7 +80,7 @@ def cycles_of(task: Task, bits: int) -> int:
     generator = random.Random(1)
     size = bytes_of(bits)
     length = size if task.decodes else 32
-    own = Machine(
+    own = PaddingUnitModel(
         bits,
         length,
         salt_length=32,

@@ -13,7 +13,7 @@ from functools import cache
 from coprime.cells.tiles import TILES, Tile
 from coprime.model.ring import products, words
 from coprime.model.ring_counts import best_count
-from coprime.model.ring_schedule import Ring, Timing, least_step
+from coprime.model.ring_schedule import RingPlan, Timing, least_step
 
 from .page import table, thousands
 
@@ -54,7 +54,7 @@ def shortest(bits: int, word: int, tiles: int, latency: int) -> Timing:
     for delay in (0, 1, 2):
         count = words(bits, word, delay)
         for places in range(count + max(1, delay), min(count + 4, 2 * count) + 1):
-            ring = Ring(count, delay, tiles, places)
+            ring = RingPlan(count, delay, tiles, places)
             found.append(Timing.at_least(ring, least_step(ring, latency), latency))
     return min(found, key=lambda timing: timing.period)
 

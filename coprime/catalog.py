@@ -15,7 +15,7 @@ from coprime.engine.bit_serial import (
     montgomery_2csa,
     montgomery_r2,
 )
-from coprime.engine.budget import Budget, Candidate
+from coprime.engine.budget import Candidate, SliceBudget
 from coprime.engine.compact import compact
 from coprime.engine.design import Design, EngineDesign
 from coprime.engine.fdfm import fdfm
@@ -24,7 +24,7 @@ from coprime.engine.lengths import Lengths
 from coprime.engine.ring import RING_BUDGET, RING_TILES, ring
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
-from coprime.fixed_modulus.design import compression, direct
+from coprime.fixed_modulus.fixed_design import compression, direct
 from coprime.operations.commands import OPERATIONS, Command
 from coprime.parameters import (
     AnyParameter,
@@ -77,7 +77,7 @@ class Family:
     summary: str
     parameters: tuple[AnyParameter, ...]
     design: Callable[..., Design]
-    budget: Budget | None = None
+    budget: SliceBudget | None = None
 
     @property
     def operations(self) -> tuple[Parameter, ...]:
@@ -184,7 +184,7 @@ class Family:
         return self._candidates(self.budget, values, settings)[0].values
 
     def _candidates(
-        self, budget: Budget, values: Mapping[str, int | str], settings: Mapping[str, str]
+        self, budget: SliceBudget, values: Mapping[str, int | str], settings: Mapping[str, str]
     ) -> "list[Candidate]":
         limit = budget.parameter.parse(settings[budget.parameter.name])
         return budget.candidates(self.design, values, settings, limit)

@@ -25,9 +25,9 @@ from amaranth.lib.wiring import connect
 from amaranth.sim import Simulator
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Bus
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite
+from coprime.bus.axi_accelerator import Bus
 from coprime.bus.front_end import FrontEnd
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator, EngineError
@@ -73,7 +73,7 @@ class Device(wiring.Component):
         super().__init__({})
 
     def elaborate(self, platform: object) -> Elaboratable:
-        """Connect the parts as `coprime.bus.accelerator.Accelerator` does."""
+        """Connect the parts as `coprime.bus.axi_accelerator.Accelerator` does."""
         m = Module()
         m.domains.sync = sync = ClockDomain()
         m.d.comb += sync.rst.eq(~self.aresetn)

@@ -16,8 +16,8 @@ from coprime.flow.cache import cached, find_cached
 from coprime.flow.files import write_file
 from coprime.flow.tools import tool_version
 
-from .campaign import Campaign, Run
-from .faults import Kind
+from .campaign import Campaign, FaultRun
+from .faults import FaultKind
 from .subject import Subject
 
 __all__ = ["SCHEMA", "Batch", "run_batches", "shares"]
@@ -52,12 +52,12 @@ SCHEMA = pyarrow.schema(
 class Batch:
     """Faults `first` and the `count` - 1 after it of a kind."""
 
-    kind: Kind
+    kind: FaultKind
     first: int
     count: int
 
 
-def shares(kinds: Sequence[Kind], flips: int) -> list[Batch]:
+def shares(kinds: Sequence[FaultKind], flips: int) -> list[Batch]:
     """The batches of so many faults in all, as many of each kind, those of a kind in order."""
     every, more = divmod(flips, len(kinds))
     return [
@@ -157,7 +157,7 @@ def _run_batch(subject: Subject, batch: Batch) -> bytes:
     return stream.getvalue()
 
 
-def _row(number: int, run: Run) -> dict[str, object]:
+def _row(number: int, run: FaultRun) -> dict[str, object]:
     return {
         **run.fault.__dict__,
         "number": number,

@@ -12,10 +12,10 @@ from coprime.engine.contract import Error
 from coprime.runs.execution import predict_operation
 
 from .faults import Fault, Targets
-from .replay import NoEffect, Recorder, Replay
+from .replay import AccessRecorder, NoEffect, Replay
 from .subject import Subject
 
-__all__ = ["Campaign", "Outcome", "Run"]
+__all__ = ["Campaign", "FaultRun", "Outcome"]
 
 _CHECKPOINTS = 2048
 _LEAST_INTERVAL = 32
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class FaultRun:
     """What became of a fault.
 
     Parameters
@@ -106,7 +106,7 @@ class Campaign(Closing):
         """Close the simulated device."""
         self.device.close()
 
-    def run(self, fault: Fault) -> Run:
+    def run(self, fault: Fault) -> FaultRun:
         """Run the operation with a fault, one of `targets`."""
         replay = Replay(
             self.device,
@@ -117,7 +117,7 @@ class Campaign(Closing):
             patience=_PATIENCE * self.cycles,
         )
         outcome = partial(
-            Run, fault=fault, place=self._place(fault), step=self.targets.steps[fault.cycle]
+            FaultRun, fault=fault, place=self._place(fault), step=self.targets.steps[fault.cycle]
         )
         try:
             driver = deepcopy(self._prepared, {id(self._recorder): replay})
@@ -148,7 +148,7 @@ class Campaign(Closing):
 
     def _record(self, interval: int) -> None:
         """Run the operation, and keep the driver as it is before it, and the accesses of it."""
-        self._recorder = recorder = Recorder(self.device, interval, self._limit)
+        self._recorder = recorder = AccessRecorder(self.device, interval, self._limit)
         try:
             driver = self.subject.prepare(recorder)
             self._prepared = deepcopy(driver, {id(recorder): recorder})

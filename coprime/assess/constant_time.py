@@ -37,7 +37,7 @@ from coprime.program.steps import StepKind
 
 from .aiger import Graph
 
-__all__ = ["Proof", "TwoCopies", "prove"]
+__all__ = ["TimingProof", "TwoCopies", "prove"]
 
 _TOP = "coprime_two"
 _SHORT = 20
@@ -69,7 +69,7 @@ _YOSYS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof:
+class TimingProof:
     """What the solver says of an engine.
 
     Parameters
@@ -187,7 +187,7 @@ class TwoCopies(wiring.Component):
                 yield digits & takes.replicate(len(digits))
 
 
-class Comparison:
+class SimulatedCopies:
     """The two copies as a graph, simulated in many runs at once.
 
     Parameters
@@ -238,7 +238,7 @@ class RandomRuns:
 
     def __init__(self, graph: Graph, capabilities: Capabilities, seed: int = 1):
         self.capabilities = capabilities
-        self.comparison = Comparison(graph, self.RUNS)
+        self.comparison = SimulatedCopies(graph, self.RUNS)
         self.random = random.Random(seed)
         self.names = {name: k - 1 for name, k in graph.names.items() if k <= graph.inputs}
         public = {k for name, k in self.names.items() if not re.match("digit_|random_[ab]", name)}
@@ -292,7 +292,7 @@ class RandomRuns:
         self.comparison.restart(self.comparison.ones ^ comparable)
 
 
-def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> Proof:
+def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingProof:
     """Prove that an engine is constant-time, or find out that it is not.
 
     Parameters
@@ -311,7 +311,7 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> Proof:
         (folder / "two.v").write_text(verilog, encoding="utf-8")
         run_yosys(["read_verilog two.v", *_YOSYS], folder)
         graph = Graph.read(folder / "two.aag")
-        registers = Comparison(graph).registers
+        registers = SimulatedCopies(graph).registers
         other = RandomRuns(graph, design.capabilities).run(cycles)
         while True:
             pairs = [bit for name, bits in registers.items() if name not in other for bit in bits]
@@ -319,13 +319,13 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> Proof:
             trace = _counterexample(folder, seconds)
             same = tuple(sorted(registers.keys() - other))
             if trace is None:
-                return Proof(holds=True, cycle=None, same=same, other=tuple(sorted(other)))
-            comparison, differing, wrong = Comparison(graph), set[str](), 0
+                return TimingProof(holds=True, cycle=None, same=same, other=tuple(sorted(other)))
+            comparison, differing, wrong = SimulatedCopies(graph), set[str](), 0
             for inputs in trace:
                 differing, _, wrong = comparison.step(inputs)
             if wrong:
                 cycle = len(trace) - 1
-                return Proof(holds=False, cycle=cycle, same=same, other=tuple(sorted(other)))
+                return TimingProof(holds=False, cycle=cycle, same=same, other=tuple(sorted(other)))
             if not differing - other:
                 raise ToolError("ABC's counterexample does not hold in a simulation")
             other |= differing

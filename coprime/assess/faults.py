@@ -8,12 +8,12 @@ from functools import cached_property
 from itertools import groupby
 from typing import Self
 
-from coprime.device.faulty import FaultyDevice, Register
+from coprime.device.faulty import FaultyDevice, StateElement
 
-__all__ = ["Fault", "Kind", "Targets"]
+__all__ = ["Fault", "FaultKind", "Targets"]
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     """What happens."""
 
     BIT = "bit"
@@ -28,12 +28,12 @@ class Kind(StrEnum):
     """One bit has the inverse of its value, and keeps that for some cycles."""
 
 
-_FIELDS: Mapping[Kind, tuple[str, ...]] = {
-    Kind.BIT: ("word", "bit"),
-    Kind.TWO_BITS: ("word", "bit", "other"),
-    Kind.HOLD: (),
-    Kind.SKIP: (),
-    Kind.STUCK: ("word", "bit", "cycles"),
+_FIELDS: Mapping[FaultKind, tuple[str, ...]] = {
+    FaultKind.BIT: ("word", "bit"),
+    FaultKind.TWO_BITS: ("word", "bit", "other"),
+    FaultKind.HOLD: (),
+    FaultKind.SKIP: (),
+    FaultKind.STUCK: ("word", "bit", "cycles"),
 }
 _MOST_STUCK = 64
 _COUNTER = "program_memory.pc"
@@ -54,7 +54,7 @@ class Fault:
     cycles : for how many clock cycles it stays, at least 1
     """
 
-    kind: Kind
+    kind: FaultKind
     cycle: int
     name: str
     word: int = 0
@@ -70,9 +70,9 @@ class Fault:
     def parse(cls, text: str) -> Self:
         """Read what `str` gave. ValueError for anything else."""
         kind, *values = text.split(",")
-        if kind not in set(Kind):
-            raise ValueError(f"a fault begins with one of {', '.join(Kind)}, not {kind!r}")
-        names = ("cycle", "name", *_FIELDS[Kind(kind)])
+        if kind not in set(FaultKind):
+            raise ValueError(f"a fault begins with one of {', '.join(FaultKind)}, not {kind!r}")
+        names = ("cycle", "name", *_FIELDS[FaultKind(kind)])
         form = ",".join((kind, *map(str.upper, names)))
         numbers = [value for name, value in zip(names, values, strict=False) if name != "name"]
         if len(values) != len(names) or not all(one.isdecimal() for one in numbers):
@@ -81,34 +81,34 @@ class Fault:
             name: value if name == "name" else int(value)
             for name, value in zip(names, values, strict=True)
         }
-        return cls(kind=Kind(kind), **given)  # type: ignore[arg-type]
+        return cls(kind=FaultKind(kind), **given)  # type: ignore[arg-type]
 
     @property
     def duration(self) -> int:
         """Clock cycles after the first one in which it changes anything."""
-        return {Kind.HOLD: 1, Kind.STUCK: self.cycles - 1}.get(self.kind, 0)
+        return {FaultKind.HOLD: 1, FaultKind.STUCK: self.cycles - 1}.get(self.kind, 0)
 
     def strike(self, device: FaultyDevice, targets: "Targets") -> Callable[[], int | None]:
         """What is to be called in `cycle`, as the function of `Replay`."""
-        if self.kind is Kind.HOLD:
+        if self.kind is FaultKind.HOLD:
             return self._hold(device, targets.components[self.name])
         register = device.registers[self.name]
-        if self.kind is Kind.STUCK:
+        if self.kind is FaultKind.STUCK:
             return self._stick(device, register)
 
         def change() -> None:
             word = device.peek(register, self.word)
-            if self.kind is Kind.SKIP:
+            if self.kind is FaultKind.SKIP:
                 word = (word + 1) % (1 << register.width)
             else:
                 word ^= 1 << self.bit
-                word ^= 1 << self.other if self.kind is Kind.TWO_BITS else 0
+                word ^= 1 << self.other if self.kind is FaultKind.TWO_BITS else 0
             device.poke(register, self.word, word)
 
         return change
 
     def _hold(
-        self, device: FaultyDevice, registers: Sequence[Register]
+        self, device: FaultyDevice, registers: Sequence[StateElement]
     ) -> Callable[[], int | None]:
         states: list[bytes] = []
 
@@ -121,7 +121,7 @@ class Fault:
 
         return hold
 
-    def _stick(self, device: FaultyDevice, register: Register) -> Callable[[], int | None]:
+    def _stick(self, device: FaultyDevice, register: StateElement) -> Callable[[], int | None]:
         passed, stuck = 0, 0
 
         def stick() -> int | None:
@@ -155,14 +155,14 @@ class Targets:
     steps : in each cycle of the operation, what was executed
     """
 
-    def __init__(self, registers: Mapping[str, Register], steps: Sequence[str]):
+    def __init__(self, registers: Mapping[str, StateElement], steps: Sequence[str]):
         self.registers = registers
         self.steps = steps
 
     @cached_property
-    def components(self) -> Mapping[str, Sequence[Register]]:
+    def components(self) -> Mapping[str, Sequence[StateElement]]:
         """Paths of submodules, with the registers and memories in them and below."""
-        found: dict[str, list[Register]] = {}
+        found: dict[str, list[StateElement]] = {}
         for name, register in sorted(self.registers.items()):
             path = name.split(".")[:-1]
             for depth in range(1, len(path) + 1):
@@ -170,7 +170,7 @@ class Targets:
         return found
 
     @cached_property
-    def counters(self) -> Sequence[Register]:
+    def counters(self) -> Sequence[StateElement]:
         """Program counters; none where an engine has no program."""
         named = sorted(self.registers.items())
         return [register for name, register in named if name.endswith(_COUNTER)]
@@ -181,7 +181,7 @@ class Targets:
             raise ValueError(
                 f"the cycle of a fault must be in 0..{len(self.steps) - 1}, not {fault.cycle}"
             )
-        if fault.kind is Kind.HOLD:
+        if fault.kind is FaultKind.HOLD:
             if fault.name not in self.components:
                 raise ValueError(f"there is no component {fault.name!r}")
             return
@@ -202,16 +202,16 @@ class Targets:
                 f"the cycles of a fault must be in 1..{_MOST_STUCK}, not {fault.cycles}"
             )
 
-    def draw(self, kind: Kind, number: int, seed: int) -> Fault:
+    def draw(self, kind: FaultKind, number: int, seed: int) -> Fault:
         """Fault `number`, from 0 on, of a kind: the same for the same seed."""
         generator = random.Random(f"{seed} {kind} {number}")
         uniform = number % 2 == 0
         cycle = generator.randrange(len(self.steps)) if uniform else self._in_a_step(generator)
-        if kind is Kind.HOLD:
+        if kind is FaultKind.HOLD:
             return Fault(kind=kind, cycle=cycle, name=generator.choice(list(self.components)))
-        if kind is Kind.SKIP:
+        if kind is FaultKind.SKIP:
             return Fault(kind=kind, cycle=cycle, name=generator.choice(self.counters).name)
-        two = kind is Kind.TWO_BITS
+        two = kind is FaultKind.TWO_BITS
         names = self._wide if two else self._all
         if uniform:
             register = generator.choices(names, self._wide_bits if two else self._all_bits)[0]
@@ -223,7 +223,7 @@ class Targets:
             if two
             else (generator.randrange(register.width), 0)
         )
-        cycles = generator.randint(2, _MOST_STUCK) if kind is Kind.STUCK else 1
+        cycles = generator.randint(2, _MOST_STUCK) if kind is FaultKind.STUCK else 1
         return Fault(
             kind=kind,
             cycle=cycle,
@@ -251,11 +251,11 @@ class Targets:
         return list(found.values())
 
     @cached_property
-    def _all(self) -> Sequence[Register]:
+    def _all(self) -> Sequence[StateElement]:
         return [register for _, register in sorted(self.registers.items())]
 
     @cached_property
-    def _wide(self) -> Sequence[Register]:
+    def _wide(self) -> Sequence[StateElement]:
         return [register for register in self._all if register.width > 1]
 
     @cached_property

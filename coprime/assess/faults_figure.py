@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow
 from pyarrow import compute
 
-from coprime.explore.figures import STYLE
+from coprime.explore.plots import STYLE
 
 from .campaign import Outcome
 

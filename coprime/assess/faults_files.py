@@ -9,14 +9,14 @@ from pyarrow import parquet
 from coprime.flow.files import replacing, write_file
 
 from .faults_figure import draw_faults
-from .faults_summary import Summary
+from .faults_summary import FaultSummary
 
 __all__ = ["write_files"]
 
 _PNG_SCALE = 1.5
 
 
-def write_files(found: Summary, folder: Path) -> list[Path]:
+def write_files(found: FaultSummary, folder: Path) -> list[Path]:
     """Write faults.parquet, faults.json, faults.svg and faults.png into a folder; their paths.
 
     Raises OSError if they cannot be written.

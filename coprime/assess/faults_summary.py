@@ -11,10 +11,10 @@ import pyarrow
 from pyarrow import compute
 
 from .campaign import Outcome
-from .faults import Fault, Kind
+from .faults import Fault, FaultKind
 from .subject import Subject
 
-__all__ = ["Summary", "upper_bound"]
+__all__ = ["FaultSummary", "upper_bound"]
 
 CONFIDENCE = 0.95
 _LISTED = 1000
@@ -54,7 +54,7 @@ def _as_few(wrong: int, runs: int, probability: float) -> float:
 
 
 @dataclass(frozen=True)
-class Summary:
+class FaultSummary:
     """What a campaign has found.
 
     Parameters
@@ -137,7 +137,7 @@ class Summary:
         chosen = self.runs.filter(compute.equal(self.runs["outcome"], Outcome.WRONG.value))
         for row in chosen.slice(0, _LISTED).to_pylist():
             fields = ("cycle", "name", "word", "bit", "other", "cycles")
-            fault = Fault(kind=Kind(row["kind"]), **{name: row[name] for name in fields})
+            fault = Fault(kind=FaultKind(row["kind"]), **{name: row[name] for name in fields})
             yield {
                 "fault": str(fault),
                 "step": row["step"],

@@ -11,9 +11,9 @@ from coprime.explore.workers import open_client
 
 from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_values
 from .places import Place, Places
-from .traces import Acquisition, Recorder
+from .traces import Acquisition, TraceRecorder
 
-__all__ = ["Finding", "Kept", "Leakage", "Profile", "find_leaks", "run_leakage"]
+__all__ = ["Finding", "KeptTraces", "Leakage", "Profile", "find_leaks", "run_leakage"]
 
 _LEAST = 20
 """Traces of a campaign: some in each group."""
@@ -24,7 +24,7 @@ _AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptTraces:
     """Traces as a probe that sees all components has them.
 
     Parameters
@@ -162,7 +162,7 @@ class Leakage:
     components: Sequence[str]
     cycles: int
     profiles: Sequence[Profile]
-    kept: Kept
+    kept: KeptTraces
     seconds: float
 
     def record(self) -> dict[str, object]:
@@ -244,7 +244,7 @@ def run_leakage(
     workers : processes; None is as many as there are cores
     progress : called with the number of traces recorded since its last call
 
-    Raises ValueError as `Acquisition.check` and for fewer traces, and as Recorder.
+    Raises ValueError as `Acquisition.check` and for fewer traces, and as TraceRecorder.
     """
     if traces < _LEAST:
         raise ValueError(f"--traces must be {_LEAST} or more, not {traces}")
@@ -287,13 +287,13 @@ class _Block:
     kept: Sequence[_Trace]
 
 
-_recorders: list[Recorder] = []
+_recorders: list[TraceRecorder] = []
 """The last one, since workers get many blocks of one acquisition."""
 
 
-def _recorder(acquisition: Acquisition) -> Recorder:
+def _recorder(acquisition: Acquisition) -> TraceRecorder:
     if not _recorders or _recorders[0].acquisition != acquisition:
-        _recorders[:] = [Recorder(acquisition)]
+        _recorders[:] = [TraceRecorder(acquisition)]
     return _recorders[0]
 
 
@@ -339,10 +339,10 @@ def _recorded(
             future.release()
 
 
-def _kept(traces: Sequence[_Trace], bits: int) -> Kept:
+def _kept(traces: Sequence[_Trace], bits: int) -> KeptTraces:
     size = (bits + 7) // 8
     inputs = b"".join(x.to_bytes(size, "big") for _, x, _ in traces)
-    return Kept(
+    return KeptTraces(
         np.stack([trace for _, _, trace in traces]) if traces else np.zeros((0, 0)),
         np.array([is_fixed for is_fixed, _, _ in traces], bool),
         np.frombuffer(inputs, np.uint8).reshape(-1, size),

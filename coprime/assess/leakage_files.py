@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import vl_convert
 
-from coprime.explore.figures import STYLE
+from coprime.explore.plots import STYLE
 from coprime.flow.files import replacing, write_file
 
 from .leakage import Leakage, Profile

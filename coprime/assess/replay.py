@@ -14,7 +14,7 @@ from typing import Any
 from coprime.device.base import BlockDevice, Closing, InterruptTimeout
 from coprime.device.faulty import FaultyDevice
 
-__all__ = ["Access", "NoEffect", "Recorder", "Replay"]
+__all__ = ["Access", "AccessRecorder", "NoEffect", "Replay"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Through(Closing, BlockDevice):
         """Leave the device open."""
 
 
-class Recorder(_Through):
+class AccessRecorder(_Through):
     """A Device that records the accesses to another one.
 
     Parameters

@@ -20,7 +20,7 @@ from coprime.rsa.keys import RsaPrivateKey
 from coprime.runs.execution import execute
 from coprime.runs.numbers import Operands, expected_result, random_operands
 
-from .faults import Kind
+from .faults import FaultKind
 
 __all__ = ["ClusterSubject", "Subject"]
 
@@ -77,10 +77,10 @@ class Subject:
         return drawn.with_(x=random.Random(f"{self.seed} before").randrange(drawn.modulus))
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[FaultKind]:
         """The faults that the hardware can have: one for a single modulus has no program."""
         program = self.engine.design.capabilities.fixed_modulus is None
-        return [kind for kind in Kind if program or kind is not Kind.SKIP]
+        return [kind for kind in FaultKind if program or kind is not FaultKind.SKIP]
 
     @property
     def checked(self) -> bool:

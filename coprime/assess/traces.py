@@ -24,7 +24,7 @@ from .places import places_of
 from .power import PowerDevice, PowerModel
 from .subject import Subject
 
-__all__ = ["Acquisition", "LeakageTest", "Recorder"]
+__all__ = ["Acquisition", "LeakageTest", "TraceRecorder"]
 
 _MEMORY = 2 << 30
 """Bytes that the moments of all samples may take."""
@@ -157,7 +157,7 @@ def _with_other_public_exponent(
             return replace(own, key=keys.RsaPrivateKey.from_primes(key.p, key.q, e))
 
 
-class Recorder:
+class TraceRecorder:
     """Records the traces of an acquisition. Raises as PowerDevice, and DeviceError as `trace`.
 
     Attributes

@@ -7,8 +7,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.bus import registers
-from coprime.bus.common import exceeds
 from coprime.bus.port import WORD_BITS
+from coprime.bus.shared_registers import exceeds
 
 __all__ = ["Buffer", "BufferRegisters", "InputLength"]
 

@@ -5,11 +5,11 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.bus.common import engine_command, engine_operand
-from coprime.bus.control import COMMON_PORTS
-from coprime.bus.operands import OperandState
+from coprime.bus.command_control import COMMON_PORTS
+from coprime.bus.operand_registers import OperandState
 from coprime.bus.port import WORD_BITS
-from coprime.cluster.packet import SETTINGS, Kind, PacketLayout
+from coprime.bus.shared_registers import engine_command, engine_operand
+from coprime.cluster.packet import SETTINGS, PacketKind, PacketLayout
 from coprime.engine.contract import (
     Capabilities,
     Command,
@@ -105,7 +105,7 @@ class ClusterControl(wiring.Component):
         m.d.comb += [
             packet.core.eq(self.core),
             packet.operand.eq(self.operand),
-            self.packets.valid.eq(packet.kind != Kind.EMPTY),
+            self.packets.valid.eq(packet.kind != PacketKind.EMPTY),
             self.digits.ready.eq(sent),
             self.refused.eq(self.refused_write),
         ]
@@ -125,7 +125,7 @@ class ClusterControl(wiring.Component):
                     m.d.comb += self.refused.eq(Error.KEY_EXCESS)
                 with m.If(self.digits.valid):
                     m.d.comb += [
-                        packet.kind.eq(Kind.SEND),
+                        packet.kind.eq(PacketKind.SEND),
                         packet.index.eq(self.loader_index),
                         packet.data.eq(self.digits.payload),
                     ]
@@ -165,7 +165,7 @@ class ClusterControl(wiring.Component):
             with m.State("SET"):
                 values = Array(getattr(self.state, port)[field] for port, field in SETTINGS)
                 m.d.comb += [
-                    packet.kind.eq(Kind.SET),
+                    packet.kind.eq(PacketKind.SET),
                     packet.index.eq(setting),
                     packet.data.eq(values[setting]),
                 ]
@@ -174,11 +174,11 @@ class ClusterControl(wiring.Component):
                     with m.If(setting == len(SETTINGS) - 1):
                         m.next = "START"
             with m.State("START"):
-                m.d.comb += [packet.kind.eq(Kind.START), packet.data.eq(self.command)]
+                m.d.comb += [packet.kind.eq(PacketKind.START), packet.data.eq(self.command)]
                 with m.If(sent):
                     m.next = "IDLE"
             with m.State("CANCEL"):
-                m.d.comb += packet.kind.eq(Kind.CANCEL)
+                m.d.comb += packet.kind.eq(PacketKind.CANCEL)
                 with m.If(sent):
                     m.next = "IDLE"
         return m

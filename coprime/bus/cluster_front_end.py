@@ -8,7 +8,12 @@ from coprime.bus import cluster_registers as registers
 from coprime.bus.cluster_control import ClusterControl
 from coprime.bus.cluster_registers import REGISTERS
 from coprime.bus.collector import Collector
-from coprime.bus.common import (
+from coprime.bus.core_records import CoreRecords
+from coprime.bus.operand_registers import CommandCheck, OperandChoice
+from coprime.bus.packing import WordsToDigits
+from coprime.bus.port import RegisterSignature, connect_sides
+from coprime.bus.read_multiplexer import ReadMultiplexer
+from coprime.bus.shared_registers import (
     CLASSES,
     LONGEST,
     check_max_length,
@@ -19,16 +24,11 @@ from coprime.bus.common import (
     number,
     register_value,
 )
-from coprime.bus.core_records import CoreRecords
-from coprime.bus.operands import CommandCheck, OperandChoice
-from coprime.bus.packing import WordsToDigits
-from coprime.bus.port import RegisterSignature, connect_sides
-from coprime.bus.read_multiplexer import ReadMultiplexer
 from coprime.bus.status import Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.cluster.packet import Kind, PacketLayout
+from coprime.cluster.packet import PacketKind, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length
 from coprime.operations.operation import among
 
@@ -272,14 +272,14 @@ class ClusterFrontEnd(wiring.Component):
         # What was under way before a reset is dropped.
         replies, notices = collector.replies, collector.notices
         m.d.sync += [
-            replies.valid.eq((arrived.kind == Kind.RECEIVE) & ~control.clear),
+            replies.valid.eq((arrived.kind == PacketKind.RECEIVE) & ~control.clear),
             replies.payload.digit.eq(arrived.data),
         ]
         if self.capabilities.checked:
             m.d.sync += replies.payload.wrong.eq(arrived.operand[0])
         noticed = Signal()
         m.d.comb += [
-            noticed.eq((arrived.kind == Kind.NOTICE) & ~control.clear),
+            noticed.eq((arrived.kind == PacketKind.NOTICE) & ~control.clear),
             control.noticed.eq(noticed),
             # A command that was refused here ends like any other.
             notices.valid.eq(noticed | control.report),
@@ -294,7 +294,7 @@ class ClusterFrontEnd(wiring.Component):
         m.d.sync += self.packet_out.eq(control.packets.payload)
         with m.If(collector.requests.valid):
             m.d.sync += [
-                self.packet_out.kind.eq(Kind.RECEIVE),
+                self.packet_out.kind.eq(PacketKind.RECEIVE),
                 self.packet_out.core.eq(collector.asked_core),
                 self.packet_out.index.eq(collector.requests.payload),
             ]

@@ -42,7 +42,7 @@ class Notice(data.StructLayout):
         super().__init__({"core": core, "error": ERROR_BITS, "result": 1})
 
 
-class Slot(data.StructLayout):
+class CompletionSlot(data.StructLayout):
     """A completion, with the digits and bits of its result; both are 0 if there is none."""
 
     def __init__(self, capabilities: Capabilities, cores: int):
@@ -123,7 +123,7 @@ class Requester(wiring.Component):
     def __init__(self, capabilities: Capabilities, cores: int):
         self.capabilities = capabilities
         self.notice = Notice(capabilities, cores)
-        self.slot_layout = Slot(capabilities, cores)
+        self.slot_layout = CompletionSlot(capabilities, cores)
         packet = PacketLayout(capabilities, cores)
         super().__init__(
             {
@@ -322,7 +322,7 @@ class Collector(wiring.Component):
         self.queue = NoticeQueue(capabilities, cores)
         self.requester = Requester(capabilities, cores)
         self.filler = Filler(capabilities)
-        self.slots = distributed(Slot(capabilities, cores), SLOTS)
+        self.slots = distributed(CompletionSlot(capabilities, cores), SLOTS)
         core = self.requester.signature.members["core"].shape
         completion = data.StructLayout(
             {

@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.bus.collector import distributed
-from coprime.bus.common import CLASSES
-from coprime.bus.operands import OperandState, WrittenLength
+from coprime.bus.operand_registers import OperandState, WrittenLength
 from coprime.bus.port import WORD_BITS
+from coprime.bus.shared_registers import CLASSES
 from coprime.cells.wires import same_named
 from coprime.engine.contract import Capabilities, Length, Operand
 

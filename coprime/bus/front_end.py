@@ -8,7 +8,15 @@ from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus import registers
 from coprime.bus.buffer import Buffer, BufferRegisters, InputLength
-from coprime.bus.common import (
+from coprime.bus.command_control import CommandControl
+from coprime.bus.gearbox import LENGTH_BITS, Gearbox
+from coprime.bus.operand_registers import CommandCheck, OperandChoice, OperandRegisters
+from coprime.bus.padding_control import PaddingControl
+from coprime.bus.port import RegisterSignature, connect_sides
+from coprime.bus.read_multiplexer import ReadMultiplexer
+from coprime.bus.register_classes import Window
+from coprime.bus.registers import REGISTERS
+from coprime.bus.shared_registers import (
     CLASSES,
     PADDING_REGISTERS,
     check_max_length,
@@ -20,14 +28,6 @@ from coprime.bus.common import (
     number,
     register_value,
 )
-from coprime.bus.control import CommandControl
-from coprime.bus.gearbox import LENGTH_BITS, Gearbox
-from coprime.bus.operands import CommandCheck, OperandChoice, OperandRegisters
-from coprime.bus.padding import PaddingControl
-from coprime.bus.port import RegisterSignature, connect_sides
-from coprime.bus.read_multiplexer import ReadMultiplexer
-from coprime.bus.register_classes import Window
-from coprime.bus.registers import REGISTERS
 from coprime.bus.status import CommandStatus, Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named

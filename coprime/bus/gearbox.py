@@ -15,7 +15,7 @@ __all__ = ["LENGTH_BITS", "Conversion", "Gearbox"]
 LENGTH_BITS = 16
 
 
-class Ring(wiring.Component):
+class GearboxRing(wiring.Component):
     """A word register and a digit register that form a ring and move by a few bits a cycle.
 
     To digits, the lowest unit of the word enters the top of the digit, and the word fills with
@@ -220,7 +220,7 @@ class Gearbox(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        m.submodules.ring = ring = Ring(self.digit_width, self.unit)
+        m.submodules.ring = ring = GearboxRing(self.digit_width, self.unit)
 
         to_words, padded = Signal(), Signal()
         aligned = Signal()  # and the bits below the number have not moved yet

@@ -7,9 +7,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.bus.common import number
 from coprime.bus.port import READ_PORTS, WORD_BITS
 from coprime.bus.register_classes import Register
+from coprime.bus.shared_registers import number
 
 __all__ = ["ReadMultiplexer"]
 

@@ -6,9 +6,9 @@ from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.common import number
 from coprime.bus.port import WRITE_PORTS
 from coprime.bus.register_classes import Field, Register
+from coprime.bus.shared_registers import number
 
 __all__ = ["WriteDecode"]
 

@@ -79,7 +79,7 @@ LARGE = 1000
 
 
 @dataclass(frozen=True)
-class Row:
+class CounterRow:
     """Counters of one kind beside each other."""
 
     counter: Counter
@@ -100,7 +100,7 @@ class Plan:
     modulus: int
     counters: Counters
     folding: Folding
-    levels: tuple[tuple[Row, ...], ...]
+    levels: tuple[tuple[CounterRow, ...], ...]
     columns: tuple[tuple[Bit, ...], ...]
     """Of the two vectors: at most two bits in each."""
     least: int
@@ -280,7 +280,7 @@ class _Builder:
         self.modulus = digits.modulus
         self.top = digits.columns
         self.counters, self.folding = counters, folding
-        self.levels: list[tuple[Row, ...]] = []
+        self.levels: list[tuple[CounterRow, ...]] = []
         self.vectors = 1
         self.constant = -constant
         self.columns: Columns = []
@@ -412,7 +412,7 @@ class _Builder:
     def _place(self, lines: Iterator[tuple[Counter, list[int]]], *, fold: bool) -> None:
         """Place rows of counters; their outputs replace their inputs in the matrix."""
         taken = [0] * len(self.columns)
-        rows: list[Row] = []
+        rows: list[CounterRow] = []
         made: dict[tuple[Counter, tuple[Bit, ...]], tuple[Bit, ...]] = {}
         outputs: list[tuple[int, Bit]] = []
         for counter, places in lines:
@@ -434,7 +434,7 @@ class _Builder:
                 for carry, bit in enumerate(made[counter, inputs]):
                     outputs.append((k + carry, bit._replace(inverted=inverted)))
             if cells:
-                rows.append(Row(counter, tuple(cells), vectors))
+                rows.append(CounterRow(counter, tuple(cells), vectors))
                 self.vectors += counter.outputs
         columns = [column[used:] for column, used in zip(self.columns, taken, strict=True)]
         for weight, bit in outputs:
@@ -632,5 +632,5 @@ class CompressorTree(wiring.Component):
             needed[bit.vector] = self.plan.depth
         return needed
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[CounterRow]:
         return itertools.chain.from_iterable(self.plan.levels)

@@ -14,10 +14,10 @@ from .primitives import dsp48e1
 from .product import Product
 from .target import Target
 
-__all__ = ["Base", "DifferenceSlice"]
+__all__ = ["Addend", "DifferenceSlice"]
 
 
-class Base(enum.Enum):
+class Addend(enum.Enum):
     """What the product is added to. The values are the DSP48E1's OPMODE[5:4]."""
 
     ZERO = 0b00
@@ -49,7 +49,7 @@ class DifferenceSlice(AccumulatingSlice):
     -------
     a, b, x, y : unsigned 17 bits, in
     subtract : 1 bit, in
-    base : Base, in
+    base : Addend, in
     c : signed `accumulator_width` bits, in
     p : signed `accumulator_width` bits, out
     """

@@ -6,7 +6,7 @@ from itertools import islice
 
 from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import ClusterSubject, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose, settings_for
 from coprime.engine.contract import Command
@@ -58,8 +58,8 @@ def _add_faults_options(parser: argparse.ArgumentParser) -> None:
     _add_operation(parser)
     parser.add_argument(
         "--kind",
-        choices=[*Kind, _ALL],
-        default=Kind.BIT,
+        choices=[*FaultKind, _ALL],
+        default=FaultKind.BIT,
         help="what happens: one bit or two bits of a word flip, a component holds its values for a"
         " cycle, a step is skipped, a bit is stuck for some cycles (bit)",
     )
@@ -84,7 +84,7 @@ def _faults(options: argparse.Namespace) -> int:
         return _one_fault(options, subject)
     # Arrow takes a third of a second to import: only who runs many faults waits for it.
     from coprime.assess.batches import run_batches, shares
-    from coprime.assess.faults_summary import Summary
+    from coprime.assess.faults_summary import FaultSummary
 
     if options.output is not None:
         check_folder("-o", options.output)
@@ -92,7 +92,7 @@ def _faults(options: argparse.Namespace) -> int:
     kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
         runs = run_batches(subject, shares(kinds, options.flips), workers=workers, progress=passed)
-    found = Summary(subject, runs)
+    found = FaultSummary(subject, runs)
     if options.output is not None:
         for path in write_files(found, options.output):
             print(path, file=sys.stderr)

@@ -3,9 +3,9 @@
 import argparse
 import sys
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.cells.target import Target
-from coprime.explore import data_sheet
+from coprime.explore import design_figures
 from coprime.package.package import check_design, write_package
 
 from .options import (
@@ -63,9 +63,9 @@ def run(options: argparse.Namespace) -> None:
     check_folder("-o", options.output)
     announce(choice)
     if options.measure:
-        figures = data_sheet.measured(choice, target, bus, paddings, note=_note)
+        figures = design_figures.measured(choice, target, bus, paddings, note=_note)
     else:
-        figures = data_sheet.shipped(choice, target, bus, paddings)
+        figures = design_figures.shipped(choice, target, bus, paddings)
     for path in write_package(choice, target, options.output, bus, paddings, clock, figures):
         print(path)
 

@@ -31,7 +31,7 @@ DEFAULT = "sim:compact"
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
-class Key(Protocol):
+class DeviceKey(Protocol):
     """A key, or one that is still to be made."""
 
     @property
@@ -53,7 +53,7 @@ class NamedDevice(Protocol):
         """Read what follows the colon. Raises ValueError."""
         ...
 
-    def open(self, key: Key) -> AbstractContextManager[Accelerator | KeyedCluster]:
+    def open(self, key: DeviceKey) -> AbstractContextManager[Accelerator | KeyedCluster]:
         """Open the device for operations with a key.
 
         Raises ValueError, before anything is built, if it does not take the key; DeviceError if it
@@ -78,7 +78,7 @@ class Simulated:
         return simulated
 
     @contextmanager
-    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
         """Simulate a design that holds the key."""
         choice = choose(self.family, self.settings, key.lengths, option=f"sim:{self.family},")
         _check_modulus(choice.core if isinstance(choice, ClusterChoice) else choice, key)
@@ -102,7 +102,7 @@ class Uio:
         return cls(text)
 
     @contextmanager
-    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
         """Open the device, and compare the key's lengths with those that it reports."""
         with UioDevice(self.path) as device:
             yield _checked_driver(device, key, f"uio:{self.path}")
@@ -128,7 +128,7 @@ class Serial:
         return cls(path, int(baud))
 
     @contextmanager
-    def open(self, key: Key) -> Iterator[Accelerator | KeyedCluster]:
+    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
         """Open a session, and compare the key's lengths with those that the board reports."""
         with open_serial(self.path, self.baud) as device:
             yield _checked_driver(device, key, f"serial:{self.path}")
@@ -166,7 +166,7 @@ def _device(text: str) -> NamedDevice:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _check_modulus(choice: Choice, key: Key) -> None:
+def _check_modulus(choice: Choice, key: DeviceKey) -> None:
     fixed = choice.design.capabilities.fixed_modulus
     if fixed not in (None, key.n):
         raise ValueError(
@@ -187,7 +187,7 @@ def _driver(device: Device) -> Accelerator | KeyedCluster:
     return Accelerator(device)
 
 
-def _checked_driver(device: Device, key: Key, name: str) -> Accelerator | KeyedCluster:
+def _checked_driver(device: Device, key: DeviceKey, name: str) -> Accelerator | KeyedCluster:
     """The driver, of hardware that takes the key; ValueError if it does not."""
     driver = _driver(device)
     excess = key.lengths.excess(driver)

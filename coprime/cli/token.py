@@ -8,8 +8,8 @@ import warnings
 from pathlib import Path
 
 from coprime.token.build import MODULE, build_token
-from coprime.token.files import DamagedError, read_file, repair, save
-from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, Module, TokenError
+from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
+from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .options import FAILED, add_json, add_verb, location
 from .output import print_json
@@ -190,11 +190,11 @@ def _info(options: argparse.Namespace) -> int | None:
     return None
 
 
-def _load(options: argparse.Namespace) -> Module:
+def _load(options: argparse.Namespace) -> TokenModule:
     if not options.module.is_file():
         raise ValueError(f"there is no {options.module}: build it with `coprime token build`")
     try:
-        return Module(options.module)
+        return TokenModule(options.module)
     except OSError as error:
         raise ValueError(f"{options.module} cannot be loaded: {error}") from error
 

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.engine.contract import Command, Error, capabilities_of
 from coprime.operations.operation import among
 
-from .packet import SETTINGS, Kind, PacketLayout
+from .packet import SETTINGS, PacketKind, PacketLayout
 
 __all__ = ["Node"]
 
@@ -74,22 +74,22 @@ class Node(wiring.Component):
             engine.operand.eq(packet.operand),
             engine.index.eq(Mux(engine.write, packet.index, result_index)),
             engine.digit.eq(packet.data),
-            engine.write.eq(mine & (kind == Kind.SEND)),
+            engine.write.eq(mine & (kind == PacketKind.SEND)),
             engine.command.eq(command),
             engine.start.eq(start),
         ]
-        m.d.sync += start.eq(mine & (kind == Kind.START))
-        with m.If(mine & (kind == Kind.START)):
+        m.d.sync += start.eq(mine & (kind == PacketKind.START))
+        with m.If(mine & (kind == PacketKind.START)):
             m.d.sync += command.eq(packet.data)
         receives = Signal()
-        m.d.comb += receives.eq(mine & (kind == Kind.RECEIVE))
+        m.d.comb += receives.eq(mine & (kind == PacketKind.RECEIVE))
         if own.checked:
             # Digits are compared as long as they are asked for: else nothing is.
             m.d.sync += result_index.eq(-1)
         with m.If(receives):
             m.d.sync += result_index.eq(packet.index)
         sets = Signal()
-        m.d.comb += sets.eq(mine & (kind == Kind.SET))
+        m.d.comb += sets.eq(mine & (kind == PacketKind.SET))
         settings = {"counts": Signal.like(engine.counts), "lengths": Signal.like(engine.lengths)}
         m.d.comb += [getattr(engine, port).eq(setting) for port, setting in settings.items()]
         for index, (port, field) in enumerate(SETTINGS):
@@ -106,13 +106,13 @@ class Node(wiring.Component):
             # it has given.
             with m.If(engine.busy & ~working & ~cancels):
                 m.d.sync += working.eq(1)
-        with m.If(mine & (kind == Kind.START)):
+        with m.If(mine & (kind == PacketKind.START)):
             m.d.sync += working.eq(1)
         with m.If(noticed):
             m.d.sync += [due.eq(0), cancelled.eq(0)]
         with m.If(working & engine.done):
             m.d.sync += [working.eq(0), due.eq(1)]
-        with m.Elif(working & mine & (kind == Kind.CANCEL)):
+        with m.Elif(working & mine & (kind == PacketKind.CANCEL)):
             m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
         error = Mux(cancelled, Error.CANCELLED, engine.error)
         has_result = (error == Error.NONE) & (command != Command.WIPE)
@@ -121,7 +121,7 @@ class Node(wiring.Component):
         digit = Signal.like(engine.result_digit)
         m.d.sync += digit.eq(engine.result_digit)
         m.d.comb += [
-            free.eq((kind == Kind.EMPTY) | (mine & ~receives & (kind != Kind.NOTICE))),
+            free.eq((kind == PacketKind.EMPTY) | (mine & ~receives & (kind != PacketKind.NOTICE))),
             noticed.eq(free & due),
             self.packet_out.eq(packet),
         ]
@@ -133,7 +133,7 @@ class Node(wiring.Component):
                     private = among(command, own.private)
                     m.d.comb += self.packet_out.data.eq(Mux(private, engine.residue, 0))
         with m.If(free):
-            m.d.comb += self.packet_out.kind.eq(Mux(due, Kind.NOTICE, Kind.EMPTY))
+            m.d.comb += self.packet_out.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))
         with m.If(noticed):
             m.d.comb += [
                 self.packet_out.core.eq(self.number),

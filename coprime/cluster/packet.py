@@ -16,7 +16,7 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["MAX_CORES", "REPLY_OFFSET", "RESIDUE_INDEX", "SETTINGS", "Kind", "PacketLayout"]
+__all__ = ["MAX_CORES", "REPLY_OFFSET", "RESIDUE_INDEX", "SETTINGS", "PacketKind", "PacketLayout"]
 
 MAX_CORES = 1023
 
@@ -37,7 +37,7 @@ RESIDUE_INDEX = -1
 """Index of a RECEIVE that asks for the residue of a checked result: all ones, as no digit has."""
 
 
-class Kind(enum.IntEnum):
+class PacketKind(enum.IntEnum):
     """What a packet is. Nothing but EMPTY and NOTICE is for nobody or for the end of the chain."""
 
     EMPTY = 0
@@ -86,7 +86,7 @@ class PacketLayout(data.StructLayout):
         )
         super().__init__(
             {
-                "kind": bits_for(max(Kind)),
+                "kind": bits_for(max(PacketKind)),
                 "core": bits_for(cores - 1),
                 "operand": capabilities.operand_bits,
                 "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),

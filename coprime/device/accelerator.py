@@ -7,11 +7,11 @@ from coprime.bus import registers
 from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError, read_block, write_block
 from coprime.device.jobs import (
+    EngineContents,
     EngineDriver,
     EngineError,
     IdentificationError,
     Job,
-    Memory,
     Predict,
     Predicted,
     PrivateNumbers,
@@ -91,7 +91,7 @@ class Accelerator(EngineDriver):
         super().__init__(device, registers.IDENTIFICATION)
         self._timeout = timeout
         self._predict = predict
-        self._memory = Memory()
+        self._memory = EngineContents()
         self._public: tuple[int, int] | None = None
         self._public_job: Job | None = None
         self._private: PrivateNumbers | None = None

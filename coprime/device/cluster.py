@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
-from coprime.device.jobs import EngineDriver, Job, Memory, Predict, check_naturals, value_of
+from coprime.device.jobs import EngineContents, EngineDriver, Job, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.residue import expected_residue, residue_modulus
 
@@ -74,7 +74,7 @@ class Cluster(EngineDriver):
         self._predict = predict
         self.cores = registers.CORES["COUNT"].of(self._read(registers.CORES))
         self.resets = 0
-        self._memories = [Memory() for _ in range(self.cores)]
+        self._memories = [EngineContents() for _ in range(self.cores)]
         self._running: dict[int, tuple[Job, int]] = {}  # with X, by core
         self._kept: deque[Completion] = deque()  # taken while other cores were wiped
         self._words: list[int] = []  # of the result that is being read

@@ -11,11 +11,11 @@ from coprime.flow.simulation import AT_CYCLE, show_registers
 
 from .simulated import SimulatedDevice
 
-__all__ = ["FaultyDevice", "Register"]
+__all__ = ["FaultyDevice", "StateElement"]
 
 
 @dataclass(frozen=True)
-class Register:
+class StateElement:
     """A register, or a memory.
 
     Parameters
@@ -47,11 +47,11 @@ class FaultyDevice(SimulatedDevice):
 
     Attributes
     ----------
-    registers : mapping of str to Register
+    registers : mapping of str to StateElement
         By name.
     """
 
-    registers: Mapping[str, Register]
+    registers: Mapping[str, StateElement]
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class FaultyDevice(SimulatedDevice):
         self.registers = {register.name: register for register in found}
         self._state_bytes: int = self._library.coprime_state_bytes(self._open())
 
-    def flip(self, register: Register, word: int, bit: int) -> None:
+    def flip(self, register: StateElement, word: int, bit: int) -> None:
         """Invert one bit, as if it had taken this value in the last clock cycle.
 
         ValueError for a word or a bit that does not exist.
@@ -78,7 +78,7 @@ class FaultyDevice(SimulatedDevice):
             raise ValueError(f"bit must be in 0..{register.width - 1}, not {bit}")
         self.poke(register, word, self.peek(register, word) ^ 1 << bit)
 
-    def poke(self, register: Register, word: int, value: int) -> None:
+    def poke(self, register: StateElement, word: int, value: int) -> None:
         """Set a word, as if it had taken this value in the last clock cycle.
 
         ValueError for a word that does not exist, or a value that does not fit.
@@ -90,7 +90,7 @@ class FaultyDevice(SimulatedDevice):
         data = value.to_bytes(size, "little")
         self._library.coprime_poke(self._open(), register.index, word, data, size)
 
-    def peek(self, register: Register, word: int = 0) -> int:
+    def peek(self, register: StateElement, word: int = 0) -> int:
         """The present value of a word of the register or memory."""
         self._check(register, word)
         size = (register.width + 7) // 8
@@ -107,7 +107,7 @@ class FaultyDevice(SimulatedDevice):
         self._library.coprime_save(self._open(), state)
         return state.raw
 
-    def restore(self, state: bytes, only: Collection[Register] | None = None) -> None:
+    def restore(self, state: bytes, only: Collection[StateElement] | None = None) -> None:
         """Return to a state from this device's `save`; `cycles` keeps counting.
 
         With `only`, it is the contents of these registers and memories that return. ValueError for
@@ -137,19 +137,19 @@ class FaultyDevice(SimulatedDevice):
         self._function = AT_CYCLE(lambda: function() or 0)
         self._library.coprime_call_at(self._open(), cycle, self._function)
 
-    def _register(self, index: int) -> Register:
+    def _register(self, index: int) -> StateElement:
         width, words = ctypes.c_uint64(), ctypes.c_uint64()
         name = self._library.coprime_register(
             self._open(), index, ctypes.byref(width), ctypes.byref(words)
         )
         plain = name.decode().strip(" \\")
-        return Register(plain, index, width.value, words.value)
+        return StateElement(plain, index, width.value, words.value)
 
     def _check_state(self, state: bytes) -> None:
         if len(state) != self._state_bytes:
             raise ValueError(f"state must have {self._state_bytes} bytes, not {len(state)}")
 
-    def _check(self, register: Register, word: int) -> None:
+    def _check(self, register: StateElement, word: int) -> None:
         if self.registers.get(register.name) != register:
             raise ValueError(f"{register!r} is no register of this device")
         if word not in range(register.words):

@@ -11,11 +11,11 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
 
 __all__ = [
+    "EngineContents",
     "EngineDriver",
     "EngineError",
     "IdentificationError",
     "Job",
-    "Memory",
     "Predict",
     "Predicted",
     "PrivateNumbers",
@@ -121,7 +121,7 @@ Predict = Callable[[Command, Mapping[Operand, int], Mapping[Length, int]], Predi
 """Predicts a command from its operands and their lengths in bits."""
 
 
-class Memory:
+class EngineContents:
     """The known contents of an engine; secret.
 
     Attributes
@@ -347,7 +347,7 @@ class EngineDriver:
             if refusal != Error.ADDRESS:
                 yield operand
 
-    def _load(self, job: Job, memory: Memory) -> None:
+    def _load(self, job: Job, memory: EngineContents) -> None:
         """Write what the engine does not hold yet; `memory` is correct after every single write.
 
         What the job's command consumes is removed from `memory` at the end.
@@ -376,7 +376,7 @@ class EngineDriver:
         for word in words_of(value, bits):
             self._write(registers.KEY_DATA, word)
 
-    def _holds_modulus(self, job: Job, memory: Memory) -> bool:
+    def _holds_modulus(self, job: Job, memory: EngineContents) -> bool:
         """Whether everything that belongs to the modulus or the private key is loaded."""
         return all(
             memory.operands.get(operand) == value

@@ -7,7 +7,7 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device, write_block
 from coprime.device.jobs import EngineError, Job, Predict, words_of
 from coprime.engine.contract import Error
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme
 
 __all__ = ["PaddedAccelerator"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from coprime.bus.serial.protocol import MAX_WORDS, Request, Status
+from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
 
 from .base import (
     BusError,
@@ -21,7 +21,7 @@ from .base import (
 )
 from .serial_frames import Answer, FrameParser, encode_request
 
-__all__ = ["BAUD", "LinkError", "Port", "SerialDevice", "open_serial"]
+__all__ = ["BAUD", "LinkError", "SerialDevice", "SerialPort", "open_serial"]
 
 BAUD = 115_200
 """Bits per second if nothing else is said."""
@@ -38,7 +38,7 @@ class LinkError(DeviceError):
     """
 
 
-class Port(Protocol):
+class SerialPort(Protocol):
     """A wire to a board and back."""
 
     name: str
@@ -78,7 +78,7 @@ class SerialDevice(Closing):
 
     Parameters
     ----------
-    port : Port
+    port : SerialPort
         It is closed with the device.
     patience : float
         Seconds that an answer may take beyond the time on the wire; at least 0. Each repetition
@@ -98,14 +98,14 @@ class SerialDevice(Closing):
 
     progress: Callable[[], None] | None = None
 
-    def __init__(self, port: Port, *, patience: float = 1.0, attempts: int = 4):
+    def __init__(self, port: SerialPort, *, patience: float = 1.0, attempts: int = 4):
         if not patience >= 0:
             raise ValueError(f"patience must be at least 0 seconds, not {patience}")
         if not isinstance(attempts, int):
             raise TypeError(f"attempts must be an int, not {attempts!r}")
         if attempts < 1:
             raise ValueError(f"attempts must be at least 1, not {attempts}")
-        self._port: Port | None = port
+        self._port: SerialPort | None = port
         self._patience = patience
         self._attempts = attempts
         self._parser = FrameParser()
@@ -120,13 +120,13 @@ class SerialDevice(Closing):
     def read32(self, address: int) -> int:
         """Read a register, as Device.read32. Raises LinkError, too."""
         check_address(address)
-        return self._access(Request.READ, address, 1).words[0]
+        return self._access(SerialRequest.READ, address, 1).words[0]
 
     def write32(self, address: int, value: int) -> None:
         """Write a register, as Device.write32. Raises LinkError, too."""
         check_address(address)
         check_value(value)
-        self._access(Request.WRITE, address, 1, [value])
+        self._access(SerialRequest.WRITE, address, 1, [value])
 
     def read_block(self, address: int, count: int) -> list[int]:
         """Read consecutive registers, as BlockDevice.read_block."""
@@ -134,7 +134,7 @@ class SerialDevice(Closing):
         words: list[int] = []
         while len(words) < count:
             size = min(MAX_WORDS, count - len(words))
-            words += self._access(Request.READ, address + 4 * len(words), size).words
+            words += self._access(SerialRequest.READ, address + 4 * len(words), size).words
         return words
 
     def write_block(self, address: int, values: Sequence[int]) -> None:
@@ -144,7 +144,7 @@ class SerialDevice(Closing):
             check_value(value)
         for first in range(0, len(values), MAX_WORDS):
             words = values[first : first + MAX_WORDS]
-            self._access(Request.WRITE, address + 4 * first, len(words), words)
+            self._access(SerialRequest.WRITE, address + 4 * first, len(words), words)
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
         """Ask until the interrupt request is active, as Device.wait_interrupt."""
@@ -152,7 +152,7 @@ class SerialDevice(Closing):
             raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
         port = self._open()
         start, pause = port.now(), _FIRST_POLL
-        while not self._access(Request.POLL).interrupt:
+        while not self._access(SerialRequest.POLL).interrupt:
             if timeout is not None and port.now() - start >= timeout:
                 raise InterruptTimeout(f"no interrupt came in {timeout} seconds")
             if self.progress is not None:
@@ -166,7 +166,7 @@ class SerialDevice(Closing):
             self._port.close()
             self._port = None
 
-    def _open(self) -> Port:
+    def _open(self) -> SerialPort:
         if self._port is None:
             raise DeviceError("the device is closed")
         return self._port
@@ -175,13 +175,13 @@ class SerialDevice(Closing):
         """Open a session, with a word that only its own answer returns."""
         number, word = secrets.randbits(8), secrets.randbits(32)
         self._number = None
-        answer = self._ask(number, Request.OPEN, 0, 1, [word], expected=(word,))
+        answer = self._ask(number, SerialRequest.OPEN, 0, 1, [word], expected=(word,))
         if answer is None:
             raise self._silence()
         self._number = number
 
     def _access(
-        self, request: Request, address: int = 0, count: int = 0, words: Sequence[int] = ()
+        self, request: SerialRequest, address: int = 0, count: int = 0, words: Sequence[int] = ()
     ) -> Answer:
         """Have a request executed, once, and return its answer. Raises BusError, LinkError."""
         self._open()
@@ -194,18 +194,18 @@ class SerialDevice(Closing):
             raise self._silence()
         if answer.status is Status.CLOSED:
             raise LinkError(f"the board at {self._open().name} was reset meanwhile")
-        expected = count if request is Request.READ else 0
+        expected = count if request is SerialRequest.READ else 0
         if answer.status is Status.UNEXPECTED or len(answer.words) != expected:
             raise LinkError(f"another program has used the board at {self._open().name} meanwhile")
         self._number = number  # all is well; after any exception, the session is over
         if answer.status is Status.REFUSED:
-            raise BusError(address, request is Request.WRITE)
+            raise BusError(address, request is SerialRequest.WRITE)
         return answer
 
     def _ask(
         self,
         number: int,
-        request: Request,
+        request: SerialRequest,
         address: int,
         count: int,
         words: Sequence[int],
@@ -220,7 +220,7 @@ class SerialDevice(Closing):
         for attempt in range(self._attempts):
             if attempt:
                 self.repeated += 1
-                if request is Request.OPEN:
+                if request is SerialRequest.OPEN:
                     port.send_break()
             port.write(frame)
             end = port.now() + on_wire + self._patience * 2**attempt

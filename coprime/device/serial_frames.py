@@ -14,7 +14,7 @@ from coprime.bus.serial.protocol import (
     FIXED,
     FLAG,
     INTERRUPT,
-    Request,
+    SerialRequest,
     Status,
 )
 
@@ -45,7 +45,7 @@ class Answer:
 
 def encode_request(
     number: int,
-    request: Request,
+    request: SerialRequest,
     address: int = 0,
     count: int = 0,
     words: Sequence[int] = (),
@@ -57,7 +57,7 @@ def encode_request(
     Parameters
     ----------
     number : 0 to 255
-    request : Request
+    request : SerialRequest
     address : byte address of the first register, a multiple of 4 in 0..4092
     count : number of words to read or to write, 0 to 64
     words : those to write, `count` of them; none to read

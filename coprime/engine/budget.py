@@ -14,7 +14,7 @@ from .contract import Error
 from .design import Design
 from .precomputation import private_operation
 
-__all__ = ["Budget", "Candidate"]
+__all__ = ["Candidate", "SliceBudget"]
 
 Values = Mapping[str, int | str]
 
@@ -36,7 +36,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Budget:
+class SliceBudget:
     """The most DSP slices of a design, in place of some of its parameters.
 
     Parameters

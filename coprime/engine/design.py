@@ -10,8 +10,8 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.operations.lane_programs import lane_programs
 from coprime.operations.operation import Arithmetic, Machine
-from coprime.operations.programs import lane_programs
 from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand

@@ -6,7 +6,7 @@ streams out of it, a word a cycle.
 
 from functools import partial
 
-from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
+from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier

@@ -11,8 +11,8 @@ from coprime.program.steps import StepKind
 from .contract import Capabilities, Command, Error
 from .linear import LinearUnit
 from .sequencer.barrier_steps import BarrierSteps
-from .sequencer.control import step_kinds
 from .sequencer.lane_model import LaneModel, StepOnIntegers
+from .sequencer.sequencer import step_kinds
 
 __all__ = ["Prediction", "predict"]
 

@@ -8,7 +8,7 @@ from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter
 
-from .budget import Budget
+from .budget import SliceBudget
 from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
 from .layout import Banks
@@ -112,7 +112,7 @@ _BUDGET_CHOICES: dict[str, tuple[int | str, ...]] = {
     "tiles": (1, 2),
     "multipliers": (1, 2),
 }
-RING_BUDGET = Budget(
+RING_BUDGET = SliceBudget(
     BudgetParameter(
         "dsp",
         1,

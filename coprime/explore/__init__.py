@@ -2,9 +2,6 @@
 
 How one design is measured:
 
-- `operands`: what an operation works on, from the user or from a seed
-- `runs`: one operation, or many on a cluster, simulated and compared with Python, or predicted
-- `multiplication`: the same for one multiplier, or another part of an engine, alone
 - `measure`: area and clock: a design mapped, placed and routed
 - `explain`: which multiple a design for one modulus works with, and its compressor tree
 - `demo`: a decryption and a signature, with all of these figures
@@ -22,5 +19,6 @@ What results are used for:
 - `choose`: the best designs under a budget
 - `rebuild`: the commands that measure a point again
 - `side_by_side`: the papers' figures beside measured ones
-- `figures`, `report`: charts and the page
+- `design_figures`: those of a design, for its data sheet
+- `plots`, `report`: charts and the page
 """

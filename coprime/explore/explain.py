@@ -14,7 +14,7 @@ from coprime.cells.compressor_tree import Plan
 from coprime.engine.budget import Candidate
 from coprime.engine.lengths import Lengths
 from coprime.fixed_modulus.arithmetic import FixedModulus, Method
-from coprime.fixed_modulus.design import FixedModulusDesign
+from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.mapping import MappedDesign, Resources, map_design

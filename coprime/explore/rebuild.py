@@ -2,9 +2,9 @@
 
 from coprime.catalog import CLUSTER
 from coprime.cells.target import Target
-from coprime.explore.multiplication import ALONE
 from coprime.explore.points import Point
 from coprime.flow.targets import flow_of
+from coprime.runs.single_multiplication import ALONE
 
 __all__ = ["area_command", "commands", "cycles_command"]
 

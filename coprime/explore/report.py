@@ -14,7 +14,7 @@ import jinja2
 import vl_convert
 
 from coprime import __version__
-from coprime.explore.figures import (
+from coprime.explore.plots import (
     STYLE,
     Figure,
     Plotted,

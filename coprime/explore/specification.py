@@ -44,8 +44,8 @@ from coprime.flow.parts import PARTS, check_part
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.rsa.keys import MIN_BITS
 from coprime.runs.numbers import EXPONENTS
+from coprime.runs.single_multiplication import ALONE
 
-from .multiplication import ALONE
 from .shipped import SPECIFICATIONS
 
 __all__ = [

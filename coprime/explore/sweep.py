@@ -14,14 +14,14 @@ from .specification import PlannedPoint
 from .worker import Measurement, Task, measure, recall, remember, sources
 from .workers import open_client
 
-__all__ = ["Progress", "Summary", "sweep"]
+__all__ = ["Progress", "SweepSummary", "sweep"]
 
 Progress = Callable[[int, int, int], None]
 """Called with how many measurements are done, of how many, and how many of them failed."""
 
 
 @dataclass(frozen=True)
-class Summary:
+class SweepSummary:
     """What a sweep did. A measurement is of an area or of cycles; points share them.
 
     Parameters
@@ -48,7 +48,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
-) -> Summary:
+) -> SweepSummary:
     """Measure points and write them to a file.
 
     Each measurement is kept, here and not on the workers, as soon as it is there: an interrupted
@@ -90,7 +90,7 @@ def sweep(
     finally:
         points = _points(planned, done)
         write_points(points, results)
-    return Summary(points, len(done) - kept, kept)
+    return SweepSummary(points, len(done) - kept, kept)
 
 
 def _size(task: Task) -> int:

@@ -27,9 +27,13 @@ from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.numbers import Operands, random_operands
+from coprime.runs.single_multiplication import (
+    ALONE,
+    predict_multiplication,
+    simulate_multiplication,
+)
 
 from .measure import PartToMap
-from .multiplication import ALONE, predict_multiplication, simulate_multiplication
 from .specification import AreaTask, RunTask
 
 __all__ = ["Measurement", "Task", "measure", "recall", "remember", "sources"]

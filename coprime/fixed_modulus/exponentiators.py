@@ -7,7 +7,7 @@ figures 16 and 17. What differs:
 * A product may have s pipeline registers, and takes s + 1 cycles then.
 * There are exponentiators with windows, the thesis's second open point.
 
-Each is a class with its states; `exponentiation.py` counts its cycles and products.
+Each is a class with its states; `register_exponentiation.py` counts its cycles and products.
 """
 
 from abc import abstractmethod
@@ -21,7 +21,7 @@ from amaranth.utils import bits_for
 from coprime.exponentiators.names import Exponentiator
 from coprime.program.steps import COUNTER_BITS
 
-from .exponentiation import RegisterExponentiation
+from .register_exponentiation import RegisterExponentiation
 
 __all__ = ["RegisterExponentiator", "register_exponentiator"]
 

@@ -11,7 +11,7 @@ from coprime.cells.target import Target
 from .files import write_file
 from .mapping import map_cells, mapping_tools
 from .routing import clock_mhz, nextpnr
-from .targets import Device, Flow, flow_of
+from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolError, tool_version
 
 __all__ = ["Board", "BoardResult", "Pin", "write_bitstream"]
@@ -50,7 +50,7 @@ class Board:
     """On the command line."""
     title: str
     target: Target
-    device: Device
+    device: FpgaDevice
     """In its package, of its speed grade."""
     clock_mhz: float
     """Frequency at the port `clk`."""

@@ -9,7 +9,7 @@ from amaranth_boards import arty_a7, icebreaker, orangecrab_r0_2, tang_nano_9k, 
 from coprime.cells.target import Target
 
 from .board import Board, Pin
-from .targets import DEVICES, Device
+from .targets import DEVICES, FpgaDevice
 from .targets.ecp5 import ecp5_device
 
 __all__ = ["BOARDS", "board_named"]
@@ -234,7 +234,7 @@ def _arty(name: str, platform: type[Any], loader: str) -> Board:
         name=name,
         title=f"Digilent Arty A7 with {platform.device.upper()}",
         target=Target.XC7,
-        device=Device(
+        device=FpgaDevice(
             title=f"{platform.device}{platform.package}-{platform.speed}",
             options=(),
             luts=0,

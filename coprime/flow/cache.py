@@ -28,7 +28,7 @@ from .tools import ToolError
 
 __all__ = [
     "KINDS",
-    "Kept",
+    "KeptEntries",
     "cache_folder",
     "cache_limit",
     "cached",
@@ -39,26 +39,28 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Kind:
+class CacheKind:
     """A kind of entries: what they are, and what is being done while one is built."""
 
     summary: str
     work: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "simulation": Kind("compiled simulations", "compiling the simulation with Verilator"),
-    "verilated": Kind("what simulations have in common", "compiling Verilator's own sources"),
-    "registers": Kind("designs with visible registers", "making the registers visible"),
-    "mapping": Kind("designs mapped by Yosys", "mapping the design with Yosys"),
-    "routing": Kind("designs placed and routed", "placing and routing the design with nextpnr"),
-    "bitstream": Kind("bitstreams", "placing and routing the bitstream with nextpnr"),
-    "unit_gate": Kind("areas in unit gates", "mapping the design to unit gates with Yosys"),
-    "token": Kind("the PKCS #11 module", "compiling the PKCS #11 module"),
-    "firmware": Kind("firmware for RISC-V", "compiling the firmware"),
-    "run": Kind("simulated operations of sweeps", "simulating"),
-    "faults": Kind("runs with faults", "keeping runs with faults"),
-    "measurement": Kind("measurements of sweeps", "measuring"),
+KINDS: Mapping[str, CacheKind] = {
+    "simulation": CacheKind("compiled simulations", "compiling the simulation with Verilator"),
+    "verilated": CacheKind("what simulations have in common", "compiling Verilator's own sources"),
+    "registers": CacheKind("designs with visible registers", "making the registers visible"),
+    "mapping": CacheKind("designs mapped by Yosys", "mapping the design with Yosys"),
+    "routing": CacheKind(
+        "designs placed and routed", "placing and routing the design with nextpnr"
+    ),
+    "bitstream": CacheKind("bitstreams", "placing and routing the bitstream with nextpnr"),
+    "unit_gate": CacheKind("areas in unit gates", "mapping the design to unit gates with Yosys"),
+    "token": CacheKind("the PKCS #11 module", "compiling the PKCS #11 module"),
+    "firmware": CacheKind("firmware for RISC-V", "compiling the firmware"),
+    "run": CacheKind("simulated operations of sweeps", "simulating"),
+    "faults": CacheKind("runs with faults", "keeping runs with faults"),
+    "measurement": CacheKind("measurements of sweeps", "measuring"),
 }
 """What is kept, by the name of its folder."""
 
@@ -147,7 +149,7 @@ def _entry_folder(kind: str, key: Sequence[str]) -> Path:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptEntries:
     """What is kept of a kind; times are seconds since 1970, None without entries."""
 
     kind: str
@@ -157,11 +159,11 @@ class Kept:
     newest_use: float | None
 
 
-def kept_in_cache() -> list[Kept]:
+def kept_in_cache() -> list[KeptEntries]:
     """What the cache keeps, each kind that was ever used, the largest first."""
     kinds = {path.name: list(_entries(path)) for path in _kind_folders()}
     kept = [
-        Kept(
+        KeptEntries(
             kind,
             len(entries),
             sum(entry.bytes for entry in entries),

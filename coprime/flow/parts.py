@@ -4,12 +4,12 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from coprime import __version__
-from coprime.bus.accelerator import Accelerator, Bus
-from coprime.bus.cluster import ChainEnds, Cluster
+from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_cluster import AxiCluster, ChainEnds
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.node import Node
-from coprime.fixed_modulus.design import FixedModulusDesign
+from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
 from .port_comments import BUS_PORTS
@@ -58,7 +58,7 @@ def accelerator_verilog(
 def _accelerator_verilog(
     choice: Choice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
 ) -> str:
-    hardware = Accelerator(choice.design.hardware(target), bus, paddings)
+    hardware = AxiAccelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
 
@@ -98,7 +98,7 @@ def cluster_verilog(
     """
     design, cores = choice.core.design, choice.cores
     own = design.capabilities
-    top = Cluster(own, cores, bus, ends=FRONT_END, node=NODE)
+    top = AxiCluster(own, cores, bus, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
             to_verilog(

@@ -14,7 +14,7 @@ from coprime.cells.target import Target
 
 from .cache import cached
 from .mapping import map_cells, mapping_tools, verilog_of
-from .targets import Device, Flow, device_named, flow_of
+from .targets import Flow, FpgaDevice, device_named, flow_of
 from .tools import ToolError, run_tool, run_yosys, tool_version
 
 __all__ = ["CriticalPath", "RoutedDesign", "clock_mhz", "nextpnr", "route_design"]
@@ -194,7 +194,7 @@ endmodule
 """
 
 
-def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: Device) -> None:
+def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: FpgaDevice) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
     used = flow.resources(cells)
     for needed, there, what in (
@@ -207,7 +207,7 @@ def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: Device) -> No
             raise _too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
 
 
-def _too_large(flow: type[Flow], device: Device, why: str) -> ToolError:
+def _too_large(flow: type[Flow], device: FpgaDevice, why: str) -> ToolError:
     larger = [name for name, other in flow.DEVICES.items() if other.luts > device.luts]
     advice = f"the next larger device is {larger[0]}" if larger else "no larger device is known"
     return ToolError(f"the design does not fit {device.title}: it needs {why}; {advice}")
@@ -215,7 +215,7 @@ def _too_large(flow: type[Flow], device: Device, why: str) -> ToolError:
 
 def nextpnr(
     flow: type[Flow],
-    device: Device,
+    device: FpgaDevice,
     netlist: str,
     constraints: str,
     options: Sequence[str],

@@ -12,8 +12,8 @@ __all__ = [
     "Body",
     "Case",
     "Cell",
-    "Memory",
-    "Module",
+    "NetlistMemory",
+    "NetlistModule",
     "Part",
     "Switch",
     "Value",
@@ -50,7 +50,7 @@ class Wire:
 
 
 @dataclass
-class Memory:
+class NetlistMemory:
     """An array of words."""
 
     name: str
@@ -99,12 +99,12 @@ Body = list[Assign | Switch]
 
 
 @dataclass
-class Module:
+class NetlistModule:
     """A module: `processes` and `connections` assign to wires, `cells` drive them."""
 
     name: str
     wires: dict[str, Wire] = field(default_factory=dict)
-    memories: dict[str, Memory] = field(default_factory=dict)
+    memories: dict[str, NetlistMemory] = field(default_factory=dict)
     contents: list[Cell | Body] = field(default_factory=list)
     """Cells and processes."""
     connections: list[Assign] = field(default_factory=list)
@@ -113,9 +113,9 @@ class Module:
 _CHUNK = re.compile(r"(\d+)'([01x-]*)|(-?\d+)|([\\$]\S*)(?: \[(\d+)(?::(\d+))?\])?|\{|\}")
 
 
-def read(text: str) -> list[Module]:
+def read(text: str) -> list[NetlistModule]:
     """Read the modules of a netlist, in their order."""
-    modules: list[Module] = []
+    modules: list[NetlistModule] = []
     attributes: dict[str, str] = {}
     lines = (line.strip() for line in text.splitlines())
     for line in lines:
@@ -125,7 +125,7 @@ def read(text: str) -> list[Module]:
             attributes[name[1:]] = value
             continue
         if word == "module":
-            modules.append(Module(rest))
+            modules.append(NetlistModule(rest))
         elif word == "wire":
             *options, name = rest.split()
             direction = next((word for word in options if word in ("input", "output", "inout")), "")
@@ -133,7 +133,9 @@ def read(text: str) -> list[Module]:
             modules[-1].wires[name] = Wire(name, width, attributes, direction)
         elif word == "memory":
             _, width_text, _, depth, name = rest.split()
-            modules[-1].memories[name] = Memory(name, int(width_text), int(depth), attributes)
+            modules[-1].memories[name] = NetlistMemory(
+                name, int(width_text), int(depth), attributes
+            )
         elif word == "cell":
             kind, name = rest.split()
             modules[-1].contents.append(
@@ -150,7 +152,7 @@ def read(text: str) -> list[Module]:
     return modules
 
 
-def _read_cell(cell: Cell, lines: Iterator[str], module: Module) -> Cell:
+def _read_cell(cell: Cell, lines: Iterator[str], module: NetlistModule) -> Cell:
     for line in lines:
         word, _, rest = line.partition(" ")
         if word == "end":
@@ -163,7 +165,7 @@ def _read_cell(cell: Cell, lines: Iterator[str], module: Module) -> Cell:
     return cell
 
 
-def _read_body(lines: Iterator[str], module: Module) -> tuple[Body, str]:
+def _read_body(lines: Iterator[str], module: NetlistModule) -> tuple[Body, str]:
     """Read up to the line that ends this body; give that line too."""
     body: Body = []
     for line in lines:
@@ -177,7 +179,7 @@ def _read_body(lines: Iterator[str], module: Module) -> tuple[Body, str]:
     raise ValueError("the netlist ends within a process")
 
 
-def _read_switch(value: str, lines: Iterator[str], module: Module) -> Switch:
+def _read_switch(value: str, lines: Iterator[str], module: NetlistModule) -> Switch:
     switch = Switch(_read_value(value, module), [])
     _, line = _read_body(lines, module)
     while line != "end":
@@ -187,7 +189,7 @@ def _read_switch(value: str, lines: Iterator[str], module: Module) -> Switch:
     return switch
 
 
-def _read_assign(text: str, module: Module) -> Assign:
+def _read_assign(text: str, module: NetlistModule) -> Assign:
     if text.startswith("{"):
         end = text.index("}") + 1
     else:
@@ -195,7 +197,7 @@ def _read_assign(text: str, module: Module) -> Assign:
     return Assign(_read_value(text[:end], module), _read_value(text[end:], module))
 
 
-def _read_value(text: str, module: Module) -> Value:
+def _read_value(text: str, module: NetlistModule) -> Value:
     parts: list[Part] = []
     for chunk in _CHUNK.finditer(text):
         width, digits, number, wire, high, low = chunk.groups()

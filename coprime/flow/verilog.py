@@ -13,7 +13,7 @@ from amaranth.back import rtlil
 from amaranth.lib import wiring
 
 from .long_work import long_work
-from .rtlil import Module, read
+from .rtlil import NetlistModule, read
 from .verilog_module import Names, Writer
 
 __all__ = ["to_verilog", "writers_of"]
@@ -77,7 +77,7 @@ def to_verilog(
     return "\n".join(["\n".join([_LICENSE, *comments]) + "\n", *texts])
 
 
-def writers_of(modules: Sequence[Module]) -> dict[str, Writer]:
+def writers_of(modules: Sequence[NetlistModule]) -> dict[str, Writer]:
     """What writes each module of a netlist, by its name there; the top module is the first."""
     names = Names()
     for module in modules:

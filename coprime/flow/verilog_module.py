@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, groupby
 
-from .rtlil import Assign, Body, Case, Cell, Module, Part, Switch, Value, Wire, merged
+from .rtlil import Assign, Body, Case, Cell, NetlistModule, Part, Switch, Value, Wire, merged
 from .verilog_words import RESERVED
 
 __all__ = ["Names", "Writer"]
@@ -139,7 +139,7 @@ def _block(head: str, body: list[str]) -> list[str]:
 class Writer:
     """One module: what is called how, and its text."""
 
-    def __init__(self, module: Module, name: str, hints: Mapping[str, str]):
+    def __init__(self, module: NetlistModule, name: str, hints: Mapping[str, str]):
         self.module = module
         self.name = name
         self.names = Names()

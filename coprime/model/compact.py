@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "RADIX_BITS",
-    "Product",
+    "CompactProduct",
     "accumulator_bits",
     "last_round",
     "montgomery",
@@ -30,7 +30,7 @@ RADIX_BITS = 17
 
 
 @dataclass(frozen=True)
-class Product:
+class CompactProduct:
     """A multiplication's result and the digit products that it took."""
 
     value: int
@@ -76,7 +76,7 @@ def accumulator_bits(digits: int, radix_bits: int = RADIX_BITS) -> int:
 
 def montgomery(
     x: int, y: int, m: int, inner: int, outer: int, radix_bits: int = RADIX_BITS
-) -> Product:
+) -> CompactProduct:
     """x * y * 2^(-radix_bits * outer) modulo c * m, of `inner` digits; y has `outer`.
 
     The result is below x * y / 2^(radix_bits * outer) + c * m, and must fit in `inner` digits.
@@ -137,7 +137,7 @@ def montgomery(
             running -= Q[gone - 1] * M[gone - 1]
         assert running >= 0
     assert carry == 0, "the result has left its digits"
-    return Product(result, products)
+    return CompactProduct(result, products)
 
 
 def last_round(s: int, m: int, inner: int, radix_bits: int = RADIX_BITS) -> int:

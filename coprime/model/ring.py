@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 __all__ = [
-    "Product",
+    "RingProduct",
     "SumBits",
     "descaled",
     "pairs",
@@ -39,7 +39,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Product:
+class RingProduct:
     """A multiplication's result and the products of words that it took."""
 
     value: int
@@ -161,7 +161,7 @@ def sum_bits(count: int, word: int) -> SumBits:
     )
 
 
-def product(x: int, y: int, m: int, count: int, word: int, delay: int) -> Product:
+def product(x: int, y: int, m: int, count: int, word: int, delay: int) -> RingProduct:
     """x * y * 2^(-word * count) modulo c * m, column by column.
 
     x and y have D = `count` words. The result is below x * y / R + c * m, so below 2 * c * m where
@@ -215,7 +215,7 @@ def product(x: int, y: int, m: int, count: int, word: int, delay: int) -> Produc
     assert running == 0, "every e_k has left the sum"
     assert carry == 0, "the result has left its words"
     assert (result << word * count) < x * y + (whole << word * count)
-    return Product(result, taken)
+    return RingProduct(result, taken)
 
 
 def descaled(x: int, m: int, count: int, word: int, delay: int) -> int:

@@ -27,12 +27,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple, Self
 
-__all__ = ["Ring", "Slot", "Timing", "least_step"]
+__all__ = ["ProductSlot", "RingPlan", "Timing", "least_step"]
 
 TILES = (1, 2, 4)
 
 
-class Slot(NamedTuple):
+class ProductSlot(NamedTuple):
     """A product of words: (x_i - x_j) * (y_i - y_j), or x_i * y_i where i = j.
 
     With `quotient`, the same of q and M'. `column` is the one of the multiplication in which the
@@ -51,12 +51,12 @@ class Rows(NamedTuple):
     `body` is from the step's first cycle on, `tail` until its last one.
     """
 
-    body: list[list[Slot]]
-    tail: list[list[Slot]]
+    body: list[list[ProductSlot]]
+    tail: list[list[ProductSlot]]
 
 
 @dataclass(frozen=True)
-class Ring:
+class RingPlan:
     """What is done in each step of a multiplication on a ring.
 
     Attributes
@@ -83,21 +83,21 @@ class Ring:
         if not D < self.places <= 2 * D:
             raise ValueError(f"places must be {D + 1} to {2 * D}, not {self.places}")
 
-    def pairs(self, column: int, *, quotient: bool) -> list[Slot]:
+    def pairs(self, column: int, *, quotient: bool) -> list[ProductSlot]:
         """Pairs of a column of X * Y, or of q * M', the outermost first."""
         D = self.count
         total = column - 1 - self.delay if quotient else column  # i + j
         limit = D - 1 - self.delay if quotient else D  # of i: above it M' has only zeros
         return [
-            Slot(column, quotient, i, total - i)
+            ProductSlot(column, quotient, i, total - i)
             for i in range(max(0, total - D + 1), min(limit, (total + 1) // 2))
         ]
 
-    def diagonal(self, column: int, *, quotient: bool) -> list[Slot]:
+    def diagonal(self, column: int, *, quotient: bool) -> list[ProductSlot]:
         """The diagonal product that joins the running sum in a column, if there is one."""
         k = column - 1 - self.delay if quotient else column
         limit = self.count - 1 - self.delay if quotient else self.count
-        return [Slot(column, quotient, k, k)] if 0 <= k < limit else []
+        return [ProductSlot(column, quotient, k, k)] if 0 <= k < limit else []
 
     @cached_property
     def steps(self) -> list[list[Rows]]:
@@ -124,7 +124,7 @@ class Ring:
         return [_rows(old_xy + new_xy, tail_xy, width), _rows(old_qm + new_qm, tail_qm, width)]
 
 
-def _rows(body: list[Slot], tail: list[Slot], width: int) -> Rows:
+def _rows(body: list[ProductSlot], tail: list[ProductSlot], width: int) -> Rows:
     """Rows of `width` slots, the first one of fewer. One with a slot of the tail is of the tail."""
     slots = body + tail
     rows = [slots[max(0, end - width) : end] for end in range(len(slots), 0, -width)][::-1]
@@ -140,13 +140,13 @@ class Timing:
 
     Attributes
     ----------
-    ring : Ring
+    ring : RingPlan
     lengths : cycles of each step from 0 to P - 1, `ring.slots` or more
     latency : from the cycle of a column's last slot to the first in which a slot can have the word
         that the column gives, of q or of the result; 1 or more
     """
 
-    ring: Ring
+    ring: RingPlan
     lengths: tuple[int, ...]
     latency: int
 
@@ -160,7 +160,7 @@ class Timing:
                 raise ValueError(f"step {step} must have {slots} cycles or more, not {length}")
 
     @classmethod
-    def at_least(cls, ring: Ring, step: int, latency: int) -> Self:
+    def at_least(cls, ring: RingPlan, step: int, latency: int) -> Self:
         """Every step takes `step` cycles, those with more slots as many as they have."""
         return cls(ring, tuple(max(step, slots) for slots in ring.slots), latency)
 
@@ -174,7 +174,7 @@ class Timing:
         """First cycle of each step from 0 to 2P - 1; column c is done in step c."""
         return list(accumulate(self.lengths * 2, initial=0))[:-1]
 
-    def reads(self) -> Iterator[tuple[int, Slot]]:
+    def reads(self) -> Iterator[tuple[int, ProductSlot]]:
         """Every slot of a multiplication and its cycle."""
         for groups, length in zip(self.ring.steps, self.lengths, strict=True):
             for body, tail in groups:
@@ -213,7 +213,7 @@ class Timing:
                     yield f"column {slot.column}, cycle {cycle}: {name}_{index} is {state}"
 
 
-def least_step(ring: Ring, latency: int, *, equal: bool = False) -> int:
+def least_step(ring: RingPlan, latency: int, *, equal: bool = False) -> int:
     """The smallest step of `Timing.at_least` with which every word is read when it is there.
 
     With `equal`, all steps have this length; without, those with more slots are longer, and the

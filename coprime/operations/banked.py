@@ -46,7 +46,8 @@ from coprime.program.steps import (
     times,
 )
 
-from .common import (
+from .operation import Machine
+from .shared_steps import (
     REDUCE,
     REDUCE_BELOW_3M,
     check_below_modulus,
@@ -56,7 +57,6 @@ from .common import (
     prepare,
     reduced,
 )
-from .operation import Machine
 
 __all__ = [
     "POWER",

@@ -5,8 +5,15 @@ from coprime.program.operands import Context, Operand
 from coprime.program.steps import BARRIER, Step
 
 from . import banked
-from .common import check_below_modulus, check_modulus, check_normalized, finish_with, jump, prepare
 from .operation import Input, Machine, Operation
+from .shared_steps import (
+    check_below_modulus,
+    check_modulus,
+    check_normalized,
+    finish_with,
+    jump,
+    prepare,
+)
 
 __all__ = ["MODEXP", "modexp"]
 

@@ -13,7 +13,8 @@ from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import PASS, Next, Step, StepKind, multiply, scan, times
 
 from .banked import move, prepare_banked
-from .common import (
+from .operation import Input, Machine, Operation
+from .shared_steps import (
     REDUCE,
     check_below_modulus,
     check_modulus,
@@ -23,7 +24,6 @@ from .common import (
     jump,
     prepare,
 )
-from .operation import Input, Machine, Operation
 
 __all__ = ["MODEXP2"]
 

@@ -4,7 +4,8 @@ from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Step, multiply
 
 from . import banked
-from .common import (
+from .operation import Input, Machine, Operation
+from .shared_steps import (
     REDUCE,
     REDUCE_BELOW_3M,
     check_below_modulus,
@@ -13,7 +14,6 @@ from .common import (
     finish_with,
     prepare,
 )
-from .operation import Input, Machine, Operation
 
 __all__ = ["MODMUL"]
 

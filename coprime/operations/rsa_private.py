@@ -18,7 +18,8 @@ from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 
 from . import banked
-from .common import (
+from .operation import Arithmetic, Input, Key, Machine, Operation
+from .shared_steps import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
     check_below_modulus,
@@ -28,7 +29,6 @@ from .common import (
     jump,
     prepare,
 )
-from .operation import Arithmetic, Input, Key, Machine, Operation
 
 __all__ = ["RSA_PRIVATE"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, AnyParameter, ClusterChoice
@@ -15,7 +15,7 @@ from coprime.flow.targets import FLOWS, Units
 
 from . import timing
 from .description import Description
-from .figures import Clock, PartFigures
+from .figures import ClockFigures, PartFigures
 from .sheet import Cell, Section, Sheet
 
 __all__ = ["files", "sheet_of"]
@@ -84,7 +84,7 @@ def _whole(own: Description) -> PartFigures | None:
     return next((one for one in own.figures.parts if one.part != "engine"), None)
 
 
-def _routed(own: Description) -> Clock | None:
+def _routed(own: Description) -> ClockFigures | None:
     whole = _whole(own)
     return whole.clock if whole else None
 

@@ -11,10 +11,14 @@ from amaranth.lib import wiring
 
 from coprime import __version__
 from coprime.bus import cluster_registers
-from coprime.bus.accelerator import Bus, random_ports
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.common import defined_cluster_registers, defined_registers, identity_fields
+from coprime.bus.axi_accelerator import Bus, random_ports
 from coprime.bus.register_classes import Field, Register
+from coprime.bus.shared_registers import (
+    defined_cluster_registers,
+    defined_registers,
+    identity_fields,
+)
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 
 from coprime.flow.mapping import Resources
 
-__all__ = ["Assessed", "Clock", "Figures", "OperationFigures", "PartFigures", "SoftwareFigures"]
+__all__ = [
+    "Assessed",
+    "ClockFigures",
+    "Figures",
+    "OperationFigures",
+    "PartFigures",
+    "SoftwareFigures",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clock:
+class ClockFigures:
     """Maximum clock frequency of a part, placed and routed."""
 
     mean_mhz: float
@@ -33,7 +40,7 @@ class PartFigures:
     resources: Resources
     found: str
     """How: tool and device family."""
-    clock: Clock | None = None
+    clock: ClockFigures | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from coprime.cells.target import Target
 
 from .description import Description
-from .testbench.files import VERILATOR_OPTIONS, simulation_sources, top_module
+from .testbench.folder import VERILATOR_OPTIONS, simulation_sources, top_module
 
 __all__ = ["files"]
 

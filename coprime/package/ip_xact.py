@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from coprime.bus.accelerator import RANDOM, Bus
 from coprime.bus.axi4_lite import PREFIX
+from coprime.bus.axi_accelerator import RANDOM, Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Window
 
 from . import drivers
 from .description import Description, Port
-from .testbench.files import simulation_sources
+from .testbench.folder import simulation_sources
 from .xml import ACCESS, add_codes, add_texts, written
 
 __all__ = [

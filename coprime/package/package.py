@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import write_file
@@ -27,7 +27,7 @@ from . import (
 from .description import Description, describe
 from .figures import Figures
 from .license import licensed
-from .testbench import files as testbench
+from .testbench import folder as testbench
 
 __all__ = ["check_design", "package", "write_package"]
 

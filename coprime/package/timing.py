@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import ClusterChoice
 
 from .description import Description

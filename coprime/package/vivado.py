@@ -7,8 +7,8 @@ SPIRIT consortium, with bus definitions and extensions of AMD's (UG1118 describe
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement
 
-from coprime.bus.accelerator import RANDOM, Bus
 from coprime.bus.axi4_lite import PREFIX
+from coprime.bus.axi_accelerator import RANDOM, Bus
 from coprime.cells.target import Target
 
 from .description import Description

@@ -7,9 +7,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.model.padding import DIGEST_BYTES, bytes_of
+from coprime.model.padding_formats import DIGEST_BYTES, bytes_of
 
-from .instructions import EXECUTION, Base, Kind, Step
+from .instructions import EXECUTION, Base, ByteStep, ByteStepKind
 
 __all__ = ["LENGTH_BITS", "SALT_BITS", "Addressing", "AddressingTwin", "addresses"]
 
@@ -94,13 +94,13 @@ class Addressing(wiring.Component):
         with m.If(now.act & step.advance):
             m.d.sync += pointer.eq(at.address)
         with m.If(now.execute), m.Switch(step.kind):
-            with m.Case(Kind.SET_POINTER):
+            with m.Case(ByteStepKind.SET_POINTER):
                 m.d.sync += pointer.eq(target)
-            with m.Case(Kind.SET_BOUND):
+            with m.Case(ByteStepKind.SET_BOUND):
                 m.d.sync += bound.eq(target)
-            with m.Case(Kind.SET_LENGTH):
+            with m.Case(ByteStepKind.SET_LENGTH):
                 m.d.sync += at.input_length.eq(step.literal)
-            with m.Case(Kind.LOOP):
+            with m.Case(ByteStepKind.LOOP):
                 m.d.sync += at.block.eq(Mux(at.repeat, at.block + 1, 0))
         return m
 
@@ -130,11 +130,11 @@ class AddressingTwin:
         """Whether the pointer is at the bound."""
         return self.pointer == self.bound
 
-    def repeat(self, step: Step) -> bool:
+    def repeat(self, step: ByteStep) -> bool:
         """Whether a LOOP jumps."""
         return not (self.at_bound() if step.bounded else self.block + 1 == step.count)
 
-    def execute(self, step: Step) -> None:
+    def execute(self, step: ByteStep) -> None:
         """Execute a step."""
         base = {
             Base.ZERO: 0,
@@ -145,15 +145,15 @@ class AddressingTwin:
         }[step.base]
         blocks = DIGEST_BYTES * self.block if step.minus_blocks else 0
         match step.kind:
-            case Kind.SET_POINTER:
+            case ByteStepKind.SET_POINTER:
                 self.pointer = base + step.literal - blocks
-            case Kind.SET_BOUND:
+            case ByteStepKind.SET_BOUND:
                 self.bound = base + step.literal
-            case Kind.SET_LENGTH:
+            case ByteStepKind.SET_LENGTH:
                 self.input_length = step.literal
-            case Kind.LOOP:
+            case ByteStepKind.LOOP:
                 self.block = self.block + 1 if self.repeat(step) else 0
 
-    def act(self, step: Step) -> None:
+    def act(self, step: ByteStep) -> None:
         """Go on to the next byte."""
         self.pointer -= step.advance

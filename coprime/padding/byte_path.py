@@ -7,10 +7,10 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.model.padding import bytes_of
+from coprime.model.padding_formats import bytes_of
 
 from .addressing import LENGTH_BITS, addresses
-from .instructions import EXECUTION, Literal, Random, Step, Trim
+from .instructions import EXECUTION, ByteStep, Literal, Random, Trim
 
 __all__ = ["BytePath", "BytePathTwin"]
 
@@ -107,14 +107,16 @@ class BytePathTwin:
     bits: int
     random: Callable[[], int]
 
-    def draw(self, step: Step) -> tuple[int, int]:
+    def draw(self, step: ByteStep) -> tuple[int, int]:
         """The byte of the random source, and the number of discarded ones."""
         discarded = 0
         while (value := self.random() if step.random else 0) == 0 and step.random is Random.NONZERO:
             discarded += 1
         return value, discarded
 
-    def combine(self, step: Step, *, found: int, block: int, slot_byte: int, random: int) -> int:
+    def combine(
+        self, step: ByteStep, *, found: int, block: int, slot_byte: int, random: int
+    ) -> int:
         """The value of a byte."""
         literal = {
             Literal.VALUE: step.literal,
@@ -126,7 +128,7 @@ class BytePathTwin:
         trim = {Trim.NONE: 0xFF, Trim.KEEP: kept, Trim.EXCESS: ~kept}[step.trim]
         return (literal ^ (found if step.buffer else 0) ^ slot_byte ^ random) & trim
 
-    def stored(self, step: Step, value: int, *, found: int, bad: bool, inside: bool) -> int:
+    def stored(self, step: ByteStep, value: int, *, found: int, bad: bool, inside: bool) -> int:
         """What is stored of it; `inside` is whether its address is below the message's length."""
         if not step.release:
             return value

@@ -1,6 +1,6 @@
 """The checks of bytes, the length of the message, and implicit rejection, in hardware and integers.
 
-Nothing depends on the outcome before the last pass over the message, see `Step.release`.
+Nothing depends on the outcome before the last pass over the message, see `ByteStep.release`.
 """
 
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.model.padding import PKCS1_BYTES, candidate_limit, candidate_mask
+from coprime.model.padding_formats import PKCS1_BYTES, candidate_limit, candidate_mask
 
 from .addressing import addresses
-from .instructions import EXECUTION, Check, Kind, Step
+from .instructions import EXECUTION, ByteStep, ByteStepKind, Check
 
 __all__ = ["Checks", "ChecksTwin"]
 
@@ -76,7 +76,7 @@ class Checks(wiring.Component):
                 m.d.sync += upper_byte.eq(self.value)
             with m.Elif(candidate < limit):
                 m.d.sync += alternative.eq(candidate)
-        decides = self.now.execute & (self.now.step.kind == Kind.DECIDE)
+        decides = self.now.execute & (self.now.step.kind == ByteStepKind.DECIDE)
         with m.If(decides & (self.bad | ~separated)):
             m.d.sync += [self.bad.eq(1), self.length.eq(alternative)]
         return m
@@ -98,7 +98,7 @@ class ChecksTwin:
     alternative: int = 0
     upper_byte: int = 0
 
-    def act(self, step: Step, value: int, address: int, *, upper: bool) -> None:
+    def act(self, step: ByteStep, value: int, address: int, *, upper: bool) -> None:
         """Check a byte."""
         match step.check:
             case Check.ZERO:
@@ -119,8 +119,8 @@ class ChecksTwin:
                 if candidate < limit:
                     self.alternative = candidate
 
-    def execute(self, step: Step) -> None:
+    def execute(self, step: ByteStep) -> None:
         """Execute a step."""
-        if step.kind is Kind.DECIDE:
+        if step.kind is ByteStepKind.DECIDE:
             self.bad |= not self.separated
             self.length = self.alternative if self.bad else self.length

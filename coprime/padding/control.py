@@ -8,8 +8,8 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from .assembler import assemble
-from .instructions import EXECUTION, STEP, Kind, Step
+from .instructions import EXECUTION, STEP, ByteStep, ByteStepKind
+from .program_blocks import assemble
 from .tasks import Option, Task
 
 __all__ = ["Control", "ControlTwin"]
@@ -38,7 +38,7 @@ class Control(wiring.Component):
     clear, cleared : clear the slots, until `cleared` is 1; first thing after a reset
     """
 
-    def __init__(self, programs: Mapping[Task, Sequence[Step]]):
+    def __init__(self, programs: Mapping[Task, Sequence[ByteStep]]):
         self.programs = programs
         super().__init__(
             {
@@ -106,22 +106,22 @@ class Control(wiring.Component):
                 m.d.comb += self.now.execute.eq(1)
                 m.next = "FETCH"
                 with m.Switch(step.kind):
-                    with m.Case(Kind.END):
+                    with m.Case(ByteStepKind.END):
                         m.d.comb += self.done.eq(1)
                         m.next = "IDLE"
-                    with m.Case(Kind.STREAM):
+                    with m.Case(ByteStepKind.STREAM):
                         m.d.sync += left.eq(step.count)
                         m.next = "READ"
-                    with m.Case(Kind.HASH_START):
+                    with m.Case(ByteStepKind.HASH_START):
                         m.d.comb += self.hash_start.eq(1)
-                    with m.Case(Kind.HASH_END):
+                    with m.Case(ByteStepKind.HASH_END):
                         m.d.comb += self.hash_finish.eq(1)
                         m.next = "EXECUTE"
                         with m.If(self.hash_ready):
                             m.next = "HASH"
-                    with m.Case(Kind.LOOP), m.If(self.repeat):
+                    with m.Case(ByteStepKind.LOOP), m.If(self.repeat):
                         m.d.sync += counter.eq(step.target)
-                    with m.Case(Kind.SKIP):
+                    with m.Case(ByteStepKind.SKIP):
                         option = self.options.bit_select(step.option, 1)
                         with m.If(option == step.sense):
                             m.d.sync += counter.eq(step.target)
@@ -152,29 +152,29 @@ class ControlTwin:
     cycles : in which the unit has been busy
     """
 
-    program: Sequence[Step]
+    program: Sequence[ByteStep]
     options: frozenset[Option]
     address: int = 0
     cycles: int = 0
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[ByteStep]:
         """The steps in the order of their execution; jumps count before the next one."""
         while True:
             step = self.program[self.address]
             self.address += 1
             self.cycles += STEP_CYCLES
-            if step.kind is Kind.END:
+            if step.kind is ByteStepKind.END:
                 return
-            if step.kind is Kind.SKIP:
+            if step.kind is ByteStepKind.SKIP:
                 self.jump(step, (step.option in self.options) == step.sense)
             yield step
 
-    def jump(self, step: Step, taken: bool) -> None:
+    def jump(self, step: ByteStep, taken: bool) -> None:
         """Go to the target of a SKIP or a LOOP, or not."""
         if taken:
             self.address += step.target
 
-    def bytes(self, step: Step, at_bound: Callable[[], bool]) -> Iterator[int]:
+    def bytes(self, step: ByteStep, at_bound: Callable[[], bool]) -> Iterator[int]:
         """The number of each byte of a STREAM, counted from 0, at its COMBINE."""
         done = 0
         self.cycles += 1

@@ -2,7 +2,7 @@
 
 A padding is a list of steps. Which steps are executed, and how often, depends on lengths and
 options only, never on the values of bytes. The lists are the program memory of `unit.PaddingUnit`;
-`unit.Machine` executes them on bytes and counts the cycles. What each kind of step does is in the
+`PaddingUnitModel` executes them on bytes and counts the cycles. What a kind of step does is in the
 component that executes it, with its effect on integers beside the hardware:
 
     SKIP, LOOP, STREAM, END                     control.py
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from amaranth.lib import data
 from amaranth.utils import bits_for
 
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 
 from .tasks import Option
 
@@ -26,12 +26,12 @@ __all__ = [
     "EXECUTION",
     "STEP",
     "Base",
+    "ByteStep",
+    "ByteStepKind",
     "Check",
-    "Kind",
     "Literal",
     "Random",
     "Slot",
-    "Step",
     "Trim",
     "encode",
 ]
@@ -71,7 +71,7 @@ class Base(enum.IntEnum):
     """Length of the salt."""
 
 
-class Kind(enum.IntEnum):
+class ByteStepKind(enum.IntEnum):
     """What a step does."""
 
     END = 0
@@ -142,7 +142,7 @@ class Check(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class ByteStep:
     """One step.
 
     Each byte of a STREAM is the exclusive or of all its sources: the buffer at pointer - 1
@@ -160,7 +160,7 @@ class Step:
     target : relative to the next step
     """
 
-    kind: Kind
+    kind: ByteStepKind
     count: int = 0
     literal: int = 0
     literal_kind: Literal = Literal.VALUE
@@ -185,7 +185,7 @@ class Step:
 
 STEP = data.StructLayout(
     {
-        "kind": Kind,
+        "kind": ByteStepKind,
         "count": bits_for(DIGEST_BYTES),
         "literal": 8,
         "literal_kind": Literal,
@@ -216,7 +216,7 @@ EXECUTION = data.StructLayout({"step": STEP, "execute": 1, "combine": 1, "act": 
 byte are combined. `act`: the sinks take the byte."""
 
 
-def encode(step: Step, address: int) -> int:
+def encode(step: ByteStep, address: int) -> int:
     """A step at an address of the program memory as a word of it."""
     fields = {name: getattr(step, name) for name in step.__dataclass_fields__}
     fields |= {

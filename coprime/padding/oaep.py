@@ -7,9 +7,10 @@ address 0, so that it is in its place before and after.
 from collections.abc import Callable
 from dataclasses import replace
 
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 
-from .assembler import (
+from .instructions import Base, ByteStep, ByteStepKind, Check, Random, Slot
+from .program_blocks import (
     ALL,
     BYTE,
     BYTES,
@@ -26,7 +27,6 @@ from .assembler import (
     when,
     write,
 )
-from .instructions import Base, Check, Kind, Random, Slot, Step
 from .tasks import Option
 
 __all__ = ["decrypt", "encrypt"]
@@ -35,18 +35,18 @@ _BLOCK = point(Base.MODULUS, -1 - DIGEST_BYTES)
 _SEED = point(Base.MODULUS, -1)
 
 
-def _mask_seed() -> list[Step]:
+def _mask_seed() -> list[ByteStep]:
     block = [_BLOCK, TO_BOTTOM, hashed(read(ALL))]
     counter = hashed(replace(BYTE, count=4))
     return [START, *block, counter, FINISH, _SEED, mix(BYTES, Slot.DIGEST)]
 
 
-def _of_label(use: Callable[[Slot], Step]) -> list[Step]:
+def _of_label(use: Callable[[Slot], ByteStep]) -> list[ByteStep]:
     """Use the label's digest; that of the empty label is computed here."""
     return when(Option.LABEL, [use(Slot.LABEL)], [START, FINISH, use(Slot.DIGEST)])
 
 
-def encrypt() -> list[Step]:
+def encrypt() -> list[ByteStep]:
     """7.1.1, step 2."""
     return [
         _BLOCK,
@@ -58,13 +58,17 @@ def encrypt() -> list[Step]:
     ]
 
 
-def decrypt() -> list[Step]:
+def decrypt() -> list[ByteStep]:
     """7.1.2, step 3: the message, or zeros."""
     return [
         *_mask_seed(),
         *mask(_SEED, _BLOCK, TO_BOTTOM),
         *(point(Base.MODULUS), expect(BYTE), _BLOCK),
         *_of_label(lambda slot: expect(BYTES, slot=slot)),
-        *(TO_BOTTOM, read(ALL, literal=1, check=Check.FIND_STRICTLY), Step(Kind.DECIDE)),
+        *(
+            TO_BOTTOM,
+            read(ALL, literal=1, check=Check.FIND_STRICTLY),
+            ByteStep(ByteStepKind.DECIDE),
+        ),
         *(point(Base.MODULUS), write(ALL, release=True)),
     ]

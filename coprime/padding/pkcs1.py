@@ -1,16 +1,17 @@
 """PKCS #1 v1.5 as steps: encryption with implicit rejection, and signatures.
 
-Source: RFC 8017, sections 7.2 and 9.2; for a wrong padding as in `coprime.model.padding`. What
-differs: a message is in the buffer with its last byte at address 0, so that it is in its place
+Source: RFC 8017, sections 7.2 and 9.2; for a wrong padding as in `coprime.model.padding_formats`.
+What differs: a message is in the buffer with its last byte at address 0, so that it is in its place
 before and after, and nothing is ever shifted by a secret length.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from coprime.model.padding import CANDIDATES, DIGEST_BYTES, DIGEST_INFO, MIN_FILLER_BYTES
+from coprime.model.padding_formats import CANDIDATES, DIGEST_BYTES, DIGEST_INFO, MIN_FILLER_BYTES
 
-from .assembler import (
+from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, Random, Slot
+from .program_blocks import (
     ALL,
     BYTE,
     BYTES,
@@ -28,7 +29,6 @@ from .assembler import (
     when,
     write,
 )
-from .instructions import Base, Check, Kind, Literal, Random, Slot, Step
 from .tasks import Option
 
 __all__ = ["decrypt", "encrypt", "sign", "verify"]
@@ -36,7 +36,7 @@ __all__ = ["decrypt", "encrypt", "sign", "verify"]
 _SIGNED_BYTES = len(DIGEST_INFO) + DIGEST_BYTES
 
 
-def _frame(kind: int, **filler: object) -> list[Step]:
+def _frame(kind: int, **filler: object) -> list[ByteStep]:
     """00, the type, the filler, 00 before a message that is in its place."""
     return [
         *(point(Base.INPUT, 1), write(BYTE)),
@@ -45,31 +45,34 @@ def _frame(kind: int, **filler: object) -> list[Step]:
     ]
 
 
-def encrypt() -> list[Step]:
+def encrypt() -> list[ByteStep]:
     """Type 2: random bytes."""
     return _frame(2, random=Random.NONZERO)
 
 
-def sign() -> list[Step]:
+def sign() -> list[ByteStep]:
     """Type 1: ones, before the input or its digest, with or without the identifier."""
     digest = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, slot=Slot.DIGEST)]
     given = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, buffer=True, input=True)]
     return [
-        *when(Option.HASH, [*hash_input(), *digest, Step(Kind.SET_LENGTH, literal=DIGEST_BYTES)]),
+        *when(
+            Option.HASH,
+            [*hash_input(), *digest, ByteStep(ByteStepKind.SET_LENGTH, literal=DIGEST_BYTES)],
+        ),
         *when(
             Option.DIGEST_INFO,
             [
                 *skip(Option.HASH, True, given),
                 point(Base.ZERO, _SIGNED_BYTES),
                 *(write(BYTE, literal=byte) for byte in DIGEST_INFO),
-                Step(Kind.SET_LENGTH, literal=_SIGNED_BYTES),
+                ByteStep(ByteStepKind.SET_LENGTH, literal=_SIGNED_BYTES),
             ],
         ),
         *_frame(1, literal=0xFF),
     ]
 
 
-def verify() -> list[Step]:
+def verify() -> list[ByteStep]:
     """Compare with the encoded message of the digest in its slot."""
     return [
         *(point(Base.MODULUS), expect(BYTE), expect(BYTE, 1)),
@@ -79,10 +82,10 @@ def verify() -> list[Step]:
     ]
 
 
-def decrypt() -> list[Step]:
+def decrypt() -> list[ByteStep]:
     """The message, or, if the padding is wrong, one that only the key can predict."""
 
-    def derived(label: bytes, size: Iterable[Step]) -> list[Step]:
+    def derived(label: bytes, size: Iterable[ByteStep]) -> list[ByteStep]:
         block = [hashed(BYTE), hashed(BYTE, literal_kind=Literal.BLOCK)]
         return hmac(Slot.KDK, [*block, *hash_text(label), *size])
 
@@ -102,7 +105,7 @@ def decrypt() -> list[Step]:
         ),
         *(point(Base.MODULUS), expect(BYTE), expect(BYTE, 2)),
         read(replace(BYTE, count=MIN_FILLER_BYTES), check=Check.NONZERO),
-        *(TO_BOTTOM, read(ALL, check=Check.FIND), Step(Kind.DECIDE)),
+        *(TO_BOTTOM, read(ALL, check=Check.FIND), ByteStep(ByteStepKind.DECIDE)),
         *loop(
             [
                 *derived(b"message", of_message),

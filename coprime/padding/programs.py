@@ -1,13 +1,13 @@
 """The program of each task."""
 
 from . import oaep, pkcs1, pss
-from .assembler import END
-from .instructions import Step
+from .instructions import ByteStep
+from .program_blocks import END
 from .tasks import Task
 
 __all__ = ["PROGRAMS"]
 
-PROGRAMS: dict[Task, tuple[Step, ...]] = {
+PROGRAMS: dict[Task, tuple[ByteStep, ...]] = {
     task: (*steps(), END)
     for task, steps in (
         (Task.PKCS1_ENCRYPT, pkcs1.encrypt),

@@ -6,9 +6,10 @@ at address 0.
 
 from dataclasses import replace
 
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 
-from .assembler import (
+from .instructions import Base, ByteStep, Random, Slot, Trim
+from .program_blocks import (
     ALL,
     BYTE,
     BYTES,
@@ -24,7 +25,6 @@ from .assembler import (
     when,
     write,
 )
-from .instructions import Base, Random, Slot, Step, Trim
 from .tasks import Option
 
 __all__ = ["sign", "verify"]
@@ -38,18 +38,18 @@ _TRIM = read(BYTE, trim=Trim.KEEP, store=True)
 _LAST_BYTE = 0xBC
 
 
-def _mask() -> list[Step]:
+def _mask() -> list[ByteStep]:
     return [*mask(_DIGEST, _TOP, _BOTTOM), _TOP, _TRIM]
 
 
-def _digest() -> list[Step]:
+def _digest() -> list[ByteStep]:
     """H: of eight zeros, the message's digest and the salt."""
     zeros = hashed(replace(BYTE, count=8))
     salt = [_SALT, _BOTTOM, hashed(read(ALL))]
     return [START, zeros, hashed(BYTES, slot=Slot.MESSAGE), *salt, FINISH, _DIGEST]
 
 
-def sign() -> list[Step]:
+def sign() -> list[ByteStep]:
     """9.1.1, from step 2; the message's digest is given, or that of the input."""
     computed = replace(BYTES, slot=Slot.DIGEST, save=Slot.MESSAGE)
     given = read(BYTES, input=True, save=Slot.MESSAGE)
@@ -64,7 +64,7 @@ def sign() -> list[Step]:
     ]
 
 
-def verify() -> list[Step]:
+def verify() -> list[ByteStep]:
     """9.1.2, from step 3, with the message's digest in its slot."""
     return [
         *(point(Base.ZERO, 1), expect(BYTE, _LAST_BYTE)),

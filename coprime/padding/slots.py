@@ -8,9 +8,9 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import EXECUTION, Kind, Slot
+from .instructions import EXECUTION, ByteStepKind, Slot
 
 __all__ = ["SLOT_WORDS", "WRITABLE_SLOTS", "Slots"]
 
@@ -71,7 +71,7 @@ class Slots(wiring.Component):
         ]
         with m.If(now.act):
             m.d.sync += place.eq(place - 1)
-        with m.If(now.execute & (step.kind == Kind.STREAM)):
+        with m.If(now.execute & (step.kind == ByteStepKind.STREAM)):
             m.d.sync += place.eq(~0)
         with m.If(self.digest_write):
             m.d.comb += [

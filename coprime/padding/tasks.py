@@ -2,7 +2,13 @@
 
 import enum
 
-from coprime.model.padding import DIGEST_BYTES, DIGEST_INFO, OAEP_BYTES, PKCS1_BYTES, PSS_BYTES
+from coprime.model.padding_formats import (
+    DIGEST_BYTES,
+    DIGEST_INFO,
+    OAEP_BYTES,
+    PKCS1_BYTES,
+    PSS_BYTES,
+)
 
 __all__ = ["Option", "Task", "is_digest", "min_bytes", "overhead"]
 

@@ -15,18 +15,18 @@ from amaranth.utils import bits_for
 
 from coprime.cells.sha256 import Sha256, Sha256Twin
 from coprime.cells.wires import same_named
-from coprime.model.padding import DIGEST_BYTES, bytes_of
+from coprime.model.padding_formats import DIGEST_BYTES, bytes_of
 
 from .addressing import LENGTH_BITS, SALT_BITS, Addressing, AddressingTwin
 from .byte_path import BytePath, BytePathTwin
 from .checks import Checks, ChecksTwin
 from .control import Control, ControlTwin
-from .instructions import Kind, Slot, Step
+from .instructions import ByteStep, ByteStepKind, Slot
 from .programs import PROGRAMS
 from .slots import SLOT_WORDS, WRITABLE_SLOTS, Slots
 from .tasks import Option, Task
 
-__all__ = ["LENGTH_BITS", "SLOT_WORDS", "Machine", "PaddingUnit"]
+__all__ = ["LENGTH_BITS", "SLOT_WORDS", "PaddingUnit", "PaddingUnitModel"]
 
 MAX_BITS = 8 * DIGEST_BYTES * 255
 """The counter of MGF1's blocks has one byte."""
@@ -35,8 +35,8 @@ MAX_BITS = 8 * DIGEST_BYTES * 255
 class PaddingUnit(wiring.Component):
     """Execute a task on a buffer of bytes, in cycles that depend on no byte but random ones.
 
-    `Machine.cycles` is the exact number: a zero that is discarded takes one more, and so does each
-    cycle without a random byte.
+    `PaddingUnitModel.cycles` is the exact number: a zero that is discarded takes one more, and so
+    does each cycle without a random byte.
 
     After a reset, and with `wipe`, all slots are cleared, a word a cycle.
 
@@ -157,7 +157,7 @@ class PaddingUnit(wiring.Component):
 
 
 @dataclass
-class Machine:
+class PaddingUnitModel:
     """The unit in integers: the steps on bytes, with the cycles that the unit takes.
 
     Parameters
@@ -201,22 +201,22 @@ class Machine:
         self._hash = Sha256Twin()
         for step in control.steps():
             match step.kind:
-                case Kind.STREAM:
+                case ByteStepKind.STREAM:
                     for number in control.bytes(step, self._addressing.at_bound):
                         self._move(step, number)
-                case Kind.HASH_START:
+                case ByteStepKind.HASH_START:
                     self._hash.start(control.cycles)
-                case Kind.HASH_END:
+                case ByteStepKind.HASH_END:
                     control.cycles = self._hash.finish(control.cycles)
                     self.slots[Slot.DIGEST][:] = self._hash.digest
-                case Kind.LOOP:
+                case ByteStepKind.LOOP:
                     control.jump(step, self._addressing.repeat(step))
             self._addressing.execute(step)
             self._checks.execute(step)
         self.bad, self.length = self._checks.bad, self._checks.length
         self.cycles = control.cycles
 
-    def _move(self, step: Step, number: int) -> None:
+    def _move(self, step: ByteStep, number: int) -> None:
         """One byte of a STREAM, counted from 0."""
         addressing, checks, place = self._addressing, self._checks, number % DIGEST_BYTES
         address = addressing.address

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coprime.bus.accelerator import Bus, transfer_cycles
+from coprime.bus.axi_accelerator import Bus, transfer_cycles
 
 from .published import Figure, Measured, Sources, at_clock, over_clock, read_publication
 

@@ -24,7 +24,7 @@ from coprime.rsa.primes import (
     miller_rabin_rounds,
 )
 
-__all__ = ["MAX_BITS", "MIN_BITS", "Exponentiator", "Generation"]
+__all__ = ["MAX_BITS", "MIN_BITS", "Generation", "ModexpDevice"]
 
 MIN_BITS, MAX_BITS = 1024, 4096
 """Lengths of a modulus."""
@@ -37,7 +37,7 @@ _MIN_DISTANCE = 100
 """Of two primes: they differ in one of so many leading bits."""
 
 
-class Exponentiation(Protocol):
+class ModexpResult(Protocol):
     """The result of an exponentiation."""
 
     @property
@@ -46,12 +46,10 @@ class Exponentiation(Protocol):
     def cycles(self) -> int: ...
 
 
-class Exponentiator(Protocol):
+class ModexpDevice(Protocol):
     """An accelerator or a cluster."""
 
-    def modexp(
-        self, x: int, e: int, m: int, *, exponent_length: int | None = None
-    ) -> Exponentiation:
+    def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> ModexpResult:
         """x ** e mod m, with an exponent of `exponent_length` bits."""
         ...
 
@@ -84,7 +82,7 @@ class Generation:
 
     def __init__(
         self,
-        accelerator: Exponentiator,
+        accelerator: ModexpDevice,
         bits: int,
         e: int = 65537,
         *,

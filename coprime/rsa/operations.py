@@ -8,7 +8,7 @@ import math
 import secrets
 from typing import Any, Protocol
 
-from coprime.model.padding import rejection_message
+from coprime.model.padding_formats import rejection_message
 from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
 from coprime.rsa.padding import DecryptionError, EncryptionPadding, Oaep, Pss, SignaturePadding
 

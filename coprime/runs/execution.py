@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coprime.bus import registers
-from coprime.bus.common import identity_fields
 from coprime.bus.register_classes import Register
+from coprime.bus.shared_registers import identity_fields
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.device.accelerator import Accelerator, EngineError, Result
 from coprime.device.base import Closing

@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.serial.accelerator import SerialAccelerator
+from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import Choice
 from coprime.cells.target import Target

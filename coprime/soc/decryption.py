@@ -27,7 +27,7 @@ from coprime.soc.riscv import (
     find_processor,
     system_verilog,
 )
-from coprime.soc.simulation import DIVISOR, SimulatedSystem
+from coprime.soc.simulated_system import DIVISOR, SimulatedSystem
 
 __all__ = [
     "JOB",

@@ -13,8 +13,8 @@ from litex.soc.interconnect import stream
 from litex.soc.interconnect.axi import AXILiteInterface
 from migen import ClockSignal, Instance, ResetSignal, Signal
 
-from coprime.bus.accelerator import RANDOM
 from coprime.bus.axi4_lite import PREFIX
+from coprime.bus.axi_accelerator import RANDOM
 from coprime.bus.port import WINDOW_BITS
 from coprime.catalog import Choice
 from coprime.cells.target import Target
@@ -22,10 +22,10 @@ from coprime.device.base import ADDRESS_SPACE
 from coprime.package.package import write_package
 from coprime.padding.scheme import Padding
 
-__all__ = ["Accelerator", "add_accelerator"]
+__all__ = ["LiteXAccelerator", "add_accelerator"]
 
 
-class Accelerator(LiteXModule):
+class LiteXAccelerator(LiteXModule):
     """An instance of the accelerator that `coprime build` writes, in the clock domain `sys`.
 
     Parameters
@@ -83,7 +83,7 @@ def add_accelerator(
     origin: int | None = None,
     target: Target = Target.GENERIC,
     paddings: Collection[Padding] = (),
-) -> Accelerator:
+) -> LiteXAccelerator:
     """Add an accelerator to a system, and its Verilog to the system's platform.
 
     The system's `csr.h` and `mem.h` define the registers' address as NAME_BASE, and its `soc.h`
@@ -109,7 +109,7 @@ def add_accelerator(
     """
     verilog, *_ = write_package(choice, target, folder, paddings=paddings)
     soc.platform.add_source(str(verilog))
-    accelerator = Accelerator(choice, paddings)
+    accelerator = LiteXAccelerator(choice, paddings)
     soc.add_module(name=name, module=accelerator)
     region = SoCRegion(origin=origin, size=ADDRESS_SPACE, cached=False)
     soc.bus.add_slave(name=name, slave=accelerator.bus, region=region)

@@ -6,7 +6,7 @@ from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.serial.accelerator import SerialAccelerator
+from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.flow.verilog import to_verilog

@@ -117,7 +117,7 @@ class SimulatedBoard(Closing):
 
 
 class SimulatedPort:
-    """A `coprime.device.serial.Port` of a simulated board, whose time is that of its clock.
+    """A `coprime.device.serial.SerialPort` of a simulated board, whose time is that of its clock.
 
     Parameters
     ----------

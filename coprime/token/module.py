@@ -10,7 +10,7 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ADVISED_PIN", "MIN_PIN", "NOT_RECOGNIZED", "Module", "TokenError", "TokenState"]
+__all__ = ["ADVISED_PIN", "MIN_PIN", "NOT_RECOGNIZED", "TokenError", "TokenModule", "TokenState"]
 
 OFFICER, USER = 0, 1
 """Who logs in: CKU_SO and CKU_USER."""
@@ -79,7 +79,7 @@ class TokenState:
     writable: bool
 
 
-class Module:
+class TokenModule:
     """A module that is loaded. Raises OSError if the file is none."""
 
     def __init__(self, path: Path):

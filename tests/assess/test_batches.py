@@ -7,15 +7,19 @@ from pyarrow import parquet
 
 from coprime.assess import batches
 from coprime.assess.batches import Batch, run_batches, shares
-from coprime.assess.faults import Kind
+from coprime.assess.faults import FaultKind
 from coprime.assess.faults_files import write_files
-from coprime.assess.faults_summary import Summary
+from coprime.assess.faults_summary import FaultSummary
 from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command
 
 SUBJECT = Subject(choose("compact", {"max_bits": "64"}), Command.MODMUL, 64, seed=1)
-BATCHES = [Batch(Kind.BIT, 0, 150), Batch(Kind.BIT, 150, 50), Batch(Kind.HOLD, 0, 30)]
+BATCHES = [
+    Batch(FaultKind.BIT, 0, 150),
+    Batch(FaultKind.BIT, 150, 50),
+    Batch(FaultKind.HOLD, 0, 30),
+]
 
 
 @pytest.fixture
@@ -27,8 +31,8 @@ def nothing_kept(no_measurements):
 @pytest.mark.parametrize("flips", [1, 4, 7, 5000, 12_345])
 def test_shares(flips):
     """As many of each kind, give or take one; those of a kind follow each other."""
-    found = shares(list(Kind), flips)
-    for kind in Kind:
+    found = shares(list(FaultKind), flips)
+    for kind in FaultKind:
         numbers = [
             number
             for batch in found
@@ -36,7 +40,7 @@ def test_shares(flips):
             for number in range(batch.first, batch.first + batch.count)
         ]
         assert numbers == list(range(len(numbers)))
-        assert abs(len(numbers) - flips / len(Kind)) < 1
+        assert abs(len(numbers) - flips / len(FaultKind)) < 1
     assert sum(batch.count for batch in found) == flips
 
 
@@ -78,7 +82,7 @@ def test_workers_change_nothing(monkeypatch):
 def test_summary(tmp_path):
     """Counts of the runs, place by place and in all; and the files."""
     runs = run_batches(SUBJECT, BATCHES, workers=1)
-    found = Summary(SUBJECT, runs)
+    found = FaultSummary(SUBJECT, runs)
     record = found.record()
     rows = runs.to_pylist()
     outcomes = ["right", "error", "no_end", "wrong"]

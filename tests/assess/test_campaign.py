@@ -4,7 +4,7 @@ import pytest
 
 from coprime.assess import replay
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
@@ -23,7 +23,7 @@ def private():
 
 
 def flip(cycle, name, word=0, bit=0):
-    return Fault(kind=Kind.BIT, cycle=cycle, name=name, word=word, bit=bit)
+    return Fault(kind=FaultKind.BIT, cycle=cycle, name=name, word=word, bit=bit)
 
 
 def draws(campaign, kind, count, seed=1):
@@ -43,7 +43,7 @@ def test_the_whole_operation_is_recorded(private):
     assert len(private.targets.steps) == private.cycles
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", FaultKind)
 def test_the_start_of_a_run_changes_nothing(private, kind, monkeypatch):
     """A run has the same outcome if it is simulated from the first access on, and to its end."""
     faults = draws(private, kind, 40)
@@ -63,7 +63,7 @@ def test_the_start_of_a_run_changes_nothing(private, kind, monkeypatch):
 
 
 def test_runs_do_not_depend_on_each_other(private):
-    faults = [fault for kind in Kind for fault in draws(private, kind, 8, seed=3)]
+    faults = [fault for kind in FaultKind for fault in draws(private, kind, 8, seed=3)]
     forward = [private.run(fault) for fault in faults]
     assert [private.run(fault) for fault in reversed(faults)] == forward[::-1]
 
@@ -93,7 +93,7 @@ def test_no_end(private):
 def test_wrong():
     """MODEXP has nothing to be checked with, so some results are wrong; each has its value."""
     with Campaign(Subject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
-        runs = [campaign.run(fault) for fault in draws(campaign, Kind.BIT, 300)]
+        runs = [campaign.run(fault) for fault in draws(campaign, FaultKind.BIT, 300)]
     wrong = [run for run in runs if run.outcome is Outcome.WRONG]
     assert not campaign.subject.checked
     x, e, m = (campaign.subject.operands.numbers[name] for name in "xem")
@@ -168,7 +168,7 @@ def peeked(campaign, state, name, word=0):
 
 
 def test_two_bits(private):
-    fault = Fault(kind=Kind.TWO_BITS, cycle=0, name=INERT, bit=3, other=31)
+    fault = Fault(kind=FaultKind.TWO_BITS, cycle=0, name=INERT, bit=3, other=31)
     plain, struck = states(private, fault)
     before, after = (peeked(private, one[0], INERT) for one in (plain, struck))
     assert before ^ after == 1 << 31 | 1 << 3
@@ -176,14 +176,14 @@ def test_two_bits(private):
 
 def test_skip(private):
     counter = "engine.lane.sequencer.program_memory.pc"
-    plain, struck = states(private, Fault(kind=Kind.SKIP, cycle=0, name=counter))
+    plain, struck = states(private, Fault(kind=FaultKind.SKIP, cycle=0, name=counter))
     before, after = (peeked(private, one[0], counter) for one in (plain, struck))
     assert after == before + 1
 
 
 def test_hold(private):
     """The component's registers are as they were, those of others have gone on."""
-    fault = Fault(kind=Kind.HOLD, cycle=0, name="front_end.status")
+    fault = Fault(kind=FaultKind.HOLD, cycle=0, name="front_end.status")
     plain, struck = states(private, fault)
     cycles = "front_end.status.cycles"
     assert peeked(private, plain[1], cycles) == peeked(private, plain[0], cycles) + 1
@@ -196,7 +196,9 @@ def test_hold(private):
 def test_stuck(private):
     """The inverse of its value for five cycles, whatever it would become."""
     name = "front_end.status.cycles"
-    plain, struck = states(private, Fault(kind=Kind.STUCK, cycle=0, name=name, bit=0, cycles=5))
+    plain, struck = states(
+        private, Fault(kind=FaultKind.STUCK, cycle=0, name=name, bit=0, cycles=5)
+    )
     inverse = 1 - peeked(private, plain[0], name) % 2
     bits = [peeked(private, one, name) % 2 for one in struck[:6]]
     assert bits == [inverse] * 5 + [1 - inverse]
@@ -206,7 +208,7 @@ def test_stuck(private):
 
 
 def test_draws_are_of_the_seed(private):
-    for kind in Kind:
+    for kind in FaultKind:
         drawn = draws(private, kind, 50)
         assert drawn == draws(private, kind, 50) != draws(private, kind, 50, seed=2)
         for fault in drawn:
@@ -219,7 +221,9 @@ def test_every_second_draw_is_uniform(private):
     registers = private.device.registers.values()
     bits = sum(one.width * one.words for one in registers)
     in_memory = sum(one.width * one.words for one in registers if one.is_memory) / bits
-    drawn = [private.device.registers[one.name].is_memory for one in draws(private, Kind.BIT, 4000)]
+    drawn = [
+        private.device.registers[one.name].is_memory for one in draws(private, FaultKind.BIT, 4000)
+    ]
     uniform, others = drawn[::2], drawn[1::2]
     assert abs(sum(uniform) / len(uniform) - in_memory) < 0.05
     assert sum(others) / len(others) < 0.05 < in_memory
@@ -227,7 +231,7 @@ def test_every_second_draw_is_uniform(private):
 
 def test_every_register_and_every_step_is_hit(private):
     """Within some thousand draws, and so are all bits of them in more."""
-    drawn = draws(private, Kind.BIT, 8000)
+    drawn = draws(private, FaultKind.BIT, 8000)
     assert {one.name for one in drawn} == set(private.device.registers)
     assert {private.targets.steps[one.cycle] for one in drawn} == set(private.targets.steps)
     uniform = [one.cycle for one in drawn[::2]]
@@ -235,8 +239,8 @@ def test_every_register_and_every_step_is_hit(private):
 
 
 def test_stuck_bits_and_pairs(private):
-    assert {one.cycles for one in draws(private, Kind.STUCK, 2000)} == set(range(2, 65))
-    assert all(one.bit != one.other for one in draws(private, Kind.TWO_BITS, 200))
+    assert {one.cycles for one in draws(private, FaultKind.STUCK, 2000)} == set(range(2, 65))
+    assert all(one.bit != one.other for one in draws(private, FaultKind.TWO_BITS, 200))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import ClusterSubject
 from coprime.catalog import choose
 from coprime.engine.contract import Command
@@ -32,14 +32,14 @@ def test_all_parts_are_there(cluster):
 def test_outcomes(cluster):
     """Nothing of this engine is checked; a fault in the other core does no harm."""
     numbers = range(400)
-    runs = [cluster.run(cluster.targets.draw(Kind.BIT, number, 1)) for number in numbers]
+    runs = [cluster.run(cluster.targets.draw(FaultKind.BIT, number, 1)) for number in numbers]
     assert {run.outcome for run in runs} == set(Outcome)
     other = [run.outcome for run in runs if run.fault.name.startswith("node_0.engine")]
     assert set(other) == {Outcome.RIGHT}
 
 
 def test_no_program_to_skip_steps_of(cluster):
-    assert Kind.SKIP not in cluster.subject.kinds
-    hold = Fault(kind=Kind.HOLD, cycle=5, name="node_1")
+    assert FaultKind.SKIP not in cluster.subject.kinds
+    hold = Fault(kind=FaultKind.HOLD, cycle=5, name="node_1")
     cluster.targets.check(hold)
     assert cluster.run(hold).outcome in set(Outcome)

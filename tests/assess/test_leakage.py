@@ -9,7 +9,7 @@ import pytest
 from coprime.assess.leakage import run_leakage
 from coprime.assess.power import TOTAL
 from coprime.assess.subject import Subject
-from coprime.assess.traces import Acquisition, LeakageTest, Recorder
+from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
 from coprime.catalog import choose
 from coprime.cli import main
 from coprime.device.base import DeviceError
@@ -82,7 +82,7 @@ def test_exponents_of_modexp_vary_in_one_length():
 
 @pytest.fixture(scope="module")
 def recorder():
-    found = Recorder(acquisition())
+    found = TraceRecorder(acquisition())
     yield found
     found.device.close()
 

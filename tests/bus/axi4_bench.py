@@ -15,7 +15,7 @@ from cocotb.triggers import RisingEdge, gather, with_timeout
 from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
 
 from coprime.bus import registers
-from coprime.bus.common import PLAIN_REGISTERS as REGISTERS
+from coprime.bus.shared_registers import PLAIN_REGISTERS as REGISTERS
 from coprime.engine.contract import Command, Error, Operand
 
 SEED = 12

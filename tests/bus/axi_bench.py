@@ -12,8 +12,8 @@ from cocotb.triggers import Combine, RisingEdge, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from coprime.bus import registers
-from coprime.bus.common import PLAIN_REGISTERS as REGISTERS
-from coprime.bus.common import PLAIN_WINDOWS as WINDOWS
+from coprime.bus.shared_registers import PLAIN_REGISTERS as REGISTERS
+from coprime.bus.shared_registers import PLAIN_WINDOWS as WINDOWS
 from coprime.engine.contract import Command, Error, Operand
 
 SEED = 11

@@ -5,10 +5,10 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from coprime.bus.accelerator import Accelerator, Bus
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.cluster import ChainEnds
+from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_cluster import ChainEnds
 from coprime.cluster.node import Node
 
 
@@ -41,7 +41,7 @@ class Ring(wiring.Component):
 
 
 def test_with_cocotb(mock_engine, simulate_bench):
-    accelerator = Accelerator(mock_engine(40, max_length=8192), Bus.AXI4)
+    accelerator = AxiAccelerator(mock_engine(40, max_length=8192), Bus.AXI4)
     assert simulate_bench(accelerator, "axi4_bench") == (17, 0)
 
 

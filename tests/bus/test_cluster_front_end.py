@@ -9,7 +9,7 @@ from amaranth.sim import Simulator
 from coprime.bus import cluster_registers as r
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.catalog import choose
-from coprime.cluster.packet import REPLY_OFFSET, SETTINGS, Kind
+from coprime.cluster.packet import REPLY_OFFSET, SETTINGS, PacketKind
 from coprime.engine.contract import Command, Error, Operand
 
 CAPABILITIES = choose("cluster", {"cores": "1", "max_bits": "64"}).core.design.capabilities
@@ -41,10 +41,10 @@ class Host:
     async def tick(self, cycles=1):
         for _ in range(cycles):
             packet = self.ctx.get(self.front_end.packet_out)
-            if packet["kind"] != Kind.EMPTY:
+            if packet["kind"] != PacketKind.EMPTY:
                 fields = {name: int(packet[name]) for name in self.layout.members}
                 self.sent.append((self.cycle, fields))
-                if fields["kind"] == Kind.RECEIVE:
+                if fields["kind"] == PacketKind.RECEIVE:
                     data = self.answers.popleft()
                     self.coming[self.cycle + self.hops] = {**fields, "data": data}
             self.ctx.set(self.front_end.packet_in, self.coming.pop(self.cycle, {}))
@@ -90,7 +90,7 @@ class Host:
 
 
 def notice(core, error=Error.NONE, result=0):
-    return {"kind": Kind.NOTICE, "core": core, "data": error | result << 5}
+    return {"kind": PacketKind.NOTICE, "core": core, "data": error | result << 5}
 
 
 def run(process, cores=4, capabilities=CAPABILITIES):
@@ -116,7 +116,7 @@ def test_what_comes_back_after_a_reset_is_of_before(cores):
             # Node k is reset k + 1 cycles after the front end; what it gives in the cycle before,
             # and node cores - 1 in its last one, is here within so many cycles.
             for cycle in range(cores + 2):
-                stale = {"kind": Kind.RECEIVE, "data": 1} if cycle % 3 == turn else notice(0)
+                stale = {"kind": PacketKind.RECEIVE, "data": 1} if cycle % 3 == turn else notice(0)
                 host.coming[host.cycle + cycle] = stale
             assert await host.read(r.COMPLETION) == 0
             assert host.cycle > cores
@@ -146,7 +146,7 @@ def test_settings_and_command_leave_in_one_run():
         packets = [packet for _, packet in host.sent]
         assert all(packet["core"] == 2 for packet in packets)
         kinds = [packet["kind"] for packet in packets]
-        assert kinds == [Kind.SET] * len(SETTINGS) + [Kind.START]
+        assert kinds == [PacketKind.SET] * len(SETTINGS) + [PacketKind.START]
         assert [packet["index"] for packet in packets[:-1]] == [*range(len(SETTINGS))]
         count = CAPABILITIES.digits(CAPABILITIES.min_length)  # until an operand is loaded
         assert [packet["data"] for packet in packets] == [
@@ -225,14 +225,16 @@ def test_a_run_of_receives_is_not_interrupted(hops):
                     await host.write(r.KEY_DATA, word)
             await host.write(r.COMMAND, Command.WIPE)
             await host.tick(60 + hops)
-            receives = [one for one in host.sent if one[1]["kind"] == Kind.RECEIVE]
+            receives = [one for one in host.sent if one[1]["kind"] == PacketKind.RECEIVE]
             assert len(receives) == count + REPLY_OFFSET
             cycles = [cycle for cycle, _ in receives]
             assert cycles == [*range(cycles[0], cycles[0] + len(cycles))]
             assert all(packet["core"] == 1 for _, packet in receives)
             assert [packet["index"] for _, packet in receives[:count]] == [*range(count)]
             others = [packet["kind"] for _, packet in host.sent if packet["core"] == 0]
-            assert others == [Kind.SEND] * 2 * count + [Kind.SET] * 8 + [Kind.START]
+            assert others == [PacketKind.SEND] * 2 * count + [PacketKind.SET] * 8 + [
+                PacketKind.START
+            ]
             value = sum(digit << 17 * place for place, digit in enumerate(digits))
             shown = await host.read(r.COMPLETION)
             assert shown == 1 | 1 << 31

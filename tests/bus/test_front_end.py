@@ -6,9 +6,9 @@ from amaranth.sim import Simulator
 
 import coprime
 from coprime.bus import registers
-from coprime.bus.common import PLAIN_REGISTERS as REGISTERS
-from coprime.bus.common import PLAIN_WINDOWS as WINDOWS
 from coprime.bus.front_end import FrontEnd
+from coprime.bus.shared_registers import PLAIN_REGISTERS as REGISTERS
+from coprime.bus.shared_registers import PLAIN_WINDOWS as WINDOWS
 from coprime.engine.contract import Command, Error, Length, Operand
 
 SEED = 7

@@ -8,7 +8,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.sim import Simulator
 
 from coprime.bus import registers
-from coprime.bus.common import (
+from coprime.bus.shared_registers import (
     COMMAND_REGISTERS,
     defined_cluster_registers,
     defined_registers,

@@ -5,10 +5,10 @@ import hashlib
 import pytest
 
 from coprime.engine.contract import Error
-from coprime.model.padding import rejection_message
+from coprime.model.padding_formats import rejection_message
 from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding, Scheme
-from tests.bus.test_padding import Copying
+from tests.bus.test_padding_control import Copying
 from tests.wycheproof import FILES, LONGER, vectors
 
 

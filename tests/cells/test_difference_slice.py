@@ -3,7 +3,7 @@ import random
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.cells.difference_slice import Base, DifferenceSlice
+from coprime.cells.difference_slice import Addend, DifferenceSlice
 
 FULL = (1 << 17) - 1
 EDGES = [0, 1, FULL, FULL - 1, 1 << 16, 0x15555]
@@ -21,12 +21,12 @@ def test_behaviour(width):
         {
             **{name: digit() for name in "abxy"},
             "subtract": generator.randrange(2),
-            "base": generator.choice(list(Base)),
+            "base": generator.choice(list(Addend)),
             "c": generator.randrange(-(1 << width - 1), 1 << width - 1),
         }
         for _ in range(2000)
     ]
-    operations[0]["base"] = Base.ZERO
+    operations[0]["base"] = Addend.ZERO
 
     async def bench(context):
         p = 0
@@ -39,7 +39,7 @@ def test_behaviour(width):
                 now = operations[cycle - DifferenceSlice.LATENCY]
                 c = operations[cycle - 2]["c"]
                 product = (now["a"] - now["b"]) * (now["x"] - now["y"])
-                base = {Base.ZERO: 0, Base.P: p, Base.C: c}[now["base"]]
+                base = {Addend.ZERO: 0, Addend.P: p, Addend.C: c}[now["base"]]
                 p = base - product if now["subtract"] else base + product
                 p = (p + (1 << width - 1)) % (1 << width) - (1 << width - 1)
                 assert context.get(dut.p) == p

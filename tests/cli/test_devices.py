@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.common import identity
+from coprime.bus.shared_registers import identity
 from coprime.catalog import choose
 from coprime.cli import devices
 from coprime.cli.devices import add_device, parse_device

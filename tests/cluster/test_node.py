@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
 from coprime.cluster.node import Node
-from coprime.cluster.packet import REPLY_OFFSET, SETTINGS, Kind
+from coprime.cluster.packet import REPLY_OFFSET, SETTINGS, PacketKind
 from coprime.engine.contract import Capabilities, Command, EngineSignature, Error, Operand
 
 CAPABILITIES = Capabilities(
@@ -146,7 +146,9 @@ class Host:
         return await self.cycle(packet)
 
     async def set(self, name, value, core=NUMBER):
-        return await self.send(Kind.SET, SETTINGS.index(tuple(name.split("."))), value, core=core)
+        return await self.send(
+            PacketKind.SET, SETTINGS.index(tuple(name.split("."))), value, core=core
+        )
 
     async def prepare(self, cycles, error=Error.NONE, core=NUMBER):
         """What the next command takes, and how it ends."""
@@ -156,8 +158,8 @@ class Host:
     async def notices(self, cycles=30):
         """The NOTICEs that come in so many cycles, and the cycles in which they come."""
         found = [await self.cycle() for _ in range(cycles)]
-        assert {packet["kind"] for packet in found} <= {Kind.EMPTY, Kind.NOTICE}
-        return [(k, one) for k, one in enumerate(found) if one["kind"] == Kind.NOTICE]
+        assert {packet["kind"] for packet in found} <= {PacketKind.EMPTY, PacketKind.NOTICE}
+        return [(k, one) for k, one in enumerate(found) if one["kind"] == PacketKind.NOTICE]
 
 
 def run(process, *numbers):
@@ -216,7 +218,9 @@ def test_sent_digits_are_written():
                 continue
             operand, index = generator.randrange(16), generator.randrange(16)
             expected[operand << 4 | index] = data = generator.randrange(1 << 12)
-            assert (await host.send(Kind.SEND, index, data, operand))["kind"] == Kind.EMPTY
+            assert (await host.send(PacketKind.SEND, index, data, operand))[
+                "kind"
+            ] == PacketKind.EMPTY
         await host.cycle()
         await host.cycle()
         for word in range(32 * 16):
@@ -229,7 +233,9 @@ def test_settings():
     async def process(host):
         for turn in range(2):
             for place, name in enumerate(SETTINGS):
-                assert (await host.set(".".join(name), 5 * turn + place))["kind"] == Kind.EMPTY
+                assert (await host.set(".".join(name), 5 * turn + place))[
+                    "kind"
+                ] == PacketKind.EMPTY
             await host.cycle()
             for place, (port, field) in enumerate(SETTINGS):
                 assert host.ctx.get(getattr(host.engine, port)[field]) == 5 * turn + place, (
@@ -248,15 +254,15 @@ def test_results_are_received(count):
 
     async def process(host):
         for index, digit in enumerate(digits):
-            await host.send(Kind.SEND, index, digit, Operand.X)
+            await host.send(PacketKind.SEND, index, digit, Operand.X)
         for turn in range(3):
             for _ in range(turn):
                 await host.cycle(foreign(generator))
             replies = []
             for index in range(count + REPLY_OFFSET):
-                reply = await host.send(Kind.RECEIVE, index, 0, 3)
+                reply = await host.send(PacketKind.RECEIVE, index, 0, 3)
                 assert [reply[name] for name in ("kind", "core", "operand", "index")] == [
-                    *(Kind.RECEIVE, NUMBER, 3, index)
+                    *(PacketKind.RECEIVE, NUMBER, 3, index)
                 ]
                 replies.append(reply["data"])
             expected = [~digit & 0xFFF for digit in digits[:count]]
@@ -271,8 +277,8 @@ def test_a_command_ends_with_a_notice(command, error):
     async def process(host):
         for cycles in (1, 2, 9):
             await host.prepare(cycles, error)
-            packet = await host.send(Kind.START, data=command)
-            assert packet["kind"] == Kind.EMPTY
+            packet = await host.send(PacketKind.START, data=command)
+            assert packet["kind"] == PacketKind.EMPTY
             ((when, notice),) = await host.notices()
             assert host.ctx.get(host.engine.command) == command
             result = int(error == Error.NONE and command != Command.WIPE)
@@ -285,29 +291,29 @@ def test_a_command_ends_with_a_notice(command, error):
 
 def test_a_notice_waits_for_a_free_place():
     generator = random.Random(4)
-    others = [kind for kind in Kind if kind != Kind.EMPTY]
+    others = [kind for kind in PacketKind if kind != PacketKind.EMPTY]
 
     async def process(host):
         for turn in range(8):
             await host.prepare(1)
-            await host.send(Kind.START, data=Command.MODMUL)
+            await host.send(PacketKind.START, data=Command.MODMUL)
             for _ in range(20):
                 packet = foreign(generator, others)
                 assert await host.cycle(packet) == packet
             # A packet that brings a digit back is no free place, nor is another's notice.
             for _ in range(3):
-                assert (await host.send(Kind.RECEIVE))["kind"] == Kind.RECEIVE
+                assert (await host.send(PacketKind.RECEIVE))["kind"] == PacketKind.RECEIVE
             # What was for this core is one, and so is what is for nobody.
             free = generator.choice(
                 [
-                    {"kind": Kind.EMPTY, "core": generator.randrange(CORES), "data": 0xFFF},
-                    {"kind": Kind.SEND, "core": NUMBER, "data": 0xABC},
-                    {"kind": Kind.SET, "core": NUMBER, "index": 2},
-                    {"kind": Kind.CANCEL, "core": NUMBER},
+                    {"kind": PacketKind.EMPTY, "core": generator.randrange(CORES), "data": 0xFFF},
+                    {"kind": PacketKind.SEND, "core": NUMBER, "data": 0xABC},
+                    {"kind": PacketKind.SET, "core": NUMBER, "index": 2},
+                    {"kind": PacketKind.CANCEL, "core": NUMBER},
                 ]
             )
             notice = await host.cycle(free)
-            assert notice["kind"] == Kind.NOTICE
+            assert notice["kind"] == PacketKind.NOTICE
             assert told(notice) == (NUMBER, Error.NONE, 1), turn
             assert not await host.notices()
         assert host.ctx.get(host.engine.memory.data[0]) in (0, 0xABC)
@@ -320,16 +326,16 @@ def test_cancel(cycles):
     """At each moment from before the start to after the notice; the next command is not touched."""
 
     async def process(host):
-        await host.send(Kind.SEND, 0, 0x123, Operand.X)
+        await host.send(PacketKind.SEND, 0, 0x123, Operand.X)
         for moment in range(-2, cycles + 8):
             await host.prepare(cycles, Error.MODULUS_EVEN)
             for turn in range(-2, 0):
-                await (host.send(Kind.CANCEL) if turn == moment else host.cycle())
-            await host.send(Kind.START, data=Command.MODMUL)
+                await (host.send(PacketKind.CANCEL) if turn == moment else host.cycle())
+            await host.send(PacketKind.START, data=Command.MODMUL)
             notices = []
             for turn in range(cycles + 20):
-                packet = await (host.send(Kind.CANCEL) if turn == moment else host.cycle())
-                if packet["kind"] == Kind.NOTICE:
+                packet = await (host.send(PacketKind.CANCEL) if turn == moment else host.cycle())
+                if packet["kind"] == PacketKind.NOTICE:
                     notices.append(told(packet))
             # The last busy cycle is the one in which the packet of turn `cycles` is in the node.
             # When the command ends in the same cycle in which it is cancelled, it has ended.
@@ -338,10 +344,10 @@ def test_cancel(cycles):
             assert notices == [(NUMBER, error, 0)], moment
             assert not host.ctx.get(host.engine.busy)
             await host.prepare(4)
-            await host.send(Kind.START, data=Command.MODMUL)
+            await host.send(PacketKind.START, data=Command.MODMUL)
             ((when, notice),) = await host.notices()
             assert (when, *told(notice)) == (5, NUMBER, Error.NONE, 1)
-            replies = [await host.send(Kind.RECEIVE, k) for k in range(REPLY_OFFSET + 1)]
+            replies = [await host.send(PacketKind.RECEIVE, k) for k in range(REPLY_OFFSET + 1)]
             assert replies[-1]["data"] == ~0x123 & 0xFFF
 
     run(process)
@@ -350,10 +356,10 @@ def test_cancel(cycles):
 def test_cancel_twice():
     async def process(host):
         await host.prepare(90)
-        await host.send(Kind.START, data=Command.MODMUL)
-        await host.send(Kind.CANCEL)
-        notice = await host.send(Kind.CANCEL)
-        assert notice["kind"] == Kind.NOTICE
+        await host.send(PacketKind.START, data=Command.MODMUL)
+        await host.send(PacketKind.CANCEL)
+        notice = await host.send(PacketKind.CANCEL)
+        assert notice["kind"] == PacketKind.NOTICE
         assert told(notice) == (NUMBER, Error.CANCELLED, 0)
         await host.cycle()
         assert not host.ctx.get(host.engine.busy)  # long before its time
@@ -367,12 +373,12 @@ def test_a_cancelled_command_waits_for_a_free_place_too():
 
     async def process(host):
         await host.prepare(20)
-        await host.send(Kind.START, data=Command.MODMUL)
-        await host.cycle(foreign(generator, [Kind.SEND]))
+        await host.send(PacketKind.START, data=Command.MODMUL)
+        await host.cycle(foreign(generator, [PacketKind.SEND]))
         # The place of the CANCEL is free before the core has anything to tell.
-        assert (await host.send(Kind.CANCEL))["kind"] == Kind.EMPTY
+        assert (await host.send(PacketKind.CANCEL))["kind"] == PacketKind.EMPTY
         for _ in range(30):
-            packet = foreign(generator, [Kind.SEND])
+            packet = foreign(generator, [PacketKind.SEND])
             assert await host.cycle(packet) == packet
         ((when, notice),) = await host.notices()
         assert (when, *told(notice)) == (0, NUMBER, Error.CANCELLED, 0)
@@ -385,12 +391,12 @@ def test_commands_one_after_the_other():
 
     async def process(host):
         await host.prepare(3)
-        await host.send(Kind.START, data=Command.MODMUL)
+        await host.send(PacketKind.START, data=Command.MODMUL)
         for turn in range(5):
-            while (await host.cycle())["kind"] != Kind.NOTICE:
+            while (await host.cycle())["kind"] != PacketKind.NOTICE:
                 pass
             await host.set("counts.exponent", Error.MODULUS_ZERO if turn % 2 else 0)
-            await host.send(Kind.START, data=Command.WIPE if turn == 2 else Command.MODMUL)
+            await host.send(PacketKind.START, data=Command.WIPE if turn == 2 else Command.MODMUL)
         assert len(await host.notices()) == 1
 
     run(process)
@@ -404,17 +410,17 @@ def test_all_nodes_of_a_chain():
         for number in numbers:
             await host.prepare(10 - number, core=number)
         for number in numbers:
-            await host.send(Kind.SEND, 0, 0x100 + number, Operand.X, core=number)
+            await host.send(PacketKind.SEND, 0, 0x100 + number, Operand.X, core=number)
         for number in numbers:
-            await host.send(Kind.START, data=Command.MODMUL, core=number)
+            await host.send(PacketKind.START, data=Command.MODMUL, core=number)
         notices = await host.notices(40)
         assert sorted(told(notice) for _, notice in notices) == [(n, 0, 1) for n in numbers]
         for number in numbers:
             packets = [
-                await host.send(Kind.RECEIVE, k, core=number) for k in range(REPLY_OFFSET + 1)
+                await host.send(PacketKind.RECEIVE, k, core=number) for k in range(REPLY_OFFSET + 1)
             ]
             packets += [await host.cycle() for _ in range(len(numbers) - 1)]
-            received = [packet for packet in packets if packet["kind"] == Kind.RECEIVE]
+            received = [packet for packet in packets if packet["kind"] == PacketKind.RECEIVE]
             assert received[-1]["data"] == ~(0x100 + number) & 0xFFF
 
     run(process, *numbers)
@@ -429,7 +435,7 @@ def test_the_reset_moves_along_the_chain():
             for number in numbers:
                 await host.prepare(6, core=number)
             for number in numbers:
-                await host.send(Kind.START, data=Command.MODMUL, core=number)
+                await host.send(PacketKind.START, data=Command.MODMUL, core=number)
             for _ in range(moment):
                 await host.cycle()
             arrived = []
@@ -446,7 +452,7 @@ def test_the_reset_moves_along_the_chain():
             for node in host.nodes.nodes:
                 assert host.ctx.get(node.engine.lengths.modulus) == 0
             await host.prepare(4, core=2)
-            await host.send(Kind.START, data=Command.MODMUL, core=2)
+            await host.send(PacketKind.START, data=Command.MODMUL, core=2)
             ((_, notice),) = await host.notices()
             assert told(notice) == (2, 0, 1)
 

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from coprime.device.base import BusTimeout
-from coprime.device.faulty import FaultyDevice, Register
+from coprime.device.faulty import FaultyDevice, StateElement
 from coprime.flow.tools import ToolError
 from tests.flow.test_simulation import PLAIN
 
@@ -129,7 +129,7 @@ def test_bit_that_is_not_there(device, word, bit, error):
 
 def test_register_of_another_device(device):
     with pytest.raises(ValueError, match="is no register of this device"):
-        device.peek(Register("count", 7, 32, 1))
+        device.peek(StateElement("count", 7, 32, 1))
 
 
 def test_state_of_another_device(device):

@@ -14,7 +14,7 @@ from coprime.catalog import family_named
 from coprime.device.padding import PaddedAccelerator
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
-from coprime.model.padding import rejection_message
+from coprime.model.padding_formats import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from coprime.rsa.padding import Pkcs1Encryption, Pkcs1Signature

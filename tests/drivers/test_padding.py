@@ -7,7 +7,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.engine.contract import Error
-from coprime.model.padding import rejection_message
+from coprime.model.padding_formats import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, oaep, pss

@@ -9,7 +9,7 @@ import pytest
 from amaranth.sim import Simulator
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Accelerator as BusAccelerator
+from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
@@ -405,5 +405,5 @@ def test_ports():
         choice = choose("compact", {"blinding": blinding})
         names = {port.name for port in describe(choice, Target.GENERIC).ports}
         assert ("s_axis_random_tdata" in names) == (blinding != "none")
-        hardware = BusAccelerator(choice.design.hardware())
+        hardware = AxiAccelerator(choice.design.hardware())
         assert ("s_axis_random_tready" in hardware.signature.members) == (blinding != "none")

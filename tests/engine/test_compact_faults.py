@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import Subject
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.catalog import choose
@@ -43,7 +43,7 @@ def engine_cycles(campaign):
 
 
 def flip(campaign, cycle, name, word=0, bit=0):
-    return campaign.run(Fault(kind=Kind.BIT, cycle=cycle, name=name, word=word, bit=bit))
+    return campaign.run(Fault(kind=FaultKind.BIT, cycle=cycle, name=name, word=word, bit=bit))
 
 
 def test_a_bit_that_does_nothing(private):
@@ -115,7 +115,7 @@ def is_wiped(device):
 
 def draw(campaign, count):
     """Flips in the engine."""
-    drawn = (campaign.targets.draw(Kind.BIT, number, seed=1) for number in range(2 * count))
+    drawn = (campaign.targets.draw(FaultKind.BIT, number, seed=1) for number in range(2 * count))
     return [fault for fault in drawn if fault.name.startswith("engine.")][:count]
 
 

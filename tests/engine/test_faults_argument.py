@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
@@ -65,7 +65,7 @@ def first(visits, kind_or_note, context=None):
 
 
 def flip(campaign, cycle, name, bit=0, word=0):
-    return campaign.run(Fault(kind=Kind.BIT, cycle=cycle, name=name, word=word, bit=bit))
+    return campaign.run(Fault(kind=FaultKind.BIT, cycle=cycle, name=name, word=word, bit=bit))
 
 
 def outcomes(campaign, cycles, name, words=(0,)):
@@ -297,7 +297,7 @@ def test_the_front_end(campaign):
 
 
 def test_flips_anywhere(campaign):
-    faults = [campaign.targets.draw(Kind.BIT, number, seed=5) for number in range(1000)]
+    faults = [campaign.targets.draw(FaultKind.BIT, number, seed=5) for number in range(1000)]
     runs = [campaign.run(fault) for fault in faults]
     assert not [str(run.fault) for run in runs if run.outcome is Outcome.WRONG]
     assert {run.outcome for run in runs} == set(Outcome) - {Outcome.WRONG}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, Kind
+from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import Subject
 from coprime.bus import registers
 from coprime.catalog import choose
@@ -102,7 +102,7 @@ def busy(campaign):
 
 
 def flip(campaign, cycle, name, bit=0, word=0):
-    return campaign.run(Fault(kind=Kind.BIT, cycle=cycle, name=name, word=word, bit=bit))
+    return campaign.run(Fault(kind=FaultKind.BIT, cycle=cycle, name=name, word=word, bit=bit))
 
 
 def outcomes(campaign, cycles, name, words=(0,)):
@@ -165,7 +165,7 @@ def test_no_proof_in_the_end(campaign, busy, lane):
 
 
 def test_flips_anywhere(campaign):
-    drawn = (campaign.targets.draw(Kind.BIT, number, seed=3) for number in range(300))
+    drawn = (campaign.targets.draw(FaultKind.BIT, number, seed=3) for number in range(300))
     runs = [campaign.run(fault) for fault in drawn if fault.name.startswith("engine.")]
     assert not [str(run.fault) for run in runs if run.outcome is Outcome.WRONG]
     assert {run.outcome for run in runs} >= {Outcome.RIGHT, Outcome.ERROR}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from coprime.explore.figures import pareto_front, plot_rows
+from coprime.explore.plots import pareto_front, plot_rows
 from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
 from tests.explore.samples import HOSTILE, SIZES, point, sample_points

@@ -12,7 +12,6 @@ from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
 from coprime.explore import measure as mapping
 from coprime.explore import worker
-from coprime.explore.multiplication import Multiplication
 from coprime.explore.points import read_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
@@ -21,6 +20,7 @@ from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.tools import ToolError
+from coprime.runs.single_multiplication import MultiplicationRun
 
 SMALL = """
 [[sweep]]
@@ -384,9 +384,9 @@ def test_wrong_multiplications_are_failures(monkeypatch):
     cycles = right.columns["cycles"]
     assert right.reason is None
     for outcome, reason in (
-        (Multiplication(cycles, 3, right=False), "the simulation's result is wrong"),
+        (MultiplicationRun(cycles, 3, right=False), "the simulation's result is wrong"),
         (
-            Multiplication(cycles + 1, 3),
+            MultiplicationRun(cycles + 1, 3),
             f"the simulation took {cycles + 1} cycles, and {cycles} are predicted",
         ),
     ):

@@ -10,7 +10,7 @@ import re
 import pytest
 from amaranth.back import rtlil
 
-from coprime.bus.accelerator import Accelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator, Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.flow.rtlil import read
@@ -121,19 +121,19 @@ def prove(folder, netlist, text, modules):
 @pytest.mark.parametrize("family", DESIGNS)
 def test_same_circuit(tmp_path, family):
     choice = choose(family, DESIGNS[family])
-    hardware = Accelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4_LITE, ())
+    hardware = AxiAccelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4_LITE, ())
     prove(tmp_path, *amaranth_and_ours(hardware, choice.module_name))
 
 
 def test_same_circuit_with_padding_and_bursts(tmp_path):
     choice = choose("fdfm", {"max_bits": "80"})
-    hardware = Accelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4, tuple(Padding))
+    hardware = AxiAccelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4, tuple(Padding))
     prove(tmp_path, *amaranth_and_ours(hardware, choice.module_name))
 
 
 def test_a_difference_is_found(tmp_path):
     choice = choose("direct", DESIGNS["direct"])
-    hardware = Accelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4_LITE, ())
+    hardware = AxiAccelerator(choice.design.hardware(Target.GENERIC), Bus.AXI4_LITE, ())
     netlist, text, modules = amaranth_and_ours(hardware, choice.module_name)
     wrong = re.sub(r"(<= \w+) \+ ", r"\1 - ", text, count=1)
     assert wrong != text

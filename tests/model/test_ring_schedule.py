@@ -6,20 +6,20 @@ from collections import Counter, defaultdict
 import pytest
 
 from coprime.model.ring import descaled, pairs, product, products, scaled_modulus, to_words, words
-from coprime.model.ring_schedule import Ring, Timing, least_step
+from coprime.model.ring_schedule import RingPlan, Timing, least_step
 
 WORD = 17
 RINGS = [
     (ring, latency)
     for ring in (
-        Ring(7, 0, 1, 8),
-        Ring(12, 0, 1, 13),
-        Ring(12, 1, 1, 14),
-        Ring(12, 0, 2, 13),
-        Ring(13, 1, 2, 15),
-        Ring(13, 2, 2, 16),
-        Ring(14, 1, 4, 16),
-        Ring(15, 2, 4, 18),
+        RingPlan(7, 0, 1, 8),
+        RingPlan(12, 0, 1, 13),
+        RingPlan(12, 1, 1, 14),
+        RingPlan(12, 0, 2, 13),
+        RingPlan(13, 1, 2, 15),
+        RingPlan(13, 2, 2, 16),
+        RingPlan(14, 1, 4, 16),
+        RingPlan(15, 2, 4, 18),
     )
     for latency in (3, 10)
 ]
@@ -117,7 +117,7 @@ def test_conflicts_are_wrong_results(ring, latency):
 def test_every_product_once(tiles, delay):
     """Each column's pairs and diagonals as in the arithmetic, and no tile with two in a cycle."""
     for D in range(max(4, delay + 2), 24):
-        ring = Ring(D, delay, tiles, D + max(1, delay))
+        ring = RingPlan(D, delay, tiles, D + max(1, delay))
         inner = D - 1 - delay
         expected = Counter()
         for c in range(2 * D):
@@ -142,7 +142,7 @@ def test_one_tile_without_delay(latency):
     Steps about D - 1 have one slot more or less than D, so equal steps take (D + 1)^2 cycles.
     """
     for D in (*range(3, 42), 62, 90):
-        ring = Ring(D, 0, 1, D + 1)
+        ring = RingPlan(D, 0, 1, D + 1)
         step = least_step(ring, latency)
         if latency < D:
             assert Timing.at_least(ring, step, latency).period == D * D + D - 1 == products(D, 0)
@@ -153,7 +153,7 @@ def test_one_tile_without_delay(latency):
 @pytest.mark.parametrize(("delay", "extra"), [(0, 1), (0, 2), (1, 1), (1, 2), (2, 2), (2, 3)])
 def test_one_tile_has_a_product_in_every_cycle(delay, extra):
     for D in (*range(12, 42), 62, 90):
-        ring = Ring(D, delay, 1, D + extra)
+        ring = RingPlan(D, delay, 1, D + extra)
         assert Timing.at_least(ring, least_step(ring, 3), 3).period == products(D, delay)
 
 
@@ -164,14 +164,14 @@ def test_one_tile_has_a_product_in_every_cycle(delay, extra):
 def test_two_tiles(delay, extra, parity, spare):
     """Half of D^2 + D, and a cycle more at the most; without delay, P must be odd for that."""
     for D in (*range(12 + parity, 42, 2), 62 + parity, 88 + parity):
-        ring = Ring(D, delay, 2, D + extra)
+        ring = RingPlan(D, delay, 2, D + extra)
         assert Timing.at_least(ring, least_step(ring, 3), 3).period == (D * D + D) // 2 + spare
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 4])
 def test_longer_latency_never_needs_a_shorter_step(tiles):
     for D, delay in itertools.product((6, 9, 22), (0, 1)):
-        ring = Ring(D, delay, tiles, D + 2)
+        ring = RingPlan(D, delay, tiles, D + 2)
         steps = [least_step(ring, latency) for latency in range(1, 25)]
         assert steps == sorted(steps)
 
@@ -179,13 +179,13 @@ def test_longer_latency_never_needs_a_shorter_step(tiles):
 def test_delay_needs_places():
     """q_i is overwritten before its last read with too few places, however long the steps are."""
     with pytest.raises(ValueError, match="21 places are too few for 20 words and a delay of 2"):
-        least_step(Ring(20, 2, 1, 21), 3)
-    conflict = next(Timing.at_least(Ring(20, 2, 1, 21), 30, 3).conflicts())
+        least_step(RingPlan(20, 2, 1, 21), 3)
+    conflict = next(Timing.at_least(RingPlan(20, 2, 1, 21), 30, 3).conflicts())
     assert "overwritten" in conflict
 
 
 def test_what_a_conflict_says():
-    conflict = next(Timing.at_least(Ring(5, 0, 1, 6), 1, 9).conflicts())
+    conflict = next(Timing.at_least(RingPlan(5, 0, 1, 6), 1, 9).conflicts())
     assert conflict.endswith("is not yet written")
 
 
@@ -201,7 +201,7 @@ def test_what_a_conflict_says():
 )
 def test_wrong_rings(arguments, message):
     with pytest.raises(ValueError, match=message):
-        Ring(*arguments)
+        RingPlan(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -214,4 +214,4 @@ def test_wrong_rings(arguments, message):
 )
 def test_wrong_timings(lengths, latency, message):
     with pytest.raises(ValueError, match=message):
-        Timing(Ring(5, 0, 1, 6), lengths, latency)
+        Timing(RingPlan(5, 0, 1, 6), lengths, latency)

@@ -12,7 +12,7 @@ from amaranth.utils import bits_for
 
 from coprime.catalog import family_named
 from coprime.cells.block_ram import BlockRam
-from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
+from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.mapping import map_design

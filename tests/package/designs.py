@@ -1,6 +1,6 @@
 """Designs whose packages are looked at."""
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.package.description import describe

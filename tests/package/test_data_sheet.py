@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
 from coprime.flow.mapping import Resources
@@ -14,7 +14,7 @@ from coprime.package.data_sheet import files, sheet_of
 from coprime.package.description import describe
 from coprime.package.figures import (
     Assessed,
-    Clock,
+    ClockFigures,
     Figures,
     OperationFigures,
     PartFigures,
@@ -36,7 +36,9 @@ FIGURES = Figures(
                 lut=lut, lutram=0, ff=900, carry=80, dsp=1, bram=1.5, slices_estimate=400
             ),
             found="mapped by Yosys 1.2 for ecp5",
-            clock=Clock(mean_mhz=80.0, best_mhz=84.25, seeds=4, found="routed by nextpnr 3.4"),
+            clock=ClockFigures(
+                mean_mhz=80.0, best_mhz=84.25, seeds=4, found="routed by nextpnr 3.4"
+            ),
         )
         for part, lut in (("engine", 688), ("accelerator", 1319))
     ],

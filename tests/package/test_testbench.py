@@ -7,14 +7,14 @@ import subprocess
 
 import pytest
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
 from coprime.engine.contract import Error
 from coprime.flow.tools import verilator_root
 from coprime.package.description import describe
 from coprime.package.package import write_package
-from coprime.package.testbench.files import files
+from coprime.package.testbench.folder import files
 from coprime.padding.scheme import Padding
 
 ICARUS = pytest.mark.skipif(

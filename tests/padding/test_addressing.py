@@ -2,8 +2,8 @@ import random
 from dataclasses import replace
 
 from coprime.padding.addressing import Addressing, AddressingTwin
-from coprime.padding.assembler import ALL, bound, point
-from coprime.padding.instructions import STEP, Base, Kind, Step, encode
+from coprime.padding.instructions import STEP, Base, ByteStep, ByteStepKind, encode
+from coprime.padding.program_blocks import ALL, bound, point
 from tests.padding.bench import pulse, simulate, start
 
 SEED = 7
@@ -17,9 +17,9 @@ def test_the_hardware_is_its_twin():
         *(point(base, offset) for base in Base for offset in (0, -33, 34)),
         *(point(base, -1, minus_blocks=True) for base in Base),
         *(bound(base, offset) for base in Base for offset in (0, 1)),
-        *(Step(Kind.LOOP, count=count) for count in (1, 2, 8)),
-        Step(Kind.LOOP, bounded=True),
-        Step(Kind.SET_LENGTH, literal=51),
+        *(ByteStep(ByteStepKind.LOOP, count=count) for count in (1, 2, 8)),
+        ByteStep(ByteStepKind.LOOP, bounded=True),
+        ByteStep(ByteStepKind.SET_LENGTH, literal=51),
         replace(ALL, advance=True),
         ALL,
     ]
@@ -35,11 +35,11 @@ def test_the_hardware_is_its_twin():
             await pulse(ctx, addressing, "execute", bound(Base.ZERO))
             for step in generator.choices(steps, k=300):
                 ctx.set(addressing.now.step, STEP.from_bits(encode(step, 0)))
-                if step.kind is Kind.STREAM:
+                if step.kind is ByteStepKind.STREAM:
                     await pulse(ctx, addressing, "act", step)
                     twin.act(step)
                 else:
-                    if step.kind is Kind.LOOP:
+                    if step.kind is ByteStepKind.LOOP:
                         assert ctx.get(addressing.at.repeat) == twin.repeat(step)
                     await pulse(ctx, addressing, "execute", step)
                     twin.execute(step)

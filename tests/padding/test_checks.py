@@ -1,9 +1,9 @@
 import random
 from dataclasses import replace
 
-from coprime.padding.assembler import BYTE
 from coprime.padding.checks import Checks, ChecksTwin
-from coprime.padding.instructions import Check, Kind, Step
+from coprime.padding.instructions import ByteStep, ByteStepKind, Check
+from coprime.padding.program_blocks import BYTE
 from tests.padding.bench import pulse, simulate, start
 
 SEED = 7
@@ -30,7 +30,7 @@ def test_the_hardware_is_its_twin():
                 await pulse(ctx, checks, "act", step)
                 twin.act(step, value, address, upper=bool(upper))
                 assert (ctx.get(checks.bad), ctx.get(checks.length)) == (twin.bad, twin.length)
-            decide = Step(Kind.DECIDE)
+            decide = ByteStep(ByteStepKind.DECIDE)
             await pulse(ctx, checks, "execute", decide)
             twin.execute(decide)
             assert (ctx.get(checks.bad), ctx.get(checks.length)) == (twin.bad, twin.length)

@@ -1,9 +1,9 @@
 import pytest
 
 from coprime.padding.addressing import AddressingTwin
-from coprime.padding.assembler import END, bound, loop, skip, when
 from coprime.padding.control import ControlTwin
-from coprime.padding.instructions import Base, Kind
+from coprime.padding.instructions import Base, ByteStepKind
+from coprime.padding.program_blocks import END, bound, loop, skip, when
 from coprime.padding.tasks import Option
 
 
@@ -24,7 +24,7 @@ def test_conditions_and_loops(label):
     for step in twin.steps():
         if step in marks:
             found.append(marks.index(step))
-        if step.kind is Kind.LOOP:
+        if step.kind is ByteStepKind.LOOP:
             twin.jump(step, addressing.repeat(step))
         addressing.execute(step)
     assert found == [0, *([1] if label else [2, 2]), 3, 0, 0, 0]

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from coprime.model.padding import DIGEST_INFO, bytes_of, rejection_message
+from coprime.model.padding_formats import DIGEST_INFO, bytes_of, rejection_message
 from coprime.padding.instructions import Slot
 from coprime.padding.tasks import Option, Task
-from coprime.padding.unit import Machine
+from coprime.padding.unit import PaddingUnitModel
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Encryption, Pkcs1Signature, Pss
 
 SEED = 3
@@ -36,7 +36,7 @@ class Source:
 def machine_for(bits, given, **settings):
     size = bytes_of(bits)
     garbage = random.Random(SEED).randbytes(size)
-    machine = Machine(bits, len(given), **settings)
+    machine = PaddingUnitModel(bits, len(given), **settings)
     machine.input = little(garbage[: size - len(given)] + given)
     machine.output = little(garbage)
     return machine

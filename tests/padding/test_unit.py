@@ -8,7 +8,7 @@ from amaranth.sim import Simulator
 from coprime.padding.instructions import Slot
 from coprime.padding.programs import PROGRAMS
 from coprime.padding.tasks import Option, Task
-from coprime.padding.unit import Machine, PaddingUnit
+from coprime.padding.unit import PaddingUnit, PaddingUnitModel
 
 SEED = 5
 WORKING = {Task.PKCS1_ENCRYPT: 88, Task.PKCS1_DECRYPT: 88, Task.PKCS1_VERIFY: 62 * 8 + 1}
@@ -97,7 +97,7 @@ def test_each_task_is_its_model(task):
             await ctx.tick()
         for bits, length, salt, options in runs:
             buffers = Buffers(unit, generator.randbytes(76), generator.randbytes(76), bits)
-            model = Machine(
+            model = PaddingUnitModel(
                 bits,
                 length,
                 salt_length=salt,

@@ -3,8 +3,8 @@
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Bus, transfer_cycles
-from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.device.simulated import SimulatedDevice
 from coprime.explore.side_by_side import compare
 from coprime.flow.parts import accelerator_verilog

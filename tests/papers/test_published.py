@@ -8,7 +8,6 @@ import pytest
 from coprime import papers
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
-from coprime.explore.multiplication import ALONE
 from coprime.explore.points import COLUMNS
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES
@@ -23,6 +22,7 @@ from coprime.papers.published import (
     Table,
     tables,
 )
+from coprime.runs.single_multiplication import ALONE
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
 

@@ -13,7 +13,7 @@ from coprime.rsa import keys
 from coprime.soc.decryption import JOB, SystemRun, definitions, encrypt, job, predicted_cycles
 from coprime.soc.firmware import build_firmware, find_toolchain
 from coprime.soc.riscv import MODULE_NAME
-from coprime.soc.simulation import SimulatedSystem
+from coprime.soc.simulated_system import SimulatedSystem
 
 SEED = 23
 UART_FULL = 4

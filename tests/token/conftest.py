@@ -7,7 +7,7 @@ import pytest
 
 from coprime.flow.tools import ToolError
 from coprime.token import build
-from coprime.token.module import Module
+from coprime.token.module import TokenModule
 from tests.token.cryptoki import running
 from tests.token.stored import Stored
 from tests.token.tokens import LABEL, OFFICER_PIN, PIN, Token, compile_check, compile_faulty
@@ -40,7 +40,7 @@ def ready(module, tmp_path_factory):
     before = os.environ.get("COPRIME_TOKEN_DIR")
     os.environ["COPRIME_TOKEN_DIR"] = str(folder)
     try:
-        loaded = Module(module)
+        loaded = TokenModule(module)
         with loaded.running():
             loaded.initialize(0, LABEL, OFFICER_PIN.encode(), PIN.encode())
     finally:

@@ -6,7 +6,7 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
 
 import pytest
 
-from coprime.token.module import Module
+from coprime.token.module import TokenModule
 from tests.token.tokens import PIN
 
 PUBLIC_KEY, PRIVATE_KEY, SECRET_KEY = 2, 3, 4
@@ -292,7 +292,7 @@ def running(token):
         for name, value in token.environment.items():
             if name.startswith("COPRIME_TOKEN_"):
                 patch.setenv(name, value)
-        module = Module(token.module)
+        module = TokenModule(token.module)
         with module.running(), open_session(module) as session:
             yield session
 

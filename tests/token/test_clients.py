@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.token.module import Module, TokenError
+from coprime.token.module import TokenError, TokenModule
 from tests.openssl import openssl
 from tests.token.cryptoki import DEVICE_ERROR, OK, TOKEN_NOT_RECOGNIZED
 from tests.token.tokens import PIN, Token
@@ -572,7 +572,7 @@ def test_a_session_opens_without_a_token(module, tmp_path, monkeypatch):
     """libp11 would wait for ever after an error of C_OpenSession; C_Login has it."""
     (tmp_path / "unreadable").mkdir()
     (tmp_path / "unreadable" / "token").symlink_to("token")
-    loaded, handle, reads, writes, user = Module(module), c_ulong(), 4, 6, 1
+    loaded, handle, reads, writes, user = TokenModule(module), c_ulong(), 4, 6, 1
     for name, error in (("none", TOKEN_NOT_RECOGNIZED), ("unreadable", DEVICE_ERROR)):
         monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / name))
         with loaded.running():

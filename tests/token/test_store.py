@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from coprime.token.module import Module, TokenError
+from coprime.token.module import TokenError, TokenModule
 from tests.cli.command import run
 from tests.token import cryptoki
 from tests.token.cryptoki import open_session
@@ -372,7 +372,7 @@ def test_a_check_with_the_pin_finds_a_change(capsys, filled, tmp_path):
 
 def test_short_pins(module, tmp_path, monkeypatch):
     monkeypatch.setenv("COPRIME_TOKEN_DIR", str(tmp_path / "token"))
-    loaded = Module(module)
+    loaded = TokenModule(module)
     with loaded.running(), refused(0xA2):
         loaded.initialize(0, LABEL, b"12345", b"123456")
 

@@ -11,7 +11,7 @@ from coprime.bus.axi4_lite import AXI4LiteSignature
 from coprime.bus.serial.answer import AnswerSender
 from coprime.bus.serial.burst import Burst
 from coprime.bus.serial.framing import FrameReader, FrameWriter
-from coprime.bus.serial.protocol import MAX_WORDS, Request, Status
+from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
 from coprime.bus.serial.request import PLACE_BITS, RequestReceiver
 from coprime.bus.serial.uart import Receiver, Transmitter
 
@@ -145,10 +145,10 @@ class _Core(wiring.Component):
             request.taken.eq(reader.taken),
             request.flag.eq(reader.flag),
             request.spoilt.eq(reader.spoilt),
-            burst.write.eq(header.command == Request.WRITE),
+            burst.write.eq(header.command == SerialRequest.WRITE),
             burst.fixed.eq(header.fixed),
             burst.address.eq(Cat(header.address_low, header.address_high)),
-            burst.words.eq(Mux(header.command == Request.POLL, 0, header.words)),
+            burst.words.eq(Mux(header.command == SerialRequest.POLL, 0, header.words)),
             burst.read_byte.eq(read.data),
             sender.number.eq(header.number),
             sender.stored.eq(read.data),
@@ -179,7 +179,7 @@ class _Core(wiring.Component):
                 m.d.comb += request.listen.eq(1)
                 m.d.sync += [sender.interrupt.eq(self.irq), opens.eq(0)]
                 with m.If(request.accepted):
-                    with m.If(header.command == Request.OPEN):
+                    with m.If(header.command == SerialRequest.OPEN):
                         m.d.comb += self.reset.eq(1)
                         m.d.sync += [
                             self.session.eq(1),
@@ -205,7 +205,7 @@ class _Core(wiring.Component):
                 m.d.comb += burst.start.eq(1)
                 m.d.sync += [
                     last_number.eq(header.number),
-                    last_words.eq(Mux(header.command == Request.READ, header.words, 0)),
+                    last_words.eq(Mux(header.command == SerialRequest.READ, header.words, 0)),
                 ]
                 m.next = "EXECUTE"
             with m.State("EXECUTE"):

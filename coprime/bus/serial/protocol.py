@@ -19,7 +19,7 @@ __all__ = [
     "INTERRUPT",
     "MAX_WORDS",
     "REQUEST_HEADER",
-    "Request",
+    "SerialRequest",
     "Status",
 ]
 
@@ -30,7 +30,7 @@ ESCAPED = 0x20
 FCS_BYTES = 4
 
 REQUEST_HEADER = 4
-"""Bytes before the words of a request: number; Request, FIXED and ADDRESS_HIGH; address; words."""
+"""Bytes before the words of a request: number; `SerialRequest`, FIXED and ADDRESS_HIGH; address."""
 ANSWER_HEADER = 3
 """Bytes before the words of an answer: number; ANSWER, INTERRUPT and Status; words."""
 MAX_WORDS = 64
@@ -46,7 +46,7 @@ INTERRUPT = 1 << 6
 """In byte 1 of an answer: the accelerator's interrupt request."""
 
 
-class Request(enum.IntEnum):
+class SerialRequest(enum.IntEnum):
     """What is asked for: bits 6..4 of byte 1 of a request."""
 
     OPEN = 1

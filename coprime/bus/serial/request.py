@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.port import ADDRESS_BITS
 from coprime.bus.serial.checksum import Checksum
-from coprime.bus.serial.protocol import FCS_BYTES, MAX_WORDS, REQUEST_HEADER, Request
+from coprime.bus.serial.protocol import FCS_BYTES, MAX_WORDS, REQUEST_HEADER, SerialRequest
 
 __all__ = ["PLACE_BITS", "RequestHeader", "RequestReceiver"]
 
@@ -75,10 +75,10 @@ class RequestReceiver(wiring.Component):
         valid, known, usable = Signal(), Signal(), Signal()
         takes = self.taken & self.listen
         with m.Switch(header.command):
-            for command in Request:
+            for command in SerialRequest:
                 with m.Case(command):
                     m.d.comb += known.eq(~header.answer & (header.words <= MAX_WORDS))
-        with m.If((header.command == Request.OPEN) | (header.command == Request.WRITE)):
+        with m.If((header.command == SerialRequest.OPEN) | (header.command == SerialRequest.WRITE)):
             m.d.comb += words.eq(header.words)
         m.d.comb += [
             checksum.clear.eq(self.flag),

@@ -12,7 +12,7 @@ from amaranth.hdl import Cat, Module, Value, ValueLike
 
 from coprime.cells.adders import add_three, add_two
 
-from .digits import cut, differences
+from .cuts import cut, differences
 from .tile import Tile, later
 
 __all__ = ["Adk2x16"]

@@ -25,7 +25,7 @@ from amaranth.hdl import Cat, Const, Module, Value, ValueLike
 from coprime.cells.adders import add_three, add_two
 from coprime.cells.target import Target
 
-from .digits import cut
+from .cuts import cut
 from .tile import Tile, later
 
 __all__ = ["Kara95"]

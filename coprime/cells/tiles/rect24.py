@@ -10,7 +10,7 @@ from amaranth.hdl import Module, Value, ValueLike
 
 from coprime.cells.target import Target
 
-from .digits import differences
+from .cuts import differences
 from .tile import Tile, later
 
 __all__ = ["Rect24"]

@@ -10,7 +10,7 @@ from amaranth.hdl import Cat, Module, Value, ValueLike
 from coprime.cells.adders import add_three
 from coprime.cells.target import Target
 
-from .digits import cut, differences
+from .cuts import cut, differences
 from .tile import Tile, later
 
 __all__ = ["Rect48"]

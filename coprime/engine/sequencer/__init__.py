@@ -1,5 +1,5 @@
 """The sequencer of a lane, in components; each has its twin on integers in the same file."""
 
-from .control import Sequencer
+from .sequencer import Sequencer
 
 __all__ = ["Sequencer"]

@@ -21,7 +21,7 @@ __all__ = ["LINEAR_OPERATIONS", "LinearSteps"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
+class LinearInputs:
     """What a linear step sees: x and y, a borrow of the last difference, and random bits."""
 
     x: int
@@ -40,7 +40,7 @@ class LinearStep:
     """
 
     operation: LinearOperation
-    value: Callable[[Numbers], int] | None = None
+    value: Callable[[LinearInputs], int] | None = None
     """What is written; None if nothing is."""
     errors: tuple[tuple[str, int, Error], ...] = ()
     """(flag, bad, error)."""
@@ -175,7 +175,7 @@ class LinearSteps:
         value = _LINEAR_STEPS[kind].value
         if value is not None:
             lane.written_last = value(
-                Numbers(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
+                LinearInputs(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
             )
             lane.values[lane.written(step)] = lane.written_last
         if kind is StepKind.SUBTRACT:

@@ -23,7 +23,7 @@ class Conditions:
     window_full: Any = 0
     window_not_zero: Any = 0
     window_slides: Any = 0
-    """Of the window with this bit, see `windows.Window`."""
+    """Of the window with this bit, see `windows.ExponentWindow`."""
     last_entry: Any = 0
     last_count: Any = 0
     """The counter is 1."""

@@ -9,7 +9,7 @@ from coprime.program.steps import Step
 __all__ = ["OverlapModel"]
 
 
-class Clock(Protocol):
+class CycleCounter(Protocol):
     """Something that counts cycles."""
 
     cycles: int
@@ -23,7 +23,7 @@ class OverlapModel:
     idle : the first cycle in which nothing is under way
     """
 
-    def __init__(self, lane: Clock, multiplication: RingMultiplication):
+    def __init__(self, lane: CycleCounter, multiplication: RingMultiplication):
         self.lane = lane
         self.multiplication = multiplication
         self.idle = 0

@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.program.steps import COUNTER_BITS
 
-__all__ = ["Counter"]
+__all__ = ["ScanCounter"]
 
 
-class Counter(wiring.Component):
+class ScanCounter(wiring.Component):
     """An exponent that is counted down.
 
     Members

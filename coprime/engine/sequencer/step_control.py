@@ -14,7 +14,7 @@ from .exponent_scanner import ExponentScanner
 from .lane_model import LaneModel
 from .next_rules import Conditions, Way
 from .proof import Proof
-from .scan_counter import Counter
+from .scan_counter import ScanCounter
 
 __all__ = [
     "KindsOfSteps",
@@ -99,7 +99,7 @@ class StepControl:
     end: End
     scanner: ExponentScanner
     exponent_read: Value
-    counter: Counter | None
+    counter: ScanCounter | None
     proof: Proof | None
     multiplier: MultiplierSignals
     linear: LinearSignals

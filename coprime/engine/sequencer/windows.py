@@ -11,7 +11,7 @@ from coprime.program.steps import Next
 from ..contract import Capabilities
 from .exponent_scanner import ScannerModel, divides_evenly
 
-__all__ = ["Window", "WindowModel"]
+__all__ = ["ExponentWindow", "WindowModel"]
 
 
 def from_the_top(program: Program) -> bool:
@@ -22,7 +22,7 @@ def from_the_top(program: Program) -> bool:
     return bool(program.window_bits & (program.window_bits - 1))
 
 
-class Window(wiring.Component):
+class ExponentWindow(wiring.Component):
     """A shift register for the bits of a window, and when it is full.
 
     Members

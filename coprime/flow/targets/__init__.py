@@ -6,7 +6,7 @@ from types import MappingProxyType
 from coprime.cells.target import Target
 
 from .ecp5 import Ecp5
-from .flow import Device, Flow, Units
+from .flow import Flow, FpgaDevice, Units
 from .gatemate import Gatemate
 from .gowin import Gowin
 from .ice40 import Ice40
@@ -16,8 +16,8 @@ from .xc7 import Xc7
 __all__ = [
     "DEVICES",
     "FLOWS",
-    "Device",
     "Flow",
+    "FpgaDevice",
     "Units",
     "device_named",
     "flow_of",
@@ -28,7 +28,7 @@ FLOWS: Mapping[Target, type[Flow]] = MappingProxyType(
     {flow.TARGET: flow for flow in (Xc7, Ecp5, Gowin, Ice40, Nexus, Gatemate)}
 )
 """Every target but `generic`, which has no area."""
-DEVICES: Mapping[str, Device] = MappingProxyType(
+DEVICES: Mapping[str, FpgaDevice] = MappingProxyType(
     {name: device for flow in FLOWS.values() for name, device in flow.DEVICES.items()}
 )
 """Every device that can be placed on, by the name on the command line."""
@@ -47,7 +47,7 @@ def route_targets() -> list[str]:
     return [target.value for target, flow in FLOWS.items() if flow.DEVICES]
 
 
-def device_named(flow: type[Flow], name: str) -> Device:
+def device_named(flow: type[Flow], name: str) -> FpgaDevice:
     """A device of a target, with what it holds. ValueError for another one, or if it has none."""
     if not flow.DEVICES:
         routed = ", ".join(route_targets())

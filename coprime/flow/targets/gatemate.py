@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import NO_LUT_MEMORY, Device, Flow, Units, count
+from .flow import NO_LUT_MEMORY, Flow, FpgaDevice, Units, count
 
 __all__ = ["Gatemate"]
 
@@ -23,7 +23,7 @@ class Gatemate(Flow):
     FLIP_FLOPS_PER_SLICE = 2
     # Data sheet DS1001: 20,480 cells, 32 block RAMs of 40 kbit.
     DEVICES = {
-        "CCGM1A1": Device(
+        "CCGM1A1": FpgaDevice(
             title="CCGM1A1",
             options=("--device", "CCGM1A1"),
             luts=40_960,
@@ -57,7 +57,7 @@ class Gatemate(Flow):
         }
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """Without pins it chooses some."""
         return ("--vopt", f"ccf={cls.CONSTRAINTS}" if constraints else "allow-unconstrained")
 
@@ -67,7 +67,7 @@ class Gatemate(Flow):
         return ("--vopt", "out=design.txt")
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Of Project Peppercorn, in the same package."""
         return "yowasp_nextpnr_himbaechel_gatemate:run_gmpack", ("design.txt", "design.bit")
 

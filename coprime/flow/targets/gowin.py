@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import Device, Flow, Units, count
+from .flow import Flow, FpgaDevice, Units, count
 
 __all__ = ["Gowin"]
 
@@ -19,7 +19,7 @@ class Gowin(Flow):
     FLIP_FLOPS_PER_SLICE = 2
     # Data sheets DS117 and DS226.
     DEVICES = {
-        "GW1NR-9C": Device(
+        "GW1NR-9C": FpgaDevice(
             title="GW1NR-LV9QN88PC6/I5",
             options=("--device", "GW1NR-LV9QN88PC6/I5", "--vopt", "family=GW1N-9C"),
             luts=8_640,
@@ -28,7 +28,7 @@ class Gowin(Flow):
             family="gw1n",
             pins=("52", "4", "10"),
         ),
-        "GW2AR-18C": Device(
+        "GW2AR-18C": FpgaDevice(
             title="GW2AR-LV18QN88C8/I7",
             options=("--device", "GW2AR-LV18QN88C8/I7", "--vopt", "family=GW2A-18C"),
             luts=20_736,
@@ -63,7 +63,7 @@ class Gowin(Flow):
         }
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """It needs every pin."""
         return ("--vopt", f"cst={cls.CONSTRAINTS}")
 
@@ -73,7 +73,7 @@ class Gowin(Flow):
         return ("--write", "routed.json")
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Of Apycula. It wants the chip: with a part's name it packs for another one."""
         chip = device.options[-1].partition("=")[2]
         return "apycula.gowin_pack:main", ("-d", chip, "-o", "design.fs", "routed.json")

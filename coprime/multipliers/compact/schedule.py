@@ -17,17 +17,17 @@ from .multiplication import NEWEST_AFTER
 __all__ = [
     "ColumnCounter",
     "ColumnSignature",
+    "CompactSlotSignature",
     "PairIndices",
     "PairSignature",
     "SlotControl",
-    "SlotSignature",
 ]
 
 SLOTS = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
 """Of a column, in their order; the rows of the table in `CompactMultiplier`."""
 
 
-class SlotSignature(wiring.Signature):
+class CompactSlotSignature(wiring.Signature):
     """The slot of a cycle, seen from the control; all but `begins` and `ends` are flip-flops.
 
     Members
@@ -108,7 +108,7 @@ class SlotControl(wiring.Component):
     start, prepare, descale, done : as in `BankedMultiplierSignature`
     column, pair
         What determines the next slot.
-    slot : SlotSignature, out
+    slot : CompactSlotSignature, out
     fault : more than one slot is under way, or none
     """
 
@@ -118,7 +118,7 @@ class SlotControl(wiring.Component):
                 **{name: In(1) for name in ("start", "prepare", "descale")},
                 "column": In(ColumnSignature(count_bits)),
                 "pair": In(PairSignature(count_bits)),
-                "slot": Out(SlotSignature()),
+                "slot": Out(CompactSlotSignature()),
                 "done": Out(1),
                 "fault": Out(1),
             }
@@ -181,7 +181,7 @@ class ColumnCounter(wiring.Component):
     Members
     -------
     inner_digits, rounds, descale : as in `BankedMultiplierSignature`
-    slot : SlotSignature, in
+    slot : CompactSlotSignature, in
     beyond_inner, beyond_outer : in
         Of the index that was asked for a cycle ago: it is beyond the digits of X, of Y.
     column : ColumnSignature, out
@@ -195,7 +195,7 @@ class ColumnCounter(wiring.Component):
             {
                 **{name: In(count_bits) for name in ("inner_digits", "rounds")},
                 **{name: In(1) for name in flags},
-                "slot": In(SlotSignature()),
+                "slot": In(CompactSlotSignature()),
                 "column": Out(ColumnSignature(count_bits)),
             }
         )
@@ -271,7 +271,7 @@ class PairIndices(wiring.Component):
         self.target = target
         super().__init__(
             {
-                "slot": In(SlotSignature()),
+                "slot": In(CompactSlotSignature()),
                 "column": In(ColumnSignature(count_bits)),
                 "pair": Out(PairSignature(count_bits)),
             }

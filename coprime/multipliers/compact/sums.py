@@ -4,20 +4,20 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.difference_slice import Base, DifferenceSlice
+from coprime.cells.difference_slice import Addend, DifferenceSlice
 from coprime.model.compact import RADIX_BITS, accumulator_bits
 
 from ..delays import history
 from .digits import ENTERED
-from .schedule import ColumnSignature, SlotSignature
+from .schedule import ColumnSignature, CompactSlotSignature
 
-__all__ = ["ColumnSums"]
+__all__ = ["CompactColumnSums"]
 
 _SUMMED = ENTERED + DifferenceSlice.LATENCY
 """Cycles from asking for digits to their product in P."""
 
 
-class ColumnSums(wiring.Component):
+class CompactColumnSums(wiring.Component):
     """The operation of the slice; the running sum of diagonal products, and the carry with it in C.
 
     A slot of cycle c has its product in P in c + 8. The running sum takes AHEAD's from P in c + 8;
@@ -36,7 +36,7 @@ class ColumnSums(wiring.Component):
     wipe : in
     p : in
         The slice's sum, 0 to 2^`accumulator_bits(max_digits)` - 1.
-    base : Base, out; subtract : out
+    base : Addend, out; subtract : out
         What the digits' product is added to, or taken from, as they enter the slice.
     c : out
         P / 2^17 and the running sum.
@@ -49,11 +49,11 @@ class ColumnSums(wiring.Component):
         self.running = Signal(self.sum_bits)
         super().__init__(
             {
-                "slot": In(SlotSignature()),
+                "slot": In(CompactSlotSignature()),
                 "column": In(ColumnSignature(count_bits)),
                 "wipe": In(1),
                 "p": In(self.sum_bits),
-                "base": Out(Base),
+                "base": Out(Addend),
                 "subtract": Out(1),
                 "c": Out(self.sum_bits + 1),
                 "quotient": Out(RADIX_BITS),
@@ -76,13 +76,13 @@ class ColumnSums(wiring.Component):
             return history(m, name, value, _SUMMED, reset=True)
 
         # --- The slice's operation ---------------------------------------------------------------
-        base = Signal(Base, init=Base.P)
+        base = Signal(Addend, init=Addend.P)
         has_carry = reached[1] | (reached[0] & ~slot.linear)
-        m.d.comb += base.eq(Base.P)
+        m.d.comb += base.eq(Addend.P)
         with m.If(slot.first & has_carry):
-            m.d.comb += base.eq(Base.C)
+            m.d.comb += base.eq(Addend.C)
         with m.Elif(slot.first | slot.ahead | slot.idle):
-            m.d.comb += base.eq(Base.ZERO)
+            m.d.comb += base.eq(Addend.ZERO)
         subtract = slot.xy & ~slot.linear | slot.drop | slot.qm | slot.newest
         m.d.comb += [
             self.subtract.eq(enters("subtract", subtract)),

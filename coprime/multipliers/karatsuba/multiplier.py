@@ -20,7 +20,7 @@ from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 

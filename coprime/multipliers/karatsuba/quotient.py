@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.karatsuba import KaratsubaProduct
+from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 
 from ..delays import history

@@ -21,10 +21,10 @@ from ..contract import ModularMultiplier, OverlappingMultiplierSignature
 from ..delays import history
 from .aligned_sums import AlignedSums
 from .multiplication import RingMultiplication
-from .operands import Operands
+from .operand_rings import OperandRings
 from .phases import Phases
 from .schedule import RingSchedule
-from .sums import ColumnSums
+from .sums import RingColumnSums
 from .twin_schedule import TwinSchedule
 from .word_places import WordPlaces
 
@@ -130,11 +130,11 @@ class RingMultiplier(ModularMultiplier):
             schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
         rings, keeps_sums = self._in_block_ram()
-        m.submodules.operands = operands = Operands(computes, self.places, rings)
+        m.submodules.operands = operands = OperandRings(computes, self.places, rings)
         sum_bits = self.tiles[0].sum_bits
         # On XC7 a sum is added up in one part all the same.
         skewed = bool(computes.skew) and self.target is not Target.XC7
-        m.submodules.sums = sums = ColumnSums(
+        m.submodules.sums = sums = RingColumnSums(
             *(width, self.max_words, sum_bits, tiles, self.target),
             skewed=skewed,
             in_block_ram=keeps_sums,
@@ -248,7 +248,7 @@ class RingMultiplier(ModularMultiplier):
         m: Module,
         schedule: RingSchedule | TwinSchedule,
         phases: Phases,
-        operands: Operands,
+        operands: OperandRings,
     ) -> None:
         """The products of a slot, those of a step or, on the first tile, that of a round."""
         in_round, first = phases.in_round, operands.products[0]
@@ -266,8 +266,8 @@ class RingMultiplier(ModularMultiplier):
         self,
         m: Module,
         slot: wiring.PureInterface,
-        operands: Operands,
-        sums: ColumnSums,
+        operands: OperandRings,
+        sums: RingColumnSums,
         summed: Callable[[str, ValueLike], list[Signal]],
     ) -> None:
         """The tiles, and the sums of both, of which one may wait for the other."""

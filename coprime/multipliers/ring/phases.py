@@ -11,9 +11,9 @@ from ..delays import history
 from ..one_hot import OneHot
 from .age import Age
 from .multiplication import RingMultiplication
+from .product_request import ProductRequest
 from .products import Products
-from .request import Request
-from .slots import SlotSignature
+from .slot_signatures import RingSlotSignature
 
 __all__ = ["Phases"]
 
@@ -55,7 +55,7 @@ class Phases(wiring.Component):
     start, prepare, wipe, descale, chained, squares, inner_digits, rounds, longest_digits,
     multiplier_is_one, takes, turns, done, busy, a_role, a_index, b_of_next
         As in `OverlappingMultiplierSignature`.
-    slot : SlotSignature, in; stops : in, of the schedule
+    slot : RingSlotSignature, in; stops : in, of the schedule
     start_steps, stop, count : out, for the schedule
     inner, shift : words of the result; places by which Y is higher than its words
     old_exists, new_exists : the schedule's products are no padding
@@ -102,7 +102,7 @@ class Phases(wiring.Component):
             {
                 **dict.fromkeys((*inputs, "stops", "port_b_taken", "inverse_is_odd"), In(1)),
                 **dict.fromkeys(counts, In(count_bits)),
-                "slot": In(SlotSignature()),
+                "slot": In(RingSlotSignature()),
                 **dict.fromkeys(flags, Out(1)),
                 **dict.fromkeys(places, Out(place_bits)),
                 "a_role": Out(Role),
@@ -120,7 +120,7 @@ class Phases(wiring.Component):
         computes = self.multiplication
 
         # --- The product that is wanted, and those under way -------------------------------------
-        m.submodules.request = request = Request(bits, len(self.rounds), computes)
+        m.submodules.request = request = ProductRequest(bits, len(self.rounds), computes)
         m.submodules.products = products = Products(bits, len(self.rounds))
         joining = Signal()
         k = Signal(bits)
@@ -227,7 +227,7 @@ class Phases(wiring.Component):
     def _connect_products(
         self,
         m: Module,
-        request: Request,
+        request: ProductRequest,
         products: Products,
         begins: Value,
         joining: Signal,

@@ -14,8 +14,8 @@ from coprime.cells.wires import same_named
 
 from ..one_hot import OneHot
 from .age import Age
-from .slots import ProductSignature, SlotSignature
-from .steps import Steps
+from .column_steps import Steps
+from .slot_signatures import ProductSignature, RingSlotSignature
 
 __all__ = ["SLOTS", "RingSchedule"]
 
@@ -43,7 +43,7 @@ class RingSchedule(wiring.Component):
     stop : there is no new product: a step has the old one's column and one PAD, or two with `skew`,
         so that columns end two or three cycles apart, and the last column is the end
     count : D, constant while not idle
-    slot : SlotSignature, out
+    slot : RingSlotSignature, out
     products : ProductSignature for each tile, out
     stops : the last slot before it is idle
     fault : more than one slot is under way, or none
@@ -58,7 +58,7 @@ class RingSchedule(wiring.Component):
                 "start_steps": In(1),
                 "stop": In(1),
                 "count": In(place_bits),
-                "slot": Out(SlotSignature()),
+                "slot": Out(RingSlotSignature()),
                 "products": Out(ProductSignature(place_bits)).array(1),
                 "stops": Out(1),
                 "fault": Out(1),

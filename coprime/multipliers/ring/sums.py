@@ -11,9 +11,9 @@ from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
 from ..delays import history
-from .memory import KeptWords
+from .rings import KeptWords
 
-__all__ = ["ColumnSums", "SumSignature"]
+__all__ = ["RingColumnSums", "SumSignature"]
 
 CARRIES = ("base", "total", "difference", "running", "left")
 """The additions of a part, of which each carries into the next higher part."""
@@ -42,18 +42,18 @@ class SumSignature(wiring.Signature):
 
 
 class SumsPart(wiring.Component):
-    """A part of all bits of S, and of what is added up for it; `ColumnSums` has one or two.
+    """A part of all bits of S, and of what is added up for it; `RingColumnSums` has one or two.
 
     Parameters
     ----------
     base, total, running : bits of what is added to the tiles' sums, of S, and of RS
     tile_bits : bits of the tiles' sums
-    tiles, max_words, target, in_block_ram : as of `ColumnSums`
+    tiles, max_words, target, in_block_ram : as of `RingColumnSums`
     lowest, highest : it is the lowest part, the highest one, or both
 
     Members
     -------
-    slot, sums, clear, wipe : as of `ColumnSums`
+    slot, sums, clear, wipe : as of `RingColumnSums`
     carry_old, carry_new : in, those that are added to S
     carries_in, carries_out : carries of this part's additions of the cycle before, from the next
         lower part; of this cycle's, to the next higher one
@@ -191,7 +191,7 @@ class SumsPart(wiring.Component):
         return add_two(m, a, first, width, self.target)
 
 
-class ColumnSums(wiring.Component):
+class RingColumnSums(wiring.Component):
     """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
     e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, in which it is already in column

@@ -11,9 +11,9 @@ from coprime.cells.wires import same_named
 
 from ..one_hot import OneHot
 from .age import Age
+from .column_steps import Steps
 from .multiplication import RingMultiplication
-from .slots import ProductSignature, SlotSignature
-from .steps import Steps
+from .slot_signatures import ProductSignature, RingSlotSignature
 from .tile_pairs import TilePairs
 
 __all__ = ["TwinSchedule"]
@@ -57,7 +57,7 @@ class TwinSchedule(wiring.Component):
                 "start_steps": In(1),
                 "stop": In(1),
                 "count": In(place_bits),
-                "slot": Out(SlotSignature()),
+                "slot": Out(RingSlotSignature()),
                 "products": Out(ProductSignature(place_bits)).array(2),
                 "stops": Out(1),
                 "fault": Out(1),

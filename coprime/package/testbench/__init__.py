@@ -1,5 +1,6 @@
 """The testbench of a package: `sim/`, with which any simulator of Verilog checks the design.
 
-`files.py` writes the folder. `script.py` is what the testbench does, line by line; what that is, is
-in `accelerator.py`, `padded.py` and `cluster.py`. The Verilog around it is in the `.v` files.
+`folder.py` writes it. `script.py` is what the testbench does, line by line; what that is, is in
+`accelerator_checks.py`, `padding_checks.py` and `cluster_checks.py`. The Verilog around it is in
+the `.v` files.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from coprime.bus.register_classes import Register
 from coprime.engine.contract import Command, Error, Operand
-from coprime.model.padding import bytes_of
+from coprime.model.padding_formats import bytes_of
 
 __all__ = ["Script"]
 

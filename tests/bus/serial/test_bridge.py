@@ -6,7 +6,7 @@ import pytest
 
 from coprime.bus.axi4_lite import OKAY, SLVERR
 from coprime.bus.serial.bridge import SerialBridge
-from coprime.bus.serial.protocol import ANSWER, ESCAPE, FLAG, INTERRUPT, Request, Status
+from coprime.bus.serial.protocol import ANSWER, ESCAPE, FLAG, INTERRUPT, SerialRequest, Status
 
 DIVISOR = 4
 SEED = 11
@@ -103,7 +103,7 @@ class Wire:
         ]
 
     async def open(self, context, number=0):
-        answer = await self.ask(context, number, Request.OPEN, words=[NONCE])
+        answer = await self.ask(context, number, SerialRequest.OPEN, words=[NONCE])
         assert answer == [(number, Status.DONE, [NONCE])]
 
     async def hear(self, context):
@@ -145,15 +145,15 @@ def test_bursts(link):
         await wire.open(context, 255)
         words = [random.Random(SEED).getrandbits(32) for _ in range(12)]
         words[3:5] = [0x7E7E7E7D, 0x7D7D7E7D]
-        answer = await wire.ask(context, 0, Request.WRITE, 0x800, words=words)
+        answer = await wire.ask(context, 0, SerialRequest.WRITE, 0x800, words=words)
         assert answer == [(0, Status.DONE, [])]
         assert registers.writes == [(0x800 + 4 * k, word) for k, word in enumerate(words)]
-        answer = await wire.ask(context, 1, Request.READ, 0x800, count=12)
+        answer = await wire.ask(context, 1, SerialRequest.READ, 0x800, count=12)
         assert answer == [(1, Status.DONE, words)]
         registers.writes.clear()
-        await wire.ask(context, 2, Request.WRITE, 0xFFC, words=[1, 2, 3], fixed=True)
+        await wire.ask(context, 2, SerialRequest.WRITE, 0xFFC, words=[1, 2, 3], fixed=True)
         assert registers.writes == [(0xFFC, 1), (0xFFC, 2), (0xFFC, 3)]
-        answer = await wire.ask(context, 3, Request.READ, 0x400, count=3, fixed=True)
+        answer = await wire.ask(context, 3, SerialRequest.READ, 0x400, count=3, fixed=True)
         assert answer == [(3, Status.DONE, [13, 14, 15])]  # it counts its reads
 
     link(bench)
@@ -162,21 +162,21 @@ def test_bursts(link):
 def test_a_repeated_request_is_not_executed_again(link):
     async def bench(context, wire, registers):
         await wire.open(context)
-        first = await wire.ask(context, 1, Request.READ, 0x400, count=2)
+        first = await wire.ask(context, 1, SerialRequest.READ, 0x400, count=2)
         assert first == [(1, Status.DONE, [1, 2])]
-        assert await wire.ask(context, 1, Request.READ, 0x400, count=2) == first
+        assert await wire.ask(context, 1, SerialRequest.READ, 0x400, count=2) == first
         # Neither a damaged request nor one with another number changes the answer.
-        damaged = bytearray(wire.frames.request(2, Request.WRITE, 0x404, words=[5, 6, 7]))
+        damaged = bytearray(wire.frames.request(2, SerialRequest.WRITE, 0x404, words=[5, 6, 7]))
         damaged[9] ^= 1
         await wire.send(context, damaged)
         assert await wire.answers(context) == []
         for number in (0, 3, 129):
-            answer = await wire.ask(context, number, Request.WRITE, 0x404, words=[5, 6, 7])
+            answer = await wire.ask(context, number, SerialRequest.WRITE, 0x404, words=[5, 6, 7])
             assert answer == [(number, Status.UNEXPECTED, [])]
-        assert await wire.ask(context, 1, Request.READ, 0x400, count=2) == first
+        assert await wire.ask(context, 1, SerialRequest.READ, 0x400, count=2) == first
         assert registers.reads == 2 and not registers.writes
         for _ in range(2):
-            answer = await wire.ask(context, 2, Request.WRITE, 0x404, words=[5])
+            answer = await wire.ask(context, 2, SerialRequest.WRITE, 0x404, words=[5])
             assert answer == [(2, Status.DONE, [])]
         assert registers.writes == [(0x404, 5)]
 
@@ -188,12 +188,12 @@ def test_a_refused_word_is_reported_and_the_others_are_accessed(link):
         await wire.open(context)
         words = [1, 2, 3]
         for _ in range(2):
-            answer = await wire.ask(context, 1, Request.WRITE, REFUSED - 4, words=words)
+            answer = await wire.ask(context, 1, SerialRequest.WRITE, REFUSED - 4, words=words)
             assert answer == [(1, Status.REFUSED, [])]
         assert [word for _, word in registers.writes] == words
-        answer = await wire.ask(context, 2, Request.READ, REFUSED - 4, count=2)
+        answer = await wire.ask(context, 2, SerialRequest.READ, REFUSED - 4, count=2)
         assert answer == [(2, Status.REFUSED, [1, 2])]
-        answer = await wire.ask(context, 3, Request.READ, REFUSED - 4, count=1)
+        answer = await wire.ask(context, 3, SerialRequest.READ, REFUSED - 4, count=1)
         assert answer == [(3, Status.DONE, [1])]
 
     link(bench)
@@ -202,7 +202,7 @@ def test_a_refused_word_is_reported_and_the_others_are_accessed(link):
 def test_sessions(link):
     async def bench(context, wire, registers):
         for number in (0, 1):
-            answer = await wire.ask(context, number, Request.READ, 0x400, count=1)
+            answer = await wire.ask(context, number, SerialRequest.READ, 0x400, count=1)
             assert answer == [(number, Status.CLOSED, [])]
         assert wire.resets == 0
         await wire.open(context)
@@ -210,12 +210,12 @@ def test_sessions(link):
         await wire.open(context)
         assert wire.resets == 2 and context.get(wire.bridge.session)
         # A break in the middle of a request, and then in the middle of a byte of the answer.
-        request = wire.frames.request(1, Request.READ, 0x400, count=1)
+        request = wire.frames.request(1, SerialRequest.READ, 0x400, count=1)
         await wire.send(context, request[:-2])
         await wire.hold(context, 0, 27 * DIVISOR)
         await wire.hold(context, 1, DIVISOR)
         assert wire.resets == 3 and not context.get(wire.bridge.session)
-        assert await wire.ask(context, 1, Request.POLL) == [(1, Status.CLOSED, [])]
+        assert await wire.ask(context, 1, SerialRequest.POLL) == [(1, Status.CLOSED, [])]
         await wire.open(context, 1)
         assert wire.resets == 4 and registers.reads == 0
 
@@ -227,7 +227,7 @@ def test_interrupt(link):
         await wire.open(context)
         for number, irq in enumerate([0, 1, 0], 1):
             context.set(wire.bridge.irq, irq)
-            answer = await wire.ask(context, number, Request.POLL)
+            answer = await wire.ask(context, number, SerialRequest.POLL)
             assert answer == [(number, Status.DONE | INTERRUPT * irq, [])]
 
     link(bench)
@@ -237,18 +237,18 @@ def test_what_is_no_request_has_no_answer(link):
     async def bench(context, wire, registers):
         await wire.open(context)
         frame = wire.frames.frame
-        good = wire.frames.request(1, Request.WRITE, 0x400, words=[5, 6])
+        good = wire.frames.request(1, SerialRequest.WRITE, 0x400, words=[5, 6])
         for data in (
             bytes([FLAG] * 5),
             frame(b""),
-            frame(bytes([1, Request.POLL << 4])),
-            frame(bytes([1, ANSWER | Request.POLL << 4, 0, 0])),
+            frame(bytes([1, SerialRequest.POLL << 4])),
+            frame(bytes([1, ANSWER | SerialRequest.POLL << 4, 0, 0])),
             frame(bytes([1, 0, 0, 0])),
             frame(bytes([1, 7 << 4, 0, 0])),
-            frame(bytes([1, Request.READ << 4, 0, 65])),
-            frame(bytes([1, Request.POLL << 4, 0, 0, 9])),
-            frame(bytes([1, Request.WRITE << 4, 0, 2, *range(9)])),
-            frame(bytes([1, Request.WRITE << 4, 0, 64, *[0] * 257])),
+            frame(bytes([1, SerialRequest.READ << 4, 0, 65])),
+            frame(bytes([1, SerialRequest.POLL << 4, 0, 0, 9])),
+            frame(bytes([1, SerialRequest.WRITE << 4, 0, 2, *range(9)])),
+            frame(bytes([1, SerialRequest.WRITE << 4, 0, 64, *[0] * 257])),
             good[:-1] + bytes([ESCAPE, FLAG]),
             good[1:-6] + bytes([FLAG]),
             b"Linux version 6.1\r\nlogin: \xff\x00",

@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.model.ring import products
-from coprime.model.ring_schedule import Ring, Timing, least_step
+from coprime.model.ring_schedule import RingPlan, Timing, least_step
 from coprime.multipliers.ring.multiplication import RingMultiplication
 
 
@@ -12,7 +12,7 @@ def test_no_word_is_read_too_early_or_overwritten(latency):
     multiplication = RingMultiplication(17, latency)
     for D in (*range(multiplication.least, 40), 62, 90):
         lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
-        timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop)
+        timing = Timing(RingPlan(D, 0, 1, D + 1), lengths, multiplication.loop)
         assert not list(timing.conflicts())
         assert timing.period == multiplication.period(D)
 
@@ -32,7 +32,7 @@ def test_two_tiles_read_no_word_too_early(latency, delay):
     """The period is that of the shortest steps, and a few cycles more."""
     multiplication = RingMultiplication(17, latency, 2, delay)
     for D in (*range(multiplication.least, 40), 62, 90):
-        ring = Ring(D, delay, 2, multiplication.places(D))
+        ring = RingPlan(D, delay, 2, multiplication.places(D))
         lengths = tuple(multiplication.step(s, D) for s in range(ring.places))
         timing = Timing(ring, lengths, multiplication.loop)
         assert not list(timing.conflicts())
@@ -61,5 +61,5 @@ def test_a_step_less_is_a_conflict():
     """The oracle sees what a loop that is a cycle longer than the multiplier's does."""
     multiplication, D = RingMultiplication(17, 6), 9
     lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
-    timing = Timing(Ring(D, 0, 1, D + 1), lengths, multiplication.loop + 2)
+    timing = Timing(RingPlan(D, 0, 1, D + 1), lengths, multiplication.loop + 2)
     assert next(timing.conflicts()).endswith("is not yet written")

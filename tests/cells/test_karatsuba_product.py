@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from coprime.cells.karatsuba import WIDTHS, KaratsubaProduct
+from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog

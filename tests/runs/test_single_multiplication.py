@@ -7,9 +7,9 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 
 from coprime.catalog import FAMILIES, family_named
-from coprime.explore.multiplication import predict_multiplication, simulate_multiplication
 from coprime.multipliers.contract import MultiplierSignature
 from coprime.multipliers.fdfm import FdfmMultiplication
+from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
 
 
 def design(family, bits, **settings):

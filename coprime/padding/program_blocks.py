@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import Base, Check, Kind, Literal, Slot, Step, encode
+from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, Slot, encode
 from .tasks import Option
 
 __all__ = [
@@ -39,51 +39,53 @@ Name = TypeVar("Name")
 # --- Steps --------------------------------------------------------------------------------------
 
 
-def point(base: Base, offset: int = 0, *, minus_blocks: bool = False) -> Step:
+def point(base: Base, offset: int = 0, *, minus_blocks: bool = False) -> ByteStep:
     """Set the pointer."""
-    return Step(Kind.SET_POINTER, base=base, literal=offset, minus_blocks=minus_blocks)
+    return ByteStep(ByteStepKind.SET_POINTER, base=base, literal=offset, minus_blocks=minus_blocks)
 
 
-def bound(base: Base, offset: int = 0) -> Step:
+def bound(base: Base, offset: int = 0) -> ByteStep:
     """Set the bound."""
-    return Step(Kind.SET_BOUND, base=base, literal=offset)
+    return ByteStep(ByteStepKind.SET_BOUND, base=base, literal=offset)
 
 
-START, FINISH, END = (Step(kind) for kind in (Kind.HASH_START, Kind.HASH_END, Kind.END))
+START, FINISH, END = (
+    ByteStep(kind) for kind in (ByteStepKind.HASH_START, ByteStepKind.HASH_END, ByteStepKind.END)
+)
 TO_BOTTOM = bound(Base.ZERO)
 
 # Streams begin at the pointer; all that access the buffer advance it.
-BYTE = Step(Kind.STREAM, 1)
-BYTES = Step(Kind.STREAM, DIGEST_BYTES)
-ALL = Step(Kind.STREAM, bounded=True)
+BYTE = ByteStep(ByteStepKind.STREAM, 1)
+BYTES = ByteStep(ByteStepKind.STREAM, DIGEST_BYTES)
+ALL = ByteStep(ByteStepKind.STREAM, bounded=True)
 
 
-def write(step: Step, **sources: object) -> Step:
+def write(step: ByteStep, **sources: object) -> ByteStep:
     """Store the sources in the buffer."""
     return replace(step, store=True, advance=True, **sources)  # type: ignore[arg-type]
 
 
-def read(step: Step, **sinks: object) -> Step:
+def read(step: ByteStep, **sinks: object) -> ByteStep:
     """Take the buffer as a source."""
     return replace(step, buffer=True, advance=True, **sinks)  # type: ignore[arg-type]
 
 
-def mix(step: Step, slot: Slot) -> Step:
+def mix(step: ByteStep, slot: Slot) -> ByteStep:
     """Exclusive or of the buffer with a slot, back to the buffer."""
     return read(step, slot=slot, store=True)
 
 
-def expect(step: Step, literal: int = 0, slot: Slot | None = None) -> Step:
+def expect(step: ByteStep, literal: int = 0, slot: Slot | None = None) -> ByteStep:
     """Compare the buffer with a literal or a slot."""
     return read(step, literal=literal, slot=slot, check=Check.ZERO)
 
 
-def hashed(step: Step, **sources: object) -> Step:
+def hashed(step: ByteStep, **sources: object) -> ByteStep:
     """Hash the sources."""
     return replace(step, hash=True, **sources)  # type: ignore[arg-type]
 
 
-def hash_text(text: bytes) -> list[Step]:
+def hash_text(text: bytes) -> list[ByteStep]:
     """Hash constant bytes."""
     return [hashed(BYTE, literal=byte) for byte in text]
 
@@ -91,27 +93,29 @@ def hash_text(text: bytes) -> list[Step]:
 # --- Control ------------------------------------------------------------------------------------
 
 
-def skip(option: Option, sense: bool, steps: Sequence[Step]) -> list[Step]:
+def skip(option: Option, sense: bool, steps: Sequence[ByteStep]) -> list[ByteStep]:
     """Skip steps if the option equals `sense`."""
-    return [Step(Kind.SKIP, option=option, sense=sense, target=len(steps)), *steps]
+    return [ByteStep(ByteStepKind.SKIP, option=option, sense=sense, target=len(steps)), *steps]
 
 
-def when(option: Option, steps: Sequence[Step], otherwise: Sequence[Step] = ()) -> list[Step]:
+def when(
+    option: Option, steps: Sequence[ByteStep], otherwise: Sequence[ByteStep] = ()
+) -> list[ByteStep]:
     """Some steps if the option is set, others if not."""
     both = skip(option, False, steps)
     return both + (skip(option, True, otherwise) if otherwise else [])
 
 
-def loop(steps: Sequence[Step], count: int = 0) -> list[Step]:
+def loop(steps: Sequence[ByteStep], count: int = 0) -> list[ByteStep]:
     """Repeat `count` times, or, if 0, until the pointer is at the bound."""
     back = -len(steps) - 1
-    return [*steps, Step(Kind.LOOP, bounded=not count, count=count, target=back)]
+    return [*steps, ByteStep(ByteStepKind.LOOP, bounded=not count, count=count, target=back)]
 
 
 # --- Functions ----------------------------------------------------------------------------------
 
 
-def mask(seed: Step, to: Step, bottom: Step) -> list[Step]:
+def mask(seed: ByteStep, to: ByteStep, bottom: ByteStep) -> list[ByteStep]:
     """MGF1 (RFC 8017, B.2.1) of 32 bytes at `seed`, over the buffer from `to` down to `bottom`."""
     return loop(
         [
@@ -124,17 +128,17 @@ def mask(seed: Step, to: Step, bottom: Step) -> list[Step]:
     )
 
 
-def hmac(key: Slot, message: Sequence[Step]) -> list[Step]:
+def hmac(key: Slot, message: Sequence[ByteStep]) -> list[ByteStep]:
     """HMAC-SHA-256 (RFC 2104) with a key of 32 bytes."""
 
-    def begin(literal: int) -> list[Step]:
+    def begin(literal: int) -> list[ByteStep]:
         return [START, hashed(BYTES, slot=key, literal=literal), hashed(BYTES, literal=literal)]
 
     inner = [*begin(0x36), *message, FINISH]
     return [*inner, *begin(0x5C), hashed(BYTES, slot=Slot.DIGEST), FINISH]
 
 
-def hash_input() -> list[Step]:
+def hash_input() -> list[ByteStep]:
     """Digest of the input."""
     whole = hashed(read(ALL, input=True))
     return [START, point(Base.INPUT), TO_BOTTOM, whole, FINISH]
@@ -143,7 +147,7 @@ def hash_input() -> list[Step]:
 # --- Program memory -----------------------------------------------------------------------------
 
 
-def assemble(programs: Mapping[Name, Sequence[Step]]) -> tuple[list[int], dict[Name, int]]:
+def assemble(programs: Mapping[Name, Sequence[ByteStep]]) -> tuple[list[int], dict[Name, int]]:
     """The words of a program memory with these programs, and the address of each one's first."""
     words: list[int] = []
     entries: dict[Name, int] = {}

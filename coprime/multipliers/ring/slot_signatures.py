@@ -3,7 +3,7 @@
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-__all__ = ["ProductSignature", "SlotSignature"]
+__all__ = ["ProductSignature", "RingSlotSignature"]
 
 
 class ProductSignature(wiring.Signature):
@@ -27,7 +27,7 @@ class ProductSignature(wiring.Signature):
         )
 
 
-class SlotSignature(wiring.Signature):
+class RingSlotSignature(wiring.Signature):
     """The slot of a cycle, and the step that it is in, seen from the schedule.
 
     Members

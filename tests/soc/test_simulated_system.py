@@ -6,7 +6,7 @@ from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.soc.riscv import ACCELERATOR, RAM_BYTES, UART, system_verilog
-from coprime.soc.simulation import DIVISOR, SimulatedSystem
+from coprime.soc.simulated_system import DIVISOR, SimulatedSystem
 
 pytestmark = pytest.mark.xdist_group("RISC-V system with fdfm")
 

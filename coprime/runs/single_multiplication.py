@@ -13,14 +13,14 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
-from coprime.fixed_modulus.design import FixedModulusDesign
+from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.flow.parts import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
 __all__ = [
     "ALONE",
     "MULTIPLICATION",
-    "Multiplication",
+    "MultiplicationRun",
     "predict_multiplication",
     "simulate_multiplication",
 ]
@@ -37,7 +37,7 @@ _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 
 @dataclass(frozen=True)
-class Multiplication:
+class MultiplicationRun:
     """One multiplication.
 
     Parameters
@@ -54,24 +54,24 @@ class Multiplication:
 
 def predict_multiplication(
     design: Design, bits: int, operation: str = MULTIPLICATION
-) -> Multiplication:
+) -> MultiplicationRun:
     """What the multiplier's model says of operands of `bits` bits; `operation` is one of ALONE's.
 
     Raises ValueError for a length that the design does not take.
     """
     digits, rounds = _lengths(design.capabilities, bits)
     if operation in _WORDS:
-        return Multiplication(1, 1)
+        return MultiplicationRun(1, 1)
     if isinstance(design, FixedModulusDesign):
-        return Multiplication(design.exponentiation.product_cycles, 1)
+        return MultiplicationRun(design.exponentiation.product_cycles, 1)
     assert isinstance(design, EngineDesign)
     own = design.multiplication
-    return Multiplication(own.cycles(digits, rounds), own.products(digits, rounds))
+    return MultiplicationRun(own.cycles(digits, rounds), own.products(digits, rounds))
 
 
 def simulate_multiplication(
     design: Design, bits: int, seed: int, operation: str = MULTIPLICATION
-) -> Multiplication:
+) -> MultiplicationRun:
     """Multiply two numbers below a modulus of `bits` bits, all drawn from a seed.
 
     `operation` is one of ALONE's: one on words takes words, whatever the modulus is.
@@ -111,12 +111,12 @@ def simulate_multiplication(
     modulus = memory[Role.INVERSE, 0] * m if design.multiplication.scaled else m
     bound = m if design.multiplication.canonical else 2 * modulus
     right = value < bound and value % m == expected
-    return Multiplication(bench.cycles, bench.products, right)
+    return MultiplicationRun(bench.cycles, bench.products, right)
 
 
 def _simulate_product(
     design: FixedModulusDesign, generator: random.Random, words: int | None
-) -> Multiplication:
+) -> MultiplicationRun:
     """Count the cycles from the registers before a product, or words, to the register after it."""
     multiple = design.arithmetic.multiple
     product = design.reduction_hardware(words) if words else design.multiplier_hardware()
@@ -144,7 +144,7 @@ def _simulate_product(
     simulator.add_clock(1e-8)
     simulator.add_testbench(run)
     simulator.run()
-    return Multiplication(cycles, 1, value == expected)
+    return MultiplicationRun(cycles, 1, value == expected)
 
 
 def _lengths(capabilities: Capabilities, bits: int) -> tuple[int, int]:

@@ -7,10 +7,10 @@ from amaranth.lib.wiring import In, Out
 from ..delays import history
 from .multiplication import RingMultiplication
 
-__all__ = ["Request"]
+__all__ = ["ProductRequest"]
 
 
-class Request(wiring.Component):
+class ProductRequest(wiring.Component):
     """Keeps that a product or a preparation is asked for, and how many words it has.
 
     Parameters

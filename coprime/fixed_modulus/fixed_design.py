@@ -13,8 +13,8 @@ from coprime.model.moduli import modulus_of
 from coprime.program.steps import COUNTER_BITS
 
 from .arithmetic import EXTRA_BITS, FixedModulus, Method, RegisteredProduct, RegisteredReduction
-from .engine import CHECK_AND_END, FixedModulusEngine
-from .exponentiation import RegisterExponentiation
+from .fixed_engine import CHECK_AND_END, FixedModulusEngine
+from .register_exponentiation import RegisterExponentiation
 
 __all__ = ["FixedModulusDesign", "compression", "direct"]
 

@@ -4,14 +4,14 @@ from amaranth.hdl import Const, Elaboratable, Instance, Module, ResetSignal, Sig
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from coprime.bus.accelerator import Bus
 from coprime.bus.axi4_lite import connect_ports, flat_ports
+from coprime.bus.axi_accelerator import Bus
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.cells.target import Target
 from coprime.cluster.packet import PacketLayout
 from coprime.engine.contract import Capabilities
 
-__all__ = ["ChainEnds", "Cluster"]
+__all__ = ["AxiCluster", "ChainEnds"]
 
 
 class ChainEnds(wiring.Component):
@@ -75,7 +75,7 @@ class ChainEnds(wiring.Component):
         return m
 
 
-class Cluster(wiring.Component):
+class AxiCluster(wiring.Component):
     """Nothing but wires: from the chain's one end through all nodes to the other.
 
     The ends and the nodes are instances of modules beside this one in the Verilog text:

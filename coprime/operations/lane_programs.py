@@ -9,8 +9,8 @@ from coprime.program.steps import Step
 
 from .banked import POWER, PRIVATE, without_operands
 from .commands import Command
-from .common import canonical
 from .operation import Machine
+from .shared_steps import canonical
 
 __all__ = ["lane_programs"]
 

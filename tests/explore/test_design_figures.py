@@ -3,13 +3,13 @@
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Bus
-from coprime.bus.control import front_end_cycles
+from coprime.bus.axi_accelerator import Bus
+from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import ClusterChoice, choose
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command
-from coprime.explore import data_sheet, openssl
+from coprime.explore import design_figures, openssl
 from coprime.explore.measure import measure_area
 from coprime.explore.shipped import shipped_points
 from coprime.explore.standard_keys import LONGEST_SEARCH, standard_key
@@ -57,7 +57,7 @@ def test_operations_have_the_cycles_of_a_simulation(compact):
     choice = choose("compact", {"max_bits": "2048"})
     found = {
         (one.operation, one.bits): one
-        for one in data_sheet.shipped(choice, Target.GENERIC).operations
+        for one in design_figures.shipped(choice, Target.GENERIC).operations
     }
     assert {bits for _, bits in found} == {512, 1024, 2048}
     for bits in (512, 1024):
@@ -67,13 +67,13 @@ def test_operations_have_the_cycles_of_a_simulation(compact):
 
 def test_exponents_that_a_short_modulus_has_no_room_for_are_left_out():
     """65537 has 17 bits, the modulus 12."""
-    figures = data_sheet.shipped(choose("direct", {"modulus": "kyber"}), Target.GENERIC)
+    figures = design_figures.shipped(choose("direct", {"modulus": "kyber"}), Target.GENERIC)
     assert {one.operation for one in figures.operations} == {"MODMUL", "MODEXP"}
 
 
 def test_the_worst_case_is_one(fdfm):
     """Every bit of both halves' exponents is 1: no key takes more cycles."""
-    found = data_sheet.shipped(choose("fdfm", {"max_bits": "512"}), Target.GENERIC)
+    found = design_figures.shipped(choose("fdfm", {"max_bits": "512"}), Target.GENERIC)
     (worst,) = (one for one in found.operations if one.operation == "RSA_PRIVATE")
     fdfm.accelerator.load_private(standard_key(512))
     assert fdfm.accelerator.private(3).cycles < worst.engine_cycles
@@ -82,20 +82,20 @@ def test_the_worst_case_is_one(fdfm):
 def test_words_of_both_buses_are_counted():
     choice = choose("fdfm", {"max_bits": "512"})
     for bus, moved in ((Bus.AXI4_LITE, 4 * 16 + 5 * 16), (Bus.AXI4, 2 * 16 + 2 + 3 * 16 + 2)):
-        operations = data_sheet.shipped(choice, Target.GENERIC, bus).operations
+        operations = design_figures.shipped(choice, Target.GENERIC, bus).operations
         assert {one.moving_cycles for one in operations} == {moved}
 
 
 def test_a_cluster_has_cycles_of_its_cores():
     core = choose("fdfm", {"max_bits": "512"})
-    alone = data_sheet.shipped(core, Target.GENERIC).operations
-    many = data_sheet.shipped(ClusterChoice(core, 3), Target.GENERIC).operations
+    alone = design_figures.shipped(core, Target.GENERIC).operations
+    many = design_figures.shipped(ClusterChoice(core, 3), Target.GENERIC).operations
     assert [one.engine_cycles for one in many] == [one.engine_cycles for one in alone]
     assert {one.command_cycles for one in many} == {None}
 
 
 def test_one_modulus_has_one_length():
-    operations = data_sheet.shipped(choose("compression", {}), Target.XC7).operations
+    operations = design_figures.shipped(choose("compression", {}), Target.XC7).operations
     assert {one.bits for one in operations} == {64}
     assert "RSA_PRIVATE" not in {one.operation for one in operations}
 
@@ -107,19 +107,19 @@ def test_shipped_figures_are_those_of_the_results():
         if (one.target, one.part, one.status) == ("xc7", "accelerator", "ok")
     )
     choice = choose(point.family, {name: str(value) for name, value in point.parameters.items()})
-    found = {one.part: one for one in data_sheet.shipped(choice, Target.XC7).parts}
+    found = {one.part: one for one in design_figures.shipped(choice, Target.XC7).parts}
     own = found["accelerator"]
     assert (own.resources.lut, own.resources.ff) == (point.lut, point.ff)
     assert own.found == f"mapped by Yosys {point.tools['yosys']} for xc7"
     # The results have no accelerator with bursts, so that it is not measured.
-    parts = {one.part for one in data_sheet.shipped(choice, Target.XC7, Bus.AXI4).parts}
+    parts = {one.part for one in design_figures.shipped(choice, Target.XC7, Bus.AXI4).parts}
     assert "accelerator" not in parts
 
 
 def test_measured_figures_are_those_of_the_tools(monkeypatch):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
     choice, notes = choose("fdfm", {"max_bits": "64"}), []
-    found = data_sheet.measured(choice, Target.XC7, note=notes.append)
+    found = design_figures.measured(choice, Target.XC7, note=notes.append)
     for one in found.parts:
         area = measure_area(choice, Target.XC7, part=one.part)
         assert one.resources.resources == area.resources

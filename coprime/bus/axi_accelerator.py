@@ -13,7 +13,7 @@ from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
 
-__all__ = ["Accelerator", "Bus", "random_ports", "transfer_cycles"]
+__all__ = ["AxiAccelerator", "Bus", "random_ports", "transfer_cycles"]
 
 RANDOM = "s_axis_random_"
 Slave = AXI4 | AXI4Lite
@@ -52,7 +52,7 @@ def transfer_cycles(bus: Bus, written: int, read: int) -> int:
     return (2 * written + 2) + (3 * read + 2)
 
 
-class Accelerator(wiring.Component):
+class AxiAccelerator(wiring.Component):
     """An engine, its registers and their slave on the bus, with flat ports.
 
     Parameters

@@ -1,5 +1,5 @@
-from coprime.padding.assembler import assemble
 from coprime.padding.instructions import ADDRESS_BITS, encode
+from coprime.padding.program_blocks import assemble
 from coprime.padding.programs import PROGRAMS
 from coprime.padding.tasks import Task
 

@@ -4,7 +4,7 @@ import random
 import pytest
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from coprime.model.padding import (
+from coprime.model.padding_formats import (
     CANDIDATES,
     DIGEST_INFO,
     PKCS1_BYTES,

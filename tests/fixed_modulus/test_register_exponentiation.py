@@ -7,8 +7,8 @@ from amaranth.sim import Simulator
 
 from coprime.exponentiators.names import Exponentiator
 from coprime.fixed_modulus.arithmetic import FixedModulus, Method
-from coprime.fixed_modulus.exponentiation import RegisterExponentiation
 from coprime.fixed_modulus.exponentiators import WindowScanner
+from coprime.fixed_modulus.register_exponentiation import RegisterExponentiation
 
 ARITHMETIC = FixedModulus(13, Method.DIRECT)
 WINDOWED = [one for one in Exponentiator if one.has_window]

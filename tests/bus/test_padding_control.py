@@ -7,11 +7,11 @@ import pytest
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus import registers
-from coprime.bus.accelerator import Accelerator
+from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.verilog import to_verilog
-from coprime.model.padding import rejection_message
+from coprime.model.padding_formats import rejection_message
 from coprime.padding.instructions import Slot
 from coprime.padding.scheme import Padding, Scheme, parse_paddings, task_of
 from coprime.rsa.hashes import mgf1
@@ -39,7 +39,7 @@ class Copying:
 
     def __init__(self, paddings, max_length=2048):
         engine = MockEngine(32, headroom=0, max_length=max_length, max_prime_length=1024)
-        verilog = to_verilog(Accelerator(engine, paddings=paddings), "coprime_copying")
+        verilog = to_verilog(AxiAccelerator(engine, paddings=paddings), "coprime_copying")
         self.device = SimulatedDevice(verilog, "coprime_copying", cycle_limit=1_000_000)
         self.write(registers.INTERRUPT_ENABLE, 1)
 
@@ -411,11 +411,11 @@ def test_a_reset_in_the_middle_clears_everything(copying):
 
 def test_the_random_source_is_an_axi4_stream():
     engine = MockEngine(32, headroom=0)
-    top = Accelerator(engine, paddings=(Padding.OAEP,)).signature.members
+    top = AxiAccelerator(engine, paddings=(Padding.OAEP,)).signature.members
     assert top["s_axis_random_tdata"] == In(8)
     assert top["s_axis_random_tvalid"] == In(1)
     assert top["s_axis_random_tready"] == Out(1)
-    assert "s_axis_random_tdata" not in Accelerator(engine).signature.members
+    assert "s_axis_random_tdata" not in AxiAccelerator(engine).signature.members
 
 
 def test_names_and_codes():

@@ -7,8 +7,8 @@ or from the tools, now (`measured`).
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from coprime.bus.accelerator import Bus, transfer_cycles
-from coprime.bus.control import front_end_cycles
+from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
@@ -16,7 +16,7 @@ from coprime.flow.mapping import MappedDesign, Resources
 from coprime.flow.routing import RoutedDesign
 from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
-from coprime.package.figures import Clock, Figures, OperationFigures, PartFigures
+from coprime.package.figures import ClockFigures, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
@@ -113,7 +113,7 @@ def _of_point(point: Point, part: str) -> PartFigures:
     resources = {name: getattr(point, name) for name in Resources.__dataclass_fields__}
     clock = None
     if point.fmax_mhz is not None:
-        clock = Clock(
+        clock = ClockFigures(
             mean_mhz=point.fmax_mhz,
             best_mhz=point.fmax_best_mhz or point.fmax_mhz,
             seeds=point.placements or 1,
@@ -127,7 +127,7 @@ def _of_point(point: Point, part: str) -> PartFigures:
     )
 
 
-def _of_design(design: MappedDesign, part: str, clock: Clock | None) -> PartFigures:
+def _of_design(design: MappedDesign, part: str, clock: ClockFigures | None) -> PartFigures:
     return PartFigures(
         part=part,
         resources=Resources(**design.resources),
@@ -148,9 +148,9 @@ def _route(source: PartToMap) -> RoutedDesign:
     return source.route(largest, SEEDS)
 
 
-def _clock(design: RoutedDesign) -> Clock:
+def _clock(design: RoutedDesign) -> ClockFigures:
     clocks = design.fmax_by_seed.values()
-    return Clock(
+    return ClockFigures(
         mean_mhz=round(sum(clocks) / len(clocks), 2),
         best_mhz=design.fmax_mhz,
         seeds=len(clocks),

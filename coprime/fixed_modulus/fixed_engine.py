@@ -21,8 +21,8 @@ from coprime.multipliers.delays import history
 from coprime.operations.operation import among
 from coprime.program.steps import COUNTER_BITS
 
-from .exponentiation import RegisterExponentiation
 from .exponentiators import register_exponentiator
+from .register_exponentiation import RegisterExponentiation
 
 __all__ = ["CHECK_AND_END", "FixedModulusEngine"]
 

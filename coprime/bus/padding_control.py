@@ -7,12 +7,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.bus import registers
-from coprime.bus.common import register_value
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
+from coprime.bus.shared_registers import register_value
 from coprime.cells.wires import same_named
 from coprime.engine.contract import ERROR_BITS, Error
-from coprime.model.padding import DIGEST_BYTES
+from coprime.model.padding_formats import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme, task_of
 from coprime.padding.tasks import Option, Task, is_digest, min_bytes, overhead
 from coprime.padding.unit import PaddingUnit

@@ -4,7 +4,7 @@ import pytest
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.accelerator import Accelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator, Bus
 from coprime.flow.verilog import to_verilog
 
 PORTS = {
@@ -50,7 +50,7 @@ BURST_PORTS = {
 @pytest.mark.parametrize(("width", "aligned"), [(1, False), (17, False), (64, False), (64, True)])
 def test_ports_of_the_exported_module(mock_engine, width, aligned, bus):
     engine = mock_engine(width, headroom=0 if aligned else 2, aligned=aligned)
-    verilog = to_verilog(Accelerator(engine, bus), "coprime_mock")
+    verilog = to_verilog(AxiAccelerator(engine, bus), "coprime_mock")
     top = verilog[verilog.index("module coprime_mock (") :]
     top = top[: top.index("endmodule")]
     found = {
@@ -68,12 +68,12 @@ def test_not_an_engine(mock_engine, rejects):
         capabilities = None
 
     rejects(
-        lambda: Accelerator(Other()), TypeError, "engine must have capabilities, and .* has not"
+        lambda: AxiAccelerator(Other()), TypeError, "engine must have capabilities, and .* has not"
     )
     Other.capabilities = mock_engine(17).capabilities
-    rejects(lambda: Accelerator(Other()), TypeError, "must have the ports of EngineSignature")
+    rejects(lambda: AxiAccelerator(Other()), TypeError, "must have the ports of EngineSignature")
 
 
 def test_not_a_bus(mock_engine, rejects):
     engine = mock_engine(17)
-    rejects(lambda: Accelerator(engine, "axi4"), TypeError, "bus must be a Bus, not 'axi4'")
+    rejects(lambda: AxiAccelerator(engine, "axi4"), TypeError, "bus must be a Bus, not 'axi4'")

@@ -8,10 +8,10 @@ import pytest
 
 import coprime
 from coprime.bus import cluster_registers as r
-from coprime.bus.accelerator import Bus
-from coprime.bus.cluster import ChainEnds, Cluster
+from coprime.bus.axi_accelerator import Bus
+from coprime.bus.axi_cluster import AxiCluster, ChainEnds
 from coprime.bus.cluster_front_end import ClusterFrontEnd
-from coprime.bus.common import defined_cluster_registers
+from coprime.bus.shared_registers import defined_cluster_registers
 from coprime.device.base import BusError, InterruptTimeout
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
@@ -1128,7 +1128,7 @@ def test_other_counts_of_cores_are_refused(cores):
         lambda: cluster_choice("fdfm", cores),
         lambda: ClusterFrontEnd(own, cores),
         lambda: ChainEnds(own, cores),
-        lambda: Cluster(own, cores, ends=FRONT_END, node=NODE),
+        lambda: AxiCluster(own, cores, ends=FRONT_END, node=NODE),
     ):
         with pytest.raises(ValueError, match=message):
             make()

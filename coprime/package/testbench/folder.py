@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
-from coprime.bus.accelerator import Bus
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
 
 from ..description import Description
-from .accelerator import AcceleratorChecks
-from .cluster import ClusterChecks
-from .padded import SEED, PaddingChecks
+from .accelerator_checks import AcceleratorChecks
+from .cluster_checks import ClusterChecks
+from .padding_checks import SEED, PaddingChecks
 from .script import Script
 
 __all__ = ["VERILATOR_OPTIONS", "files", "simulation_sources", "top_module"]

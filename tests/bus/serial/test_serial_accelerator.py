@@ -1,6 +1,6 @@
 import pytest
 
-from coprime.bus.serial.accelerator import SerialAccelerator
+from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.catalog import choose
 from coprime.cells.target import Target
 

@@ -5,7 +5,7 @@ from coprime.bus.register_classes import Register
 from coprime.engine.contract import Error, Length, Operand
 
 from ..description import Description
-from .accelerator import TOO_LONG, UNKNOWN, expect_identity, numbers_of, title_of
+from .accelerator_checks import TOO_LONG, UNKNOWN, expect_identity, numbers_of, title_of
 from .script import Script
 
 __all__ = ["ClusterChecks"]

@@ -26,7 +26,7 @@ from .next_rules import Conditions, Effect, Way
 from .program_memory import ProgramMemory
 from .proof import Proof
 from .rotation import Rotation
-from .scan_counter import Counter
+from .scan_counter import ScanCounter
 from .scan_steps import BranchSteps, PassSteps, ScanSteps
 from .step_control import (
     KindsOfSteps,
@@ -35,7 +35,7 @@ from .step_control import (
     OtherLaneSignals,
     StepControl,
 )
-from .windows import Window
+from .windows import ExponentWindow
 
 __all__ = ["Sequencer", "step_kinds"]
 
@@ -129,8 +129,8 @@ class Sequencer(wiring.Component):
         if program.alternates:
             turns = program.moduli or (Context.WHOLE,)
             self.current = CurrentContext(turns, self.memory.layout, numbers)
-        self.windows = Window(program, capabilities) if program.window_bits else None
-        self.counter = Counter() if StepKind.LOAD_COUNTER in kinds else None
+        self.windows = ExponentWindow(program, capabilities) if program.window_bits else None
+        self.counter = ScanCounter() if StepKind.LOAD_COUNTER in kinds else None
         self.loop = LoopCounter(program.longest_loop) if program.longest_loop else None
         self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)

@@ -6,11 +6,11 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from ..delays import history
-from .memory import Rings
 from .multiplication import RingMultiplication
-from .slots import ProductSignature
+from .rings import Rings
+from .slot_signatures import ProductSignature
 
-__all__ = ["FactorSignature", "Operands"]
+__all__ = ["FactorSignature", "OperandRings"]
 
 
 class FactorSignature(wiring.Signature):
@@ -22,7 +22,7 @@ class FactorSignature(wiring.Signature):
         )
 
 
-class Operands(wiring.Component):
+class OperandRings(wiring.Component):
     """X, Y, q and M' in rings of more than D + 1 places; their words for each tile, in registers.
 
     Parameters

@@ -7,9 +7,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.bus.common import CLASSES, LONGEST, exceeds
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
+from coprime.bus.shared_registers import CLASSES, LONGEST, exceeds
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     ERROR_BITS,

@@ -22,7 +22,7 @@ __all__ = [
     "TOO_LONG",
     "UNKNOWN",
     "AcceleratorChecks",
-    "Numbers",
+    "SampleNumbers",
     "expect_identity",
     "numbers_of",
     "title_of",
@@ -47,7 +47,7 @@ UNKNOWN = 33
 
 
 @dataclass(frozen=True)
-class Numbers:
+class SampleNumbers:
     """The numbers that the operations of an engine work on.
 
     Parameters
@@ -161,12 +161,12 @@ class Numbers:
         return self.own.digit_width if operand.length is Length.DIGIT else self.bits
 
 
-def numbers_of(own: Description) -> Numbers:
+def numbers_of(own: Description) -> SampleNumbers:
     """The longest key of SIZES that the engine holds and that takes no more than MOST_CYCLES."""
     design = own.core.design
     engine = design.capabilities
     if engine.fixed_modulus is not None:
-        return Numbers(engine, engine.fixed_modulus, None)
+        return SampleNumbers(engine, engine.fixed_modulus, None)
     for bits in SIZES:
         if not engine.private or bits > engine.max_length:
             continue
@@ -176,9 +176,9 @@ def numbers_of(own: Description) -> Numbers:
             continue
         done = design.predict(engine.private[0], {**operands, Operand.X: 2}, lengths)
         if done.error is Error.NONE and (done.cycles <= MOST_CYCLES or bits == SIZES[-1]):
-            return Numbers(engine, key.n, key)
+            return SampleNumbers(engine, key.n, key)
     bits = min(engine.max_length, 64)
-    return Numbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
+    return SampleNumbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
 
 
 def title_of(command: Command) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.bus.operands import CommandCheck, OperandChoice, WrittenLength
+from coprime.bus.operand_registers import CommandCheck, OperandChoice, WrittenLength
 from coprime.engine.contract import Command, Error, Length, Operand
 from tests.bus.conftest import REQUIRED, MockEngine
 

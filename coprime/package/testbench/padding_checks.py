@@ -15,13 +15,13 @@ from cryptography.hazmat.primitives.asymmetric.padding import AsymmetricPadding
 from coprime.bus import registers
 from coprime.engine.contract import Error, Length, Operand
 from coprime.engine.precomputation import private_operation
-from coprime.model.padding import bytes_of
+from coprime.model.padding_formats import bytes_of
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from coprime.rsa.padding import EncryptionPadding, Oaep, Pkcs1Encryption, Pkcs1Signature, Pss
 
 from ..description import Description
-from .accelerator import LENGTH_REGISTERS, Numbers
+from .accelerator_checks import LENGTH_REGISTERS, SampleNumbers
 from .script import Script
 
 __all__ = ["SEED", "PaddingChecks", "random_bytes"]
@@ -68,7 +68,7 @@ class PaddingChecks:
     script : what is written to
     """
 
-    def __init__(self, own: Description, numbers: Numbers, script: Script):
+    def __init__(self, own: Description, numbers: SampleNumbers, script: Script):
         self.own = own
         self.engine = numbers.own
         self.script = script
@@ -172,14 +172,14 @@ class PaddingChecks:
     # --- Loading and starting -------------------------------------------------------------------
 
     def _load_public(self, key: keys.RsaPrivateKey) -> None:
-        do, numbers = self.script, Numbers(self.engine, key.n, key)
+        do, numbers = self.script, SampleNumbers(self.engine, key.n, key)
         do.write(registers.MODULUS_LENGTH, key.bits)
         do.write(registers.EXPONENT_LENGTH, key.e.bit_length())
         do.load_all(numbers.modulus_operands())
         do.load(Operand.E, key.e.bit_length(), key.e)
 
     def _load_private(self, key: keys.RsaPrivateKey) -> None:
-        operands, lengths = Numbers(self.engine, key.n, key).private_operands()
+        operands, lengths = SampleNumbers(self.engine, key.n, key).private_operands()
         for length, bits in lengths.items():
             self.script.write(LENGTH_REGISTERS[length], bits)
         self.script.load_all(operands)
