@@ -7,7 +7,7 @@ import pytest
 from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.multipliers.bounds import Bound
-from coprime.operations.common import jump, reduced
+from coprime.operations.shared_steps import jump, reduced
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
 from coprime.program.operands import Context, Mode, Operand, Scratch
