@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from coprime.catalog import CLUSTER
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
-from coprime.papers.published import Combined, Computed, Measured, Source, Table
+from coprime.papers.published import Computed, Measured, Source, Table
 
 __all__ = ["Comparison", "Counterpart", "compare"]
 
@@ -72,18 +72,12 @@ def _counterpart(
     source: Source, published: int | float | str, points: Sequence[Point]
 ) -> Counterpart:
     if isinstance(source, Computed):
-        value: float | None = source.value()
-        where, how, command = source.where, source.how, ""
-    elif isinstance(source, Combined):
-        found = [_find(one, points) for one in source.of]
-        values = [_figure(one, point) for one, point in zip(source.of, found, strict=True)]
+        found = [(one, _find(one, points)) for one in source.of]
+        values = [_figure(one, point) for one, point in found]
         value = None if None in values else source.value(*values)
         where = source.where
-        ways = [_way(one, point) for one, point in zip(source.of, found, strict=True)]
-        how = "; ".join([source.how, *dict.fromkeys(ways)])
-        commands = [
-            _command(one, point) for one, point in zip(source.of, found, strict=True) if point
-        ]
+        how = "; ".join([source.how, *dict.fromkeys(_way(one, point) for one, point in found)])
+        commands = [_command(one, point) for one, point in found if point]
         command = "; ".join(filter(None, dict.fromkeys(commands)))
     else:
         point = _find(source, points)

@@ -21,7 +21,7 @@ from coprime.papers.compression import (
     MM_PSEUDO,
     quantity,
 )
-from coprime.papers.published import Combined, Measured
+from coprime.papers.published import Computed, Measured
 
 TESTS = (16, 32, 64, 128, 256, 512)
 SYNTHESIZED = (CM, CM_PSEUDO, MM, MM_PSEUDO)
@@ -147,7 +147,7 @@ def test_what_is_built_is_measured(number):
             parts = [
                 part
                 for one in sources
-                for part in (one.of if isinstance(one, Combined) else [one])
+                for part in (one.of if isinstance(one, Computed) else [one])
                 if isinstance(part, Measured)
             ]
             assert bool(parts) is (row.x // 2 in paper.BUILT or circuit in (MM, MM_PSEUDO))
