@@ -187,12 +187,7 @@ def _page(
     data = {
         "rows": rows,
         "targets": [
-            {
-                "target": one.target,
-                "area": one.area,
-                "time": one.time,
-                "figures": [figure.__dict__ for figure in one.figures],
-            }
+            one.__dict__ | {"figures": [figure.__dict__ for figure in one.figures]}
             for one in plotted
         ],
         "exponents": _EXPONENTS,
@@ -205,6 +200,7 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"number": _number, "ratio": _ratio}
     library = vl_convert.javascript_bundle("window.coprimeEmbed = vegaEmbed;")
     papers = [
         (paper, [_table(table, lines, images) for table, lines in group])
@@ -311,7 +307,8 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
     measured = [one for one in lines if one.measurements]
     rows, quantities = ({one.row for one in measured}, {one.quantity for one in measured})
     beside = [one for one in lines if one.row in rows and one.quantity in quantities]
-    places = list(dict.fromkeys(own.where for one in beside for own in one.measurements))
+    measurements = [own for one in beside for own in one.measurements]
+    places = list(dict.fromkeys(own.where for own in measurements))
     spans = Counter(one.row for one in beside)
     compared: list[dict[str, Any]] = []
     for one in beside:
@@ -322,20 +319,10 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
                 "row": one.row,
                 "span": spans[one.row] if first else 0,
                 "quantity": f"{one.quantity} in {one.unit}" if one.unit else one.quantity,
-                "published": _number(one.published),
-                "cells": [
-                    {
-                        "value": _number(cells[place].value),
-                        "ratio": _ratio(cells[place].ratio),
-                        "how": cells[place].how,
-                    }
-                    if place in cells
-                    else None
-                    for place in places
-                ],
+                "published": one.published,
+                "cells": [cells.get(place) for place in places],
             }
         )
-    covered = set(spans)
     page = f", page {table.page}" if table.page else ""
     anchor = _anchor(table)
     return {
@@ -343,27 +330,22 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
         "heading": f"{table.number}{page}: {table.title}",
         "device": table.device,
         "image": f"data:image/svg+xml;base64,{images[anchor]}" if anchor in images else "",
-        "image_width": 640,
         "row_title": table.row_title,
         # A place where nothing published is a number has no ratios.
         "places": [
-            (place, any(line["cells"][k] and line["cells"][k]["ratio"] for line in compared))
-            for k, place in enumerate(places)
+            (place, any(own.ratio is not None for own in measurements if own.where == place))
+            for place in places
         ],
         "compared": compared,
-        "found": any(own.value is not None for one in beside for own in one.measurements),
+        "found": any(own.value is not None for own in measurements),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
-            (row.label, [_number(row.published.get(column.name)) for column in table.columns])
+            (row.label, [row.published.get(column.name) for column in table.columns])
             for row in table.rows
-            if row.label not in covered
+            if row.label not in spans
         ],
         "remarks": table.remarks,
-        "ways": [
-            (one.row, one.quantity, own.where, own.how, own.command)
-            for one in beside
-            for own in one.measurements
-        ],
+        "ways": [(one, own) for one in beside for own in one.measurements],
     }
 
 
