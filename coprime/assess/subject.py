@@ -58,7 +58,7 @@ class Subject:
     @property
     def engine(self) -> Choice:
         """The family and parameters of the engine."""
-        return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice
+        return self.choice.core
 
     @property
     def name(self) -> str:

@@ -231,7 +231,7 @@ def _constant_time(options: argparse.Namespace) -> int:
     if options.seconds < 1:
         raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
     choice = choose(options.family, chosen_settings(options))
-    design = (choice.core if isinstance(choice, ClusterChoice) else choice).design
+    design = choice.core.design
     with progress(f"proving {options.family}"):
         proof = constant_time.prove(design, seconds=options.seconds)
     if options.json:
@@ -291,7 +291,7 @@ def _subject(options: argparse.Namespace) -> Subject:
     if options.operation is not None:
         settings = settings_for(options.family, settings, Command[options.operation])
     choice = choose(options.family, settings)
-    engine = choice.core if isinstance(choice, ClusterChoice) else choice
+    engine = choice.core
     own = engine.design.capabilities
     if options.operation is not None:
         command = Command[options.operation]

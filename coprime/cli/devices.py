@@ -81,7 +81,7 @@ class Simulated:
     def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
         """Simulate a design that holds the key."""
         choice = choose(self.family, self.settings, key.lengths, option=f"sim:{self.family},")
-        _check_modulus(choice.core if isinstance(choice, ClusterChoice) else choice, key)
+        _check_modulus(choice.core, key)
         announce(choice)
         with _simulation(choice) as device, progress("simulating") as passed:
             device.progress = passed

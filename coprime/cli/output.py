@@ -122,7 +122,7 @@ def report_work(what: str) -> None:
 
 def announce(choice: Choice | ClusterChoice) -> None:
     """Warn before work if building the hardware takes minutes."""
-    gates = tree_gates(choice.core if isinstance(choice, ClusterChoice) else choice)
+    gates = tree_gates(choice.core)
     if gates > _MANY_GATES:
         print(
             f"coprime: building compressor trees of about {gates:,} unit gates, which takes"

@@ -23,7 +23,7 @@ SIZES = frozenset({"max_bits", "word", "latency", "modulus", "factor", "extra_bi
 
 def find(choice: Choice | ClusterChoice) -> Sequence[Assessed]:
     """What was assessed of a family with these parameters but SIZES; of a cluster, its engines'."""
-    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    core = choice.core
     parameters = {name: value for name, value in core.values.items() if name not in SIZES}
     return [
         _SHOWN[record["assessment"]](record)

@@ -14,8 +14,8 @@ __all__ = ["DEVICES", "OTHER_PART", "Budget", "Chosen", "choose"]
 DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
     "ecp5": "LFE5U-85F"
 }
-"""On which the designs of a target are compared; "" where none are placed."""
-"""The device that the shipped measurements were placed and routed on; it holds each of them."""
+"""On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds
+each of the shipped measurements."""
 OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
 """What may be chosen, with what is shown beside it."""
 
@@ -42,19 +42,15 @@ class Budget:
 
     def excess(self, point: Point) -> float:
         """How far a point is over the budget: its largest excess, as a fraction of the limit."""
-        pairs = (
+        excesses = [0.0]
+        for limit, value in (
             (self.max_dsp, point.dsp),
             (self.max_lut, point.lut),
             (self.max_ms, point.milliseconds),
-        )
-        return max(
-            (
-                (value - limit) / max(limit, 1)
-                for limit, value in pairs
-                if limit is not None and value is not None
-            ),
-            default=0.0,
-        )
+        ):
+            if limit is not None and value is not None:
+                excesses.append((value - limit) / max(limit, 1))
+        return max(excesses)
 
     def __str__(self) -> str:
         limits = ((self.max_dsp, "DSP"), (self.max_lut, "LUTs"), (self.max_ms, "ms"))
@@ -151,9 +147,8 @@ def choose(
     if budget.max_ms is not None and not routed:
         raise ValueError(f"no {where} at {bits} bits is placed and routed: no time is known")
     designs = list(_slowest(routed or here).values())
-    beside = _slowest(
-        point for point in alike if point.bits == bits and point.part == OTHER_PART[part]
-    )
+    others = (one for one in alike if one.bits == bits and one.part == OTHER_PART[part])
+    beside = _slowest(others)
 
     def chosen(point: Point) -> Chosen:
         return Chosen(point, beside.get(_design(point)))

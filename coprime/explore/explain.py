@@ -176,25 +176,30 @@ def explain_budget(
     return BudgetExplanation(family, family.budget.parameter.picks, candidates)
 
 
+def _tree_arithmetic(choice: Choice) -> FixedModulus | None:
+    """The arithmetic of a design of a compressor tree; None for any other."""
+    design = choice.design
+    if isinstance(design, FixedModulusDesign) and design.arithmetic.method is Method.COMPRESSION:
+        return design.arithmetic
+    return None
+
+
 def tree_gates(choice: Choice) -> int:
     """About how many unit gates of compressor trees must be placed for an engine's products."""
-    design = choice.design
-    if not isinstance(design, FixedModulusDesign):
+    arithmetic = _tree_arithmetic(choice)
+    if arithmetic is None:
         return 0
-    arithmetic = design.arithmetic
-    if arithmetic.method is not Method.COMPRESSION:
-        return 0
-    return product_estimate(arithmetic.multiple).area * design.capabilities.multipliers
+    return product_estimate(arithmetic.multiple).area * choice.design.capabilities.multipliers
 
 
 def explain(choice: Choice) -> Explanation:
     """Explain a design for one modulus, of a compressor tree; ValueError for any other."""
-    design = choice.design
-    if not isinstance(design, FixedModulusDesign):
-        raise ValueError(f"{choice.family.name} works with any modulus")
-    if design.arithmetic.method is not Method.COMPRESSION:
-        raise ValueError(
-            f"{choice.family.name} leaves its product to synthesis: --explain is about the tree"
-            " of compression"
+    arithmetic = _tree_arithmetic(choice)
+    if arithmetic is None:
+        what = (
+            "leaves its product to synthesis: --explain is about the tree of compression"
+            if isinstance(choice.design, FixedModulusDesign)
+            else "works with any modulus"
         )
-    return Explanation(design.arithmetic)
+        raise ValueError(f"{choice.family.name} {what}")
+    return Explanation(arithmetic)
