@@ -14,6 +14,7 @@ from coprime.runs.numbers import Operands, random_lengths, random_operands
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
     FAILED,
+    Parser,
     add_design,
     add_json,
     add_paddings,
@@ -21,7 +22,6 @@ from .options import (
     chosen_paddings,
     chosen_settings,
     hexadecimal,
-    location,
     modulus,
 )
 from .output import announce, check_file, print_json, print_result, progress
@@ -45,35 +45,27 @@ def _raw() -> dict[str, str]:
     return {name: ", ".join(dict.fromkeys(each)) for name, each in meanings.items()}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime run`."""
     add_design(parser)
     parser.add_argument(
         "operation", choices=[command.name for command in Command if command.operation.computes]
     )
-    parser.add_argument("--bits", type=int, help="length of random operands, or of a random key")
+    parser.number("--bits", "length of random operands, or of a random key", metavar=None)
     for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
         kind = modulus if name == _MODULUS else hexadecimal
         parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
     add_key(parser)
     add_passphrase(parser)
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="seed of random operands (1)"
-    )
-    parser.add_argument(
-        "--requests",
-        type=int,
-        metavar="N",
-        help="number of operations for a cluster (one for each core)",
-    )
-    parser.add_argument(
+    parser.number("--seed", "seed of random operands", 1)
+    parser.number("--requests", "number of operations for a cluster (one for each core)")
+    parser.flag(
         "--explain",
-        action="store_true",
-        help="for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
+        "for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
         " the designs within the budget; without operands, or with --m alone, nothing is simulated",
     )
     add_paddings(parser)
-    parser.add_argument("--trace", type=location, metavar="FST", help="file to write waveforms to")
+    parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
 
 

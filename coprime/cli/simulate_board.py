@@ -12,7 +12,7 @@ from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
-from .options import add_design, chosen_design
+from .options import Parser, add_design, chosen_design
 from .output import announce
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -21,12 +21,10 @@ SUMMARY = "Simulate a board at a serial port, for --device serial:."
 _CLOCK_MHZ = 12
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime simulate-board`."""
     add_design(parser)
-    parser.add_argument(
-        "--baud", type=int, default=BAUD, metavar="N", help=f"bits per second ({BAUD})"
-    )
+    parser.number("--baud", "bits per second", BAUD)
     parser.add_argument(
         "--clock",
         type=float,

@@ -9,7 +9,7 @@ from coprime.runs.numbers import random_lengths
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, add_design, add_json, chosen_design, chosen_settings, location
+from .options import FAILED, Parser, add_design, add_json, chosen_design, chosen_settings, location
 from .output import print_json, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -17,7 +17,7 @@ __all__ = ["SUMMARY", "add_options", "run"]
 SUMMARY = "Simulate a RISC-V system that decrypts on an accelerator."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
     add_design(parser)
     source = parser.add_mutually_exclusive_group(required=True)
@@ -25,10 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
     add_passphrase(parser)
     parser.add_argument("--message", default=decryption.MESSAGE, help="message to encrypt for it")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the test key (1)")
-    parser.add_argument(
-        "--no-software", action="store_true", help="leave out the comparison with software"
-    )
+    parser.number("--seed", "seed of the test key", 1)
+    parser.flag("--no-software", "leave out the comparison with software")
     add_json(parser)
 
 

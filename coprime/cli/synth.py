@@ -12,6 +12,7 @@ from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.board_files import BAUD, build_board
 
 from .options import (
+    Parser,
     add_bus,
     add_design,
     add_json,
@@ -19,7 +20,6 @@ from .options import (
     add_target,
     chosen_design,
     chosen_paddings,
-    location,
 )
 from .output import announce, check_folder, print_result, progress
 
@@ -28,7 +28,7 @@ __all__ = ["SUMMARY", "add_options", "run"]
 SUMMARY = "Map a design to a device and count what it uses."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime synth`."""
     add_design(parser)
     add_target(parser)
@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " reduces a word or the product of two words",
     )
     routed = ", ".join(route_targets())
-    parser.add_argument("--route", action="store_true", help=f"place and route ({routed})")
+    parser.flag("--route", f"place and route ({routed})")
     parser.add_argument(
         "--device", choices=list(DEVICES), help="device to place and route on (the smallest)"
     )
@@ -51,12 +51,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(BOARDS),
         help="write a bitstream: the accelerator at a serial port, with a self-test",
     )
-    parser.add_argument(
-        "--baud", type=int, metavar="N", help=f"bits per second of the board's serial port ({BAUD})"
-    )
-    parser.add_argument(
-        "-o", "--output", type=location, metavar="DIR", help="folder for the bitstream"
-    )
+    parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
+    parser.path("-o", "--output", metavar="DIR", help="folder for the bitstream")
     add_json(parser)
 
 
