@@ -36,6 +36,7 @@ __all__ = [
     "add_verb",
     "add_workers",
     "chosen_design",
+    "chosen_engine",
     "chosen_paddings",
     "chosen_points",
     "chosen_settings",
@@ -133,6 +134,14 @@ def chosen_design(
     if command is not None:
         settings = settings_for(options.family, settings, command)
     return choose(options.family, settings, lengths)
+
+
+def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
+    """The same for what takes one engine. ValueError for a cluster, too."""
+    choice = chosen_design(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError(f"{what} is for one engine: name its family")
+    return choice
 
 
 def add_target(parser: Parser, default: str | None = None) -> None:

@@ -2,14 +2,13 @@
 
 import argparse
 
-from coprime.catalog import ClusterChoice
 from coprime.engine.contract import Command
 from coprime.rsa import keys
 from coprime.runs.numbers import random_lengths
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, Parser, add_design, add_json, chosen_design, chosen_settings, location
+from .options import FAILED, Parser, add_design, add_json, chosen_engine, chosen_settings, location
 from .output import print_json, progress
 
 __all__ = ["SUMMARY", "add_options", "run"]
@@ -32,9 +31,7 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate the system; 1 if a message or the cycles are wrong."""
-    choice = chosen_design(options)
-    if isinstance(choice, ClusterChoice):
-        raise ValueError("the system is for one engine: name its family")
+    choice = chosen_engine(options, "the system")
     key = None if options.key is None else load_private(options)
     lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
     choice = choice.family.choose(chosen_settings(options), lengths)

@@ -3,7 +3,7 @@
 import argparse
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.boards import BOARDS, board_named
@@ -19,6 +19,7 @@ from .options import (
     add_paddings,
     add_target,
     chosen_design,
+    chosen_engine,
     chosen_paddings,
 )
 from .output import announce, check_folder, print_result, progress
@@ -58,12 +59,10 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print what the design uses."""
-    choice = chosen_design(options)
     if options.board is not None:
-        if isinstance(choice, ClusterChoice):
-            raise ValueError("a board is for one engine: name its family")
-        _build_board(options, choice)
+        _build_board(options, chosen_engine(options, "a board"))
         return
+    choice = chosen_design(options)
     if options.target is None:
         raise ValueError("name what to map to: --target, or a board with --board")
     if options.baud is not None:
