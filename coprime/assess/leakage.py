@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -62,16 +63,9 @@ class Finding:
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
-        return {
-            "component": self.component,
-            "step": self.place.step,
-            "address": self.place.address,
-            "modulus": self.place.modulus,
-            "order": self.order,
-            "t": self.t,
-            "cycle": self.cycle,
-            "above_corrected": self.above,
-        }
+        own = {**self.__dict__, **self.place.__dict__, "above_corrected": self.above}
+        names = "component step address modulus order t cycle above_corrected".split()
+        return {name: own[name] for name in names}
 
 
 @dataclass(frozen=True)
@@ -101,28 +95,34 @@ class Profile:
         """The findings that pass the corrected threshold."""
         return [one for one in self.findings if one.t > self.threshold]
 
+    @property
+    def largest(self) -> float:
+        """The largest |t|."""
+        return float(np.abs(self.t).max())
+
+    def above(self, threshold: float) -> int:
+        """How many samples pass a threshold."""
+        return int((np.abs(self.t) > threshold).sum())
+
     def record(self) -> dict[str, object]:
         """As JSON has it."""
-        size = np.abs(self.t)
         return {
             "order": self.order,
             "samples": self.samples,
             "threshold": THRESHOLD,
             "corrected_threshold": self.threshold,
-            "largest": float(size.max()),
-            "above": int((size > THRESHOLD).sum()),
-            "above_corrected": int((size > self.threshold).sum()),
+            "largest": self.largest,
+            "above": self.above(THRESHOLD),
+            "above_corrected": self.above(self.threshold),
             "findings": [one.record() for one in self.findings],
         }
 
     def lines(self, most: int) -> Iterator[str]:
         """As text, with the `most` largest findings."""
-        size = np.abs(self.t)
         yield (
-            f"order {self.order}: the largest |t| is {_shown(float(size.max()))};"
-            f" {int((size > THRESHOLD).sum()):,} of {self.samples:,} samples that vary pass"
-            f" {THRESHOLD}, {int((size > self.threshold).sum()):,} the threshold for so many,"
-            f" {self.threshold:.2f}"
+            f"order {self.order}: the largest |t| is {_shown(self.largest)};"
+            f" {self.above(THRESHOLD):,} of {self.samples:,} samples that vary pass {THRESHOLD},"
+            f" {self.above(self.threshold):,} the threshold for so many, {self.threshold:.2f}"
         )
         if not self.findings:
             return
@@ -287,14 +287,9 @@ class _Block:
     kept: Sequence[_Trace]
 
 
-_recorders: list[TraceRecorder] = []
-"""The last one, since workers get many blocks of one acquisition."""
-
-
+@lru_cache(maxsize=1)  # workers get many blocks of one acquisition
 def _recorder(acquisition: Acquisition) -> TraceRecorder:
-    if not _recorders or _recorders[0].acquisition != acquisition:
-        _recorders[:] = [TraceRecorder(acquisition)]
-    return _recorders[0]
+    return TraceRecorder(acquisition)
 
 
 def _record(acquisition: Acquisition, first: int, count: int, keep: int) -> _Block:

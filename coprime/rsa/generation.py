@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from coprime.device.base import DeviceError
-from coprime.rsa.keys import RsaPrivateKey
+from coprime.rsa.keys import RsaPrivateKey, check_ints
 from coprime.rsa.primes import (
     SIEVED,
     BitsOf,
@@ -103,9 +103,7 @@ class Generation:
     @staticmethod
     def check(bits: int, e: int, *, min_bits: int = MIN_BITS) -> None:
         """Reject parameters out of range: TypeError, ValueError."""
-        for name, value in (("bits", bits), ("e", e)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        check_ints(bits=bits, e=e)
         if not min_bits <= bits <= MAX_BITS or bits % 2:
             raise ValueError(
                 f"an accelerator makes keys of {min_bits} to {MAX_BITS} bits, an even number,"

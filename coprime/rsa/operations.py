@@ -198,7 +198,7 @@ def _private(accelerator: RsaAccelerator, key: RsaPrivateKey, value: int, blindi
     return result * pow(mask, -1, key.n) % key.n
 
 
-def _from_bytes(data: bytes, key: RsaPublicKey | RsaPrivateKey) -> int | None:
+def _from_bytes(data: bytes, key: RsaPublicKey) -> int | None:
     """The number in `data`; None unless it is below the modulus, and `data` as long as that."""
     if not isinstance(data, bytes):
         raise TypeError(f"the input must be bytes, not {type(data).__name__}")
