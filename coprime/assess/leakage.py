@@ -91,11 +91,6 @@ class Profile:
         return corrected_threshold(max(1, self.samples))
 
     @property
-    def leaks(self) -> Sequence[Finding]:
-        """The findings that pass the corrected threshold."""
-        return [one for one in self.findings if one.t > self.threshold]
-
-    @property
     def largest(self) -> float:
         """The largest |t|."""
         return float(np.abs(self.t).max())

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import as_completed
 from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
@@ -12,7 +11,7 @@ from coprime.cells.target import Target
 from .points import Point, write_points
 from .specification import PlannedPoint
 from .worker import Measurement, Task, measure, recall, remember, sources
-from .workers import open_client
+from .workers import ended, open_client
 
 __all__ = ["Progress", "SweepSummary", "sweep"]
 
@@ -159,18 +158,12 @@ def _measurements(
     with open_client(workers, scheduler) as client:
         here = sources()
         futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
-        for future in as_completed(futures, loop=client.loop):
-            task = futures[future]
+        for task, future in ended(client, futures):
             error = future.exception()
             if error is None:
                 yield task, future.result()
-            elif isinstance(error, KilledWorker):
+                continue
+            reason = f"its worker failed: {error}"
+            if isinstance(error, KilledWorker):
                 reason = "its worker was killed each time that it was tried (out of memory?)"
-                yield task, Measurement({}, {}, "", reason)
-            elif future.status == "error":
-                yield task, Measurement({}, {}, "", f"its worker failed: {error}")
-            else:
-                raise ConnectionError(
-                    "the cluster is gone; what was measured is kept: start the sweep again"
-                )
-            future.release()
+            yield task, Measurement({}, {}, "", reason)
