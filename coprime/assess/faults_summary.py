@@ -55,16 +55,12 @@ def _as_few(wrong: int, runs: int, probability: float) -> float:
 
 @dataclass(frozen=True)
 class FaultSummary:
-    """What a campaign has found.
-
-    Parameters
-    ----------
-    subject : what was run
-    runs : with the columns of `batches.SCHEMA`
-    """
+    """What a campaign has found."""
 
     subject: Subject
+    """What was run."""
     runs: pyarrow.Table
+    """With the columns of `batches.SCHEMA`."""
 
     @property
     def title(self) -> str:

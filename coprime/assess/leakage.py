@@ -26,40 +26,32 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True)
 class KeptTraces:
-    """Traces as a probe that sees all components has them.
-
-    Parameters
-    ----------
-    traces : array of (traces, cycles)
-    fixed : whether each one is of the fixed group
-    inputs : the input of each one as bytes, the highest first
-    """
+    """Traces as a probe that sees all components has them."""
 
     traces: npt.NDArray[np.floating | np.unsignedinteger]
+    """Array of (traces, cycles)."""
     fixed: npt.NDArray[np.bool_]
+    """Whether each one is of the fixed group."""
     inputs: npt.NDArray[np.uint8]
+    """The input of each one as bytes, the highest first."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A component whose t passes THRESHOLD in some cycle of a step.
-
-    Parameters
-    ----------
-    component : by its name in the trace
-    place : the step
-    order : of the test
-    t : the largest |t|
-    cycle : of the trace, where it is
-    above : how many samples of the component and the step pass the corrected threshold
-    """
+    """A component whose t passes THRESHOLD in some cycle of a step."""
 
     component: str
+    """By its name in the trace."""
     place: Place
+    """The step."""
     order: int
+    """Of the test."""
     t: float
+    """The largest |t|."""
     cycle: int
+    """Of the trace, where it is."""
     above: int
+    """How many samples of the component and the step pass the corrected threshold."""
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
@@ -70,20 +62,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Profile:
-    """The t-values of one order.
-
-    Parameters
-    ----------
-    order : 1 or 2
-    t : array of (cycles, columns)
-    samples : how many of them are not the same in all traces
-    findings : the largest first
-    """
+    """The t-values of one order."""
 
     order: int
+    """1 or 2."""
     t: Array
+    """Array of (cycles, columns)."""
     samples: int
+    """How many of them are not the same in all traces."""
     findings: Sequence[Finding]
+    """The largest first."""
 
     @property
     def threshold(self) -> float:

@@ -44,14 +44,10 @@ def corrected_threshold(samples: int) -> float:
 
 @dataclass
 class Moments:
-    """Sums of the first four powers of the samples' differences from a reference, of one group.
-
-    Parameters
-    ----------
-    reference : a number for each sample
-    """
+    """Sums of the first four powers of the samples' differences from a reference, of one group."""
 
     reference: npt.NDArray[np.floating | np.integer]
+    """A number for each sample."""
     count: int = 0
     sums: Array = field(init=False)
 

@@ -34,20 +34,17 @@ _ACCESS_LIMIT = 2000
 class Subject:
     """An operation on one accelerator, with a key or operands, input and random bytes of a seed.
 
-    Parameters
-    ----------
-    choice : what is built
-    command : one that has a result
-    bits : length of the modulus
-    seed : of everything that is drawn
-
     Raises ValueError as `random_operands`.
     """
 
     choice: Choice | ClusterChoice
+    """What is built."""
     command: Command
+    """One that has a result."""
     bits: int
+    """Length of the modulus."""
     seed: int
+    """Of everything that is drawn."""
 
     start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""

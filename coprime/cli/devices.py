@@ -73,16 +73,12 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Hardware:
-    """`uio:PATH`, hardware under Linux, or `serial:PATH[,BAUD]`, a board at a serial port.
-
-    Parameters
-    ----------
-    name : of the device, without baud
-    connect : opens it; raises DeviceError if it cannot
-    """
+    """`uio:PATH`, hardware under Linux, or `serial:PATH[,BAUD]`, a board at a serial port."""
 
     name: str
+    """Of the device, without baud."""
     connect: Callable[[], AbstractContextManager[Device]]
+    """Opens it; raises DeviceError if it cannot."""
 
     @classmethod
     def uio(cls, path: str) -> Self:

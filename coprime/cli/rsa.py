@@ -181,14 +181,10 @@ def _keygen(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _NewPrime:
-    """What a device is to take: numbers as long as one of a new key's primes.
-
-    Parameters
-    ----------
-    bits : of the prime
-    """
+    """What a device is to take: numbers as long as one of a new key's primes."""
 
     bits: int
+    """Of the prime."""
     n: None = None
 
     @property

@@ -22,18 +22,14 @@ OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator
 
 @dataclass(frozen=True)
 class Budget:
-    """Upper limits; None is no limit.
-
-    Parameters
-    ----------
-    max_dsp : DSP slices
-    max_lut : LUTs
-    max_ms : milliseconds for one operation; needs a target that is placed and routed
-    """
+    """Upper limits; None is no limit."""
 
     max_dsp: int | None = None
+    """DSP slices."""
     max_lut: int | None = None
+    """LUTs."""
     max_ms: float | None = None
+    """Milliseconds for one operation; needs a target that is placed and routed."""
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
@@ -59,16 +55,12 @@ class Budget:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A design that was chosen.
-
-    Parameters
-    ----------
-    point : its figures
-    beside : the same design's other part, engine or accelerator; None if that was not measured
-    """
+    """A design that was chosen."""
 
     point: Point
+    """Its figures."""
     beside: Point | None
+    """The same design's other part, engine or accelerator; None if that was not measured."""
 
     @property
     def time(self) -> str:

@@ -34,12 +34,7 @@ PLANNED_BITS = 128
 
 @dataclass(frozen=True)
 class Explanation:
-    """The multiples that were looked at, what was chosen, and its compressor tree.
-
-    Parameters
-    ----------
-    arithmetic : FixedModulus
-    """
+    """The multiples that were looked at, what was chosen, and its compressor tree."""
 
     arithmetic: FixedModulus
 
@@ -128,18 +123,13 @@ class Explanation:
 
 @dataclass(frozen=True)
 class BudgetExplanation:
-    """The designs within a budget of DSP slices.
-
-    Parameters
-    ----------
-    family : Family
-    picks : names of the parameters that the budget stands for
-    candidates : the designs, the fastest first, which is the one that is picked
-    """
+    """The designs within a budget of DSP slices."""
 
     family: Family
     picks: Sequence[str]
+    """Names of the parameters that the budget stands for."""
     candidates: Sequence[Candidate]
+    """The designs, the fastest first, which is the one that is picked."""
 
     @property
     def text(self) -> str:

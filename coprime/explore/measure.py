@@ -41,25 +41,20 @@ class Area(Resources):
 class PartToMap:
     """A part of a design on a target, as Verilog, with what the tools make of it.
 
-    Parameters
-    ----------
-    choice : the design, or a cluster, which is mapped as a whole: its node and its front end once
-        each
-    part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
-    target : Target
-        Not `generic`.
-    paddings : those of the accelerator
-    bus : of the accelerator or the cluster
-
     Raises ValueError for a target without mapping, and, when the Verilog is made, as
     `coprime.flow.parts.measured_verilog`.
     """
 
     choice: Choice | ClusterChoice
+    """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
     part: str
+    """One of `coprime.flow.parts.PARTS`; of no meaning for a cluster."""
     target: Target
+    """Not `generic`."""
     paddings: Collection[Padding] = ()
+    """Those of the accelerator."""
     bus: Bus = Bus.AXI4_LITE
+    """Of the accelerator or the cluster."""
 
     def __post_init__(self) -> None:
         flow_of(self.target)

@@ -21,18 +21,14 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep did. A measurement is of an area or of cycles; points share them.
-
-    Parameters
-    ----------
-    points : all of them, as in the results file
-    measured : measurements that were done now, failed ones included
-    kept : measurements that were there already
-    """
+    """What a sweep did. A measurement is of an area or of cycles; points share them."""
 
     points: Sequence[Point]
+    """All of them, as in the results file."""
     measured: int
+    """Measurements that were done now, failed ones included."""
     kept: int
+    """Measurements that were there already."""
 
     @property
     def failed(self) -> Sequence[Point]:

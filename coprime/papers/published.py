@@ -111,20 +111,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of figures.
-
-    Parameters
-    ----------
-    label : what they are of
-    published : by column name; a column that is left out is empty in the paper
-    here : what each is compared with, by column name
-    x : abscissa, where the table is drawn as a chart
-    """
+    """One line of figures."""
 
     label: str
+    """What they are of."""
     published: Mapping[str, Figure]
+    """By column name; a column that is left out is empty in the paper."""
     here: Sources = field(default_factory=dict)
+    """What each is compared with, by column name."""
     x: float | None = None
+    """Abscissa, where the table is drawn as a chart."""
 
 
 @dataclass(frozen=True, kw_only=True)

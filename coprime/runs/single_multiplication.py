@@ -38,18 +38,14 @@ _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 @dataclass(frozen=True)
 class MultiplicationRun:
-    """One multiplication.
-
-    Parameters
-    ----------
-    cycles : from start to done, loading and unloading of the operands' digits included
-    products : cycles of these in which a product that the algorithm needs enters the multiplier
-    right : whether the result is that of Python's integers
-    """
+    """One multiplication."""
 
     cycles: int
+    """From start to done, loading and unloading of the operands' digits included."""
     products: int
+    """Cycles of these in which a product that the algorithm needs enters the multiplier."""
     right: bool = True
+    """Whether the result is that of Python's integers."""
 
 
 def predict_multiplication(
