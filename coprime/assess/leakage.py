@@ -214,7 +214,7 @@ def run_leakage(
     orders: Sequence[int] = (1, 2),
     keep: int = 0,
     workers: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda traces: None,
 ) -> Leakage:
     """Record traces on this machine's cores, and test them.
 
@@ -241,8 +241,7 @@ def run_leakage(
         fixed.merge(block.fixed)
         other.merge(block.other)
         kept += block.kept
-        if progress is not None:
-            progress(block.fixed.count + block.other.count)
+        progress(block.fixed.count + block.other.count)
     components = recorder.device.components
     return Leakage(
         acquisition=acquisition,

@@ -152,11 +152,7 @@ def choose(
             f"no measured {where} at {bits} bits is within {budget};"
             f" the nearest is {nearest.time}; {nearest.area}"
         )
-    best = [
-        point
-        for point in within
-        if not any(_beats(_figures(other), _figures(point)) for other in within)
-    ]
+    best = [point for point in within if not any(_beats(other, point) for other in within)]
     return [chosen(point) for point in sorted(best, key=_figures)]
 
 
@@ -204,5 +200,6 @@ def _figures(point: Point) -> tuple[float, ...]:
     return tuple(float(value or 0) for value in (time, point.lut, point.dsp, point.bram))
 
 
-def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+def _beats(one: Point, other: Point) -> bool:
+    pairs = list(zip(_figures(one), _figures(other), strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

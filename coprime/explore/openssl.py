@@ -5,18 +5,18 @@
 
 import json
 import platform
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 
 from cryptography.hazmat.backends.openssl import backend
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 
 from coprime.package.figures import SoftwareFigures
+from coprime.rsa.keys import library_key
 
 from .standard_keys import standard_key
 
@@ -50,17 +50,9 @@ def shipped() -> SoftwareRun:
 
 
 def _measured(bits: int) -> SoftwareFigures:
-    numbers = standard_key(bits)
-    assert numbers is not None
-    key = rsa.RSAPrivateNumbers(
-        p=numbers.p,
-        q=numbers.q,
-        d=numbers.d,
-        dmp1=numbers.dp,
-        dmq1=numbers.dq,
-        iqmp=numbers.qinv,
-        public_numbers=rsa.RSAPublicNumbers(numbers.e, numbers.n),
-    ).private_key(unsafe_skip_rsa_key_validation=True)
+    own = standard_key(bits)
+    assert own is not None
+    key = library_key(own)
     scheme, digest, message = padding.PKCS1v15(), hashes.SHA256(), b"measured"
     signature = key.sign(message, scheme, digest)
     public = key.public_key()
@@ -96,9 +88,5 @@ def _processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
-def _record(run: SoftwareRun) -> Mapping[str, object]:
-    return {"found": run.found, "figures": [asdict(one) for one in run.figures]}
-
-
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_record(measure()), indent=2) + "\n")
+    print(json.dumps(asdict(measure()), indent=2))

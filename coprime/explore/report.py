@@ -56,7 +56,7 @@ def write_report(
     points: Sequence[Point],
     folder: Path,
     *,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda what: None,
 ) -> list[Path]:
     """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 
@@ -70,7 +70,6 @@ def write_report(
 
     Raises OSError if a file cannot be written.
     """
-    report = progress or (lambda _: None)
     rows, plotted = plot_rows(points)
     compared = [(table, compare(table, points)) for table in tables()]
     written = [folder / "points.csv"]
@@ -78,19 +77,19 @@ def write_report(
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
         for figure in target.figures:
-            report(f"{figure.name} on {target.target}")
+            progress(f"{figure.name} on {target.target}")
             written += _write_figure(figure, target, rows, folder / "figures")
     images: dict[str, str] = {}
     for table, comparisons in compared:
         if table.drawn:
-            report(f"{table.paper.name}, {table.number}")
+            progress(f"{table.paper.name}, {table.number}")
             drawing = _chart(table, comparisons)
             path = folder / "figures" / f"{_anchor(table)}.png"
             write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
             written.append(path)
             svg = vl_convert.vegalite_to_svg(drawing)
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
-    report("the page")
+    progress("the page")
     page = folder / "index.html"
     write_file(page, _page(points, rows, plotted, compared, images))
     return [page, *written]
@@ -125,7 +124,9 @@ def _write_figure(
     figure: Figure, target: Plotted, rows: Sequence[Row], folder: Path
 ) -> Iterable[Path]:
     """Write the picture that the page starts with on this target, and its points."""
-    own = _initial_rows([row for row in rows if row["target"] == target.target])
+    own = [row for row in rows if row["target"] == target.target]
+    start = _opening(own).items()
+    own = [row for row in own if all(row[name] == value for name, value in start)]
     own = [row for row in own if row[figure.x] is not None and row[figure.y] is not None]
     if not own:
         return
@@ -145,12 +146,6 @@ def _write_figure(
         [*(titles.get(name, name) for name in columns), "best"],
         ([*(row[name] for name in columns), row["id"] in front] for row in own),
     )
-
-
-def _initial_rows(rows: Sequence[Row]) -> list[Row]:
-    """Rows of a target that pass the filters as the page opens."""
-    start = _opening(rows)
-    return [row for row in rows if all(row[name] == value for name, value in start.items())]
 
 
 _PREFERRED = {

@@ -42,7 +42,7 @@ def sweep(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, tasks, failed: None,
 ) -> SweepSummary:
     """Measure points and write them to a file.
 
@@ -73,15 +73,13 @@ def sweep(
     missing = sorted((task for task in tasks if task not in done), key=_size, reverse=True)
     write_points(_points(planned, done), results)
     try:
-        if progress is not None:
-            progress(len(done), len(tasks), 0)
+        progress(len(done), len(tasks), 0)
         failed = 0
         for task, measurement in _measurements(missing, workers, scheduler):
             remember(task, measurement)
             done[task] = measurement
             failed += measurement.reason is not None
-            if progress is not None:
-                progress(len(done), len(tasks), failed)
+            progress(len(done), len(tasks), failed)
     finally:
         points = _points(planned, done)
         write_points(points, results)

@@ -130,6 +130,7 @@ def _task_key(task: Task) -> tuple[str, ...]:
 
 
 def _measure_area(task: AreaTask) -> Measurement:
+    settings = (task.target, task.route_seeds, task.device)
     if task.target == "unit-gate":
         verilog, top = part_verilog(task.choice, task.part)
         gates = estimate(verilog, top)
@@ -140,7 +141,7 @@ def _measure_area(task: AreaTask) -> Measurement:
             "gate_delay": float(gates.delay),
             "memory_bits": gates.memory_bits,
         }
-        return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
+        return Measurement(columns, gates.tools, _key(verilog, settings, gates.tools))
     source = PartToMap(task.built, task.part, Target(task.target))
     mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
@@ -160,11 +161,7 @@ def _measure_area(task: AreaTask) -> Measurement:
             }
             tools = routed.tools
     tools = tools or mapped.tools
-    return Measurement(columns, tools, _area_key(task, source.verilog, tools), reason)
-
-
-def _area_key(task: AreaTask, verilog: str, tools: Mapping[str, str]) -> str:
-    return _key(verilog, (task.target, task.route_seeds, task.device), tools)
+    return Measurement(columns, tools, _key(source.verilog, settings, tools), reason)
 
 
 # --- Cycles -------------------------------------------------------------------------------------

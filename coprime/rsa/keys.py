@@ -24,6 +24,7 @@ __all__ = [
     "RsaPublicKey",
     "check_ints",
     "generate",
+    "library_key",
     "load_private",
     "load_public",
     "parse_private",
@@ -42,8 +43,6 @@ _INTEGER, _OCTET_STRING = 0x02, 0x04
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
 _REFUSED = "Invalid key"
 """The library's error about a key that it has decrypted."""
-_PRIVATE_NUMBERS = {"d": "d", "p": "p", "q": "q", "dp": "dmp1", "dq": "dmq1", "qinv": "iqmp"}
-"""Names of a private key's numbers here, and in the library."""
 
 
 class KeyFileError(Exception):
@@ -199,19 +198,22 @@ def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> by
 
     Raises ValueError if the passphrase is empty.
     """
-    numbers = rsa.RSAPrivateNumbers(
-        public_numbers=rsa.RSAPublicNumbers(key.e, key.n),
-        **{theirs: getattr(key, name) for name, theirs in _PRIVATE_NUMBERS.items()},
-    )
     secret = _secret(passphrase)
     if secret == b"":
         raise ValueError("the passphrase must not be empty")
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if secret is not None:
         encryption = serialization.BestAvailableEncryption(secret)
-    return numbers.private_key(unsafe_skip_rsa_key_validation=True).private_bytes(
+    return library_key(key).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
     )
+
+
+def library_key(key: RsaPrivateKey) -> rsa.RSAPrivateKey:
+    """The key as an object of `cryptography`, which does not check it."""
+    public = rsa.RSAPublicNumbers(key.e, key.n)
+    numbers = rsa.RSAPrivateNumbers(key.p, key.q, key.d, key.dp, key.dq, key.qinv, public)
+    return numbers.private_key(unsafe_skip_rsa_key_validation=True)
 
 
 def public_pem(key: RsaPublicKey) -> bytes:
@@ -372,10 +374,9 @@ def _check_legacy_header(data: bytes) -> None:
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     """Convert a key of the library; ValueError if its numbers are inconsistent."""
-    numbers = key.private_numbers()
-    public = numbers.public_numbers
-    own = {name: getattr(numbers, theirs) for name, theirs in _PRIVATE_NUMBERS.items()}
-    return RsaPrivateKey(n=public.n, e=public.e, **own)
+    own = key.private_numbers()
+    public = own.public_numbers
+    return RsaPrivateKey(public.n, public.e, own.d, own.p, own.q, own.dmp1, own.dmq1, own.iqmp)
 
 
 def _parse_public(data: bytes) -> RsaPublicKey | None:
