@@ -225,15 +225,11 @@ def _transform(
     load: Callable[[argparse.Namespace], Any],
     operation: Callable[..., bytes],
     *,
-    encodes: bool = True,
-    secret: bool = False,
+    decodes: bool = False,
 ) -> None:
     """Check the options, then do an operation on the input and write what it returns.
 
-    Parameters
-    ----------
-    encodes : the input is what the padding encodes
-    secret : the result is readable by its owner only, as keys are
+    What a padding `decodes` is readable by its owner only, as keys are.
     """
     if options.output != "-":
         check_file("-o", Path(options.output))
@@ -241,11 +237,11 @@ def _transform(
             raise ValueError("-o and --key name one file, and a key is never overwritten")
     padding = padding_of(options)
     key, data = load(options), _read(options)
-    if encodes:  # an input that cannot be is refused before a device is built
+    if not decodes:  # an input that cannot be encoded is refused before a device is built
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = operation(accelerator, key, data, padding)
-    _write(options, result, secret=secret)
+    _write(options, result, secret=decodes)
 
 
 def _encrypt(options: argparse.Namespace) -> None:
@@ -253,11 +249,7 @@ def _encrypt(options: argparse.Namespace) -> None:
 
 
 def _decrypt(options: argparse.Namespace) -> None:
-    _transform(
-        *(options, _encryption_padding, load_private, operations.decrypt),
-        encodes=False,
-        secret=True,
-    )
+    _transform(options, _encryption_padding, load_private, operations.decrypt, decodes=True)
 
 
 def _sign(options: argparse.Namespace) -> None:
