@@ -26,41 +26,31 @@ from .published import (
 )
 
 __all__ = [
-    "AREA_DELAYS",
     "BUILT",
     "CIRCUITS",
     "CLOCKS",
     "CM",
     "CM_PSEUDO",
-    "DECRYPTIONS",
     "DELAYS",
-    "DEVICE_LOGIC_ELEMENTS",
     "DM",
     "DM_PSEUDO",
-    "ENCRYPTIONS",
     "LOGIC_ELEMENTS",
     "MM",
     "MM_PSEUDO",
-    "ONE_AREA_DELAYS",
     "ONE_CLOCKS",
-    "ONE_DECRYPTIONS",
     "ONE_DELAYS",
-    "ONE_ENCRYPTIONS",
     "ONE_LOGIC_ELEMENTS",
     "PAIRS",
     "REDUCED",
     "STANDARD_CELLS",
     "TABLES",
-    "and_terms",
     "decryption_cycles",
     "encryption_cycles",
+    "printed",
     "quantity",
 ]
 
 _PRINTED = read_publication("compression")
-
-DEVICE_LOGIC_ELEMENTS = 77_000
-"""Of the device, by its maker's table."""
 
 DM, DM_PSEUDO = "DM", "DM, pseudo-modulus"
 CM, CM_PSEUDO = "CM", "CM, pseudo-modulus"
@@ -74,13 +64,13 @@ Printed = Mapping[int, tuple[str, ...]]
 """As printed, with its unit; by test, which is half the bits of a key."""
 
 
-def _printed(number: str) -> Printed:
+def printed(number: str) -> Printed:
     """A table by test; the circuits are as in CIRCUITS, or as in _SYNTHESIZED."""
     return {int(test): tuple(figures) for test, *figures in _PRINTED.cells(number)}
 
 
 def _counts(number: str) -> Mapping[int, tuple[int, ...]]:
-    return {test: tuple(map(int, figures)) for test, figures in _printed(number).items()}
+    return {test: tuple(map(int, figures)) for test, figures in printed(number).items()}
 
 
 PAIRS: Mapping[int, tuple[int, str, int]] = {
@@ -101,31 +91,19 @@ LOGIC_ELEMENTS, ONE_LOGIC_ELEMENTS = _counts("Table 7"), _counts("Table 13")
 """Logic elements of the exponentiator by test, as CIRCUITS; ONE_ is with one multiplier for DM and
 CM, all others are with two."""
 
-DELAYS, AREA_DELAYS, ENCRYPTIONS, DECRYPTIONS, CLOCKS = (
-    _printed(f"Table {number}") for number in range(8, 13)
-)
-"""Delay of one iteration; logic elements x s; encryption with the exponent 65537; decryption;
-maximum frequency of the whole system. The last three are of CM and MM only."""
-
-ONE_DELAYS, ONE_AREA_DELAYS, ONE_ENCRYPTIONS, ONE_DECRYPTIONS, ONE_CLOCKS = (
-    _printed(f"Table {number}") for number in range(14, 19)
-)
-"""The same with one multiplier for DM and CM."""
+DELAYS, ONE_DELAYS = printed("Table 8"), printed("Table 14")
+"""Delay of one iteration; ONE_ as above."""
+CLOCKS, ONE_CLOCKS = printed("Table 12"), printed("Table 18")
+"""Maximum frequency of the whole system, of CM and MM only; ONE_ as above."""
 
 _POWERS = {"ns": -9, "us": -6, "μs": -6, "ms": -3, "s": 0, "MHz": 6}
 _EXPONENT = 65537
 
 
-def quantity(printed: str, unit: str) -> Decimal:
+def quantity(text: str, unit: str) -> Decimal:
     """A printed quantity in another unit, exactly: quantity("1.2 us", "ns") is 1200."""
-    number, _, own = printed.partition(" ")
+    number, _, own = text.partition(" ")
     return Decimal(number).scaleb(_POWERS[own] - _POWERS[unit])
-
-
-def and_terms(test: int, *, pseudo: bool) -> int:
-    """AND terms of the two multipliers of an exponentiator for a test's modulus."""
-    modulus = vassoler_pair(2 * test - 2)[1 if pseudo else 0]
-    return 2 * modulus.bit_length() ** 2
 
 
 def encryption_cycles(multipliers: int) -> int:
@@ -146,9 +124,9 @@ def decryption_cycles(test: int, multipliers: int, *, pseudo: bool) -> int:
 # --- What follows from other tables --------------------------------------------------------------
 
 
-def _of(printed: Printed, test: int, circuit: str, unit: str) -> float:
+def _of(figures: Printed, test: int, circuit: str, unit: str) -> float:
     """A figure of a table of all six circuits, or of those that were synthesized."""
-    row = printed[test]
+    row = figures[test]
     circuits = CIRCUITS if len(row) == len(CIRCUITS) else _SYNTHESIZED
     return float(quantity(row[circuits.index(circuit)], unit))
 
@@ -359,10 +337,10 @@ def _is_built(test: int, circuit: str) -> bool:
 
 def _area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """Logic, and the growth of what was not built."""
-    printed = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
+    elements = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
     if _is_built(test, circuit):
         return _luts(count, test, circuit)
-    return _grown(test, circuit, 0, lambda of: printed[of][CIRCUITS.index(circuit)])
+    return _grown(test, circuit, 0, lambda of: elements[of][CIRCUITS.index(circuit)])
 
 
 def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
@@ -464,7 +442,7 @@ def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
             x=2 * test,
         )
 
-    return _PRINTED.table(number, rows=[row(*line) for line in _printed(number).items()])
+    return _PRINTED.table(number, rows=[row(*line) for line in printed(number).items()])
 
 
 _SOURCES: tuple[tuple[Here, ...], ...] = (
