@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["Graph"]
-
 Step = Callable[[list[int], list[int], int], tuple[list[int], list[int]]]
 _SYMBOL = re.compile(r"([ilo])(\d+) !?(.*)")
 

@@ -20,8 +20,6 @@ from .campaign import Campaign, FaultRun
 from .faults import FaultKind
 from .subject import Subject
 
-__all__ = ["SCHEMA", "Batch", "run_batches", "shares"]
-
 _SIZE = 500
 """Runs of a batch: some seconds."""
 _FILE = "runs.parquet"

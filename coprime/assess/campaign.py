@@ -15,8 +15,6 @@ from .faults import Fault, Targets
 from .replay import AccessRecorder, NoEffect, Replay
 from .subject import Subject
 
-__all__ = ["Campaign", "FaultRun", "Outcome"]
-
 _CHECKPOINTS = 2048
 _LEAST_INTERVAL = 32
 _LEAST_LIMIT = 100_000

@@ -37,8 +37,6 @@ from coprime.program.steps import StepKind
 
 from .aiger import Graph
 
-__all__ = ["TimingProof", "TwoCopies", "prove"]
-
 _TOP = "coprime_two"
 _SHORT = 20
 """Part of the solver's time that the first tries have."""

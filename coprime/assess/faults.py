@@ -10,8 +10,6 @@ from typing import Self
 
 from coprime.device.faulty import FaultyDevice, StateElement
 
-__all__ = ["Fault", "FaultKind", "Targets"]
-
 
 class FaultKind(StrEnum):
     """What happens."""

@@ -11,8 +11,6 @@ from coprime.explore.plots import STYLE
 
 from .campaign import Outcome
 
-__all__ = ["draw_faults"]
-
 _COLUMNS = 120
 _ROW_PIXELS, _WIDTH_PIXELS = 16, 760
 

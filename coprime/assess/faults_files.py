@@ -11,8 +11,6 @@ from coprime.flow.files import replacing, write_file
 from .faults_figure import draw_faults
 from .faults_summary import FaultSummary
 
-__all__ = ["write_files"]
-
 _PNG_SCALE = 1.5
 
 

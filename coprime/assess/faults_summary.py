@@ -14,8 +14,6 @@ from .campaign import Outcome
 from .faults import Fault, FaultKind
 from .subject import Subject
 
-__all__ = ["FaultSummary", "upper_bound"]
-
 CONFIDENCE = 0.95
 _LISTED = 1000
 """Wrong results that a record has; the table of the runs has all."""

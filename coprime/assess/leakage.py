@@ -14,8 +14,6 @@ from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_val
 from .places import Place, Places
 from .traces import Acquisition, TraceRecorder
 
-__all__ = ["Finding", "KeptTraces", "Leakage", "Profile", "find_leaks", "run_leakage"]
-
 _LEAST = 20
 """Traces of a campaign: some in each group."""
 _BLOCK = 500

@@ -18,8 +18,6 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST", "THRESHOLD", "Moments", "corrected_threshold", "t_values"]
-
 Array = npt.NDArray[np.float64]
 
 THRESHOLD = 4.5

@@ -9,8 +9,6 @@ from coprime.program.operands import Context
 
 from .power import PowerDevice
 
-__all__ = ["Place", "Places", "places_of"]
-
 _COUNTER = "program_memory.pc"
 _CONTEXT = "current_context.current"
 _BEFORE, _AFTER, _WHOLE = "input, before the first step", "output, after the last step", "operation"

@@ -22,8 +22,6 @@ from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .faults import FaultKind
 
-__all__ = ["ClusterSubject", "Subject"]
-
 _RANDOM_BYTES = 1 << 20
 """Of the random source: more than an operation takes, so that every run of it gets the same."""
 _ACCESS_LIMIT = 2000

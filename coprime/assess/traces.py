@@ -24,8 +24,6 @@ from .places import places_of
 from .power import PowerDevice, PowerModel
 from .subject import Subject
 
-__all__ = ["Acquisition", "LeakageTest", "TraceRecorder"]
-
 _MEMORY = 2 << 30
 """Bytes that the moments of all samples may take."""
 _COLUMNS = 40

@@ -24,8 +24,6 @@ from .options import (
 )
 from .output import check_folder, print_json, print_table, progress
 
-__all__ = ["SUMMARY", "add_options"]
-
 SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
 _LISTED = 20

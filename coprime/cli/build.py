@@ -19,8 +19,6 @@ from .options import (
 )
 from .output import announce, check_folder
 
-__all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
-
 MAX_MHZ = 2000
 """No FPGA has a faster clock."""
 

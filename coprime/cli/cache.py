@@ -8,8 +8,6 @@ from coprime.flow.cache import KINDS, cache_folder, cache_limit, clear_cache, ke
 from .options import Parser, add_json
 from .output import print_json
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Show or clear what is kept for next time."
 
 

@@ -8,8 +8,6 @@ from coprime.flow.targets import DEVICES as ALL_DEVICES
 
 from .options import Parser, add_results, chosen_points
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Find the best measured design under a budget."
 
 

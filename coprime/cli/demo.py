@@ -8,8 +8,6 @@ from .key_files import add_key, add_passphrase, load_private
 from .options import FAILED, Parser
 from .output import progress
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = f"Decrypt and sign with a real key on a generated {FAMILY} accelerator."
 
 

@@ -24,8 +24,6 @@ from coprime.engine.lengths import Lengths
 from .options import parse_settings
 from .output import announce, progress
 
-__all__ = ["NamedDevice", "add_device", "parse_device"]
-
 DEFAULT = "sim:compact"
 """The device if none is named."""
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"

@@ -11,17 +11,6 @@ from coprime.rsa import keys
 
 from .options import Parser
 
-__all__ = [
-    "add_key",
-    "add_passphrase",
-    "ask",
-    "first_line",
-    "load_private",
-    "load_public",
-    "new_passphrase",
-    "passphrase",
-]
-
 Key = TypeVar("Key")
 _NO_TERMINAL = (
     "the key needs a passphrase, and there is no terminal to ask for it: name a file that holds it"

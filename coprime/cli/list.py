@@ -9,8 +9,6 @@ from coprime.parameters import AnyParameter, BudgetParameter
 from .options import Parser, add_json
 from .output import print_json
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "List the families with parameters and operations."
 
 _NOT_INHERITED = {"name", "paper", "summary", "parameters"}

@@ -23,31 +23,6 @@ from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
 
-__all__ = [
-    "BAD_INPUT",
-    "FAILED",
-    "Parser",
-    "add_bus",
-    "add_design",
-    "add_json",
-    "add_paddings",
-    "add_results",
-    "add_target",
-    "add_verb",
-    "add_workers",
-    "chosen_design",
-    "chosen_engine",
-    "chosen_paddings",
-    "chosen_points",
-    "chosen_settings",
-    "chosen_workers",
-    "hexadecimal",
-    "hexadecimal_bytes",
-    "location",
-    "modulus",
-    "parse_settings",
-]
-
 BAD_INPUT, FAILED = 2, 1
 """Exit statuses other than 0."""
 

@@ -8,8 +8,6 @@ from coprime.flow.loader import find_bitstream, load, load_command
 
 from .options import Parser
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Load the bitstream that `synth --board` has written onto a board."
 
 

@@ -8,8 +8,6 @@ from rich.console import Console
 from .options import Parser, add_results, chosen_points
 from .output import check_folder, line_without_terminal
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Write the report of what was measured."
 
 

@@ -29,8 +29,6 @@ from .key_files import add_key, add_passphrase, load_private, load_public, new_p
 from .options import Parser, add_verb, hexadecimal_bytes
 from .output import check_file, report_work
 
-__all__ = ["SUMMARY", "add_options"]
-
 SUMMARY = "Keys, encryption and signatures on any device."
 
 

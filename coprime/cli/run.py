@@ -26,8 +26,6 @@ from .options import (
 )
 from .output import announce, check_file, print_json, print_result, progress
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"

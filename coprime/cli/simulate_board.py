@@ -14,8 +14,6 @@ from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 from .options import Parser, add_design, chosen_engine
 from .output import announce
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Simulate a board at a serial port, for --device serial:."
 _CLOCK_MHZ = 12
 

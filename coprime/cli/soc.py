@@ -11,8 +11,6 @@ from .key_files import add_passphrase, load_private
 from .options import FAILED, Parser, add_design, add_json, chosen_engine, chosen_settings, location
 from .output import print_json, progress
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Simulate a RISC-V system that decrypts on an accelerator."
 
 

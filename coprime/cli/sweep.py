@@ -9,8 +9,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from .options import FAILED, Parser, add_workers, chosen_workers
 from .output import check_file, line_without_terminal
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Measure many points of the design space."
 
 

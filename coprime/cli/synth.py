@@ -24,8 +24,6 @@ from .options import (
 )
 from .output import announce, check_folder, print_result, progress
 
-__all__ = ["SUMMARY", "add_options", "run"]
-
 SUMMARY = "Map a design to a device and count what it uses."
 
 

@@ -13,8 +13,6 @@ from .key_files import ask, first_line
 from .options import FAILED, Parser, add_json, add_verb
 from .output import print_json
 
-__all__ = ["SUMMARY", "add_options"]
-
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
 

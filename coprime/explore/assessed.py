@@ -12,8 +12,6 @@ from typing import Any
 from coprime.catalog import Choice, ClusterChoice
 from coprime.package.figures import Assessed
 
-__all__ = ["SHIPPED", "SIZES", "find"]
-
 SHIPPED = Path(__file__).parent / "assessed.json"
 """The file: a list of records, each with `assessment`, `family`, `parameters`, `sizes`."""
 

@@ -9,8 +9,6 @@ from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
 
-__all__ = ["DEVICES", "OTHER_PART", "Budget", "Chosen", "choose"]
-
 DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
     "ecp5": "LFE5U-85F"
 }

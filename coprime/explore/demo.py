@@ -20,8 +20,6 @@ from coprime.runs.numbers import random_lengths
 
 from .measure import measure_area
 
-__all__ = ["FAMILY", "demonstrate"]
-
 FAMILY = "compact"
 """Of the accelerator."""
 MESSAGE = b"Coprime: computed on one DSP slice, in constant time."

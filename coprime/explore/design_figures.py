@@ -28,8 +28,6 @@ from .points import Point
 from .shipped import find
 from .standard_keys import standard_key
 
-__all__ = ["measured", "shipped"]
-
 LENGTHS = (512, 1024, 2048, 3072, 4096, 8192)
 """Bits of the moduli that operations are predicted for, and the design's longest one."""
 SEEDS = (1, 2, 3, 4)

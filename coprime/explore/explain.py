@@ -19,15 +19,6 @@ from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
 
-__all__ = [
-    "PLANNED_BITS",
-    "BudgetExplanation",
-    "Explanation",
-    "explain",
-    "explain_budget",
-    "tree_gates",
-]
-
 PLANNED_BITS = 128
 """Modulus up to which the tree is planned, too: in about two seconds."""
 

@@ -14,8 +14,6 @@ from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
 from coprime.padding.scheme import Padding
 
-__all__ = ["Area", "PartToMap", "measure_area"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Area(Resources):

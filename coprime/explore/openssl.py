@@ -20,8 +20,6 @@ from coprime.rsa.keys import library_key
 
 from .standard_keys import standard_key
 
-__all__ = ["LENGTHS", "SoftwareRun", "measure", "shipped"]
-
 LENGTHS = (1024, 2048, 3072, 4096, 8192)
 """Bits; shorter keys OpenSSL's users cannot make any more."""
 _SECONDS = 1.0

@@ -9,8 +9,6 @@ from typing import Any
 from coprime.explore.points import Point
 from coprime.explore.rebuild import commands
 
-__all__ = ["STYLE", "Figure", "Plotted", "chart", "draw", "pareto_front", "plot_rows"]
-
 Row = dict[str, Any]
 
 STYLE: Mapping[str, Any] = json.loads(

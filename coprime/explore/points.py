@@ -13,8 +13,6 @@ from typing import Any
 
 from coprime.flow.files import replacing
 
-__all__ = ["COLUMNS", "Point", "check_format", "read_points", "versions", "write_points"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Point:

@@ -31,8 +31,6 @@ from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.papers.published import Table, tables
 
-__all__ = ["write_report"]
-
 _PAGE = Path(__file__).parent / "page"
 _PNG_SCALE = 2.0
 _EXPONENTS = {"worst": "every exponent bit 1", "random": "random exponents"}

@@ -8,8 +8,6 @@ from coprime.catalog import Choice
 
 from .points import Point, read_points
 
-__all__ = ["SHIPPED", "SPECIFICATIONS", "find", "shipped_points"]
-
 SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
     "targets": ("targets",),

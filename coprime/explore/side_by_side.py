@@ -8,8 +8,6 @@ from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
 from coprime.papers.published import Computed, Measured, Source, Table
 
-__all__ = ["Comparison", "Counterpart", "compare"]
-
 _SIMULATED = ("cycles", "predicted_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
 _PARTS = {

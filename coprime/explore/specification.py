@@ -48,15 +48,6 @@ from coprime.runs.single_multiplication import ALONE
 
 from .shipped import SPECIFICATIONS
 
-__all__ = [
-    "TARGETS",
-    "AreaTask",
-    "PlannedPoint",
-    "RunTask",
-    "parse_specification",
-    "read_specification",
-]
-
 TARGETS = (*(target.value for target in FLOWS), "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
 ALL = "all"

@@ -13,8 +13,6 @@ from .specification import PlannedPoint
 from .worker import Measurement, Task, measure, recall, remember, sources
 from .workers import ended, open_client
 
-__all__ = ["Progress", "SweepSummary", "sweep"]
-
 Progress = Callable[[int, int, int], None]
 """Called with how many measurements are done, of how many, and how many of them failed."""
 

@@ -36,8 +36,6 @@ from coprime.runs.single_multiplication import (
 from .measure import PartToMap
 from .specification import AreaTask, RunTask
 
-__all__ = ["Measurement", "Task", "measure", "recall", "remember", "sources"]
-
 Task = AreaTask | RunTask
 
 _EXPECTED = (ValueError, TypeError, OSError, ToolError, EngineError, DeviceError)

@@ -9,8 +9,6 @@ from typing import TypeVar
 import dask
 from distributed import Client, Future, LocalCluster, Worker, WorkerPlugin, as_completed
 
-__all__ = ["ended", "open_client"]
-
 Task = TypeVar("Task")
 
 

@@ -22,20 +22,6 @@ from coprime.model.padding_formats import DIGEST_BYTES
 
 from .tasks import Option
 
-__all__ = [
-    "EXECUTION",
-    "STEP",
-    "Base",
-    "ByteStep",
-    "ByteStepKind",
-    "Check",
-    "Literal",
-    "Random",
-    "Slot",
-    "Trim",
-    "encode",
-]
-
 ADDRESS_BITS = 9
 """Bits of an address in the program memory."""
 

@@ -20,18 +20,6 @@ from .published import (
     read_publication,
 )
 
-__all__ = [
-    "AREA_PERCENT",
-    "EXTRA_CYCLES",
-    "MEGAHERTZ",
-    "PERIOD_NS",
-    "RUNNING_TIMES",
-    "TABLES",
-    "area_time",
-    "running_time",
-    "running_time_crt",
-]
-
 SLICES = 19_200
 """Of the paper's device, each with two LUTs of four inputs and two flip-flops."""
 LUTS = 2 * SLICES

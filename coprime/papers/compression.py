@@ -25,31 +25,6 @@ from .published import (
     read_publication,
 )
 
-__all__ = [
-    "BUILT",
-    "CIRCUITS",
-    "CLOCKS",
-    "CM",
-    "CM_PSEUDO",
-    "DELAYS",
-    "DM",
-    "DM_PSEUDO",
-    "LOGIC_ELEMENTS",
-    "MM",
-    "MM_PSEUDO",
-    "ONE_CLOCKS",
-    "ONE_DELAYS",
-    "ONE_LOGIC_ELEMENTS",
-    "PAIRS",
-    "REDUCED",
-    "STANDARD_CELLS",
-    "TABLES",
-    "decryption_cycles",
-    "encryption_cycles",
-    "printed",
-    "quantity",
-]
-
 _PRINTED = read_publication("compression")
 
 DM, DM_PSEUDO = "DM", "DM, pseudo-modulus"

@@ -12,16 +12,6 @@ from coprime.multipliers.fdfm import FdfmMultiplication
 
 from .published import Computed, Measured, Source, Sources, at_clock, read_publication
 
-__all__ = [
-    "CRT_CYCLES",
-    "CRT_MILLISECONDS",
-    "ONE_CORE",
-    "TABLES",
-    "multiplication_cycles",
-    "products",
-    "utilization",
-]
-
 _PRINTED = read_publication("fdfm")
 
 CRT_CYCLES: Mapping[int, int] = _PRINTED.column("Table 2", "Clock cycles")

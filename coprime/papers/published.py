@@ -17,23 +17,6 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-__all__ = [
-    "Column",
-    "Computed",
-    "Figure",
-    "Measured",
-    "Paper",
-    "Publication",
-    "Row",
-    "Source",
-    "Sources",
-    "Table",
-    "at_clock",
-    "over_clock",
-    "read_publication",
-    "tables",
-]
-
 Figure = int | float | str
 """A published figure: a number in the column's unit, or words where the paper prints words."""
 

@@ -24,8 +24,6 @@ from coprime.rsa.primes import (
     miller_rabin_rounds,
 )
 
-__all__ = ["MAX_BITS", "MIN_BITS", "Generation", "ModexpDevice"]
-
 MIN_BITS, MAX_BITS = 1024, 4096
 """Lengths of a modulus."""
 _SECURITY = {2048: 112, 3072: 128, 4096: 144}
@@ -37,7 +35,7 @@ _MIN_DISTANCE = 100
 """Of two primes: they differ in one of so many leading bits."""
 
 
-class ModexpResult(Protocol):
+class _ModexpResult(Protocol):
     """The result of an exponentiation."""
 
     @property
@@ -49,7 +47,9 @@ class ModexpResult(Protocol):
 class ModexpDevice(Protocol):
     """An accelerator or a cluster."""
 
-    def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> ModexpResult:
+    def modexp(
+        self, x: int, e: int, m: int, *, exponent_length: int | None = None
+    ) -> _ModexpResult:
         """x ** e mod m, with an exponent of `exponent_length` bits."""
         ...
 

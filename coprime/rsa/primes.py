@@ -5,17 +5,6 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 
-__all__ = [
-    "SIEVED",
-    "BitsOf",
-    "Power",
-    "RandomSourceError",
-    "draw_until",
-    "is_prime",
-    "miller_rabin_rounds",
-    "random_prime",
-]
-
 BitsOf = Callable[[int], int]
 """A random source: returns a uniformly random number of so many bits."""
 Power = Callable[[int, int, int], int]

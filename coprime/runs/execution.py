@@ -26,17 +26,6 @@ from coprime.padding.scheme import Padding
 
 from .numbers import Operands, PrivateKey, expected_result
 
-__all__ = [
-    "ClusterRun",
-    "Identity",
-    "Run",
-    "execute",
-    "predict_operation",
-    "run_cluster",
-    "run_on",
-    "run_operation",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Run:

@@ -13,15 +13,6 @@ from coprime.engine.lengths import Lengths
 from coprime.operations.operation import Key
 from coprime.rsa import keys
 
-__all__ = [
-    "EXPONENTS",
-    "Operands",
-    "WorstCaseNumbers",
-    "expected_result",
-    "random_lengths",
-    "random_operands",
-]
-
 EXPONENTS = ("worst", "random")
 """Kinds of secret exponents: every bit is 1, or the exponent (or the key) comes from the seed."""
 

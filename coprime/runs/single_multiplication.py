@@ -17,14 +17,6 @@ from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.flow.parts import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
-__all__ = [
-    "ALONE",
-    "MULTIPLICATION",
-    "MultiplicationRun",
-    "predict_multiplication",
-    "simulate_multiplication",
-]
-
 MULTIPLICATION = "MULTIPLICATION"
 """Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""
 ALONE: Mapping[str, str] = {
