@@ -6,7 +6,7 @@ import sys
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.explore.explain import explain, explain_budget
+from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
 from coprime.runs.numbers import Operands, random_lengths, random_operands
@@ -112,17 +112,14 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
     if options.explain and _nothing_given(options):
         if options.m is None:
             raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
-        explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))
-        if options.json:
-            print_json(explained.record())
-        else:
-            print(explained.text)
+        chosen = choice.family.choose(settings | {MODULUS: f"{options.m:#x}"})
+        _show(options, explain(chosen), alone=True)
         return 0
     operands = _operands(options, command, options.seed, fixed)
     if fixed is None:
         choice = choice.family.choose(settings | {MODULUS: f"{operands.modulus:#x}"})
     if options.explain:
-        print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
+        _show(options, explain(choice), alone=False)
     announce(choice)
     return _run_one(options, choice, command, operands)
 
@@ -142,15 +139,19 @@ def _has_budget(options: argparse.Namespace, choice: Choice | ClusterChoice) -> 
 def _explain_budget(
     options: argparse.Namespace, choice: Choice | ClusterChoice, lengths: Lengths | None = None
 ) -> None:
-    """Print the designs within the budget; beside a result as JSON, on stderr."""
-    assert isinstance(choice, Choice)
-    explained = explain_budget(choice.family, chosen_settings(options), lengths)
-    if not options.json:
-        print(explained.text)
-    elif lengths is None:
+    """Print the designs within the budget."""
+    explained = explain_budget(choice.core.family, chosen_settings(options), lengths)
+    _show(options, explained, alone=lengths is None)
+
+
+def _show(
+    options: argparse.Namespace, explained: Explanation | BudgetExplanation, *, alone: bool
+) -> None:
+    """Print an explanation; beside a result as JSON, on stderr."""
+    if options.json and alone:
         print_json(explained.record())
     else:
-        print(explained.text, file=sys.stderr)
+        print(explained.text, file=sys.stderr if options.json else sys.stdout)
 
 
 def _run_one(

@@ -93,18 +93,9 @@ def measure_area(
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
-    """Map a part of a design to a target, and, if it has devices, place and route it.
+    """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    Parameters
-    ----------
-    choice : the design; a cluster is measured as a whole
-    target : not `generic`
-    part : one of `coprime.flow.parts.PARTS`; None is the engine
-    route : whether to place and route
-    device : one of the target's, with `route`; "" for its first one
-    paddings : those of the accelerator
-    bus : of the accelerator or the cluster
-
+    `part` is None for an engine and for a cluster; `device` is one of the target's, "" its first.
     Raises ValueError for another part or device, for a target without mapping, or for routing on
     one without devices; ToolError if the design does not fit the device.
     """

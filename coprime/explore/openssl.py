@@ -8,7 +8,6 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 
 from cryptography.hazmat.backends.openssl import backend
@@ -23,7 +22,6 @@ from .standard_keys import standard_key
 LENGTHS = (1024, 2048, 3072, 4096, 8192)
 """Bits; shorter keys OpenSSL's users cannot make any more."""
 _SECONDS = 1.0
-_FILE = "openssl.json"
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,7 @@ def measure() -> SoftwareRun:
 
 def shipped() -> SoftwareRun:
     """What was measured when this version was made."""
-    text = resources.files("coprime.explore").joinpath(_FILE).read_text("utf-8")
-    record = json.loads(text)
+    record = json.loads(Path(__file__).with_name("openssl.json").read_text("utf-8"))
     return SoftwareRun([SoftwareFigures(**one) for one in record["figures"]], record["found"])
 
 

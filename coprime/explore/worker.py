@@ -5,8 +5,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -76,17 +74,10 @@ def measure(task: Task, expected_sources: str) -> Measurement:
 @cache
 def sources() -> str:
     """Hash of Coprime's own sources."""
-    parts: list[str] = []
-
-    def visit(folder: Traversable, path: str) -> None:
-        for entry in sorted(folder.iterdir(), key=lambda one: one.name):
-            if entry.is_dir():
-                visit(entry, f"{path}{entry.name}/")
-            elif entry.name.endswith(_SOURCES):
-                parts.extend((path + entry.name, entry.read_text("utf-8")))
-
-    visit(resources.files("coprime"), "")
-    return _hash(*parts)
+    root = Path(__file__).parents[1]
+    own = sorted(path for path in root.rglob("*") if path.suffix in _SOURCES)
+    names = (path.relative_to(root).as_posix() for path in own)
+    return _hash(*names, *(path.read_text("utf-8") for path in own))
 
 
 # --- The cache ----------------------------------------------------------------------------------
