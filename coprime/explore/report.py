@@ -58,15 +58,9 @@ def write_report(
 ) -> list[Path]:
     """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        What was measured; nothing: the papers' figures beside what needs no measurement.
-    folder : Path
-        Made if it does not exist; files of these names are overwritten.
-    progress : called with what is being written
-
-    Raises OSError if a file cannot be written.
+    Without points there are the papers' figures beside what needs no measurement. The folder is
+    made if it does not exist; files of these names are overwritten. `progress` is called with what
+    is being written. Raises OSError if a file cannot be written.
     """
     rows, plotted = plot_rows(points)
     compared = [(table, compare(table, points)) for table in tables()]

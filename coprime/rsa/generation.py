@@ -74,10 +74,7 @@ class Generation:
     exponentiations, cycles : int
         Those of the accelerator for the key until now, and the clock cycles that they took.
 
-    Raises
-    ------
-    TypeError, ValueError
-        A parameter is out of range.
+    Raises TypeError or ValueError for a parameter out of range.
     """
 
     def __init__(
@@ -139,13 +136,9 @@ class Generation:
     def key(self, found: Callable[[], None] = lambda: None) -> RsaPrivateKey:
         """Make the key; `found` is called when it has its first prime.
 
-        Raises
-        ------
-        RandomSourceError
-            The random source returned a number twice in a row, or the standard's number of
-            candidates had no prime.
-        DeviceError
-            The accelerator has accepted a number that is not prime; or as its driver.
+        Raises RandomSourceError if the random source returned a number twice in a row, or the
+        standard's number of candidates had no prime; DeviceError if the accelerator has accepted a
+        number that is not prime, or as its driver.
         """
         p = self._prime(None, 5 * self._bits)
         found()

@@ -163,13 +163,8 @@ def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaP
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
     """Return the private key in PEM or DER, PKCS #1 or PKCS #8, encrypted or not.
 
-    A passphrase that is not needed is ignored.
-
-    Raises
-    ------
-    KeyFileError
-        Not a key file, not RSA, more than two primes, only a public key, passphrase wrong or
-        missing, or inconsistent numbers.
+    A passphrase that is not needed is ignored. Raises KeyFileError: not a key file, not RSA, more
+    than two primes, only a public key, passphrase wrong or missing, or inconsistent numbers.
     """
     key = _parse_private(data, passphrase)
     if key is not None:
@@ -239,10 +234,7 @@ def generate(
     seed : makes the key reproducible. Whoever knows the seed can compute the key: for tests and
         demonstrations only, never for real use
 
-    Raises
-    ------
-    TypeError, ValueError
-        A parameter is out of range.
+    Raises TypeError or ValueError for a parameter out of range.
     """
     check_ints(bits=bits, e=e)
     half = (bits + 1) // 2
