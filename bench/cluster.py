@@ -74,10 +74,8 @@ def throughput(
     case every exponent bit is 1; else keys are real. All keys are loaded first, which counts.
     """
     choice = cluster_of(cores)
-    make = (
-        WorstCaseNumbers.of_length if worst else lambda bits, seed: keys.generate(bits, seed=seed)
-    )
-    numbers = [make(bits, seed=seed) for seed in range(1, cores + 1)]
+    real = [keys.generate(bits, seed=seed) for seed in range(1, cores + 1)]
+    numbers = [WorstCaseNumbers.of_key(key) if worst else key for key in real]
     generator = random.Random(bits)
     work = [(key, generator.randrange(key.n)) for key in numbers * rounds]
     with open_cluster(choice) as device:
@@ -185,7 +183,9 @@ def measure() -> str:
     ]
     area, clock, largest = areas()
     with open_cluster(cluster_of(1)) as device:
-        one_core = engine_cycles(Cluster(device), WorstCaseNumbers.of_length(1024), 1)
+        one_core = engine_cycles(
+            Cluster(device), WorstCaseNumbers.of_key(keys.generate(1024, seed=1)), 1
+        )
     return f"""## Many engines on a chain
 
 `fdfm` with max_bits=2176 in every core. [cluster.md](cluster.md) explains how it works.

@@ -50,7 +50,7 @@ def decryptions(accelerator: Accelerator, megahertz: float) -> tuple[str, str]:
     """CRT in the worst case beside Table 2; and CRT beside the direct exponentiation."""
     worst, direct = [], []
     for bits in SIZES:
-        numbers = WorstCaseNumbers.of_length(bits)
+        numbers = WorstCaseNumbers.of_key(keys.generate(bits, seed=1))
         x = random.Random(bits).randrange(numbers.n)
         accelerator.load_private(numbers)
         run = accelerator.private(x)

@@ -209,6 +209,11 @@ class Choice:
         return hash((self.family.name, frozenset(self.values.items())))
 
     @property
+    def core(self) -> "Choice":
+        """Itself; of a cluster, what each of its cores is."""
+        return self
+
+    @property
     def design(self) -> Design:
         """The engine's design."""
         design = self.family.design(**self.parameters)

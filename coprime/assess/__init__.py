@@ -8,5 +8,5 @@ Faults:
 - `campaign`: runs with faults, and what became of each
 - `batches`: many runs, on Dask workers
 - `faults_summary`: counts of many runs, and the bound on the probability of a wrong result
-- `faults_figure`, `faults_files`: a plot, and the files of a campaign
+- `faults_files`: the files of a campaign, with a plot
 """

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["Graph"]
-
 Step = Callable[[list[int], list[int], int], tuple[list[int], list[int]]]
 _SYMBOL = re.compile(r"([ilo])(\d+) !?(.*)")
 
@@ -17,21 +15,18 @@ class Graph:
 
     A literal is twice a variable, plus 1 if that is inverted. Variable 0 is the constant 0; then
     come the inputs, the registers, and the gates, each after what enters it.
-
-    Parameters
-    ----------
-    inputs : number of inputs
-    nexts : literal that enters each register
-    gates : the two literals that enter each gate
-    outputs : literal of each output, by its name
-    names : variable of each input and register that has a name
     """
 
     inputs: int
+    """Number of inputs."""
     nexts: Sequence[int]
+    """Literal that enters each register."""
     gates: Sequence[tuple[int, int]]
+    """The two literals that enter each gate."""
     outputs: dict[str, int]
+    """Literal of each output, by its name."""
     names: dict[str, int]
+    """Variable of each input and register that has a name."""
 
     @classmethod
     def read(cls, path: Path) -> "Graph":

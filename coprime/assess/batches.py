@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from coprime.engine.contract import Error
 from coprime.explore.worker import sources
-from coprime.explore.workers import open_client
+from coprime.explore.workers import ended, open_client
 from coprime.flow.cache import cached, find_cached
 from coprime.flow.files import write_file
 from coprime.flow.tools import tool_version
@@ -19,8 +19,6 @@ from coprime.flow.tools import tool_version
 from .campaign import Campaign, FaultRun
 from .faults import FaultKind
 from .subject import Subject
-
-__all__ = ["SCHEMA", "Batch", "run_batches", "shares"]
 
 _SIZE = 500
 """Runs of a batch: some seconds."""
@@ -101,24 +99,14 @@ def _run(
             yield batch, _run_batch(subject, batch)
         _Opened.close()
         return
-    from distributed import as_completed
-
     # The simulator is built once, here, and not by all workers at once.
     subject.open().close()
     with open_client(workers) as client:
         futures = {
             client.submit(_run_batch, subject, batch, pure=False): batch for batch in batches
         }
-        for future in as_completed(futures, loop=client.loop):
-            error = future.exception()
-            if error is not None:
-                raise error
-            if future.status != "finished":
-                raise ConnectionError(
-                    "the workers are gone; what was run is kept: start the campaign again"
-                )
-            yield futures[future], future.result()
-            future.release()
+        for batch, future in ended(client, futures):
+            yield batch, future.result()
 
 
 # --- What a worker does -------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from .faults import Fault, Targets
 from .replay import AccessRecorder, NoEffect, Replay
 from .subject import Subject
 
-__all__ = ["Campaign", "FaultRun", "Outcome"]
-
 _CHECKPOINTS = 2048
 _LEAST_INTERVAL = 32
 _LEAST_LIMIT = 100_000
@@ -41,27 +39,22 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FaultRun:
-    """What became of a fault.
-
-    Parameters
-    ----------
-    fault, outcome
-    place : the component, cut after its third name; a memory is a place of its own
-    step : what was executed in the fault's cycle
-    error : of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise
-    value : the wrong result; None otherwise
-    reveals : the wrong result gives the key away
-    another_input : the wrong result is right for an input that differs in one place
-    """
+    """What became of a fault."""
 
     fault: Fault
     outcome: Outcome
     place: str
+    """The component, cut after its third name; a memory is a place of its own."""
     step: str
+    """What was executed in the fault's cycle."""
     error: Error = Error.NONE
+    """Of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise."""
     value: int | None = None
+    """The wrong result; None otherwise."""
     reveals: bool = False
+    """The wrong result gives the key away."""
     another_input: bool = False
+    """The wrong result is right for an input that differs in one place."""
 
 
 class Campaign(Closing):

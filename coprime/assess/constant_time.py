@@ -37,8 +37,6 @@ from coprime.program.steps import StepKind
 
 from .aiger import Graph
 
-__all__ = ["TimingProof", "TwoCopies", "prove"]
-
 _TOP = "coprime_two"
 _SHORT = 20
 """Part of the solver's time that the first tries have."""
@@ -295,15 +293,8 @@ class RandomRuns:
 def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingProof:
     """Prove that an engine is constant-time, or find out that it is not.
 
-    Parameters
-    ----------
-    design : Design
-    cycles : int
-        Of each command in the simulation before.
-    seconds : int
-        What the solver may take for one try; a question has up to four.
-
-    Raises ToolError where the solver takes longer.
+    The simulation before has so many cycles of each command. The solver may take so many seconds
+    for one try; a question has up to four. Raises ToolError where it takes longer.
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -1,7 +1,7 @@
 """Kinds of faults: what each does to a device, and how one is drawn."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -9,8 +9,6 @@ from itertools import groupby
 from typing import Self
 
 from coprime.device.faulty import FaultyDevice, StateElement
-
-__all__ = ["Fault", "FaultKind", "Targets"]
 
 
 class FaultKind(StrEnum):
@@ -90,50 +88,33 @@ class Fault:
 
     def strike(self, device: FaultyDevice, targets: "Targets") -> Callable[[], int | None]:
         """What is to be called in `cycle`, as the function of `Replay`."""
+        changes = self._changes(device, targets)
+        return lambda: next(changes, None)
+
+    def _changes(self, device: FaultyDevice, targets: "Targets") -> Iterator[int]:
+        """Change the device; give the cycles after the first one in which that goes on."""
         if self.kind is FaultKind.HOLD:
-            return self._hold(device, targets.components[self.name])
-        register = device.registers[self.name]
-        if self.kind is FaultKind.STUCK:
-            return self._stick(device, register)
-
-        def change() -> None:
-            word = device.peek(register, self.word)
-            if self.kind is FaultKind.SKIP:
+            state = device.save()
+            yield 1
+            device.restore(state, only=targets.components[self.name])
+            return
+        register, bit = device.registers[self.name], 1 << self.bit
+        word = device.peek(register, self.word)
+        match self.kind:
+            case FaultKind.STUCK:
+                stuck = ~word & bit
+                for passed in range(1, self.cycles):
+                    device.poke(register, self.word, word & ~bit | stuck)
+                    yield passed
+                    word = device.peek(register, self.word)
+                word = word & ~bit | stuck
+            case FaultKind.SKIP:
                 word = (word + 1) % (1 << register.width)
-            else:
-                word ^= 1 << self.bit
-                word ^= 1 << self.other if self.kind is FaultKind.TWO_BITS else 0
-            device.poke(register, self.word, word)
-
-        return change
-
-    def _hold(
-        self, device: FaultyDevice, registers: Sequence[StateElement]
-    ) -> Callable[[], int | None]:
-        states: list[bytes] = []
-
-        def hold() -> int | None:
-            if not states:
-                states.append(device.save())
-                return 1
-            device.restore(states[0], only=registers)
-            return None
-
-        return hold
-
-    def _stick(self, device: FaultyDevice, register: StateElement) -> Callable[[], int | None]:
-        passed, stuck = 0, 0
-
-        def stick() -> int | None:
-            nonlocal passed, stuck
-            word = device.peek(register, self.word)
-            if not passed:
-                stuck = word & 1 << self.bit ^ 1 << self.bit
-            device.poke(register, self.word, word & ~(1 << self.bit) | stuck)
-            passed += 1
-            return passed if passed < self.cycles else None
-
-        return stick
+            case FaultKind.TWO_BITS:
+                word ^= bit ^ 1 << self.other
+            case _:
+                word ^= bit
+        device.poke(register, self.word, word)
 
 
 class Targets:
@@ -212,11 +193,11 @@ class Targets:
         if kind is FaultKind.SKIP:
             return Fault(kind=kind, cycle=cycle, name=generator.choice(self.counters).name)
         two = kind is FaultKind.TWO_BITS
-        names = self._wide if two else self._all
+        registers, bits = self._drawn[two]
         if uniform:
-            register = generator.choices(names, self._wide_bits if two else self._all_bits)[0]
+            register = generator.choices(registers, bits)[0]
         else:
-            register = generator.choice(names)
+            register = generator.choice(registers)
         word = generator.randrange(register.words)
         bit, other = (
             generator.sample(range(register.width), 2)
@@ -251,17 +232,10 @@ class Targets:
         return list(found.values())
 
     @cached_property
-    def _all(self) -> Sequence[StateElement]:
-        return [register for _, register in sorted(self.registers.items())]
-
-    @cached_property
-    def _wide(self) -> Sequence[StateElement]:
-        return [register for register in self._all if register.width > 1]
-
-    @cached_property
-    def _all_bits(self) -> Sequence[int]:
-        return [register.width * register.words for register in self._all]
-
-    @cached_property
-    def _wide_bits(self) -> Sequence[int]:
-        return [register.width * register.words for register in self._wide]
+    def _drawn(self) -> Mapping[bool, tuple[Sequence[StateElement], Sequence[int]]]:
+        """All registers and memories with their bits; for True, those of words of two and more."""
+        found = {}
+        for wide in (False, True):
+            own = [one for _, one in sorted(self.registers.items()) if one.width > wide]
+            found[wide] = own, [one.width * one.words for one in own]
+        return found

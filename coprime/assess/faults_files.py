@@ -1,19 +1,24 @@
 """The files of a campaign: every run, what they sum up to, and a plot."""
 
 import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow
 import vl_convert
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
+from coprime.explore.plots import STYLE
 from coprime.flow.files import replacing, write_file
 
-from .faults_figure import draw_faults
+from .campaign import Outcome
 from .faults_summary import FaultSummary
 
-__all__ = ["write_files"]
-
 _PNG_SCALE = 1.5
+_COLUMNS = 120
+_ROW_PIXELS, _WIDTH_PIXELS = 16, 760
 
 
 def write_files(found: FaultSummary, folder: Path) -> list[Path]:
@@ -31,3 +36,98 @@ def write_files(found: FaultSummary, folder: Path) -> list[Path]:
     write_file(svg, vl_convert.vegalite_to_svg(drawing))
     write_file(png, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
     return [runs, record, svg, png]
+
+
+# --- The plot, as a Vega-Lite specification ------------------------------------------------------
+
+
+def draw_faults(runs: pyarrow.Table, title: str) -> dict[str, Any]:
+    """Draw runs, with the columns of `batches.SCHEMA`.
+
+    The darker a cell, the larger the part of the runs in its place and cycles that ended with an
+    error; a circle is in cells where some have no end, and each wrong result is a cross.
+    """
+    cells = _cells(runs)
+    return {
+        "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},
+        "width": _WIDTH_PIXELS,
+        "height": {"step": _ROW_PIXELS},
+        "padding": 10,
+        "config": STYLE,
+        "layer": [
+            {
+                "data": {"values": cells},
+                "mark": {"type": "rect"},
+                "encoding": {
+                    **_places("first"),
+                    "x2": {"field": "last"},
+                    "color": {
+                        "field": "errors",
+                        "type": "quantitative",
+                        "title": "error",
+                        "scale": {"scheme": "blues", "domain": [0, 1]},
+                        "legend": {"format": "%"},
+                    },
+                },
+            },
+            {
+                "data": {"values": [*_no_end(cells), *_wrong(runs)]},
+                "mark": {"type": "point", "filled": True, "opacity": 0.8},
+                "encoding": {
+                    **_places("first"),
+                    "fill": _outcome(["#e69f00", "#d00000"]),
+                    "shape": _outcome(["circle", "cross"]),
+                    "size": _outcome([14, 28]),
+                },
+            },
+        ],
+    }
+
+
+def _cells(runs: pyarrow.Table) -> list[dict[str, Any]]:
+    width = compute.max(runs["cycle"]).as_py() // _COLUMNS + 1
+    columns = (runs[name].to_pylist() for name in ("place", "cycle", "outcome"))
+    found: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for place, cycle, outcome in zip(*columns, strict=True):
+        found[place, cycle // width][outcome] += 1
+    return [
+        {
+            "place": place,
+            "first": column * width,
+            "last": (column + 1) * width,
+            "errors": outcomes[Outcome.ERROR] / outcomes.total(),
+            "no_end": outcomes[Outcome.NO_END],
+        }
+        for (place, column), outcomes in sorted(found.items())
+    ]
+
+
+def _no_end(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**cell, "outcome": "no end"} for cell in cells if cell["no_end"]]
+
+
+def _wrong(runs: pyarrow.Table) -> list[dict[str, Any]]:
+    chosen = runs.filter(compute.equal(runs["outcome"], Outcome.WRONG.value))
+    columns = (chosen[name].to_pylist() for name in ("place", "cycle"))
+    return [
+        {"place": place, "first": cycle, "outcome": "wrong"}
+        for place, cycle in zip(*columns, strict=True)
+    ]
+
+
+def _outcome(styles: Sequence[object]) -> dict[str, Any]:
+    scale = {"domain": ["no end", "wrong"], "range": styles}
+    return {"field": "outcome", "type": "nominal", "title": None, "scale": scale}
+
+
+def _places(x: str) -> dict[str, Any]:
+    return {
+        "x": {
+            "field": x,
+            "type": "quantitative",
+            "title": "Clock cycles from the write of COMMAND",
+            "axis": {"grid": False},
+            "scale": {"nice": False},
+        },
+        "y": {"field": "place", "type": "nominal", "title": None, "axis": {"labelLimit": 260}},
+    }

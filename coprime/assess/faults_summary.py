@@ -14,8 +14,6 @@ from .campaign import Outcome
 from .faults import Fault, FaultKind
 from .subject import Subject
 
-__all__ = ["FaultSummary", "upper_bound"]
-
 CONFIDENCE = 0.95
 _LISTED = 1000
 """Wrong results that a record has; the table of the runs has all."""
@@ -55,16 +53,12 @@ def _as_few(wrong: int, runs: int, probability: float) -> float:
 
 @dataclass(frozen=True)
 class FaultSummary:
-    """What a campaign has found.
-
-    Parameters
-    ----------
-    subject : what was run
-    runs : with the columns of `batches.SCHEMA`
-    """
+    """What a campaign has found."""
 
     subject: Subject
+    """What was run."""
     runs: pyarrow.Table
+    """With the columns of `batches.SCHEMA`."""
 
     @property
     def title(self) -> str:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,6 @@ from coprime.explore.workers import open_client
 from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_values
 from .places import Place, Places
 from .traces import Acquisition, TraceRecorder
-
-__all__ = ["Finding", "KeptTraces", "Leakage", "Profile", "find_leaks", "run_leakage"]
 
 _LEAST = 20
 """Traces of a campaign: some in each group."""
@@ -25,71 +24,52 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True)
 class KeptTraces:
-    """Traces as a probe that sees all components has them.
-
-    Parameters
-    ----------
-    traces : array of (traces, cycles)
-    fixed : whether each one is of the fixed group
-    inputs : the input of each one as bytes, the highest first
-    """
+    """Traces as a probe that sees all components has them."""
 
     traces: npt.NDArray[np.floating | np.unsignedinteger]
+    """Array of (traces, cycles)."""
     fixed: npt.NDArray[np.bool_]
+    """Whether each one is of the fixed group."""
     inputs: npt.NDArray[np.uint8]
+    """The input of each one as bytes, the highest first."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A component whose t passes THRESHOLD in some cycle of a step.
-
-    Parameters
-    ----------
-    component : by its name in the trace
-    place : the step
-    order : of the test
-    t : the largest |t|
-    cycle : of the trace, where it is
-    above : how many samples of the component and the step pass the corrected threshold
-    """
+    """A component whose t passes THRESHOLD in some cycle of a step."""
 
     component: str
+    """By its name in the trace."""
     place: Place
+    """The step."""
     order: int
+    """Of the test."""
     t: float
+    """The largest |t|."""
     cycle: int
+    """Of the trace, where it is."""
     above: int
+    """How many samples of the component and the step pass the corrected threshold."""
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
-        return {
-            "component": self.component,
-            "step": self.place.step,
-            "address": self.place.address,
-            "modulus": self.place.modulus,
-            "order": self.order,
-            "t": self.t,
-            "cycle": self.cycle,
-            "above_corrected": self.above,
-        }
+        own = {**self.__dict__, **self.place.__dict__, "above_corrected": self.above}
+        names = "component step address modulus order t cycle above_corrected".split()
+        return {name: own[name] for name in names}
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The t-values of one order.
-
-    Parameters
-    ----------
-    order : 1 or 2
-    t : array of (cycles, columns)
-    samples : how many of them are not the same in all traces
-    findings : the largest first
-    """
+    """The t-values of one order."""
 
     order: int
+    """1 or 2."""
     t: Array
+    """Array of (cycles, columns)."""
     samples: int
+    """How many of them are not the same in all traces."""
     findings: Sequence[Finding]
+    """The largest first."""
 
     @property
     def threshold(self) -> float:
@@ -97,32 +77,33 @@ class Profile:
         return corrected_threshold(max(1, self.samples))
 
     @property
-    def leaks(self) -> Sequence[Finding]:
-        """The findings that pass the corrected threshold."""
-        return [one for one in self.findings if one.t > self.threshold]
+    def largest(self) -> float:
+        """The largest |t|."""
+        return float(np.abs(self.t).max())
+
+    def above(self, threshold: float) -> int:
+        """How many samples pass a threshold."""
+        return int((np.abs(self.t) > threshold).sum())
 
     def record(self) -> dict[str, object]:
         """As JSON has it."""
-        size = np.abs(self.t)
         return {
             "order": self.order,
             "samples": self.samples,
             "threshold": THRESHOLD,
             "corrected_threshold": self.threshold,
-            "largest": float(size.max()),
-            "above": int((size > THRESHOLD).sum()),
-            "above_corrected": int((size > self.threshold).sum()),
+            "largest": self.largest,
+            "above": self.above(THRESHOLD),
+            "above_corrected": self.above(self.threshold),
             "findings": [one.record() for one in self.findings],
         }
 
     def lines(self, most: int) -> Iterator[str]:
         """As text, with the `most` largest findings."""
-        size = np.abs(self.t)
         yield (
-            f"order {self.order}: the largest |t| is {_shown(float(size.max()))};"
-            f" {int((size > THRESHOLD).sum()):,} of {self.samples:,} samples that vary pass"
-            f" {THRESHOLD}, {int((size > self.threshold).sum()):,} the threshold for so many,"
-            f" {self.threshold:.2f}"
+            f"order {self.order}: the largest |t| is {_shown(self.largest)};"
+            f" {self.above(THRESHOLD):,} of {self.samples:,} samples that vary pass {THRESHOLD},"
+            f" {self.above(self.threshold):,} the threshold for so many, {self.threshold:.2f}"
         )
         if not self.findings:
             return
@@ -231,7 +212,7 @@ def run_leakage(
     orders: Sequence[int] = (1, 2),
     keep: int = 0,
     workers: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda traces: None,
 ) -> Leakage:
     """Record traces on this machine's cores, and test them.
 
@@ -258,8 +239,7 @@ def run_leakage(
         fixed.merge(block.fixed)
         other.merge(block.other)
         kept += block.kept
-        if progress is not None:
-            progress(block.fixed.count + block.other.count)
+        progress(block.fixed.count + block.other.count)
     components = recorder.device.components
     return Leakage(
         acquisition=acquisition,
@@ -287,14 +267,9 @@ class _Block:
     kept: Sequence[_Trace]
 
 
-_recorders: list[TraceRecorder] = []
-"""The last one, since workers get many blocks of one acquisition."""
-
-
+@lru_cache(maxsize=1)  # workers get many blocks of one acquisition
 def _recorder(acquisition: Acquisition) -> TraceRecorder:
-    if not _recorders or _recorders[0].acquisition != acquisition:
-        _recorders[:] = [TraceRecorder(acquisition)]
-    return _recorders[0]
+    return TraceRecorder(acquisition)
 
 
 def _record(acquisition: Acquisition, first: int, count: int, keep: int) -> _Block:

@@ -15,8 +15,6 @@ from .leakage import Leakage, Profile
 from .moments import THRESHOLD
 from .power import TOTAL
 
-__all__ = ["write_leakage"]
-
 _BINS = 400
 """Points of a curve: of so many spans of cycles, each with the largest |t|."""
 _ROWS = 14

@@ -18,8 +18,6 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST", "THRESHOLD", "Moments", "corrected_threshold", "t_values"]
-
 Array = npt.NDArray[np.float64]
 
 THRESHOLD = 4.5
@@ -44,14 +42,10 @@ def corrected_threshold(samples: int) -> float:
 
 @dataclass
 class Moments:
-    """Sums of the first four powers of the samples' differences from a reference, of one group.
-
-    Parameters
-    ----------
-    reference : a number for each sample
-    """
+    """Sums of the first four powers of the samples' differences from a reference, of one group."""
 
     reference: npt.NDArray[np.floating | np.integer]
+    """A number for each sample."""
     count: int = 0
     sums: Array = field(init=False)
 

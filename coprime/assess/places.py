@@ -9,8 +9,6 @@ from coprime.program.operands import Context
 
 from .power import PowerDevice
 
-__all__ = ["Place", "Places", "places_of"]
-
 _COUNTER = "program_memory.pc"
 _CONTEXT = "current_context.current"
 _BEFORE, _AFTER, _WHOLE = "input, before the first step", "output, after the last step", "operation"
@@ -18,18 +16,14 @@ _BEFORE, _AFTER, _WHOLE = "input, before the first step", "output, after the las
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A step of a program, or what comes before and after all of them.
-
-    Parameters
-    ----------
-    address : of the step, from 1 on; 0 where there is none
-    step : what it computes
-    modulus : P or Q if it belongs to one of the primes, else empty
-    """
+    """A step of a program, or what comes before and after all of them."""
 
     address: int
+    """Of the step, from 1 on; 0 where there is none."""
     step: str
+    """What it computes."""
     modulus: str = ""
+    """P or Q if it belongs to one of the primes, else empty."""
 
     def __str__(self) -> str:
         return f"{self.step} (mod {self.modulus})" if self.modulus else self.step
@@ -37,14 +31,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Places:
-    """The place in each cycle of a trace, of each lane.
-
-    Parameters
-    ----------
-    lanes : for each lane the path of its instance, with the dot after it, and its places
-    """
+    """The place in each cycle of a trace, of each lane."""
 
     lanes: Sequence[tuple[str, Sequence[Place]]]
+    """For each lane the path of its instance, with the dot after it, and its places."""
 
     def of(self, component: str) -> Sequence[Place]:
         """The places of a component's lane; of the first lane for what is in none."""

@@ -17,8 +17,6 @@ from coprime.bus import registers
 from coprime.device.base import InterruptTimeout
 from coprime.device.faulty import FaultyDevice
 
-__all__ = ["TOTAL", "PowerDevice", "PowerModel", "component_of"]
-
 TOTAL = "total"
 """The name of the sum of all components."""
 _ENGINE = "engine"

@@ -14,8 +14,6 @@ from typing import Any
 from coprime.device.base import BlockDevice, Closing, InterruptTimeout
 from coprime.device.faulty import FaultyDevice
 
-__all__ = ["Access", "AccessRecorder", "NoEffect", "Replay"]
-
 
 @dataclass(frozen=True)
 class Access:

@@ -22,8 +22,6 @@ from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .faults import FaultKind
 
-__all__ = ["ClusterSubject", "Subject"]
-
 _RANDOM_BYTES = 1 << 20
 """Of the random source: more than an operation takes, so that every run of it gets the same."""
 _ACCESS_LIMIT = 2000
@@ -34,20 +32,17 @@ _ACCESS_LIMIT = 2000
 class Subject:
     """An operation on one accelerator, with a key or operands, input and random bytes of a seed.
 
-    Parameters
-    ----------
-    choice : what is built
-    command : one that has a result
-    bits : length of the modulus
-    seed : of everything that is drawn
-
     Raises ValueError as `random_operands`.
     """
 
     choice: Choice | ClusterChoice
+    """What is built."""
     command: Command
+    """One that has a result."""
     bits: int
+    """Length of the modulus."""
     seed: int
+    """Of everything that is drawn."""
 
     start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""
@@ -58,7 +53,7 @@ class Subject:
     @property
     def engine(self) -> Choice:
         """The family and parameters of the engine."""
-        return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice
+        return self.choice.core
 
     @property
     def name(self) -> str:

@@ -24,8 +24,6 @@ from .places import places_of
 from .power import PowerDevice, PowerModel
 from .subject import Subject
 
-__all__ = ["Acquisition", "LeakageTest", "TraceRecorder"]
-
 _MEMORY = 2 << 30
 """Bytes that the moments of all samples may take."""
 _COLUMNS = 40
@@ -51,22 +49,14 @@ class LeakageTest(Enum):
 
 @dataclass(frozen=True)
 class Acquisition:
-    """Everything that traces follow from.
-
-    Parameters
-    ----------
-    subject : Subject
-        The design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws.
-    test : LeakageTest
-    model : PowerModel
-    noise : float
-        Standard deviation of what is added to each sample, in bits; 0 or more.
-    """
+    """Everything that traces follow from."""
 
     subject: Subject
+    """The design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws."""
     test: LeakageTest = LeakageTest.MESSAGE
     model: PowerModel = PowerModel.DISTANCE
     noise: float = 0.0
+    """Standard deviation of what is added to each sample, in bits; 0 or more."""
 
     @cached_property
     def fixed_operands(self) -> Operands:

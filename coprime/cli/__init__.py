@@ -1,10 +1,10 @@
 """The command line `coprime`: one file a command, and `main`, which runs the one that is asked for.
 
 Each command's file has SUMMARY, the line that `--help` prints for it; `add_options`, which adds its
-options to a parser; and `run`, which takes the parsed options, with `command_line`, the whole
-parser, and returns an exit status (None is 0). Options that several commands share are in
-options.py, printing and progress in output.py, keys and passphrases in key_files.py, and `--device`
-in devices.py. A new command is a new file and its line in COMMANDS.
+options to a parser; and, unless it has verbs, `run`, which takes the parsed options, with
+`command_line`, the whole parser, and returns an exit status (None is 0). Options that several
+commands share are in options.py, printing and progress in output.py, keys and passphrases in
+key_files.py, and `--device` in devices.py. A new command is a new file and its line in COMMANDS.
 """
 
 import argparse
@@ -115,6 +115,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         added = verbs.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        added.set_defaults(run=command.run, command_line=made)
+        # Of a command with verbs each verb has a function of its own.
+        added.set_defaults(run=getattr(command, "run", None), command_line=made)
         command.add_options(added)
     return made

@@ -14,17 +14,15 @@ from coprime.runs.numbers import random_lengths
 
 from .options import (
     FAILED,
+    Parser,
     add_design,
     add_json,
     add_verb,
     add_workers,
     chosen_settings,
     chosen_workers,
-    location,
 )
 from .output import check_folder, print_json, print_table, progress
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
@@ -34,7 +32,7 @@ _CORES = 2
 """Of a cluster, unless they are set: a fault has its effect on a chain of any length."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the verbs of `coprime assess` with their options."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     text = "Run an operation with faults, one in each run."
@@ -45,15 +43,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_constant_time_options(add_verb(verbs, "constant-time", _constant_time, text))
 
 
-def run(options: argparse.Namespace) -> None:
-    """Refuse: the verbs have functions of their own."""
-    raise ValueError("coprime assess needs a verb")
-
-
 # --- Faults -------------------------------------------------------------------------------------
 
 
-def _add_faults_options(parser: argparse.ArgumentParser) -> None:
+def _add_faults_options(parser: Parser) -> None:
     add_design(parser)
     _add_operation(parser)
     parser.add_argument(
@@ -137,10 +130,10 @@ _SHOWN = 20
 """Findings in the table; JSON has all."""
 
 
-def _add_leakage_options(parser: argparse.ArgumentParser) -> None:
+def _add_leakage_options(parser: Parser) -> None:
     add_design(parser)
     _add_operation(parser)
-    parser.add_argument("--traces", type=int, default=2000, metavar="N", help="traces (2000)")
+    parser.number("--traces", "traces", 2000)
     parser.add_argument(
         "--test",
         choices=_TESTS,
@@ -164,9 +157,7 @@ def _add_leakage_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIGMA",
         help="standard deviation of noise that is added to each sample, in bits (0)",
     )
-    parser.add_argument(
-        "--keep", type=int, default=1000, metavar="N", help="traces that -o writes (1000)"
-    )
+    parser.number("--keep", "traces that -o writes", 1000)
     _add_execution(parser, "t-values, traces and plots")
 
 
@@ -214,15 +205,9 @@ def _leakage(options: argparse.Namespace) -> int:
 # --- Constant time --------------------------------------------------------------------------------
 
 
-def _add_constant_time_options(parser: argparse.ArgumentParser) -> None:
+def _add_constant_time_options(parser: Parser) -> None:
     add_design(parser)
-    parser.add_argument(
-        "--seconds",
-        type=int,
-        default=600,
-        metavar="N",
-        help="limit of the solver for each of its tries (600)",
-    )
+    parser.number("--seconds", "limit of the solver for each of its tries", 600)
     add_json(parser)
 
 
@@ -231,7 +216,7 @@ def _constant_time(options: argparse.Namespace) -> int:
     if options.seconds < 1:
         raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
     choice = choose(options.family, chosen_settings(options))
-    design = (choice.core if isinstance(choice, ClusterChoice) else choice).design
+    design = choice.core.design
     with progress(f"proving {options.family}"):
         proof = constant_time.prove(design, seconds=options.seconds)
     if options.json:
@@ -256,30 +241,22 @@ def _constant_time(options: argparse.Namespace) -> int:
 # --- Options of several verbs --------------------------------------------------------------------
 
 
-def _add_operation(parser: argparse.ArgumentParser) -> None:
+def _add_operation(parser: Parser) -> None:
     """Add what is run: the operation, its length, and the seed of everything that is drawn."""
     parser.add_argument(
         "--operation",
         choices=[one.name for one in Command if one.operation.computes],
         help="operation (RSA_PRIVATE where the family has it, otherwise MODEXP)",
     )
-    parser.add_argument(
-        "--bits", type=int, default=64, metavar="N", help="length of the modulus (64)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="seed of key, input and draws (1)"
-    )
+    parser.number("--bits", "length of the modulus", 64)
+    parser.number("--seed", "seed of key, input and draws", 1)
 
 
-def _add_execution(parser: argparse.ArgumentParser, written: str) -> None:
+def _add_execution(parser: Parser, written: str) -> None:
     """Add how many processes run it, and in which forms the result is given."""
     add_workers(parser)
-    parser.add_argument(
-        *("-o", "--output"),
-        type=location,
-        metavar="FOLDER",
-        help=f"write {written} into this folder",
-    )
+    text = f"write {written} into this folder"
+    parser.path("-o", "--output", metavar="FOLDER", help=text)
     add_json(parser)
 
 
@@ -291,7 +268,7 @@ def _subject(options: argparse.Namespace) -> Subject:
     if options.operation is not None:
         settings = settings_for(options.family, settings, Command[options.operation])
     choice = choose(options.family, settings)
-    engine = choice.core if isinstance(choice, ClusterChoice) else choice
+    engine = choice.core
     own = engine.design.capabilities
     if options.operation is not None:
         command = Command[options.operation]

@@ -9,17 +9,15 @@ from coprime.explore import design_figures
 from coprime.package.package import check_design, write_package
 
 from .options import (
+    Parser,
     add_bus,
     add_design,
     add_paddings,
     add_target,
     chosen_design,
     chosen_paddings,
-    location,
 )
 from .output import announce, check_folder
-
-__all__ = ["MAX_MHZ", "SUMMARY", "add_options", "run"]
 
 MAX_MHZ = 2000
 """No FPGA has a faster clock."""
@@ -27,7 +25,7 @@ MAX_MHZ = 2000
 SUMMARY = "Write an accelerator's Verilog, with all that takes it into a design."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime build`."""
     add_design(parser)
     add_target(parser, default=Target.GENERIC.value)
@@ -39,16 +37,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="MHZ",
         help="clock of the system that it goes into, for constraints and the data sheet",
     )
-    parser.add_argument(
+    parser.flag(
         "--measure",
-        action="store_true",
-        help="map the design now, and place and route it where the target has devices, to fill in"
+        "map the design now, and place and route it where the target has devices, to fill in"
         " its data sheet;"
         " minutes (default: what was measured when this version was made)",
     )
-    parser.add_argument(
-        "-o", "--output", type=location, required=True, metavar="DIR", help="folder to write to"
-    )
+    parser.path("-o", "--output", metavar="DIR", required=True, help="folder to write to")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -5,15 +5,13 @@ from datetime import UTC, datetime
 
 from coprime.flow.cache import KINDS, cache_folder, cache_limit, clear_cache, kept_in_cache
 
-from .options import add_json
+from .options import Parser, add_json
 from .output import print_json
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Show or clear what is kept for next time."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime cache` and its verb `clear`."""
     add_json(parser)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")

@@ -6,14 +6,12 @@ import sys
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
 from coprime.flow.targets import DEVICES as ALL_DEVICES
 
-from .options import add_results, chosen_points
-
-__all__ = ["SUMMARY", "add_options", "run"]
+from .options import Parser, add_results, chosen_points
 
 SUMMARY = "Find the best measured design under a budget."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime choose`."""
     parser.add_argument(
         "--bits", type=int, required=True, metavar="N", help="length of the modulus"
@@ -38,8 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="device that counts of those that the target was placed and routed on"
         f" (ecp5: {DEVICES['ecp5']}; others: the smallest)",
     )
-    parser.add_argument("--max-dsp", type=int, metavar="N", help="maximum number of DSP slices")
-    parser.add_argument("--max-lut", type=int, metavar="N", help="maximum number of LUTs")
+    parser.number("--max-dsp", "maximum number of DSP slices")
+    parser.number("--max-lut", "maximum number of LUTs")
     parser.add_argument(
         "--max-ms", type=float, metavar="T", help="maximum milliseconds of an operation"
     )

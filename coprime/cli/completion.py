@@ -12,8 +12,6 @@ from coprime.explore.shipped import SPECIFICATIONS
 from coprime.flow.cache import KINDS
 from coprime.padding.scheme import Padding
 
-__all__ = ["SUMMARY", "add_options", "run", "script"]
-
 SUMMARY = "Print a script that completes this command line in a shell."
 SHELLS = ("bash", "zsh", "fish")
 

@@ -5,18 +5,16 @@ import argparse
 from coprime.explore.demo import FAMILY, demonstrate
 
 from .key_files import add_key, add_passphrase, load_private
-from .options import FAILED
+from .options import FAILED, Parser
 from .output import progress
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = f"Decrypt and sign with a real key on a generated {FAMILY} accelerator."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime demo`."""
     add_key(parser, "RSA key (default: a new one)")
-    parser.add_argument("--bits", type=int, default=2048, help="length of a new key (2048)")
+    parser.number("--bits", "length of a new key", 2048, metavar=None)
     add_passphrase(parser)
 
 

@@ -1,11 +1,11 @@
 """`--device`: the accelerator that keys are used on, simulated or real.
 
 A device is text: a kind, a colon, and what that kind needs. Options hold it as a NamedDevice, whose
-`open` gives the accelerator. A new kind is a class with `parse` and `open`, and its line in KINDS.
+`open` gives the accelerator. A new kind is a function that reads the text, and its line in KINDS.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, Self
@@ -23,8 +23,6 @@ from coprime.engine.lengths import Lengths
 
 from .options import parse_settings
 from .output import announce, progress
-
-__all__ = ["NamedDevice", "add_device", "parse_device"]
 
 DEFAULT = "sim:compact"
 """The device if none is named."""
@@ -45,23 +43,6 @@ class DeviceKey(Protocol):
         ...
 
 
-class NamedDevice(Protocol):
-    """A device as --device names it."""
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read what follows the colon. Raises ValueError."""
-        ...
-
-    def open(self, key: DeviceKey) -> AbstractContextManager[Accelerator | KeyedCluster]:
-        """Open the device for operations with a key.
-
-        Raises ValueError, before anything is built, if it does not take the key; DeviceError if it
-        cannot be opened.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Simulated:
     """`sim:FAMILY[,NAME=VALUE...]`: a family, or a cluster, with its parameters."""
@@ -79,9 +60,9 @@ class Simulated:
 
     @contextmanager
     def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
-        """Simulate a design that holds the key."""
+        """Simulate a design that holds the key. ValueError, before it is built, if none does."""
         choice = choose(self.family, self.settings, key.lengths, option=f"sim:{self.family},")
-        _check_modulus(choice.core if isinstance(choice, ClusterChoice) else choice, key)
+        _check_modulus(choice.core, key)
         announce(choice)
         with _simulation(choice) as device, progress("simulating") as passed:
             device.progress = passed
@@ -89,52 +70,48 @@ class Simulated:
 
 
 @dataclass(frozen=True)
-class Uio:
-    """`uio:PATH`: hardware under Linux."""
+class Hardware:
+    """`uio:PATH`, hardware under Linux, or `serial:PATH[,BAUD]`, a board at a serial port."""
 
-    path: str
+    name: str
+    """Of the device, without baud."""
+    connect: Callable[[], AbstractContextManager[Device]]
+    """Opens it; raises DeviceError if it cannot."""
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read the path."""
-        if not text:
+    def uio(cls, path: str) -> Self:
+        """Read the path. Raises ValueError."""
+        if not path:
             raise ValueError("uio: needs the path of a device, such as uio:/dev/uio0")
-        return cls(text)
-
-    @contextmanager
-    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
-        """Open the device, and compare the key's lengths with those that it reports."""
-        with UioDevice(self.path) as device:
-            yield _checked_driver(device, key, f"uio:{self.path}")
-
-
-@dataclass(frozen=True)
-class Serial:
-    """`serial:PATH[,BAUD]`: a board at a serial port."""
-
-    path: str
-    baud: int
+        return cls(f"uio:{path}", lambda: UioDevice(path))
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read path and baud."""
+    def serial(cls, text: str) -> Self:
+        """Read path and baud. Raises ValueError."""
         path, _, baud = text.partition(",")
         if not path:
             raise ValueError("serial: needs the path of a port, such as serial:/dev/ttyUSB0")
-        if not baud:
-            return cls(path, BAUD)
-        if not (baud.isascii() and baud.isdigit() and int(baud)):
+        if baud and not (baud.isascii() and baud.isdigit() and int(baud)):
             raise ValueError(f"serial:{path} needs bits per second, such as {BAUD}, not {baud!r}")
-        return cls(path, int(baud))
+        return cls(f"serial:{path}", lambda: open_serial(path, int(baud or BAUD)))
 
     @contextmanager
     def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
-        """Open a session, and compare the key's lengths with those that the board reports."""
-        with open_serial(self.path, self.baud) as device:
-            yield _checked_driver(device, key, f"serial:{self.path}")
+        """Open it. ValueError if the key is longer than it reports to take."""
+        with self.connect() as device:
+            driver = _driver(device)
+            excess = key.lengths.excess(driver)
+            if excess:
+                raise ValueError(f"the accelerator at {self.name} takes {excess}")
+            yield driver
 
 
-KINDS: Mapping[str, type[NamedDevice]] = {"sim": Simulated, "serial": Serial, "uio": Uio}
+NamedDevice = Simulated | Hardware
+KINDS: Mapping[str, Callable[[str], NamedDevice]] = {
+    "sim": Simulated.parse,
+    "serial": Hardware.serial,
+    "uio": Hardware.uio,
+}
 
 
 def add_device(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -156,7 +133,7 @@ def parse_device(text: str) -> NamedDevice:
     kind, colon, rest = text.partition(":")
     if not colon or kind not in KINDS:
         raise ValueError(f"a device is {_FORMS}, not {text!r}")
-    return KINDS[kind].parse(rest)
+    return KINDS[kind](rest)
 
 
 def _device(text: str) -> NamedDevice:
@@ -185,12 +162,3 @@ def _driver(device: Device) -> Accelerator | KeyedCluster:
     if device.read32(register.address) == register["ID"].reset:
         return KeyedCluster(Cluster(device))
     return Accelerator(device)
-
-
-def _checked_driver(device: Device, key: DeviceKey, name: str) -> Accelerator | KeyedCluster:
-    """The driver, of hardware that takes the key; ValueError if it does not."""
-    driver = _driver(device)
-    excess = key.lengths.excess(driver)
-    if excess:
-        raise ValueError(f"the accelerator at {name} takes {excess}")
-    return driver

@@ -9,43 +9,35 @@ from typing import TypeVar
 
 from coprime.rsa import keys
 
-from .options import location
-
-__all__ = [
-    "add_key",
-    "add_passphrase",
-    "load_private",
-    "load_public",
-    "new_passphrase",
-    "passphrase",
-]
+from .options import Parser
 
 Key = TypeVar("Key")
+_NO_TERMINAL = (
+    "the key needs a passphrase, and there is no terminal to ask for it: name a file that holds it"
+    " with --passphrase-file"
+)
 
 
-def add_key(
-    parser: argparse.ArgumentParser, text: str = "RSA key, PEM or DER", *, required: bool = False
-) -> None:
+def add_key(parser: Parser, text: str = "RSA key, PEM or DER", *, required: bool = False) -> None:
     """Add --key."""
-    parser.add_argument("--key", type=location, required=required, metavar="FILE", help=text)
+    parser.path("--key", required=required, help=text)
 
 
-def add_passphrase(parser: argparse.ArgumentParser) -> None:
+def add_passphrase(parser: Parser) -> None:
     """Add --passphrase-file."""
-    parser.add_argument(
-        "--passphrase-file",
-        type=location,
-        metavar="FILE",
-        help="file whose first line is the key's passphrase",
-    )
+    parser.path("--passphrase-file", help="file whose first line is the key's passphrase")
 
 
 def passphrase(options: argparse.Namespace) -> bytes | None:
     """The passphrase in --passphrase-file; None without that option."""
     if options.passphrase_file is None:
         return None
-    first, _, _ = options.passphrase_file.read_bytes().partition(b"\n")
-    return bytes(first.removesuffix(b"\r"))
+    return first_line(options.passphrase_file)
+
+
+def first_line(path: Path) -> bytes:
+    """The first line of a file, without its end."""
+    return path.read_bytes().partition(b"\n")[0].removesuffix(b"\r")
 
 
 def load_private(options: argparse.Namespace) -> keys.RsaPrivateKey:
@@ -66,8 +58,8 @@ def new_passphrase(options: argparse.Namespace) -> bytes | None:
     """
     given = passphrase(options)
     if given is None and options.encrypt:
-        given = _ask("new passphrase: ")
-        if _ask("the same again: ") != given:
+        given = ask("new passphrase: ", _NO_TERMINAL)
+        if ask("the same again: ", _NO_TERMINAL) != given:
             raise ValueError("the two passphrases differ")
     if given == b"":
         raise ValueError("the passphrase must not be empty")
@@ -81,24 +73,22 @@ def _load(load: Callable[[Path, str | bytes | None], Key], options: argparse.Nam
         try:
             return load(options.key, given)
         except keys.PassphraseMissingError:
-            return load(options.key, _ask(f"passphrase of {options.key}: "))
+            return load(options.key, ask(f"passphrase of {options.key}: ", _NO_TERMINAL))
     except keys.KeyFileError as error:
         if isinstance(error.__cause__, OSError):  # the text has the file's name
             raise
         raise keys.KeyFileError(f"--key {options.key}: {error}") from error
 
 
-def _ask(prompt: str) -> bytes:
+def ask(prompt: str, otherwise: str) -> bytes:
     """Ask on the controlling terminal, without echo, wherever the input comes from.
 
-    Raises ValueError if there is no terminal, since what is typed is never shown.
+    Raises ValueError, which says `otherwise`, if there is no terminal, since what is typed is never
+    shown.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error", getpass.GetPassWarning)  # it would show what is typed
         try:
             return getpass.getpass(prompt).encode()
         except (getpass.GetPassWarning, EOFError):
-            raise ValueError(
-                "the key needs a passphrase, and there is no terminal to ask for it: name a file"
-                " that holds it with --passphrase-file"
-            ) from None
+            raise ValueError(otherwise) from None

@@ -6,10 +6,8 @@ from typing import Any
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
 from coprime.parameters import AnyParameter, BudgetParameter
 
-from .options import add_json
+from .options import Parser, add_json
 from .output import print_json
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "List the families with parameters and operations."
 
@@ -17,7 +15,7 @@ _NOT_INHERITED = {"name", "paper", "summary", "parameters"}
 """Keys of a family's record that a cluster has values of its own for."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime list`."""
     add_json(parser)
 

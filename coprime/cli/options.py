@@ -4,7 +4,7 @@ import argparse
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import (
@@ -22,30 +22,6 @@ from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
-
-__all__ = [
-    "BAD_INPUT",
-    "FAILED",
-    "Parser",
-    "add_bus",
-    "add_design",
-    "add_json",
-    "add_paddings",
-    "add_results",
-    "add_target",
-    "add_verb",
-    "add_workers",
-    "chosen_design",
-    "chosen_paddings",
-    "chosen_points",
-    "chosen_settings",
-    "chosen_workers",
-    "hexadecimal",
-    "hexadecimal_bytes",
-    "location",
-    "modulus",
-    "parse_settings",
-]
 
 BAD_INPUT, FAILED = 2, 1
 """Exit statuses other than 0."""
@@ -67,11 +43,26 @@ class Parser(argparse.ArgumentParser):
         """Exit with status 2 and one sentence on standard error."""
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
 
+    def flag(self, name: str, text: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=text)
+
+    def number(
+        self, name: str, text: str, default: float | None = None, *, metavar: str | None = "N"
+    ) -> None:
+        """Add an option that is a whole number; the help ends with its default."""
+        shown = text if default is None else f"{text} ({default})"
+        self.add_argument(name, type=int, default=default, metavar=metavar, help=shown)
+
+    def path(self, *names: str, metavar: str = "FILE", **settings: Any) -> None:
+        """Add an option that names a file or a folder."""
+        self.add_argument(*names, type=location, metavar=metavar, **settings)
+
 
 # --- The design ---------------------------------------------------------------------------------
 
 
-def add_design(parser: argparse.ArgumentParser) -> None:
+def add_design(parser: Parser) -> None:
     """Add FAMILY and its `-p NAME=VALUE`."""
     parser.add_argument(
         "family", metavar="FAMILY", help=f"one of: {', '.join([*FAMILIES, CLUSTER])}"
@@ -120,14 +111,22 @@ def chosen_design(
     return choose(options.family, settings, lengths)
 
 
-def add_target(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
+    """The same for what takes one engine. ValueError for a cluster, too."""
+    choice = chosen_design(options)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError(f"{what} is for one engine: name its family")
+    return choice
+
+
+def add_target(parser: Parser, default: str | None = None) -> None:
     """Add --target; without a default it has an area, so it is not generic."""
     names = [target.value for target in Target if default or target is not Target.GENERIC]
     shown = f"FPGA family ({default})" if default else "FPGA family (that of --board)"
     parser.add_argument("--target", choices=names, default=default, help=shown)
 
 
-def add_paddings(parser: argparse.ArgumentParser) -> None:
+def add_paddings(parser: Parser) -> None:
     """Add --padding, the paddings of the accelerator's padding unit."""
     known = ",".join(padding.value for padding in Padding)
     parser.add_argument(
@@ -144,7 +143,7 @@ def chosen_paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
     return () if names == ["none"] else parse_paddings(names)
 
 
-def add_bus(parser: argparse.ArgumentParser) -> None:
+def add_bus(parser: Parser) -> None:
     """Add --bus, the bus of the accelerator or the cluster."""
     parser.add_argument(
         "--bus",
@@ -154,17 +153,17 @@ def add_bus(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: Parser) -> None:
     """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.flag("--json", "print JSON")
 
 
 def add_verb(
-    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    verbs: "argparse._SubParsersAction[Parser]",
     name: str,
     run: Callable[[argparse.Namespace], int | None],
     text: str,
-) -> argparse.ArgumentParser:
+) -> Parser:
     """Add a verb of a command, which `run` does, and give its parser."""
     added = verbs.add_parser(name, help=text, description=text)
     added.set_defaults(run=run)
@@ -189,14 +188,10 @@ def chosen_workers(options: argparse.Namespace) -> int | None:
 # --- Results ------------------------------------------------------------------------------------
 
 
-def add_results(parser: argparse.ArgumentParser) -> None:
+def add_results(parser: Parser) -> None:
     """Add --results, which `chosen_points` reads."""
-    parser.add_argument(
-        "--results",
-        type=location,
-        metavar="FILE",
-        help="results of a sweep, .parquet or .csv (the measurements that come with Coprime)",
-    )
+    text = "results of a sweep, .parquet or .csv (the measurements that come with Coprime)"
+    parser.path("--results", help=text)
 
 
 def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:

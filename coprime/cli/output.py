@@ -16,20 +16,8 @@ from coprime.explore.explain import tree_gates
 from coprime.flow.files import check_writable
 from coprime.flow.long_work import long_work
 
-__all__ = [
-    "announce",
-    "check_file",
-    "check_folder",
-    "line_without_terminal",
-    "print_json",
-    "print_result",
-    "print_table",
-    "progress",
-    "report_work",
-]
 
-
-class Recorded(Protocol):
+class _Recorded(Protocol):
     """Has its fields as JSON has them."""
 
     def record(self) -> dict[str, object]: ...
@@ -85,7 +73,7 @@ def print_table(rows: Sequence[tuple[str, object]]) -> None:
         print(f"{name:<{width}}  {value}")
 
 
-def print_result(result: Recorded, rows: Sequence[tuple[str, object]], *, as_json: bool) -> None:
+def print_result(result: _Recorded, rows: Sequence[tuple[str, object]], *, as_json: bool) -> None:
     """Print a result as JSON, or as a table of these rows."""
     if as_json:
         print_json(result.record())
@@ -122,7 +110,7 @@ def report_work(what: str) -> None:
 
 def announce(choice: Choice | ClusterChoice) -> None:
     """Warn before work if building the hardware takes minutes."""
-    gates = tree_gates(choice.core if isinstance(choice, ClusterChoice) else choice)
+    gates = tree_gates(choice.core)
     if gates > _MANY_GATES:
         print(
             f"coprime: building compressor trees of about {gates:,} unit gates, which takes"

@@ -6,23 +6,17 @@ import shlex
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.loader import find_bitstream, load, load_command
 
-from .options import location
-
-__all__ = ["SUMMARY", "add_options", "run"]
+from .options import Parser
 
 SUMMARY = "Load the bitstream that `synth --board` has written onto a board."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime program`."""
-    parser.add_argument("folder", type=location, metavar="DIR", help="folder of the bitstream")
+    parser.path("folder", metavar="DIR", help="folder of the bitstream")
     parser.add_argument("--board", choices=list(BOARDS), required=True)
-    parser.add_argument(
-        "--flash", action="store_true", help="store it, so that it stays when the power is off"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the command, and do not run it"
-    )
+    parser.flag("--flash", "store it, so that it stays when the power is off")
+    parser.flag("--dry-run", "print the command, and do not run it")
 
 
 def run(options: argparse.Namespace) -> None:

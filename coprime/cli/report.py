@@ -5,20 +5,16 @@ import sys
 
 from rich.console import Console
 
-from .options import add_results, chosen_points, location
+from .options import Parser, add_results, chosen_points
 from .output import check_folder, line_without_terminal
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Write the report of what was measured."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime report`."""
     add_results(parser)
-    parser.add_argument(
-        "-o", "--output", type=location, required=True, metavar="DIR", help="folder to write to"
-    )
+    parser.path("-o", "--output", metavar="DIR", required=True, help="folder to write to")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -26,15 +26,13 @@ from coprime.rsa.padding import (
 
 from .devices import add_device
 from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
-from .options import add_verb, hexadecimal_bytes, location
+from .options import Parser, add_verb, hexadecimal_bytes
 from .output import check_file, report_work
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Keys, encryption and signatures on any device."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the verbs of `coprime rsa` with their options."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_keygen_options(add_verb(verbs, "keygen", _keygen, "Make a key pair."))
@@ -52,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         )
         _add_padding(added, "oaep" if name in ("encrypt", "decrypt") else "pss")
         if name == "verify":
-            added.add_argument("--signature", type=location, required=True, metavar="FILE")
+            added.path("--signature", required=True)
         else:
             added.add_argument(
                 *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
@@ -60,31 +58,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_device(added)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Refuse: the verbs have functions of their own."""
-    raise ValueError("coprime rsa needs a verb")
-
-
 # --- Options ------------------------------------------------------------------------------------
 
 
-def _add_keygen_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--bits", type=int, default=2048, help="length of the modulus (2048)")
-    parser.add_argument(
-        "--exponent", type=int, default=65537, metavar="E", help="public exponent (65537)"
-    )
-    parser.add_argument("--p-bits", type=int, metavar="N", help="length of p (half of --bits)")
-    parser.add_argument("--seed", type=int, help="the same key every time: for tests only")
-    parser.add_argument("-o", "--output", type=location, required=True, metavar="FILE")
-    parser.add_argument("--public", type=location, metavar="FILE", help="write the public key too")
-    parser.add_argument(
-        "--encrypt", action="store_true", help="encrypt the key; asks for a passphrase"
-    )
+def _add_keygen_options(parser: Parser) -> None:
+    parser.number("--bits", "length of the modulus", 2048, metavar=None)
+    parser.number("--exponent", "public exponent", 65537, metavar="E")
+    parser.number("--p-bits", "length of p (half of --bits)")
+    parser.number("--seed", "the same key every time: for tests only", metavar=None)
+    parser.path("-o", "--output", required=True)
+    parser.path("--public", help="write the public key too")
+    parser.flag("--encrypt", "encrypt the key; asks for a passphrase")
     add_passphrase(parser)
     add_device(parser, optional=True)
 
 
-def _add_padding(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_padding(parser: Parser, default: str) -> None:
     parser.add_argument(
         "--padding", choices=[default, "pkcs1"], default=default, help=f"({default})"
     )
@@ -103,9 +92,7 @@ def _add_padding(parser: argparse.ArgumentParser, default: str) -> None:
         help="bytes of PSS's salt: a number; as many as the digest has; as many as fit; auto: any"
         " for verification, and digest for signing (auto)",
     )
-    parser.add_argument(
-        "--prehashed", action="store_true", help="the input is the message's digest, in bytes"
-    )
+    parser.flag("--prehashed", "the input is the message's digest, in bytes")
 
 
 def _hash_name(text: str) -> str:
@@ -192,14 +179,10 @@ def _keygen(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _NewPrime:
-    """What a device is to take: numbers as long as one of a new key's primes.
-
-    Parameters
-    ----------
-    bits : of the prime
-    """
+    """What a device is to take: numbers as long as one of a new key's primes."""
 
     bits: int
+    """Of the prime."""
     n: None = None
 
     @property
@@ -240,15 +223,11 @@ def _transform(
     load: Callable[[argparse.Namespace], Any],
     operation: Callable[..., bytes],
     *,
-    encodes: bool = True,
-    secret: bool = False,
+    decodes: bool = False,
 ) -> None:
     """Check the options, then do an operation on the input and write what it returns.
 
-    Parameters
-    ----------
-    encodes : the input is what the padding encodes
-    secret : the result is readable by its owner only, as keys are
+    What a padding `decodes` is readable by its owner only, as keys are.
     """
     if options.output != "-":
         check_file("-o", Path(options.output))
@@ -256,11 +235,11 @@ def _transform(
             raise ValueError("-o and --key name one file, and a key is never overwritten")
     padding = padding_of(options)
     key, data = load(options), _read(options)
-    if encodes:  # an input that cannot be is refused before a device is built
+    if not decodes:  # an input that cannot be encoded is refused before a device is built
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = operation(accelerator, key, data, padding)
-    _write(options, result, secret=secret)
+    _write(options, result, secret=decodes)
 
 
 def _encrypt(options: argparse.Namespace) -> None:
@@ -268,11 +247,7 @@ def _encrypt(options: argparse.Namespace) -> None:
 
 
 def _decrypt(options: argparse.Namespace) -> None:
-    _transform(
-        *(options, _encryption_padding, load_private, operations.decrypt),
-        encodes=False,
-        secret=True,
-    )
+    _transform(options, _encryption_padding, load_private, operations.decrypt, decodes=True)
 
 
 def _sign(options: argparse.Namespace) -> None:

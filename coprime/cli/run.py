@@ -6,7 +6,7 @@ import sys
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.explore.explain import explain, explain_budget
+from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
 from coprime.runs.numbers import Operands, random_lengths, random_operands
@@ -14,6 +14,7 @@ from coprime.runs.numbers import Operands, random_lengths, random_operands
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
     FAILED,
+    Parser,
     add_design,
     add_json,
     add_paddings,
@@ -21,12 +22,9 @@ from .options import (
     chosen_paddings,
     chosen_settings,
     hexadecimal,
-    location,
     modulus,
 )
 from .output import announce, check_file, print_json, print_result, progress
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
@@ -45,35 +43,27 @@ def _raw() -> dict[str, str]:
     return {name: ", ".join(dict.fromkeys(each)) for name, each in meanings.items()}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime run`."""
     add_design(parser)
     parser.add_argument(
         "operation", choices=[command.name for command in Command if command.operation.computes]
     )
-    parser.add_argument("--bits", type=int, help="length of random operands, or of a random key")
+    parser.number("--bits", "length of random operands, or of a random key", metavar=None)
     for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
         kind = modulus if name == _MODULUS else hexadecimal
         parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
     add_key(parser)
     add_passphrase(parser)
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="seed of random operands (1)"
-    )
-    parser.add_argument(
-        "--requests",
-        type=int,
-        metavar="N",
-        help="number of operations for a cluster (one for each core)",
-    )
-    parser.add_argument(
+    parser.number("--seed", "seed of random operands", 1)
+    parser.number("--requests", "number of operations for a cluster (one for each core)")
+    parser.flag(
         "--explain",
-        action="store_true",
-        help="for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
+        "for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
         " the designs within the budget; without operands, or with --m alone, nothing is simulated",
     )
     add_paddings(parser)
-    parser.add_argument("--trace", type=location, metavar="FST", help="file to write waveforms to")
+    parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
 
 
@@ -122,17 +112,14 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
     if options.explain and _nothing_given(options):
         if options.m is None:
             raise ValueError(f"--explain needs the modulus: --m HEX, or -p {MODULUS}=")
-        explained = explain(choice.family.choose(settings | {MODULUS: f"{options.m:#x}"}))
-        if options.json:
-            print_json(explained.record())
-        else:
-            print(explained.text)
+        chosen = choice.family.choose(settings | {MODULUS: f"{options.m:#x}"})
+        _show(options, explain(chosen), alone=True)
         return 0
     operands = _operands(options, command, options.seed, fixed)
     if fixed is None:
         choice = choice.family.choose(settings | {MODULUS: f"{operands.modulus:#x}"})
     if options.explain:
-        print(explain(choice).text, file=sys.stderr if options.json else sys.stdout)
+        _show(options, explain(choice), alone=False)
     announce(choice)
     return _run_one(options, choice, command, operands)
 
@@ -152,15 +139,19 @@ def _has_budget(options: argparse.Namespace, choice: Choice | ClusterChoice) -> 
 def _explain_budget(
     options: argparse.Namespace, choice: Choice | ClusterChoice, lengths: Lengths | None = None
 ) -> None:
-    """Print the designs within the budget; beside a result as JSON, on stderr."""
-    assert isinstance(choice, Choice)
-    explained = explain_budget(choice.family, chosen_settings(options), lengths)
-    if not options.json:
-        print(explained.text)
-    elif lengths is None:
+    """Print the designs within the budget."""
+    explained = explain_budget(choice.core.family, chosen_settings(options), lengths)
+    _show(options, explained, alone=lengths is None)
+
+
+def _show(
+    options: argparse.Namespace, explained: Explanation | BudgetExplanation, *, alone: bool
+) -> None:
+    """Print an explanation; beside a result as JSON, on stderr."""
+    if options.json and alone:
         print_json(explained.record())
     else:
-        print(explained.text, file=sys.stderr)
+        print(explained.text, file=sys.stderr if options.json else sys.stdout)
 
 
 def _run_one(

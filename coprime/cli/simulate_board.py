@@ -5,28 +5,23 @@ import time
 from fractions import Fraction
 
 from coprime.bus.serial.uart import divisor_of
-from coprime.catalog import ClusterChoice
 from coprime.device.serial import BAUD
 from coprime.flow.boards import BOARDS, board_named
 from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
-from .options import add_design, chosen_design
+from .options import Parser, add_design, chosen_engine
 from .output import announce
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Simulate a board at a serial port, for --device serial:."
 _CLOCK_MHZ = 12
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime simulate-board`."""
     add_design(parser)
-    parser.add_argument(
-        "--baud", type=int, default=BAUD, metavar="N", help=f"bits per second ({BAUD})"
-    )
+    parser.number("--baud", "bits per second", BAUD)
     parser.add_argument(
         "--clock",
         type=float,
@@ -41,9 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Build the board and run it until Ctrl-C."""
-    choice = chosen_design(options)
-    if isinstance(choice, ClusterChoice):
-        raise ValueError("the board is for one engine: name its family")
+    choice = chosen_engine(options, "the board")
     if options.baud < 1:
         raise ValueError(f"--baud must be at least 1, not {options.baud}")
     own = None if options.board is None else board_named(options.board)

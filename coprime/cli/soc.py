@@ -2,22 +2,19 @@
 
 import argparse
 
-from coprime.catalog import ClusterChoice
 from coprime.engine.contract import Command
 from coprime.rsa import keys
 from coprime.runs.numbers import random_lengths
 from coprime.soc import decryption
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, add_design, add_json, chosen_design, chosen_settings, location
+from .options import FAILED, Parser, add_design, add_json, chosen_engine, chosen_settings, location
 from .output import print_json, progress
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Simulate a RISC-V system that decrypts on an accelerator."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
     add_design(parser)
     source = parser.add_mutually_exclusive_group(required=True)
@@ -25,18 +22,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
     add_passphrase(parser)
     parser.add_argument("--message", default=decryption.MESSAGE, help="message to encrypt for it")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the test key (1)")
-    parser.add_argument(
-        "--no-software", action="store_true", help="leave out the comparison with software"
-    )
+    parser.number("--seed", "seed of the test key", 1)
+    parser.flag("--no-software", "leave out the comparison with software")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Simulate the system; 1 if a message or the cycles are wrong."""
-    choice = chosen_design(options)
-    if isinstance(choice, ClusterChoice):
-        raise ValueError("the system is for one engine: name its family")
+    choice = chosen_engine(options, "the system")
     key = None if options.key is None else load_private(options)
     lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
     choice = choice.family.choose(chosen_settings(options), lengths)

@@ -6,29 +6,20 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .options import FAILED, add_workers, chosen_workers, location
+from .options import FAILED, Parser, add_workers, chosen_workers
 from .output import check_file, line_without_terminal
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Measure many points of the design space."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime sweep`."""
     parser.add_argument(
         "specification",
         metavar="SPEC.toml",
         help="what to measure, or one of: shipped, all, full, compression (docs/sweeps.md)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=location,
-        required=True,
-        metavar="FILE",
-        help="results: .parquet or .csv",
-    )
+    parser.path("-o", "--output", required=True, help="results: .parquet or .csv")
     cluster = parser.add_mutually_exclusive_group()
     add_workers(cluster)
     cluster.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")

@@ -3,7 +3,7 @@
 import argparse
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.boards import BOARDS, board_named
@@ -12,23 +12,22 @@ from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.board_files import BAUD, build_board
 
 from .options import (
+    Parser,
     add_bus,
     add_design,
     add_json,
     add_paddings,
     add_target,
     chosen_design,
+    chosen_engine,
     chosen_paddings,
-    location,
 )
 from .output import announce, check_folder, print_result, progress
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Map a design to a device and count what it uses."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the options of `coprime synth`."""
     add_design(parser)
     add_target(parser)
@@ -42,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " reduces a word or the product of two words",
     )
     routed = ", ".join(route_targets())
-    parser.add_argument("--route", action="store_true", help=f"place and route ({routed})")
+    parser.flag("--route", f"place and route ({routed})")
     parser.add_argument(
         "--device", choices=list(DEVICES), help="device to place and route on (the smallest)"
     )
@@ -51,23 +50,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(BOARDS),
         help="write a bitstream: the accelerator at a serial port, with a self-test",
     )
-    parser.add_argument(
-        "--baud", type=int, metavar="N", help=f"bits per second of the board's serial port ({BAUD})"
-    )
-    parser.add_argument(
-        "-o", "--output", type=location, metavar="DIR", help="folder for the bitstream"
-    )
+    parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
+    parser.path("-o", "--output", metavar="DIR", help="folder for the bitstream")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print what the design uses."""
-    choice = chosen_design(options)
     if options.board is not None:
-        if isinstance(choice, ClusterChoice):
-            raise ValueError("a board is for one engine: name its family")
-        _build_board(options, choice)
+        _build_board(options, chosen_engine(options, "a board"))
         return
+    choice = chosen_design(options)
     if options.target is None:
         raise ValueError("name what to map to: --target, or a board with --board")
     if options.baud is not None:

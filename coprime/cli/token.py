@@ -1,81 +1,47 @@
 """`coprime token`: build the PKCS #11 module, make a token ready, show, check and save it."""
 
 import argparse
-import getpass
 import os
 import sys
-import warnings
 from pathlib import Path
 
 from coprime.token.build import MODULE, build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
-from .options import FAILED, add_json, add_verb, location
+from .key_files import ask, first_line
+from .options import FAILED, Parser, add_json, add_verb
 from .output import print_json
-
-__all__ = ["SUMMARY", "add_options", "run"]
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the verbs of `coprime token`."""
     verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
     build = add_verb(verbs, "build", _build, "Compile the module and its simulated engine.")
-    build.add_argument(
-        *("-o", "--output"),
-        type=location,
-        default=_FOLDER,
-        metavar="DIR",
-        help=f"folder for both ({_FOLDER})",
-    )
+    text = f"folder for both ({_FOLDER})"
+    build.path("-o", "--output", metavar="DIR", default=_FOLDER, help=text)
     make = add_verb(verbs, "init", _init, "Make a token ready. All that was in it is gone.")
     make.add_argument("--label", required=True, help="name of the token, 32 bytes at most")
-    make.add_argument("--slot", type=int, default=0, metavar="N", help="number of the slot (0)")
-    make.add_argument(
-        "--so-pin-file",
-        type=location,
-        metavar="FILE",
-        help="file whose first line is the PIN of the security officer; it is asked for otherwise",
-    )
-    make.add_argument(
-        "--pin-file", type=location, metavar="FILE", help="the same for the PIN of the user"
-    )
+    make.number("--slot", "number of the slot", 0)
+    text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
+    make.path("--so-pin-file", help=text)
+    make.path("--pin-file", help="the same for the PIN of the user")
     show = add_verb(verbs, "info", _info, "Show the slots and their tokens.")
     add_json(show)
     check = add_verb(verbs, "check", _check, "Check a token's file and the one before.")
-    check.add_argument(
-        "--pin-file",
-        type=location,
-        metavar="FILE",
-        help="file with the user's PIN: whether somebody without it has changed the token",
-    )
+    text = "file with the user's PIN: whether somebody without it has changed the token"
+    check.path("--pin-file", help=text)
     fix = add_verb(verbs, "repair", _repair, "Take the file before in place of a damaged one.")
     copy = add_verb(verbs, "backup", _backup, "Copy a token's file, to put it back some day.")
-    copy.add_argument(
-        *("-o", "--output"), type=location, required=True, metavar="FILE", help="the copy"
-    )
+    copy.path("-o", "--output", required=True, help="the copy")
     for verb in (check, fix, copy):
-        verb.add_argument(
-            *("--dir", "-d"),
-            type=location,
-            metavar="DIR",
-            help="the token's folder (COPRIME_TOKEN_DIR)",
-        )
+        verb.path("--dir", "-d", metavar="DIR", help="the token's folder (COPRIME_TOKEN_DIR)")
     for verb in (make, show, check):
-        verb.add_argument(
-            "--module",
-            type=location,
-            default=_FOLDER / MODULE,
-            metavar="FILE",
-            help=f"the module ({_FOLDER / MODULE})",
-        )
-
-
-def run(options: argparse.Namespace) -> None:
-    """Without a verb there is nothing to do; argparse asks for one."""
+        default = _FOLDER / MODULE
+        verb.path("--module", default=default, help=f"the module ({default})")
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -202,12 +168,6 @@ def _load(options: argparse.Namespace) -> TokenModule:
 def _pin(path: Path | None, prompt: str, option: str) -> bytes:
     """The first line of a file, or what is typed."""
     if path is not None:
-        return bytes(path.read_bytes().partition(b"\n")[0].removesuffix(b"\r"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", getpass.GetPassWarning)  # it would show what is typed
-        try:
-            return getpass.getpass(prompt).encode()
-        except (getpass.GetPassWarning, EOFError):
-            raise ValueError(
-                f"there is no terminal to ask for a PIN: name a file that holds it with {option}"
-            ) from None
+        return first_line(path)
+    missing = "there is no terminal to ask for a PIN: name a file that holds it with"
+    return ask(prompt, f"{missing} {option}")

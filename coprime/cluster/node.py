@@ -9,8 +9,6 @@ from coprime.operations.operation import among
 
 from .packet import SETTINGS, PacketKind, PacketLayout
 
-__all__ = ["Node"]
-
 
 class Node(wiring.Component):
     """Packets pass through one register; what is for this core is taken out of the chain.

@@ -16,8 +16,6 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["MAX_CORES", "REPLY_OFFSET", "RESIDUE_INDEX", "SETTINGS", "PacketKind", "PacketLayout"]
-
 MAX_CORES = 1023
 
 SETTINGS = tuple((port, field) for port in ("counts", "lengths") for field in PerLength(0).members)

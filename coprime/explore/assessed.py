@@ -12,8 +12,6 @@ from typing import Any
 from coprime.catalog import Choice, ClusterChoice
 from coprime.package.figures import Assessed
 
-__all__ = ["SHIPPED", "SIZES", "find"]
-
 SHIPPED = Path(__file__).parent / "assessed.json"
 """The file: a list of records, each with `assessment`, `family`, `parameters`, `sizes`."""
 
@@ -23,7 +21,7 @@ SIZES = frozenset({"max_bits", "word", "latency", "modulus", "factor", "extra_bi
 
 def find(choice: Choice | ClusterChoice) -> Sequence[Assessed]:
     """What was assessed of a family with these parameters but SIZES; of a cluster, its engines'."""
-    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    core = choice.core
     parameters = {name: value for name, value in core.values.items() if name not in SIZES}
     return [
         _SHOWN[record["assessment"]](record)

@@ -9,31 +9,25 @@ from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
 
-__all__ = ["DEVICES", "OTHER_PART", "Budget", "Chosen", "choose"]
-
 DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
     "ecp5": "LFE5U-85F"
 }
-"""On which the designs of a target are compared; "" where none are placed."""
-"""The device that the shipped measurements were placed and routed on; it holds each of them."""
+"""On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds
+each of the shipped measurements."""
 OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
 """What may be chosen, with what is shown beside it."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Upper limits; None is no limit.
-
-    Parameters
-    ----------
-    max_dsp : DSP slices
-    max_lut : LUTs
-    max_ms : milliseconds for one operation; needs a target that is placed and routed
-    """
+    """Upper limits; None is no limit."""
 
     max_dsp: int | None = None
+    """DSP slices."""
     max_lut: int | None = None
+    """LUTs."""
     max_ms: float | None = None
+    """Milliseconds for one operation; needs a target that is placed and routed."""
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
@@ -42,19 +36,15 @@ class Budget:
 
     def excess(self, point: Point) -> float:
         """How far a point is over the budget: its largest excess, as a fraction of the limit."""
-        pairs = (
+        excesses = [0.0]
+        for limit, value in (
             (self.max_dsp, point.dsp),
             (self.max_lut, point.lut),
             (self.max_ms, point.milliseconds),
-        )
-        return max(
-            (
-                (value - limit) / max(limit, 1)
-                for limit, value in pairs
-                if limit is not None and value is not None
-            ),
-            default=0.0,
-        )
+        ):
+            if limit is not None and value is not None:
+                excesses.append((value - limit) / max(limit, 1))
+        return max(excesses)
 
     def __str__(self) -> str:
         limits = ((self.max_dsp, "DSP"), (self.max_lut, "LUTs"), (self.max_ms, "ms"))
@@ -63,16 +53,12 @@ class Budget:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A design that was chosen.
-
-    Parameters
-    ----------
-    point : its figures
-    beside : the same design's other part, engine or accelerator; None if that was not measured
-    """
+    """A design that was chosen."""
 
     point: Point
+    """Its figures."""
     beside: Point | None
+    """The same design's other part, engine or accelerator; None if that was not measured."""
 
     @property
     def time(self) -> str:
@@ -151,9 +137,8 @@ def choose(
     if budget.max_ms is not None and not routed:
         raise ValueError(f"no {where} at {bits} bits is placed and routed: no time is known")
     designs = list(_slowest(routed or here).values())
-    beside = _slowest(
-        point for point in alike if point.bits == bits and point.part == OTHER_PART[part]
-    )
+    others = (one for one in alike if one.bits == bits and one.part == OTHER_PART[part])
+    beside = _slowest(others)
 
     def chosen(point: Point) -> Chosen:
         return Chosen(point, beside.get(_design(point)))
@@ -165,11 +150,7 @@ def choose(
             f"no measured {where} at {bits} bits is within {budget};"
             f" the nearest is {nearest.time}; {nearest.area}"
         )
-    best = [
-        point
-        for point in within
-        if not any(_beats(_figures(other), _figures(point)) for other in within)
-    ]
+    best = [point for point in within if not any(_beats(other, point) for other in within)]
     return [chosen(point) for point in sorted(best, key=_figures)]
 
 
@@ -217,5 +198,6 @@ def _figures(point: Point) -> tuple[float, ...]:
     return tuple(float(value or 0) for value in (time, point.lut, point.dsp, point.bram))
 
 
-def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+def _beats(one: Point, other: Point) -> bool:
+    pairs = list(zip(_figures(one), _figures(other), strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
+from coprime.device.base import Device
+from coprime.device.jobs import Predict
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command
 from coprime.rsa import keys, operations
@@ -17,8 +19,6 @@ from coprime.rsa.padding import Oaep, Pss
 from coprime.runs.numbers import random_lengths
 
 from .measure import measure_area
-
-__all__ = ["FAMILY", "demonstrate"]
 
 FAMILY = "compact"
 """Of the accelerator."""
@@ -29,24 +29,16 @@ MIN_BITS = 8 * (len(MESSAGE) + 2 * 32 + 2)
 """OAEP with SHA-256 adds two hashes and two bytes."""
 
 
-class _Recorder:
+class _Recorder(Accelerator):
     """An accelerator that remembers the results of its private operations."""
 
-    def __init__(self, accelerator: Accelerator):
-        self._accelerator = accelerator
+    def __init__(self, device: Device, predict: Predict):
+        super().__init__(device, predict=predict)
         self.results: list[Result] = []
 
-    def load_public(self, n: int, e: int) -> None:
-        self._accelerator.load_public(n, e)
-
-    def public(self, x: int) -> Result:
-        return self._accelerator.public(x)
-
-    def load_private(self, key: keys.RsaPrivateKey) -> None:
-        self._accelerator.load_private(key)
-
     def private(self, x: int) -> Result:
-        self.results.append(self._accelerator.private(x))
+        """As of Accelerator."""
+        self.results.append(super().private(x))
         return self.results[-1]
 
 
@@ -79,7 +71,7 @@ def demonstrate(
     print(f"  {time.perf_counter() - started:.1f} s")
     with device:
         device.progress = progress
-        accelerator = _Recorder(Accelerator(device, predict=design.predict))
+        accelerator = _Recorder(device, design.predict)
         started, before = time.perf_counter(), device.cycles
         decrypted = operations.decrypt(accelerator, key, ciphertext, Oaep())
         signature = operations.sign(accelerator, key, MESSAGE, Pss())

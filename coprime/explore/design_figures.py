@@ -4,15 +4,16 @@ They come from the measurements that ship with Coprime, so that the same build g
 or from the tools, now (`measured`).
 """
 
+import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 from coprime.bus.axi_accelerator import Bus, transfer_cycles
 from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
-from coprime.flow.mapping import MappedDesign, Resources
+from coprime.flow.mapping import Resources
 from coprime.flow.routing import RoutedDesign
 from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
@@ -26,8 +27,6 @@ from .measure import PartToMap
 from .points import Point
 from .shipped import find
 from .standard_keys import standard_key
-
-__all__ = ["measured", "shipped"]
 
 LENGTHS = (512, 1024, 2048, 3072, 4096, 8192)
 """Bits of the moduli that operations are predicted for, and the design's longest one."""
@@ -50,13 +49,10 @@ def shipped(
     accelerator was measured with AXI4-Lite and without padding.
     """
     parts = []
-    if isinstance(choice, Choice):
-        for part in _PARTS:
-            if part == "accelerator" and (bus is not Bus.AXI4_LITE or paddings):
-                continue
-            points = find(choice, target.value, part)
-            if points:
-                parts.append(_of_point(points[0], part))
+    for part in _PARTS if isinstance(choice, Choice) else ():
+        points = find(choice.core, target.value, part)
+        if points and (part == "engine" or (bus is Bus.AXI4_LITE and not paddings)):
+            parts.append(_of_point(points[0], part))
     return _figures(choice, bus, paddings, parts, openssl.shipped())
 
 
@@ -85,7 +81,7 @@ def measured(
         if flow_of(target).DEVICES:
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
-        parts.append(_of_design(mapped, part, clock))
+        parts.append(_part(part, mapped.resources, mapped.tools, mapped.target, clock))
     note("measuring OpenSSL")
     return _figures(choice, bus, paddings, parts, openssl.measure())
 
@@ -110,30 +106,27 @@ def _figures(
 
 
 def _of_point(point: Point, part: str) -> PartFigures:
-    resources = {name: getattr(point, name) for name in Resources.__dataclass_fields__}
     clock = None
     if point.fmax_mhz is not None:
         clock = ClockFigures(
             mean_mhz=point.fmax_mhz,
             best_mhz=point.fmax_best_mhz or point.fmax_mhz,
             seeds=point.placements or 1,
-            found=f"placed and routed by nextpnr {_nextpnr(point.tools)} for {point.device}",
+            found=_routed(point.tools, point.device),
         )
-    return PartFigures(
-        part=part,
-        resources=Resources(**resources),
-        found=f"mapped by Yosys {point.tools['yosys']} for {point.target}",
-        clock=clock,
-    )
+    resources = {name: getattr(point, name) for name in Resources.__dataclass_fields__}
+    return _part(part, resources, point.tools, point.target, clock)
 
 
-def _of_design(design: MappedDesign, part: str, clock: ClockFigures | None) -> PartFigures:
-    return PartFigures(
-        part=part,
-        resources=Resources(**design.resources),
-        found=f"mapped by Yosys {design.tools['yosys']} for {design.target}",
-        clock=clock,
-    )
+def _part(
+    part: str,
+    resources: Mapping[str, Any],
+    tools: Mapping[str, str],
+    target: str,
+    clock: ClockFigures | None,
+) -> PartFigures:
+    found = f"mapped by Yosys {tools['yosys']} for {target}"
+    return PartFigures(part=part, resources=Resources(**resources), found=found, clock=clock)
 
 
 def _route(source: PartToMap) -> RoutedDesign:
@@ -154,13 +147,13 @@ def _clock(design: RoutedDesign) -> ClockFigures:
         mean_mhz=round(sum(clocks) / len(clocks), 2),
         best_mhz=design.fmax_mhz,
         seeds=len(clocks),
-        found=f"placed and routed by nextpnr {_nextpnr(design.tools)} for {design.device}",
+        found=_routed(design.tools, design.device),
     )
 
 
-def _nextpnr(tools: Mapping[str, str]) -> str:
-    """Its version, whatever it is for."""
-    return next(tools[name] for name in tools if name.startswith("nextpnr"))
+def _routed(tools: Mapping[str, str], device: str | None) -> str:
+    version = next(tools[name] for name in tools if name.startswith("nextpnr"))
+    return f"placed and routed by nextpnr {version} for {device}"
 
 
 # --- Cycles -------------------------------------------------------------------------------------
@@ -170,7 +163,7 @@ def _operations(
     choice: Choice | ClusterChoice, bus: Bus, *, padding: bool
 ) -> list[OperationFigures]:
     """Each operation at each length that the design takes, by operation and length."""
-    core = choice.core if isinstance(choice, ClusterChoice) else choice
+    core = choice.core
     own = core.design.capabilities
     if own.fixed_modulus is None:
         fitting = {bits for bits in LENGTHS if own.min_length <= bits <= own.max_length}
@@ -178,27 +171,22 @@ def _operations(
     else:
         lengths = [own.max_length]
     found = []
-    for command in sorted(own.required):
-        for bits in lengths:
-            operands = _operands(core, command, bits)
-            if operands is None:
-                continue
-            cycles = predict_operation(core.design, command, operands).cycles
-            one = OperationFigures(
+    for command, bits in itertools.product(sorted(own.required), lengths):
+        operands = _operands(core, command, bits)
+        if operands is None:
+            continue
+        cycles, words = predict_operation(core.design, command, operands).cycles, -(-bits // _WORD)
+        alone = isinstance(choice, Choice)
+        front = front_end_cycles(own, bits, padding=padding)
+        found.append(
+            OperationFigures(
                 operation=command.name,
                 bits=bits,
                 engine_cycles=cycles,
-                command_cycles=None,
-                moving_cycles=None,
+                command_cycles=cycles + front if alone else None,
+                moving_cycles=transfer_cycles(bus, words, words) if alone else None,
             )
-            if isinstance(choice, Choice):
-                words = -(-bits // _WORD)
-                one = replace(
-                    one,
-                    command_cycles=cycles + front_end_cycles(own, bits, padding=padding),
-                    moving_cycles=transfer_cycles(bus, words, words),
-                )
-            found.append(one)
+        )
     return found
 
 
@@ -207,16 +195,12 @@ def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
     own = core.design.capabilities
     if not command.operation.is_private:
         public = random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
-        return (
-            public if public.lengths(command).fit(own) else None
-        )  # short moduli: 65537 may be too long
+        # Where moduli are short, 65537 may be too long.
+        return public if public.lengths(command).fit(own) else None
     half = bits // 2
     if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
         return None
     key = standard_key(bits)
     if key is None:
         return None
-    if own.checked:
-        return Operands({"x": 2}, key)
-    ones = (1 << half) - 1
-    return Operands({"x": 2}, WorstCaseNumbers(key.n, (1 << bits) - 1, key.p, key.q, ones, ones))
+    return Operands({"x": 2}, key if own.checked else WorstCaseNumbers.of_key(key))

@@ -19,27 +19,13 @@ from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
 
-__all__ = [
-    "PLANNED_BITS",
-    "BudgetExplanation",
-    "Explanation",
-    "explain",
-    "explain_budget",
-    "tree_gates",
-]
-
 PLANNED_BITS = 128
 """Modulus up to which the tree is planned, too: in about two seconds."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The multiples that were looked at, what was chosen, and its compressor tree.
-
-    Parameters
-    ----------
-    arithmetic : FixedModulus
-    """
+    """The multiples that were looked at, what was chosen, and its compressor tree."""
 
     arithmetic: FixedModulus
 
@@ -128,18 +114,13 @@ class Explanation:
 
 @dataclass(frozen=True)
 class BudgetExplanation:
-    """The designs within a budget of DSP slices.
-
-    Parameters
-    ----------
-    family : Family
-    picks : names of the parameters that the budget stands for
-    candidates : the designs, the fastest first, which is the one that is picked
-    """
+    """The designs within a budget of DSP slices."""
 
     family: Family
     picks: Sequence[str]
+    """Names of the parameters that the budget stands for."""
     candidates: Sequence[Candidate]
+    """The designs, the fastest first, which is the one that is picked."""
 
     @property
     def text(self) -> str:
@@ -176,25 +157,30 @@ def explain_budget(
     return BudgetExplanation(family, family.budget.parameter.picks, candidates)
 
 
+def _tree_arithmetic(choice: Choice) -> FixedModulus | None:
+    """The arithmetic of a design of a compressor tree; None for any other."""
+    design = choice.design
+    if isinstance(design, FixedModulusDesign) and design.arithmetic.method is Method.COMPRESSION:
+        return design.arithmetic
+    return None
+
+
 def tree_gates(choice: Choice) -> int:
     """About how many unit gates of compressor trees must be placed for an engine's products."""
-    design = choice.design
-    if not isinstance(design, FixedModulusDesign):
+    arithmetic = _tree_arithmetic(choice)
+    if arithmetic is None:
         return 0
-    arithmetic = design.arithmetic
-    if arithmetic.method is not Method.COMPRESSION:
-        return 0
-    return product_estimate(arithmetic.multiple).area * design.capabilities.multipliers
+    return product_estimate(arithmetic.multiple).area * choice.design.capabilities.multipliers
 
 
 def explain(choice: Choice) -> Explanation:
     """Explain a design for one modulus, of a compressor tree; ValueError for any other."""
-    design = choice.design
-    if not isinstance(design, FixedModulusDesign):
-        raise ValueError(f"{choice.family.name} works with any modulus")
-    if design.arithmetic.method is not Method.COMPRESSION:
-        raise ValueError(
-            f"{choice.family.name} leaves its product to synthesis: --explain is about the tree"
-            " of compression"
+    arithmetic = _tree_arithmetic(choice)
+    if arithmetic is None:
+        what = (
+            "leaves its product to synthesis: --explain is about the tree of compression"
+            if isinstance(choice.design, FixedModulusDesign)
+            else "works with any modulus"
         )
-    return Explanation(design.arithmetic)
+        raise ValueError(f"{choice.family.name} {what}")
+    return Explanation(arithmetic)

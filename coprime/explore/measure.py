@@ -14,8 +14,6 @@ from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
 from coprime.padding.scheme import Padding
 
-__all__ = ["Area", "PartToMap", "measure_area"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Area(Resources):
@@ -41,25 +39,20 @@ class Area(Resources):
 class PartToMap:
     """A part of a design on a target, as Verilog, with what the tools make of it.
 
-    Parameters
-    ----------
-    choice : the design, or a cluster, which is mapped as a whole: its node and its front end once
-        each
-    part : one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
-    target : Target
-        Not `generic`.
-    paddings : those of the accelerator
-    bus : of the accelerator or the cluster
-
     Raises ValueError for a target without mapping, and, when the Verilog is made, as
     `coprime.flow.parts.measured_verilog`.
     """
 
     choice: Choice | ClusterChoice
+    """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
     part: str
+    """One of `coprime.flow.parts.PARTS`; of no meaning for a cluster."""
     target: Target
+    """Not `generic`."""
     paddings: Collection[Padding] = ()
+    """Those of the accelerator."""
     bus: Bus = Bus.AXI4_LITE
+    """Of the accelerator or the cluster."""
 
     def __post_init__(self) -> None:
         flow_of(self.target)
@@ -100,18 +93,9 @@ def measure_area(
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
-    """Map a part of a design to a target, and, if it has devices, place and route it.
+    """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    Parameters
-    ----------
-    choice : the design; a cluster is measured as a whole
-    target : not `generic`
-    part : one of `coprime.flow.parts.PARTS`; None is the engine
-    route : whether to place and route
-    device : one of the target's, with `route`; "" for its first one
-    paddings : those of the accelerator
-    bus : of the accelerator or the cluster
-
+    `part` is None for an engine and for a cluster; `device` is one of the target's, "" its first.
     Raises ValueError for another part or device, for a target without mapping, or for routing on
     one without devices; ToolError if the design does not fit the device.
     """

@@ -5,27 +5,23 @@
 
 import json
 import platform
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 
 from cryptography.hazmat.backends.openssl import backend
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 
 from coprime.package.figures import SoftwareFigures
+from coprime.rsa.keys import library_key
 
 from .standard_keys import standard_key
-
-__all__ = ["LENGTHS", "SoftwareRun", "measure", "shipped"]
 
 LENGTHS = (1024, 2048, 3072, 4096, 8192)
 """Bits; shorter keys OpenSSL's users cannot make any more."""
 _SECONDS = 1.0
-_FILE = "openssl.json"
 
 
 @dataclass(frozen=True)
@@ -44,23 +40,14 @@ def measure() -> SoftwareRun:
 
 def shipped() -> SoftwareRun:
     """What was measured when this version was made."""
-    text = resources.files("coprime.explore").joinpath(_FILE).read_text("utf-8")
-    record = json.loads(text)
+    record = json.loads(Path(__file__).with_name("openssl.json").read_text("utf-8"))
     return SoftwareRun([SoftwareFigures(**one) for one in record["figures"]], record["found"])
 
 
 def _measured(bits: int) -> SoftwareFigures:
-    numbers = standard_key(bits)
-    assert numbers is not None
-    key = rsa.RSAPrivateNumbers(
-        p=numbers.p,
-        q=numbers.q,
-        d=numbers.d,
-        dmp1=numbers.dp,
-        dmq1=numbers.dq,
-        iqmp=numbers.qinv,
-        public_numbers=rsa.RSAPublicNumbers(numbers.e, numbers.n),
-    ).private_key(unsafe_skip_rsa_key_validation=True)
+    own = standard_key(bits)
+    assert own is not None
+    key = library_key(own)
     scheme, digest, message = padding.PKCS1v15(), hashes.SHA256(), b"measured"
     signature = key.sign(message, scheme, digest)
     public = key.public_key()
@@ -96,9 +83,5 @@ def _processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
-def _record(run: SoftwareRun) -> Mapping[str, object]:
-    return {"found": run.found, "figures": [asdict(one) for one in run.figures]}
-
-
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_record(measure()), indent=2) + "\n")
+    print(json.dumps(asdict(measure()), indent=2))

@@ -1,43 +1,21 @@
 """The report's plots as Vega-Lite specifications: the page and the PNG files are made of these."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from coprime.explore.points import Point
 from coprime.explore.rebuild import commands
 
-__all__ = ["STYLE", "Figure", "Plotted", "chart", "draw", "pareto_front", "plot_rows"]
-
 Row = dict[str, Any]
 
-# Okabe and Ito's colours, which stay apart for all kinds of colour vision; yellow is left out.
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f5539", "#444444"]
-SHAPES = [
-    *("circle", "square", "triangle-up", "diamond"),
-    *("cross", "triangle-down", "triangle-right", "triangle-left"),
-]
-_FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-STYLE: Mapping[str, Any] = {
-    "font": _FONT,
-    "background": "white",
-    "view": {"stroke": "#d5d9de"},
-    "axis": {
-        "gridColor": "#eceff2",
-        "domainColor": "#8a929c",
-        "tickColor": "#8a929c",
-        "labelColor": "#4a525c",
-        "titleColor": "#2b323b",
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": 500,
-        "labelOverlap": True,
-        "titlePadding": 8,
-    },
-    "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelColor": "#2b323b", "symbolSize": 80},
-    "range": {"category": COLOURS, "symbol": SHAPES},
-}
-"""Vega-Lite's configuration."""
+STYLE: Mapping[str, Any] = json.loads(
+    Path(__file__).with_name("page").joinpath("style.json").read_text("utf-8")
+)
+"""Vega-Lite's configuration. Its colours are Okabe and Ito's, which stay apart for all kinds of
+colour vision; yellow is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,35 +167,29 @@ def _figures(families: Sequence[str], area: str, time: str) -> tuple[Figure, ...
     )
 
 
+def _axis(field: str, title: str, scale: Row, axis: Row) -> Row:
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+
 def _log_axis(channel: str, field: str, title: str, tick_format: str) -> Row:
     """Ticks at 1, 2, ... 9 times powers of ten; over a wide range only the powers are labelled."""
     exponent = "log(datum.value) / LN10"
     power = f"abs({exponent} - round({exponent})) < 1e-6"
     wide = f"domain('{channel}')[1] > 50 * domain('{channel}')[0]"
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"type": "log", "nice": False},
-        "axis": {
-            "format": tick_format,
-            "tickCount": 10,
-            "labelExpr": f"{wide} && !({power}) ? '' : datum.label",
-            "gridOpacity": {"condition": {"test": power, "value": 1}, "value": 0.4},
-        },
+    axis = {
+        "format": tick_format,
+        "tickCount": 10,
+        "labelExpr": f"{wide} && !({power}) ? '' : datum.label",
+        "gridOpacity": {"condition": {"test": power, "value": 1}, "value": 0.4},
     }
+    return _axis(field, title, {"type": "log", "nice": False}, axis)
 
 
 def _count_axis(field: str, title: str) -> Row:
     """Ticks at whole numbers, from 0."""
     steps = "sequence(0, domain('y')[1] + 1, max(1, ceil(domain('y')[1] / 6)))"
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"nice": False, "zero": True},
-        "axis": {"format": "d", "values": {"expr": steps}},
-    }
+    axis = {"format": "d", "values": {"expr": steps}}
+    return _axis(field, title, {"nice": False, "zero": True}, axis)
 
 
 def _above(field: str) -> str:
@@ -255,29 +227,33 @@ _TOOLTIP = [
 ]
 
 
-def _styles(count: int) -> tuple[list[str], list[str]]:
-    """Colours and shapes; pairs of them differ even where there are more than colours."""
-    numbers = range(count)
-    colours = [COLOURS[number % len(COLOURS)] for number in numbers]
-    shapes = [SHAPES[(number + number // len(SHAPES)) % len(SHAPES)] for number in numbers]
-    return colours, shapes
+def _styles(field: str, names: Sequence[str], legend: Row) -> Row:
+    """A colour and a shape for each name: pairs of them differ even where names are more than
+    colours."""
+    colours, shapes = STYLE["range"]["category"], STYLE["range"]["symbol"]
+    numbers = range(len(names))
+    values = {
+        "color": [colours[number % len(colours)] for number in numbers],
+        "shape": [shapes[(number + number // len(shapes)) % len(shapes)] for number in numbers],
+    }
+    return {
+        channel: {
+            "field": field,
+            "type": "nominal",
+            "title": None,
+            "legend": legend,
+            "scale": {"domain": list(names), "range": own},
+        }
+        for channel, own in values.items()
+    }
 
 
 class _Marks:
     """Layers of points: a colour and a shape of its own for each family, however many are shown."""
 
     def __init__(self, families: Sequence[str]):
-        colours, shapes = _styles(len(families))
-        self._encoding = {
-            name: {
-                "field": "family",
-                "type": "nominal",
-                "title": None,
-                "legend": {"orient": "top", "columns": 5, "offset": 6, "symbolOpacity": 1},
-                "scale": {"domain": list(families), "range": values},
-            }
-            for name, values in (("color", colours), ("shape", shapes))
-        }
+        legend = {"orient": "top", "columns": 5, "offset": 6, "symbolOpacity": 1}
+        self._encoding = _styles("family", families, legend)
 
     def all(self) -> Row:
         """Every point, pale."""
@@ -362,18 +338,9 @@ def _size_axis(field: str, title: str) -> Row:
     """Lengths in bits; ticks at powers of two, those on the axis."""
     first = "max(1, ceil(log(domain('x')[0]) / LN2))"
     powers = [1 << exponent for exponent in range(1, 15)]
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"type": "log", "base": 2, "nice": False},
-        "axis": {
-            "format": "d",
-            "values": {
-                "expr": f"slice({powers}, {first} - 1, floor(log(domain('x')[1]) / LN2))",
-            },
-        },
-    }
+    ticks = f"slice({powers}, {first} - 1, floor(log(domain('x')[1]) / LN2))"
+    scale = {"type": "log", "base": 2, "nice": False}
+    return _axis(field, title, scale, {"format": "d", "values": {"expr": ticks}})
 
 
 def draw(figure: Figure, rows: Sequence[Row]) -> Row:
@@ -400,18 +367,8 @@ def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
         "title": y_title,
         "scale": {"zero": False, "nice": True},
     }
-    order = list(dict.fromkeys(row["where"] for row in rows))
-    place = {
-        "field": "where",
-        "type": "nominal",
-        "title": None,
-        "legend": {"orient": "bottom", "columns": 1, "labelLimit": 400},
-    }
-    colours, shapes = _styles(len(order))
-    encoding = {
-        "color": {**place, "scale": {"domain": order, "range": colours}},
-        "shape": {**place, "scale": {"domain": order, "range": shapes}},
-    }
+    legend = {"orient": "bottom", "columns": 1, "labelLimit": 400}
+    encoding = _styles("where", list(dict.fromkeys(row["where"] for row in rows)), legend)
     return {
         "data": {"values": list(rows)},
         "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},

@@ -13,8 +13,6 @@ from typing import Any
 
 from coprime.flow.files import replacing
 
-__all__ = ["COLUMNS", "Point", "check_format", "read_points", "versions", "write_points"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
@@ -149,13 +147,11 @@ def write_points(points: Iterable[Point], path: Path) -> None:
     Raises ValueError for another name, OSError if it cannot be written.
     """
     check_format(path)
-    rows: list[dict[str, Any]] = []
-    for point in points:
-        row = dict(point.__dict__)
+    rows = [dict(point.__dict__) for point in points]
+    for row in rows:
         row |= {name: json.dumps(dict(row[name]), sort_keys=True) for name in _JSON}
-        rows.append(row)
     with replacing(path) as fresh:
-        _FORMATS[path.suffix].write(rows, fresh)
+        _FORMATS[path.suffix][0](rows, fresh)
 
 
 def read_points(path: Path) -> Sequence[Point]:
@@ -164,7 +160,7 @@ def read_points(path: Path) -> Sequence[Point]:
     Raises OSError if it cannot be read, ValueError if it is not a file of points.
     """
     check_format(path)
-    names, rows = _FORMATS[path.suffix].read(path)
+    names, rows = _FORMATS[path.suffix][1](path)
     missing = [name for name in COLUMNS if name not in names and name not in _LATER]
     if missing:
         raise ValueError(f"{path} holds no measured points: it has no column {missing[0]}")
@@ -185,6 +181,8 @@ def read_points(path: Path) -> Sequence[Point]:
 # --- Parquet and CSV ----------------------------------------------------------------------------
 
 _Rows = Sequence[Mapping[str, Any]]
+_Write = Callable[[_Rows, Path], None]
+_Read = Callable[[Path], tuple[Sequence[str], _Rows]]
 _TEXT, _WHOLE, _NUMBER = "string", "int64", "float64"
 _KINDS: Mapping[object, str] = {
     str: _TEXT,
@@ -255,16 +253,8 @@ def _parsed(name: str, text: str | None) -> object:
     return _PARSE[_KINDS[COLUMNS[name]]](text)
 
 
-@dataclass(frozen=True)
-class _Format:
-    """How a kind of file is written, and how its columns and rows are read."""
-
-    write: Callable[[_Rows, Path], None]
-    read: Callable[[Path], tuple[Sequence[str], _Rows]]
-
-
-_FORMATS = {
-    ".parquet": _Format(_write_parquet, _read_parquet),
-    ".csv": _Format(_write_csv, _read_csv),
+_FORMATS: Mapping[str, tuple[_Write, _Read]] = {
+    ".parquet": (_write_parquet, _read_parquet),
+    ".csv": (_write_csv, _read_csv),
 }
-"""By how a file's name ends."""
+"""How a kind of file is written, and its columns and rows are read, by how its name ends."""

@@ -6,8 +6,6 @@ from coprime.explore.points import Point
 from coprime.flow.targets import flow_of
 from coprime.runs.single_multiplication import ALONE
 
-__all__ = ["area_command", "commands", "cycles_command"]
-
 
 def area_command(point: Point) -> str:
     """The command that maps the design again, and routes it if the point was; "" if none does."""

@@ -31,8 +31,6 @@ from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.papers.published import Table, tables
 
-__all__ = ["write_report"]
-
 _PAGE = Path(__file__).parent / "page"
 _PNG_SCALE = 2.0
 _EXPONENTS = {"worst": "every exponent bit 1", "random": "random exponents"}
@@ -56,21 +54,14 @@ def write_report(
     points: Sequence[Point],
     folder: Path,
     *,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda what: None,
 ) -> list[Path]:
     """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        What was measured; nothing: the papers' figures beside what needs no measurement.
-    folder : Path
-        Made if it does not exist; files of these names are overwritten.
-    progress : called with what is being written
-
-    Raises OSError if a file cannot be written.
+    Without points there are the papers' figures beside what needs no measurement. The folder is
+    made if it does not exist; files of these names are overwritten. `progress` is called with what
+    is being written. Raises OSError if a file cannot be written.
     """
-    report = progress or (lambda _: None)
     rows, plotted = plot_rows(points)
     compared = [(table, compare(table, points)) for table in tables()]
     written = [folder / "points.csv"]
@@ -78,19 +69,19 @@ def write_report(
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
         for figure in target.figures:
-            report(f"{figure.name} on {target.target}")
+            progress(f"{figure.name} on {target.target}")
             written += _write_figure(figure, target, rows, folder / "figures")
     images: dict[str, str] = {}
     for table, comparisons in compared:
         if table.drawn:
-            report(f"{table.paper.name}, {table.number}")
+            progress(f"{table.paper.name}, {table.number}")
             drawing = _chart(table, comparisons)
             path = folder / "figures" / f"{_anchor(table)}.png"
             write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
             written.append(path)
             svg = vl_convert.vegalite_to_svg(drawing)
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
-    report("the page")
+    progress("the page")
     page = folder / "index.html"
     write_file(page, _page(points, rows, plotted, compared, images))
     return [page, *written]
@@ -125,7 +116,9 @@ def _write_figure(
     figure: Figure, target: Plotted, rows: Sequence[Row], folder: Path
 ) -> Iterable[Path]:
     """Write the picture that the page starts with on this target, and its points."""
-    own = _initial_rows([row for row in rows if row["target"] == target.target])
+    own = [row for row in rows if row["target"] == target.target]
+    start = _opening(own).items()
+    own = [row for row in own if all(row[name] == value for name, value in start)]
     own = [row for row in own if row[figure.x] is not None and row[figure.y] is not None]
     if not own:
         return
@@ -145,12 +138,6 @@ def _write_figure(
         [*(titles.get(name, name) for name in columns), "best"],
         ([*(row[name] for name in columns), row["id"] in front] for row in own),
     )
-
-
-def _initial_rows(rows: Sequence[Row]) -> list[Row]:
-    """Rows of a target that pass the filters as the page opens."""
-    start = _opening(rows)
-    return [row for row in rows if all(row[name] == value for name, value in start.items())]
 
 
 _PREFERRED = {
@@ -187,12 +174,7 @@ def _page(
     data = {
         "rows": rows,
         "targets": [
-            {
-                "target": one.target,
-                "area": one.area,
-                "time": one.time,
-                "figures": [figure.__dict__ for figure in one.figures],
-            }
+            one.__dict__ | {"figures": [figure.__dict__ for figure in one.figures]}
             for one in plotted
         ],
         "exponents": _EXPONENTS,
@@ -205,6 +187,7 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"number": _number, "ratio": _ratio}
     library = vl_convert.javascript_bundle("window.coprimeEmbed = vegaEmbed;")
     papers = [
         (paper, [_table(table, lines, images) for table, lines in group])
@@ -311,7 +294,8 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
     measured = [one for one in lines if one.measurements]
     rows, quantities = ({one.row for one in measured}, {one.quantity for one in measured})
     beside = [one for one in lines if one.row in rows and one.quantity in quantities]
-    places = list(dict.fromkeys(own.where for one in beside for own in one.measurements))
+    measurements = [own for one in beside for own in one.measurements]
+    places = list(dict.fromkeys(own.where for own in measurements))
     spans = Counter(one.row for one in beside)
     compared: list[dict[str, Any]] = []
     for one in beside:
@@ -322,20 +306,10 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
                 "row": one.row,
                 "span": spans[one.row] if first else 0,
                 "quantity": f"{one.quantity} in {one.unit}" if one.unit else one.quantity,
-                "published": _number(one.published),
-                "cells": [
-                    {
-                        "value": _number(cells[place].value),
-                        "ratio": _ratio(cells[place].ratio),
-                        "how": cells[place].how,
-                    }
-                    if place in cells
-                    else None
-                    for place in places
-                ],
+                "published": one.published,
+                "cells": [cells.get(place) for place in places],
             }
         )
-    covered = set(spans)
     page = f", page {table.page}" if table.page else ""
     anchor = _anchor(table)
     return {
@@ -343,27 +317,22 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
         "heading": f"{table.number}{page}: {table.title}",
         "device": table.device,
         "image": f"data:image/svg+xml;base64,{images[anchor]}" if anchor in images else "",
-        "image_width": 640,
         "row_title": table.row_title,
         # A place where nothing published is a number has no ratios.
         "places": [
-            (place, any(line["cells"][k] and line["cells"][k]["ratio"] for line in compared))
-            for k, place in enumerate(places)
+            (place, any(own.ratio is not None for own in measurements if own.where == place))
+            for place in places
         ],
         "compared": compared,
-        "found": any(own.value is not None for one in beside for own in one.measurements),
+        "found": any(own.value is not None for own in measurements),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
-            (row.label, [_number(row.published.get(column.name)) for column in table.columns])
+            (row.label, [row.published.get(column.name) for column in table.columns])
             for row in table.rows
-            if row.label not in covered
+            if row.label not in spans
         ],
         "remarks": table.remarks,
-        "ways": [
-            (one.row, one.quantity, own.where, own.how, own.command)
-            for one in beside
-            for own in one.measurements
-        ],
+        "ways": [(one, own) for one in beside for own in one.measurements],
     }
 
 

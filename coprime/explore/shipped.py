@@ -8,8 +8,6 @@ from coprime.catalog import Choice
 
 from .points import Point, read_points
 
-__all__ = ["SHIPPED", "SPECIFICATIONS", "find", "shipped_points"]
-
 SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
     "targets": ("targets",),
@@ -31,15 +29,9 @@ def shipped_points() -> Sequence[Point]:
 def find(choice: Choice, target: str, part: str) -> Sequence[Point]:
     """The points of exactly this design on a target: one for each operation and size.
 
-    All of them have the same area and clock.
-
-    Parameters
-    ----------
-    choice : the design; each of its parameters must be that of the measured one
-    target : xc7, ecp5 or unit-gate
-    part : "engine", "accelerator", or another that a point may have
-
-    Gives an empty sequence if the design was not measured.
+    Each parameter must be that of the measured design; `target` is xc7, ecp5 or unit-gate, `part`
+    one that a point may have. All of them have the same area and clock. Empty if it was not
+    measured.
     """
     defaults = {parameter.name: parameter.default for parameter in choice.family.parameters}
     return [

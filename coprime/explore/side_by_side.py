@@ -1,14 +1,12 @@
 """The papers' figures beside what is measured here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coprime.catalog import CLUSTER
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
-from coprime.papers.published import Combined, Computed, Measured, Source, Table
-
-__all__ = ["Comparison", "Counterpart", "compare"]
+from coprime.papers.published import Computed, Measured, Source, Table
 
 _SIMULATED = ("cycles", "predicted_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
@@ -71,29 +69,21 @@ def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
 def _counterpart(
     source: Source, published: int | float | str, points: Sequence[Point]
 ) -> Counterpart:
+    parts = source.of if isinstance(source, Computed) else (source,)
+    found = [(one, _find(one, points)) for one in parts]
+    values = [_figure(one, point) for one, point in found]
+    ways = dict.fromkeys(_way(one, point) for one, point in found)
+    commands = dict.fromkeys(_command(one, point) for one, point in found if point)
     if isinstance(source, Computed):
-        value: float | None = source.value()
-        where, how, command = source.where, source.how, ""
-    elif isinstance(source, Combined):
-        found = [_find(one, points) for one in source.of]
-        values = [_figure(one, point) for one, point in zip(source.of, found, strict=True)]
         value = None if None in values else source.value(*values)
-        where = source.where
-        ways = [_way(one, point) for one, point in zip(source.of, found, strict=True)]
-        how = "; ".join([source.how, *dict.fromkeys(ways)])
-        commands = [
-            _command(one, point) for one, point in zip(source.of, found, strict=True) if point
-        ]
-        command = "; ".join(filter(None, dict.fromkeys(commands)))
+        where, how = source.where, "; ".join([source.how, *ways])
     else:
-        point = _find(source, points)
-        where = source.where or _where(source)
-        how = _way(source, point)
-        command = _command(source, point) if point else ""
-        value = _figure(source, point)
+        (value,), where, how = values, source.where or _where(source), "; ".join(ways)
     numbers = value is not None and not isinstance(published, str) and published != 0
     ratio = value / published if numbers else None  # type: ignore[operator]
-    return Counterpart(where=where, value=value, ratio=ratio, how=how, command=command)
+    return Counterpart(
+        where=where, value=value, ratio=ratio, how=how, command="; ".join(filter(None, commands))
+    )
 
 
 def _find(source: Measured, points: Sequence[Point]) -> Point | None:
@@ -154,16 +144,15 @@ def _how(source: Measured, point: Point | None) -> str:
         target = f" on {place}" if place else ""
         return f"not in these results: {source.column} of {design}, {operation}{target}"
     device = point.device or point.target
-    ways: dict[str, Callable[[], str]] = {
-        "cycles": lambda: f"counted in simulation: {design}, {operation}",
-        "predicted_cycles": lambda: f"predicted: {design}, {operation}",
-        "utilization": lambda: f"counted in simulation: {design}, {operation}",
-        "fmax_mhz": lambda: f"placed and routed: {design} on {device}",
-        "milliseconds": lambda: (
-            f"{'simulated' if point.cycles is not None else 'predicted'} cycles of {operation} "
-            f"over the clock of {design}, placed and routed on {device}"
-        ),
-        "gate_area": lambda: f"unit-gate area of {design}",
-        "gate_delay": lambda: f"unit-gate delay of {design}",
+    counted = "simulated" if point.cycles is not None else "predicted"
+    ways = {
+        "cycles": f"counted in simulation: {design}, {operation}",
+        "predicted_cycles": f"predicted: {design}, {operation}",
+        "utilization": f"counted in simulation: {design}, {operation}",
+        "fmax_mhz": f"placed and routed: {design} on {device}",
+        "milliseconds": f"{counted} cycles of {operation} over the clock of {design}, placed and"
+        f" routed on {device}",
+        "gate_area": f"unit-gate area of {design}",
+        "gate_delay": f"unit-gate delay of {design}",
     }
-    return ways.get(source.column, lambda: f"mapped with Yosys: {design} to {device}")()
+    return ways.get(source.column, f"mapped with Yosys: {design} to {device}")

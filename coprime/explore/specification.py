@@ -10,7 +10,6 @@ import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
@@ -47,15 +46,6 @@ from coprime.runs.numbers import EXPONENTS
 from coprime.runs.single_multiplication import ALONE
 
 from .shipped import SPECIFICATIONS
-
-__all__ = [
-    "TARGETS",
-    "AreaTask",
-    "PlannedPoint",
-    "RunTask",
-    "parse_specification",
-    "read_specification",
-]
 
 TARGETS = (*(target.value for target in FLOWS), "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
@@ -135,10 +125,8 @@ def read_specification(name: str) -> list[PlannedPoint]:
 
     Raises OSError if it cannot be read, ValueError as `parse_specification` does.
     """
-    shipped = resources.files("coprime.explore")
-    files = [shipped.joinpath(f"{part}.toml") for part in SPECIFICATIONS.get(name, ())] or [
-        Path(name)
-    ]
+    shipped = [Path(__file__).with_name(f"{part}.toml") for part in SPECIFICATIONS.get(name, ())]
+    files = shipped or [Path(name)]
     try:
         return parse_specification("\n".join(file.read_text("utf-8") for file in files))
     except UnicodeDecodeError as error:

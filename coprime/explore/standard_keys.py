@@ -7,8 +7,6 @@ from functools import cache
 
 from coprime.rsa import keys
 
-__all__ = ["LONGEST_SEARCH", "standard_key"]
-
 LONGEST_SEARCH = 2304
 """Bits of the longest key whose primes are searched for: that takes a second or two."""
 _BELOW = {

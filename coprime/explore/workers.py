@@ -2,13 +2,14 @@
 
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 import dask
-from distributed import Client, LocalCluster, Worker, WorkerPlugin
+from distributed import Client, Future, LocalCluster, Worker, WorkerPlugin, as_completed
 
-__all__ = ["open_client"]
+Task = TypeVar("Task")
 
 
 @contextmanager
@@ -39,6 +40,18 @@ def open_client(workers: int | None = None, scheduler: str | None = None) -> Ite
     ):
         client.register_plugin(_Patience())
         yield client
+
+
+def ended(client: Client, futures: Mapping[Future, Task]) -> Iterator[tuple[Task, Future]]:
+    """Each task when it has ended, with its future, which has a result or an exception.
+
+    Raises ConnectionError if the workers are gone.
+    """
+    for future in as_completed(futures, loop=client.loop):
+        if future.status not in ("finished", "error"):
+            raise ConnectionError("the workers are gone; what was done is kept: start it again")
+        yield futures[future], future
+        future.release()
 
 
 class _Patience(WorkerPlugin):

@@ -11,8 +11,6 @@ from coprime.model.padding_formats import DIGEST_BYTES, bytes_of
 
 from .instructions import EXECUTION, Base, ByteStep, ByteStepKind
 
-__all__ = ["LENGTH_BITS", "SALT_BITS", "Addressing", "AddressingTwin", "addresses"]
-
 LENGTH_BITS = 16
 SALT_BITS = bits_for(DIGEST_BYTES)
 

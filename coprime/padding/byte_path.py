@@ -12,8 +12,6 @@ from coprime.model.padding_formats import bytes_of
 from .addressing import LENGTH_BITS, addresses
 from .instructions import EXECUTION, ByteStep, Literal, Random, Trim
 
-__all__ = ["BytePath", "BytePathTwin"]
-
 
 class BytePath(wiring.Component):
     """The exclusive or of all sources, and what of it is stored. `count_bits` is as in Addressing.

@@ -14,8 +14,6 @@ from coprime.model.padding_formats import PKCS1_BYTES, candidate_limit, candidat
 from .addressing import addresses
 from .instructions import EXECUTION, ByteStep, ByteStepKind, Check
 
-__all__ = ["Checks", "ChecksTwin"]
-
 
 class Checks(wiring.Component):
     """The checks of a STREAM, and DECIDE. `count_bits` is as in Addressing.

@@ -12,8 +12,6 @@ from .instructions import EXECUTION, STEP, ByteStep, ByteStepKind
 from .program_blocks import assemble
 from .tasks import Option, Task
 
-__all__ = ["Control", "ControlTwin"]
-
 STEP_CYCLES = 3
 """Cycles of a step besides its bytes: FETCH, STORE, EXECUTE."""
 

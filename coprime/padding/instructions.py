@@ -22,20 +22,6 @@ from coprime.model.padding_formats import DIGEST_BYTES
 
 from .tasks import Option
 
-__all__ = [
-    "EXECUTION",
-    "STEP",
-    "Base",
-    "ByteStep",
-    "ByteStepKind",
-    "Check",
-    "Literal",
-    "Random",
-    "Slot",
-    "Trim",
-    "encode",
-]
-
 ADDRESS_BITS = 9
 """Bits of an address in the program memory."""
 
@@ -150,14 +136,6 @@ class ByteStep:
     all its sinks: the buffer (`store`), a slot (`save`), the hash unit (`hash`), the check. The
     STREAM ends after `count` bytes, if that is not 0, and where the pointer is at the bound, if
     `bounded`.
-
-    Parameters
-    ----------
-    advance : the pointer decrements with each byte
-    input : the buffer is software's input, in which bytes beyond its length read as 0
-    release : the byte stored is 0 beyond the message's length; within it, the byte of the STREAM if
-        bad, otherwise the one that is in the buffer
-    target : relative to the next step
     """
 
     kind: ByteStepKind
@@ -168,6 +146,7 @@ class ByteStep:
     minus_blocks: bool = False
     buffer: bool = False
     input: bool = False
+    """The buffer is software's input, in which bytes beyond its length read as 0."""
     slot: Slot | None = None
     random: Random = Random.NONE
     trim: Trim = Trim.NONE
@@ -176,11 +155,15 @@ class ByteStep:
     save: Slot | None = None
     hash: bool = False
     release: bool = False
+    """The byte stored is 0 beyond the message's length; within it, the byte of the STREAM if bad,
+    otherwise the one that is in the buffer."""
     advance: bool = False
+    """The pointer decrements with each byte."""
     bounded: bool = False
     option: Option = Option.HASH
     sense: bool = False
     target: int = 0
+    """Relative to the next step."""
 
 
 STEP = data.StructLayout(

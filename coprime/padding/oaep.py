@@ -29,8 +29,6 @@ from .program_blocks import (
 )
 from .tasks import Option
 
-__all__ = ["decrypt", "encrypt"]
-
 _BLOCK = point(Base.MODULUS, -1 - DIGEST_BYTES)
 _SEED = point(Base.MODULUS, -1)
 

@@ -31,8 +31,6 @@ from .program_blocks import (
 )
 from .tasks import Option
 
-__all__ = ["decrypt", "encrypt", "sign", "verify"]
-
 _SIGNED_BYTES = len(DIGEST_INFO) + DIGEST_BYTES
 
 

@@ -9,31 +9,6 @@ from coprime.model.padding_formats import DIGEST_BYTES
 from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, Slot, encode
 from .tasks import Option
 
-__all__ = [
-    "ALL",
-    "BYTE",
-    "BYTES",
-    "END",
-    "FINISH",
-    "START",
-    "TO_BOTTOM",
-    "assemble",
-    "bound",
-    "expect",
-    "hash_input",
-    "hash_text",
-    "hashed",
-    "hmac",
-    "loop",
-    "mask",
-    "mix",
-    "point",
-    "read",
-    "skip",
-    "when",
-    "write",
-]
-
 Name = TypeVar("Name")
 
 # --- Steps --------------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ from .instructions import ByteStep
 from .program_blocks import END
 from .tasks import Task
 
-__all__ = ["PROGRAMS"]
-
 PROGRAMS: dict[Task, tuple[ByteStep, ...]] = {
     task: (*steps(), END)
     for task, steps in (

@@ -27,8 +27,6 @@ from .program_blocks import (
 )
 from .tasks import Option
 
-__all__ = ["sign", "verify"]
-
 _DIGEST = point(Base.ZERO, DIGEST_BYTES + 1)
 _SALT = point(Base.SALT, DIGEST_BYTES + 1)
 _ABOVE_SALT = bound(Base.SALT, DIGEST_BYTES + 2)

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 
 from .tasks import Task
 
-__all__ = ["Padding", "Scheme", "mask_of", "parse_paddings", "task_of"]
-
 
 class Scheme(enum.IntEnum):
     """Schemes of PADDING.SCHEME for commands started by STATUS. The hash is always SHA-256."""

@@ -12,8 +12,6 @@ from coprime.model.padding_formats import DIGEST_BYTES
 
 from .instructions import EXECUTION, ByteStepKind, Slot
 
-__all__ = ["SLOT_WORDS", "WRITABLE_SLOTS", "Slots"]
-
 SLOT_WORDS = DIGEST_BYTES // 4
 WRITABLE_SLOTS = 4
 """The first ones, which software can write."""

@@ -10,8 +10,6 @@ from coprime.model.padding_formats import (
     PSS_BYTES,
 )
 
-__all__ = ["Option", "Task", "is_digest", "min_bytes", "overhead"]
-
 
 class Task(enum.IntEnum):
     """Adding or removing a padding; each task is a program of the padding unit."""

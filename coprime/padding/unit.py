@@ -26,8 +26,6 @@ from .programs import PROGRAMS
 from .slots import SLOT_WORDS, WRITABLE_SLOTS, Slots
 from .tasks import Option, Task
 
-__all__ = ["LENGTH_BITS", "SLOT_WORDS", "PaddingUnit", "PaddingUnitModel"]
-
 MAX_BITS = 8 * DIGEST_BYTES * 255
 """The counter of MGF1's blocks has one byte."""
 

@@ -10,27 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 from .published import (
-    Combined,
     Computed,
     Measured,
     Row,
+    Source,
     Sources,
     at_clock,
     over_clock,
     read_publication,
 )
-
-__all__ = [
-    "AREA_PERCENT",
-    "EXTRA_CYCLES",
-    "MEGAHERTZ",
-    "PERIOD_NS",
-    "RUNNING_TIMES",
-    "TABLES",
-    "area_time",
-    "running_time",
-    "running_time_crt",
-]
 
 SLICES = 19_200
 """Of the paper's device, each with two LUTs of four inputs and two flip-flops."""
@@ -169,7 +157,7 @@ _TABLE_2 = _PRINTED.table("Table 2", _clocks)
 # --- Figure 3 -----------------------------------------------------------------------------------
 
 
-def _product(family: str, bits: int, columns: tuple[str, ...], where: str, how: str) -> Combined:
+def _product(family: str, bits: int, columns: tuple[str, ...], where: str, how: str) -> Computed:
     """Area / clock, times cycles if `columns` has a third one, over that of two CSAs."""
 
     def ratio(*figures: float) -> float:
@@ -179,7 +167,7 @@ def _product(family: str, bits: int, columns: tuple[str, ...], where: str, how: 
         own, other = figures[: len(columns)], figures[len(columns) :]
         return product(*own) / product(*other)
 
-    return Combined(
+    return Computed(
         of=tuple(_multiplier(column, one, bits) for one in (family, TWO_CSA) for column in columns),
         value=ratio,
         where=f"LFE5U-85F: {where}",
@@ -187,7 +175,7 @@ def _product(family: str, bits: int, columns: tuple[str, ...], where: str, how: 
     )
 
 
-def _products(family: str, bits: int) -> tuple[Combined, ...]:
+def _products(family: str, bits: int) -> tuple[Computed, ...]:
     return (
         _product(
             *(family, bits, ("lut", "fmax_mhz"), "LUTs"),
@@ -228,7 +216,7 @@ def _corrected(family: str, place: int) -> Computed:
 
 def _operation_time(
     operation: str, family: str, multipliers: int, megahertz: float
-) -> tuple[Measured | Combined, ...]:
+) -> tuple[Source, ...]:
     """Time of a whole operation at 1024 bits: at the paper's clock and at ours."""
     of: Any = {"operation": operation, "exponents": "random"}
     cycles = _measured("cycles", family, 1024, multipliers, **of)

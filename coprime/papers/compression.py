@@ -7,6 +7,7 @@ Catarina, 2023.
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from coprime.cells.compression import product_plan
 from coprime.cells.compressor_tree import Plan
@@ -14,7 +15,6 @@ from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
 
 from .published import (
-    Combined,
     Computed,
     Figure,
     Measured,
@@ -25,42 +25,7 @@ from .published import (
     read_publication,
 )
 
-__all__ = [
-    "AREA_DELAYS",
-    "BUILT",
-    "CIRCUITS",
-    "CLOCKS",
-    "CM",
-    "CM_PSEUDO",
-    "DECRYPTIONS",
-    "DELAYS",
-    "DEVICE_LOGIC_ELEMENTS",
-    "DM",
-    "DM_PSEUDO",
-    "ENCRYPTIONS",
-    "LOGIC_ELEMENTS",
-    "MM",
-    "MM_PSEUDO",
-    "ONE_AREA_DELAYS",
-    "ONE_CLOCKS",
-    "ONE_DECRYPTIONS",
-    "ONE_DELAYS",
-    "ONE_ENCRYPTIONS",
-    "ONE_LOGIC_ELEMENTS",
-    "PAIRS",
-    "REDUCED",
-    "STANDARD_CELLS",
-    "TABLES",
-    "and_terms",
-    "decryption_cycles",
-    "encryption_cycles",
-    "quantity",
-]
-
 _PRINTED = read_publication("compression")
-
-DEVICE_LOGIC_ELEMENTS = 77_000
-"""Of the device, by its maker's table."""
 
 DM, DM_PSEUDO = "DM", "DM, pseudo-modulus"
 CM, CM_PSEUDO = "CM", "CM, pseudo-modulus"
@@ -74,13 +39,13 @@ Printed = Mapping[int, tuple[str, ...]]
 """As printed, with its unit; by test, which is half the bits of a key."""
 
 
-def _printed(number: str) -> Printed:
+def printed(number: str) -> Printed:
     """A table by test; the circuits are as in CIRCUITS, or as in _SYNTHESIZED."""
     return {int(test): tuple(figures) for test, *figures in _PRINTED.cells(number)}
 
 
 def _counts(number: str) -> Mapping[int, tuple[int, ...]]:
-    return {test: tuple(map(int, figures)) for test, figures in _printed(number).items()}
+    return {test: tuple(map(int, figures)) for test, figures in printed(number).items()}
 
 
 PAIRS: Mapping[int, tuple[int, str, int]] = {
@@ -101,31 +66,19 @@ LOGIC_ELEMENTS, ONE_LOGIC_ELEMENTS = _counts("Table 7"), _counts("Table 13")
 """Logic elements of the exponentiator by test, as CIRCUITS; ONE_ is with one multiplier for DM and
 CM, all others are with two."""
 
-DELAYS, AREA_DELAYS, ENCRYPTIONS, DECRYPTIONS, CLOCKS = (
-    _printed(f"Table {number}") for number in range(8, 13)
-)
-"""Delay of one iteration; logic elements x s; encryption with the exponent 65537; decryption;
-maximum frequency of the whole system. The last three are of CM and MM only."""
-
-ONE_DELAYS, ONE_AREA_DELAYS, ONE_ENCRYPTIONS, ONE_DECRYPTIONS, ONE_CLOCKS = (
-    _printed(f"Table {number}") for number in range(14, 19)
-)
-"""The same with one multiplier for DM and CM."""
+DELAYS, ONE_DELAYS = printed("Table 8"), printed("Table 14")
+"""Delay of one iteration; ONE_ as above."""
+CLOCKS, ONE_CLOCKS = printed("Table 12"), printed("Table 18")
+"""Maximum frequency of the whole system, of CM and MM only; ONE_ as above."""
 
 _POWERS = {"ns": -9, "us": -6, "μs": -6, "ms": -3, "s": 0, "MHz": 6}
 _EXPONENT = 65537
 
 
-def quantity(printed: str, unit: str) -> Decimal:
+def quantity(text: str, unit: str) -> Decimal:
     """A printed quantity in another unit, exactly: quantity("1.2 us", "ns") is 1200."""
-    number, _, own = printed.partition(" ")
+    number, _, own = text.partition(" ")
     return Decimal(number).scaleb(_POWERS[own] - _POWERS[unit])
-
-
-def and_terms(test: int, *, pseudo: bool) -> int:
-    """AND terms of the two multipliers of an exponentiator for a test's modulus."""
-    modulus = vassoler_pair(2 * test - 2)[1 if pseudo else 0]
-    return 2 * modulus.bit_length() ** 2
 
 
 def encryption_cycles(multipliers: int) -> int:
@@ -146,9 +99,9 @@ def decryption_cycles(test: int, multipliers: int, *, pseudo: bool) -> int:
 # --- What follows from other tables --------------------------------------------------------------
 
 
-def _of(printed: Printed, test: int, circuit: str, unit: str) -> float:
+def _of(figures: Printed, test: int, circuit: str, unit: str) -> float:
     """A figure of a table of all six circuits, or of those that were synthesized."""
-    row = printed[test]
+    row = figures[test]
     circuits = CIRCUITS if len(row) == len(CIRCUITS) else _SYNTHESIZED
     return float(quantity(row[circuits.index(circuit)], unit))
 
@@ -157,77 +110,79 @@ def _computed(value: Callable[[], float], where: str, how: str) -> tuple[Source,
     return (Computed(value=value, where=where, how=how),)
 
 
-Here = Callable[[int, str], tuple[Source, ...]]
-"""What a figure is compared with, by test and circuit."""
+Here = Callable[[int, int, str], tuple[Source, ...]]
+"""What a figure of a table of 2 multipliers, or of 1 for DM and CM, is compared with; by this
+number, test and circuit."""
 
 
-def _products(areas: Mapping[int, tuple[int, ...]], delays: Printed, tables: str) -> Here:
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        area = areas[test][CIRCUITS.index(circuit)]
-        return _computed(
-            lambda: area * _of(delays, test, circuit, "s"), f"From Tables {tables}", "their product"
-        )
+def _products(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    areas, delays, tables = (
+        (LOGIC_ELEMENTS, DELAYS, "7 and 8")
+        if count == 2
+        else (ONE_LOGIC_ELEMENTS, ONE_DELAYS, "13 and 14")
+    )
+    area = areas[test][CIRCUITS.index(circuit)]
+    return _computed(
+        lambda: area * _of(delays, test, circuit, "s"), f"From Tables {tables}", "their product"
+    )
 
-    return here
 
-
-def _multipliers(circuit: str, count: int) -> tuple[int, str]:
+def _multipliers(count: int, circuit: str) -> tuple[int, str]:
     """What to divide figures of two multipliers by: MM has two in every table."""
     if count == 1 and circuit not in (MM, MM_PSEUDO):
         return 2, "half of "
     return 1, ""
 
 
-def _one_area(test: int, circuit: str) -> tuple[Source, ...]:
-    divisor, half = _multipliers(circuit, 1)
+def _from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    """Area of one multiplier, from Table 7's of two."""
+    if count == 2:
+        return ()
+    divisor, half = _multipliers(count, circuit)
     area = LOGIC_ELEMENTS[test][CIRCUITS.index(circuit)]
     return _computed(lambda: area / divisor, "From Table 7", f"{half}its figure")
 
 
-def _one_delay(test: int, circuit: str) -> tuple[Source, ...]:
-    half = _multipliers(circuit, 1)[1]
-    return _computed(lambda: _delay(test, circuit, 1), "From Table 8", f"{half}its figure")
+def _delay_from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    """The same of a delay."""
+    if count == 2:
+        return ()
+    half = _multipliers(count, circuit)[1]
+    return _computed(lambda: _delay(count, test, circuit), "From Table 8", f"{half}its figure")
 
 
-def _delay(test: int, circuit: str, count: int) -> float:
+def _delay(count: int, test: int, circuit: str) -> float:
     """Delay of one iteration in us: Table 8's, or half of that with one multiplier."""
-    return _of(DELAYS, test, circuit, "us") / _multipliers(circuit, count)[0]
+    return _of(DELAYS, test, circuit, "us") / _multipliers(count, circuit)[0]
 
 
-def _encryption(count: int) -> Here:
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        divisor, half = _multipliers(circuit, count)
-        cycles = encryption_cycles(2 // divisor)
-        return _computed(
-            lambda: cycles * _delay(test, circuit, count),
-            "From Table 8",
-            f"{cycles} times {half}its delay",
-        )
-
-    return here
+def _encryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    divisor, half = _multipliers(count, circuit)
+    cycles = encryption_cycles(2 // divisor)
+    return _computed(
+        lambda: cycles * _delay(count, test, circuit),
+        "From Table 8",
+        f"{cycles} times {half}its delay",
+    )
 
 
-def _decryption(count: int) -> Here:
+def _decryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     clocks, table = (CLOCKS, "12") if count == 2 else (ONE_CLOCKS, "18")
-
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        divisor, half = _multipliers(circuit, count)
-        iterations = decryption_cycles(test, 2 // divisor, pseudo=circuit == CM_PSEUDO)
-        cycles = iterations * _iteration_cycles(test, circuit)
-        return (
-            *_computed(
-                lambda: iterations * _delay(test, circuit, count) / 1000,
-                "From Table 8",
-                f"{iterations:,} times {half}its delay",
-            ),
-            *_computed(
-                lambda: cycles / _of(clocks, test, circuit, "MHz") / 1000,
-                f"At Table {table}'s clock",
-                f"{cycles:,} cycles",
-            ),
-        )
-
-    return here
+    divisor, half = _multipliers(count, circuit)
+    iterations = decryption_cycles(test, 2 // divisor, pseudo=circuit == CM_PSEUDO)
+    cycles = iterations * _iteration_cycles(test, circuit)
+    return (
+        *_computed(
+            lambda: iterations * _delay(count, test, circuit) / 1000,
+            "From Table 8",
+            f"{iterations:,} times {half}its delay",
+        ),
+        *_computed(
+            lambda: cycles / _of(clocks, test, circuit, "MHz") / 1000,
+            f"At Table {table}'s clock",
+            f"{cycles:,} cycles",
+        ),
+    )
 
 
 def _iteration_cycles(test: int, circuit: str) -> int:
@@ -235,16 +190,13 @@ def _iteration_cycles(test: int, circuit: str) -> int:
     return 1 if circuit in (CM, CM_PSEUDO) else 2 * test + 2
 
 
-def _clock(count: int) -> Here:
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        cycles = _iteration_cycles(test, circuit)
-        return _computed(
-            lambda: cycles / _delay(test, circuit, count),
-            "From Table 8",
-            f"{cycles:,} over {_multipliers(circuit, count)[1]}its delay",
-        )
-
-    return here
+def _clock(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    cycles = _iteration_cycles(test, circuit)
+    return _computed(
+        lambda: cycles / _delay(count, test, circuit),
+        "From Table 8",
+        f"{cycles:,} over {_multipliers(count, circuit)[1]}its delay",
+    )
 
 
 # --- What is measured here ----------------------------------------------------------------------
@@ -307,7 +259,7 @@ def _measured(
     )
 
 
-def _luts(test: int, circuit: str, count: int) -> tuple[Measured, Measured]:
+def _luts(count: int, test: int, circuit: str) -> tuple[Measured, Measured]:
     return (
         _measured("lut", test, circuit, count, where="ecp5, mapped: LUTs of 4 inputs"),
         _measured("lut", test, circuit, count, target="xc7", where="xc7, mapped: LUTs of 6 inputs"),
@@ -354,77 +306,46 @@ def _grown(
     )
 
 
-def _built(measured: Callable[[int, str], tuple[Source, ...]]) -> Here:
-    """What is measured, where it was built."""
-    return lambda test, circuit: measured(test, circuit) if _is_built(test, circuit) else ()
-
-
 def _is_built(test: int, circuit: str) -> bool:
     return test in BUILT or circuit in (MM, MM_PSEUDO)
 
 
-def _area(count: int) -> Here:
+def _area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """Logic, and the growth of what was not built."""
-    printed = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
-    built = _built(lambda test, circuit: _luts(test, circuit, count))
-
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        grown = _grown(test, circuit, 0, lambda of: printed[of][CIRCUITS.index(circuit)])
-        return (*built(test, circuit), *grown)
-
-    return here
+    elements = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
+    if _is_built(test, circuit):
+        return _luts(count, test, circuit)
+    return _grown(test, circuit, 0, lambda of: elements[of][CIRCUITS.index(circuit)])
 
 
-def _delay_here(count: int) -> Here:
+def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """Time of an iteration, and the growth of what was not built."""
-    built = _built(lambda test, circuit: (_iteration(test, circuit, count),))
-
-    def here(test: int, circuit: str) -> tuple[Source, ...]:
-        grown = _grown(test, circuit, 1, lambda of: _delay(of, circuit, count))
-        return (*built(test, circuit), *grown)
-
-    return here
+    if _is_built(test, circuit):
+        return (_iteration(test, circuit, count),)
+    return _grown(test, circuit, 1, lambda of: _delay(count, of, circuit))
 
 
-def _area_time(count: int) -> Here:
+def _area_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """LUTs of 4 inputs by the time of an iteration in s."""
-
-    def measured(test: int, circuit: str) -> tuple[Source, ...]:
-        area, time = _luts(test, circuit, count)[0], _iteration(test, circuit, count)
-        return (
-            Combined(
-                of=(area, time),
-                value=lambda luts, microseconds: luts * microseconds / 1e6,
-                where=_ROUTED,
-                how="LUTs of 4 inputs x the time of an iteration",
-            ),
-        )
-
-    return _built(measured)
-
-
-def _time(operation: str, count: int, convert: Callable[[float], float] | None) -> Here:
-    return _built(
-        lambda test, circuit: (
-            _measured(
-                *("milliseconds", test, circuit, count, operation), convert=convert, where=_ROUTED
-            ),
-        )
+    if not _is_built(test, circuit):
+        return ()
+    return (
+        Computed(
+            of=(_luts(count, test, circuit)[0], _iteration(test, circuit, count)),
+            value=lambda luts, microseconds: luts * microseconds / 1e6,
+            where=_ROUTED,
+            how="LUTs of 4 inputs x the time of an iteration",
+        ),
     )
 
 
-def _microseconds(milliseconds: float) -> float:
-    return 1000 * milliseconds
-
-
-def _megahertz(count: int) -> Here:
-    return _built(
-        lambda test, circuit: (_measured("fmax_mhz", test, circuit, count, where=_ROUTED),)
+def _routed(column: str, **settings: Any) -> Here:
+    """A column of what was built, placed and routed."""
+    return lambda count, test, circuit: (
+        (_measured(column, test, circuit, count, where=_ROUTED, **settings),)
+        if _is_built(test, circuit)
+        else ()
     )
-
-
-def _both(first: Here, second: Here) -> Here:
-    return lambda test, circuit: (*first(test, circuit), *second(test, circuit))
 
 
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
@@ -476,7 +397,7 @@ _TABLES_3_TO_5 = (
 # --- Tables 7 to 18 -----------------------------------------------------------------------------
 
 
-def _results(number: str, here: Here) -> Table:
+def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
     """A table by the length of the key."""
     columns = _PRINTED.columns(number)
 
@@ -489,29 +410,29 @@ def _results(number: str, here: Here) -> Table:
         return Row(
             f"{2 * test:,} bits (Test {test})",
             {one.name: figure(text, one.unit) for one, text in zip(columns, figures, strict=True)},
-            {one.name: found for one in columns if (found := here(test, one.name))},
+            {
+                one.name: [it for here in sources for it in here(count, test, one.name)]
+                for one in columns
+            },
             x=2 * test,
         )
 
-    return _PRINTED.table(number, rows=[row(*line) for line in _printed(number).items()])
+    return _PRINTED.table(number, rows=[row(*line) for line in printed(number).items()])
 
 
+_SOURCES: tuple[tuple[Here, ...], ...] = (
+    (_from_two, _area),
+    (_delay_from_two, _iteration_time),
+    (_products, _area_time),
+    (_encryption, _routed("milliseconds", operation="RSA_PUBLIC", convert=lambda ms: 1000 * ms)),
+    (_decryption, _routed("milliseconds")),
+    (_clock, _routed("fmax_mhz")),
+)
+"""Of the Tables 7 to 12, and of 13 to 18."""
 _RESULTS = tuple(
-    _results(f"Table {number}", here)
-    for number, here in {
-        7: _area(2),
-        8: _delay_here(2),
-        9: _both(_products(LOGIC_ELEMENTS, DELAYS, "7 and 8"), _area_time(2)),
-        10: _both(_encryption(2), _time("RSA_PUBLIC", 2, _microseconds)),
-        11: _both(_decryption(2), _time("MODEXP", 2, None)),
-        12: _both(_clock(2), _megahertz(2)),
-        13: _both(_one_area, _area(1)),
-        14: _both(_one_delay, _delay_here(1)),
-        15: _both(_products(ONE_LOGIC_ELEMENTS, ONE_DELAYS, "13 and 14"), _area_time(1)),
-        16: _both(_encryption(1), _time("RSA_PUBLIC", 1, _microseconds)),
-        17: _both(_decryption(1), _time("MODEXP", 1, None)),
-        18: _both(_clock(1), _megahertz(1)),
-    }.items()
+    _results(f"Table {first + k}", count, sources)
+    for count, first in ((2, 7), (1, 13))
+    for k, sources in enumerate(_SOURCES)
 )
 
 # --- Figures ------------------------------------------------------------------------------------
@@ -580,7 +501,7 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
 
     if circuit not in (MM, MM_PSEUDO):
         return measured("gate_delay")
-    return Combined(
+    return Computed(
         of=(measured("gate_delay"), measured("cycles")),
         value=lambda delay, cycles: delay * cycles,
         where=where,

@@ -12,18 +12,6 @@ from coprime.multipliers.fdfm import FdfmMultiplication
 
 from .published import Computed, Measured, Source, Sources, at_clock, read_publication
 
-__all__ = [
-    "CRT_CYCLES",
-    "CRT_MILLISECONDS",
-    "DIRECT_MILLISECONDS",
-    "ONE_CORE",
-    "TABLES",
-    "crt_cycles",
-    "multiplication_cycles",
-    "products",
-    "utilization",
-]
-
 _PRINTED = read_publication("fdfm")
 
 CRT_CYCLES: Mapping[int, int] = _PRINTED.column("Table 2", "Clock cycles")
@@ -31,14 +19,6 @@ CRT_CYCLES: Mapping[int, int] = _PRINTED.column("Table 2", "Clock cycles")
 
 CRT_MILLISECONDS: Mapping[int, float] = _PRINTED.column("Table 2", "Time with CRT")
 """Table 2: the same as a time, at 336.7 MHz."""
-
-DIRECT_MILLISECONDS: Mapping[int, float] = _PRINTED.column("Table 2", "Time without CRT in [4]")
-"""Table 2: time without CRT, of the authors' earlier circuit at 447.027 MHz."""
-
-CRT_DIGITS: Mapping[int, tuple[int, int]] = {
-    bits: (modulus, prime) for bits, modulus, prime, *_ in _PRINTED.lines("Table 2")
-}
-"""Table 2: digits of the modulus and of a prime."""
 
 ONE_CORE: Mapping[str, float]
 """Table 1: one core on a Virtex-6 XC6VLX240T-1; a slice has four six-input LUTs."""
@@ -66,11 +46,6 @@ def multiplication_cycles(d: int) -> int:
 def utilization(d: int) -> float:
     """Figure 6: equation 7 over equation 8."""
     return products(d) / multiplication_cycles(d)
-
-
-def crt_cycles(d1: int, d2: int) -> int:
-    """Equation 10: cycles of a CRT decryption, d1 digits the modulus and d2 each prime."""
-    return 4 * (34 * d2**3 + 140 * d2**2 + 3 * d1 * d2 + 8 * d1 + 88 * d2 + 14)
 
 
 # --- What the figures are compared with ---------------------------------------------------------

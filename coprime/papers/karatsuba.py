@@ -12,16 +12,6 @@ from coprime.bus.axi_accelerator import Bus, transfer_cycles
 
 from .published import Figure, Measured, Sources, at_clock, over_clock, read_publication
 
-__all__ = [
-    "EXPONENTIATIONS",
-    "MULTIPLICATIONS",
-    "SYSTEMS",
-    "SYSTEM_MEGAHERTZ",
-    "SYSTEM_WORDS",
-    "TABLES",
-    "multiplication_cycles",
-]
-
 Size = tuple[int, int]
 """Bits of the modulus, and of a word."""
 Figures = tuple[int, int, float, float]

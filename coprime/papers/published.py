@@ -17,30 +17,15 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-__all__ = [
-    "Column",
-    "Combined",
-    "Computed",
-    "Figure",
-    "Measured",
-    "Paper",
-    "Publication",
-    "Row",
-    "Source",
-    "Sources",
-    "Table",
-    "at_clock",
-    "over_clock",
-    "read_publication",
-    "tables",
-]
-
 Figure = int | float | str
 """A published figure: a number in the column's unit, or words where the paper prints words."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paper:
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Paper(_Strict):
     """A publication."""
 
     name: str
@@ -83,29 +68,18 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Computed:
-    """Compare with a function of a design."""
+    """Compare with a function of a design, or of measured figures if all of these are there."""
 
-    value: Callable[[], float]
+    of: tuple[Measured, ...] = ()
+    value: Callable[..., float]
+    """Takes the figures of `of`, in their order, and gives one in the published unit."""
     how: str
     """What the function computes."""
     where: str = "Computed"
-    """What to call it."""
+    """What to call it, or the place of measurement."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Combined:
-    """Compare with a function of several measured figures; there is none if one is missing."""
-
-    of: tuple[Measured, ...]
-    value: Callable[..., float]
-    """Takes the figures of `of`, in their order, and gives one in the published unit."""
-    where: str
-    """What to call the place of measurement."""
-    how: str
-    """What the function computes."""
-
-
-Source = Measured | Computed | Combined
+Source = Measured | Computed
 Sources = Mapping[str, Sequence[Source]]
 """What a row's figures are compared with, by column name."""
 
@@ -120,20 +94,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of figures.
-
-    Parameters
-    ----------
-    label : what they are of
-    published : by column name; a column that is left out is empty in the paper
-    here : what each is compared with, by column name
-    x : abscissa, where the table is drawn as a chart
-    """
+    """One line of figures."""
 
     label: str
+    """What they are of."""
     published: Mapping[str, Figure]
+    """By column name; a column that is left out is empty in the paper."""
     here: Sources = field(default_factory=dict)
+    """What each is compared with, by column name."""
     x: float | None = None
+    """Abscissa, where the table is drawn as a chart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,10 +140,6 @@ class Table:
 
 
 # --- The files ----------------------------------------------------------------------------------
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class _PrintedTable(_Strict):
@@ -215,11 +181,7 @@ class _PrintedTable(_Strict):
         return self
 
 
-class _PrintedPaper(_Strict):
-    name: str
-    authors: str
-    title: str
-    venue: str
+class _PrintedPaper(Paper):
     table: list[_PrintedTable]
 
 
@@ -278,31 +240,35 @@ class Publication:
         """
         table, columns = self._tables[number], self.columns(number)
         find = here if callable(here) else lambda label: (here or {}).get(label, {})
+        if rows is None:
+            rows = [
+                Row(
+                    label if isinstance(label, str) else table.row_label.format(label),
+                    {
+                        **{
+                            one.name: it
+                            for one, it in zip(columns, figures, strict=True)
+                            if it is not None
+                        },
+                        **(computed(label) if computed else {}),
+                    },
+                    find(label),
+                    x=None if isinstance(label, str) else label,
+                )
+                for label, *figures in table.lines
+            ]
+        paragraphs = table.remarks.strip().split("\n\n") if table.remarks else []
         return Table(
             paper=self.paper,
             number=number,
             title=table.title,
             row_title=table.row_title,
             columns=columns,
-            rows=tuple(rows)
-            if rows is not None
-            else tuple(
-                Row(
-                    label if isinstance(label, str) else table.row_label.format(label),
-                    {**_named(columns, figures), **(computed(label) if computed else {})},
-                    find(label),
-                    x=None if isinstance(label, str) else label,
-                )
-                for label, *figures in table.lines
-            ),
+            rows=tuple(rows),
             device=table.device,
             page=table.page,
             drawn=tuple(table.chart),
-            remarks=tuple(
-                " ".join(paragraph.split()) for paragraph in table.remarks.strip().split("\n\n")
-            )
-            if table.remarks
-            else (),
+            remarks=tuple(" ".join(paragraph.split()) for paragraph in paragraphs),
         )
 
     def columns(self, number: str) -> tuple[Column, ...]:
@@ -311,12 +277,6 @@ class Publication:
             re.fullmatch(r"(.*?)(?: \[([^]]*)\])?", one) for one in self._tables[number].columns
         ]
         return tuple(Column(name=one[1], unit=one[2] or "") for one in found if one)
-
-
-def _named(columns: Sequence[Column], figures: Sequence[Figure | None]) -> dict[str, Figure]:
-    """Figures by column name, without those that are empty."""
-    pairs = zip(columns, figures, strict=True)
-    return {column.name: figure for column, figure in pairs if figure is not None}
 
 
 def read_publication(name: str) -> Publication:
@@ -352,9 +312,9 @@ def at_clock(
     )
 
 
-def over_clock(cycles: Measured, clock: Measured, where: str, scale: float = 1000) -> Combined:
+def over_clock(cycles: Measured, clock: Measured, where: str, scale: float = 1000) -> Computed:
     """Cycles of a whole operation over the measured clock of one multiplier; see `at_clock`."""
-    return Combined(
+    return Computed(
         of=(cycles, clock),
         value=lambda count, megahertz: count / megahertz / scale,
         where=where,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from coprime.device.base import DeviceError
-from coprime.rsa.keys import RsaPrivateKey
+from coprime.rsa.keys import RsaPrivateKey, check_ints
 from coprime.rsa.primes import (
     SIEVED,
     BitsOf,
@@ -23,8 +23,6 @@ from coprime.rsa.primes import (
     is_prime,
     miller_rabin_rounds,
 )
-
-__all__ = ["MAX_BITS", "MIN_BITS", "Generation", "ModexpDevice"]
 
 MIN_BITS, MAX_BITS = 1024, 4096
 """Lengths of a modulus."""
@@ -37,7 +35,7 @@ _MIN_DISTANCE = 100
 """Of two primes: they differ in one of so many leading bits."""
 
 
-class ModexpResult(Protocol):
+class _ModexpResult(Protocol):
     """The result of an exponentiation."""
 
     @property
@@ -49,7 +47,9 @@ class ModexpResult(Protocol):
 class ModexpDevice(Protocol):
     """An accelerator or a cluster."""
 
-    def modexp(self, x: int, e: int, m: int, *, exponent_length: int | None = None) -> ModexpResult:
+    def modexp(
+        self, x: int, e: int, m: int, *, exponent_length: int | None = None
+    ) -> _ModexpResult:
         """x ** e mod m, with an exponent of `exponent_length` bits."""
         ...
 
@@ -74,10 +74,7 @@ class Generation:
     exponentiations, cycles : int
         Those of the accelerator for the key until now, and the clock cycles that they took.
 
-    Raises
-    ------
-    TypeError, ValueError
-        A parameter is out of range.
+    Raises TypeError or ValueError for a parameter out of range.
     """
 
     def __init__(
@@ -103,9 +100,7 @@ class Generation:
     @staticmethod
     def check(bits: int, e: int, *, min_bits: int = MIN_BITS) -> None:
         """Reject parameters out of range: TypeError, ValueError."""
-        for name, value in (("bits", bits), ("e", e)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        check_ints(bits=bits, e=e)
         if not min_bits <= bits <= MAX_BITS or bits % 2:
             raise ValueError(
                 f"an accelerator makes keys of {min_bits} to {MAX_BITS} bits, an even number,"
@@ -141,13 +136,9 @@ class Generation:
     def key(self, found: Callable[[], None] = lambda: None) -> RsaPrivateKey:
         """Make the key; `found` is called when it has its first prime.
 
-        Raises
-        ------
-        RandomSourceError
-            The random source returned a number twice in a row, or the standard's number of
-            candidates had no prime.
-        DeviceError
-            The accelerator has accepted a number that is not prime; or as its driver.
+        Raises RandomSourceError if the random source returned a number twice in a row, or the
+        standard's number of candidates had no prime; DeviceError if the accelerator has accepted a
+        number that is not prime, or as its driver.
         """
         p = self._prime(None, 5 * self._bits)
         found()

@@ -2,24 +2,24 @@
 
 import hashlib
 
-from coprime.rsa import der
-
 __all__ = ["HASHES", "check_hashes", "digest", "digest_information", "digest_size", "mgf1"]
 
-HASHES: dict[str, tuple[int, ...]] = {
-    "sha1": (1, 3, 14, 3, 2, 26),
-    "sha224": (2, 16, 840, 1, 101, 3, 4, 2, 4),
-    "sha256": (2, 16, 840, 1, 101, 3, 4, 2, 1),
-    "sha384": (2, 16, 840, 1, 101, 3, 4, 2, 2),
-    "sha512": (2, 16, 840, 1, 101, 3, 4, 2, 3),
-    "sha512_224": (2, 16, 840, 1, 101, 3, 4, 2, 5),
-    "sha512_256": (2, 16, 840, 1, 101, 3, 4, 2, 6),
-    "sha3_224": (2, 16, 840, 1, 101, 3, 4, 2, 7),
-    "sha3_256": (2, 16, 840, 1, 101, 3, 4, 2, 8),
-    "sha3_384": (2, 16, 840, 1, 101, 3, 4, 2, 9),
-    "sha3_512": (2, 16, 840, 1, 101, 3, 4, 2, 10),
+_NIST = bytes.fromhex("6086480165030402")
+"""2.16.840.1.101.3.4.2, under which NIST's hash functions have their numbers."""
+HASHES: dict[str, bytes] = {
+    "sha1": bytes.fromhex("2b0e03021a"),  # 1.3.14.3.2.26
+    "sha224": _NIST + b"\x04",
+    "sha256": _NIST + b"\x01",
+    "sha384": _NIST + b"\x02",
+    "sha512": _NIST + b"\x03",
+    "sha512_224": _NIST + b"\x05",
+    "sha512_256": _NIST + b"\x06",
+    "sha3_224": _NIST + b"\x07",
+    "sha3_256": _NIST + b"\x08",
+    "sha3_384": _NIST + b"\x09",
+    "sha3_512": _NIST + b"\x0a",
 }
-"""Names of the hash functions, as in hashlib, and their object identifiers."""
+"""Names of the hash functions, as in hashlib, and their object identifiers as DER encodes them."""
 
 
 def check_hashes(*names: object) -> None:
@@ -53,6 +53,10 @@ def mgf1(name: str, seed: bytes, length: int) -> bytes:
 
 def digest_information(name: str, value: bytes) -> bytes:
     """DER of the DigestInfo of a digest (RFC 8017, 9.2, note 1)."""
-    identifier = der.object_identifier(HASHES[name])
-    algorithm = der.element(der.SEQUENCE, identifier + der.element(der.NULL, b""))
-    return der.element(der.SEQUENCE, algorithm + der.element(der.OCTET_STRING, value))
+
+    def element(tag: int, content: bytes) -> bytes:
+        return bytes([tag, len(content)]) + content
+
+    identifier, null = element(0x06, HASHES[name]), element(0x05, b"")
+    algorithm = element(0x30, identifier + null)
+    return element(0x30, algorithm + element(0x04, value))

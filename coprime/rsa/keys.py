@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from coprime.engine.lengths import Lengths
-from coprime.rsa import der
 from coprime.rsa.primes import is_prime, random_prime
 
 __all__ = [
@@ -23,7 +22,9 @@ __all__ = [
     "PassphraseMissingError",
     "RsaPrivateKey",
     "RsaPublicKey",
+    "check_ints",
     "generate",
+    "library_key",
     "load_private",
     "load_public",
     "parse_private",
@@ -37,11 +38,11 @@ MIN_BITS = 64
 MAX_BITS = 65535
 _LOAD_ROUNDS = 8
 """Miller-Rabin rounds for a prime of a loaded key, whose other numbers must be consistent too."""
+_INTEGER, _OCTET_STRING = 0x02, 0x04
+"""Tags of DER."""
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
 _REFUSED = "Invalid key"
 """The library's error about a key that it has decrypted."""
-_PRIVATE_NUMBERS = {"d": "d", "p": "p", "q": "q", "dp": "dmp1", "dq": "dmq1", "qinv": "iqmp"}
-"""Names of a private key's numbers here, and in the library."""
 
 
 class KeyFileError(Exception):
@@ -66,7 +67,7 @@ class RsaPublicKey:
     e: int
 
     def __post_init__(self) -> None:
-        _check_ints(n=self.n, e=self.e)
+        check_ints(n=self.n, e=self.e)
         if self.e < 3 or self.e % 2 == 0:
             raise ValueError(f"the public exponent must be odd and 3 or more, not {self.e}")
         if self.n <= self.e or self.n % 2 == 0:
@@ -89,7 +90,7 @@ class RsaPublicKey:
 
 
 @dataclass(frozen=True)
-class RsaPrivateKey:
+class RsaPrivateKey(RsaPublicKey):
     """A private key with two primes, whose lengths may differ; its repr shows no secret.
 
     Raises TypeError or ValueError if the numbers are inconsistent.
@@ -103,8 +104,6 @@ class RsaPrivateKey:
     qinv : q^-1 mod p
     """
 
-    n: int
-    e: int
     d: int = field(repr=False)
     p: int = field(repr=False)
     q: int = field(repr=False)
@@ -113,23 +112,18 @@ class RsaPrivateKey:
     qinv: int = field(repr=False)
 
     def __post_init__(self) -> None:
-        _check_ints(d=self.d, p=self.p, q=self.q, dp=self.dp, dq=self.dq, qinv=self.qinv)
-        RsaPublicKey(self.n, self.e)
-        for holds, relation in (
-            (min(self.p, self.q) > 2 and self.p != self.q, "p and q are different odd primes"),
-            (self.p * self.q == self.n, "p * q is the modulus"),
-        ):
-            _require(holds, relation)
-        p1, q1 = self.p - 1, self.q - 1
-        for holds, relation in (
-            (0 < self.dp < p1 and self.e * self.dp % p1 == 1, "dp is the inverse of e mod p - 1"),
-            (0 < self.dq < q1 and self.e * self.dq % q1 == 1, "dq is the inverse of e mod q - 1"),
-            (self.d % p1 == self.dp and self.d % q1 == self.dq, "d is the inverse of e"),
-            (0 < self.d < self.n, "d is below the modulus"),
-            (0 < self.qinv < self.p, "qinv is below p"),
-            (self.qinv * self.q % self.p == 1, "qinv is the inverse of q mod p"),
-        ):
-            _require(holds, relation)
+        check_ints(d=self.d, p=self.p, q=self.q, dp=self.dp, dq=self.dq, qinv=self.qinv)
+        super().__post_init__()
+        e, p, q, dp, dq = self.e, self.p, self.q, self.dp, self.dq
+        _require(min(p, q) > 2 and p != q, "p and q are different odd primes")
+        _require(p * q == self.n, "p * q is the modulus")
+        p1, q1 = p - 1, q - 1
+        _require(0 < dp < p1 and e * dp % p1 == 1, "dp is the inverse of e mod p - 1")
+        _require(0 < dq < q1 and e * dq % q1 == 1, "dq is the inverse of e mod q - 1")
+        _require(self.d % p1 == dp and self.d % q1 == dq, "d is the inverse of e")
+        _require(0 < self.d < self.n, "d is below the modulus")
+        _require(0 < self.qinv < p, "qinv is below p")
+        _require(self.qinv * q % p == 1, "qinv is the inverse of q mod p")
 
     @classmethod
     def from_primes(cls, p: int, q: int, e: int) -> Self:
@@ -137,7 +131,7 @@ class RsaPrivateKey:
 
         Raises ValueError if e has no inverse modulo p - 1 or q - 1.
         """
-        _check_ints(p=p, q=q, e=e)
+        check_ints(p=p, q=q, e=e)
         _require(min(p, q) > 2 and p != q, "p and q are different odd primes")
         for name, prime in (("p", p), ("q", q)):
             _require(math.gcd(e, prime - 1) == 1, f"e has no common factor with {name} - 1")
@@ -149,16 +143,6 @@ class RsaPrivateKey:
     def public(self) -> RsaPublicKey:
         """The public half."""
         return RsaPublicKey(self.n, self.e)
-
-    @property
-    def bits(self) -> int:
-        """Length of the modulus in bits."""
-        return self.n.bit_length()
-
-    @property
-    def size(self) -> int:
-        """Bytes of the modulus."""
-        return (self.bits + 7) // 8
 
     @property
     def lengths(self) -> Lengths:
@@ -179,13 +163,8 @@ def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaP
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
     """Return the private key in PEM or DER, PKCS #1 or PKCS #8, encrypted or not.
 
-    A passphrase that is not needed is ignored.
-
-    Raises
-    ------
-    KeyFileError
-        Not a key file, not RSA, more than two primes, only a public key, passphrase wrong or
-        missing, or inconsistent numbers.
+    A passphrase that is not needed is ignored. Raises KeyFileError: not a key file, not RSA, more
+    than two primes, only a public key, passphrase wrong or missing, or inconsistent numbers.
     """
     key = _parse_private(data, passphrase)
     if key is not None:
@@ -214,19 +193,22 @@ def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> by
 
     Raises ValueError if the passphrase is empty.
     """
-    numbers = rsa.RSAPrivateNumbers(
-        public_numbers=rsa.RSAPublicNumbers(key.e, key.n),
-        **{theirs: getattr(key, name) for name, theirs in _PRIVATE_NUMBERS.items()},
-    )
     secret = _secret(passphrase)
     if secret == b"":
         raise ValueError("the passphrase must not be empty")
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if secret is not None:
         encryption = serialization.BestAvailableEncryption(secret)
-    return numbers.private_key(unsafe_skip_rsa_key_validation=True).private_bytes(
+    return library_key(key).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
     )
+
+
+def library_key(key: RsaPrivateKey) -> rsa.RSAPrivateKey:
+    """The key as an object of `cryptography`, which does not check it."""
+    public = rsa.RSAPublicNumbers(key.e, key.n)
+    numbers = rsa.RSAPrivateNumbers(key.p, key.q, key.d, key.dp, key.dq, key.qinv, public)
+    return numbers.private_key(unsafe_skip_rsa_key_validation=True)
 
 
 def public_pem(key: RsaPublicKey) -> bytes:
@@ -252,15 +234,12 @@ def generate(
     seed : makes the key reproducible. Whoever knows the seed can compute the key: for tests and
         demonstrations only, never for real use
 
-    Raises
-    ------
-    TypeError, ValueError
-        A parameter is out of range.
+    Raises TypeError or ValueError for a parameter out of range.
     """
-    _check_ints(bits=bits, e=e)
+    check_ints(bits=bits, e=e)
     half = (bits + 1) // 2
     p_bits = half if p_bits is None else p_bits
-    _check_ints(p_bits=p_bits)
+    check_ints(p_bits=p_bits)
     if not MIN_BITS <= bits <= MAX_BITS:
         raise ValueError(f"bits must be in {MIN_BITS}..{MAX_BITS}, not {bits}")
     if e < 3 or e % 2 == 0:
@@ -274,7 +253,7 @@ def generate(
             f" {least}..{bits - least}, not {p_bits}"
         )
     if seed is not None:
-        _check_ints(seed=seed)
+        check_ints(seed=seed)
         bits_of = random.Random(seed).getrandbits
     elif e in (3, 65537) and bits >= 1024 and p_bits == half:  # supported by the library
         return _key(rsa.generate_private_key(e, bits))
@@ -339,14 +318,38 @@ def _is_multi_prime(data: bytes) -> bool:
     try:
         if _is_pem(data):
             data = base64.b64decode(data.split(b"-----")[2])
-        ((_, content),) = der.elements(data)
-        fields = der.elements(content)
-        if len(fields) > 2 and fields[2][0] == der.OCTET_STRING:
-            ((_, content),) = der.elements(fields[2][1])
-            fields = der.elements(content)
+        ((_, content),) = _elements(data)
+        fields = _elements(content)
+        if len(fields) > 2 and fields[2][0] == _OCTET_STRING:
+            ((_, content),) = _elements(fields[2][1])
+            fields = _elements(content)
     except (ValueError, IndexError):
         return False
-    return len(fields) == 10 and fields[0] == (der.INTEGER, b"\1")
+    return len(fields) == 10 and fields[0] == (_INTEGER, b"\1")
+
+
+def _elements(data: bytes) -> list[tuple[int, bytes]]:
+    """Tags and contents of the DER elements (ITU-T X.690) that `data` consists of.
+
+    Raises ValueError if it does not consist of elements with tags and lengths of one byte, or
+    lengths of up to four bytes after their count.
+    """
+    found = []
+    while data:
+        if len(data) < 2:
+            raise ValueError("an element ends within its length")
+        tag, length, start = data[0], data[1], 2
+        if length >= 0x80:
+            count = length - 0x80
+            start += count
+            if not 1 <= count <= 4 or len(data) < start:
+                raise ValueError("an element has no definite length")
+            length = int.from_bytes(data[2:start])
+        if len(data) < start + length:
+            raise ValueError("an element is longer than what contains it")
+        found.append((tag, data[start : start + length]))
+        data = data[start + length :]
+    return found
 
 
 def _check_legacy_header(data: bytes) -> None:
@@ -363,10 +366,9 @@ def _check_legacy_header(data: bytes) -> None:
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     """Convert a key of the library; ValueError if its numbers are inconsistent."""
-    numbers = key.private_numbers()
-    public = numbers.public_numbers
-    own = {name: getattr(numbers, theirs) for name, theirs in _PRIVATE_NUMBERS.items()}
-    return RsaPrivateKey(n=public.n, e=public.e, **own)
+    own = key.private_numbers()
+    public = own.public_numbers
+    return RsaPrivateKey(public.n, public.e, own.d, own.p, own.q, own.dmp1, own.dmq1, own.iqmp)
 
 
 def _parse_public(data: bytes) -> RsaPublicKey | None:
@@ -405,7 +407,8 @@ def _require(holds: bool, relation: str) -> None:
         raise ValueError(f"it does not hold that {relation}")
 
 
-def _check_ints(**values: object) -> None:
+def check_ints(**values: object) -> None:
+    """Raise TypeError unless all are integers."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"{name} must be an int, not {type(value).__name__}")

@@ -72,18 +72,10 @@ def encrypt(
     message: bytes,
     padding: EncryptionPadding | None = None,
 ) -> bytes:
-    """Encrypt a message; the ciphertext is as long as the modulus.
+    """Encrypt a message, by default with OAEP and SHA-256.
 
-    Parameters
-    ----------
-    padding : None: OAEP with SHA-256
-
-    Raises
-    ------
-    MessageTooLongError
-        The message does not fit; the error holds the limit.
-    ValueError
-        The modulus is too short for the padding.
+    The ciphertext is as long as the modulus. Raises MessageTooLongError, which holds the limit, if
+    the message does not fit, ValueError if the modulus is too short for the padding.
     """
     encoded = (padding or Oaep()).encode(message, key.bits)
     accelerator.load_public(key.n, key.e)
@@ -98,26 +90,18 @@ def decrypt(
     *,
     blinding: bool = False,
 ) -> bytes:
-    """Decrypt a ciphertext.
+    """Decrypt a ciphertext, by default of OAEP with SHA-256.
 
     With PKCS #1 v1.5 a wrong padding is not an error, since whether it is wrong reveals other
     messages: the result is then a message of random length and content, which depends on key and
     ciphertext and which nobody without the private key can predict or tell from one that was
     encrypted (implicit rejection, as in OpenSSL 3.2 and later, byte for byte).
 
-    Parameters
-    ----------
-    padding : None: OAEP with SHA-256
-    blinding : multiply the accelerator's input by a random number, so that its power consumption
-        and timing do not depend on the ciphertext
+    With `blinding` the accelerator's input is multiplied by a random number, so that its power
+    consumption and timing do not depend on the ciphertext.
 
-    Raises
-    ------
-    DecryptionError
-        The ciphertext is not as long as the modulus, or not below it; or, with OAEP, whatever is
-        wrong.
-    FaultError
-        The accelerator's result is wrong.
+    Raises DecryptionError if the ciphertext is not as long as the modulus, or not below it, or,
+    with OAEP, whatever is wrong; FaultError if the accelerator's result is wrong.
     """
     value = _from_bytes(ciphertext, key)
     if value is None:
@@ -136,19 +120,10 @@ def sign(
     *,
     blinding: bool = False,
 ) -> bytes:
-    """Sign a message; the signature is as long as the modulus.
+    """Sign a message, by default with PSS and SHA-256; the signature is as long as the modulus.
 
-    Parameters
-    ----------
-    padding : None: PSS with SHA-256
-    blinding : as for `decrypt`
-
-    Raises
-    ------
-    ValueError
-        The modulus is too short for the padding, or a digest has a wrong length.
-    FaultError
-        The accelerator's result is wrong.
+    `blinding` is as for `decrypt`. Raises ValueError if the modulus is too short for the padding,
+    or a digest has a wrong length; FaultError if the accelerator's result is wrong.
     """
     encoded = int.from_bytes((padding or Pss()).encode(message, key.bits))
     return _private(accelerator, key, encoded, blinding).to_bytes(key.size)
@@ -161,18 +136,9 @@ def verify(
     signature: bytes,
     padding: SignaturePadding | None = None,
 ) -> None:
-    """Return if the signature is valid for this message and key.
+    """Return if the signature, by default of PSS with SHA-256, is valid for this message and key.
 
-    Parameters
-    ----------
-    padding : None: PSS with SHA-256
-
-    Raises
-    ------
-    InvalidSignatureError
-        It is not.
-    ValueError
-        A digest has a wrong length.
+    Raises InvalidSignatureError if it is not, ValueError if a digest has a wrong length.
     """
     value = _from_bytes(signature, key)
     if value is None:
@@ -198,7 +164,7 @@ def _private(accelerator: RsaAccelerator, key: RsaPrivateKey, value: int, blindi
     return result * pow(mask, -1, key.n) % key.n
 
 
-def _from_bytes(data: bytes, key: RsaPublicKey | RsaPrivateKey) -> int | None:
+def _from_bytes(data: bytes, key: RsaPublicKey) -> int | None:
     """The number in `data`; None unless it is below the modulus, and `data` as long as that."""
     if not isinstance(data, bytes):
         raise TypeError(f"the input must be bytes, not {type(data).__name__}")

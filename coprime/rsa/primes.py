@@ -5,17 +5,6 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 
-__all__ = [
-    "SIEVED",
-    "BitsOf",
-    "Power",
-    "RandomSourceError",
-    "draw_until",
-    "is_prime",
-    "miller_rabin_rounds",
-    "random_prime",
-]
-
 BitsOf = Callable[[int], int]
 """A random source: returns a uniformly random number of so many bits."""
 Power = Callable[[int, int, int], int]
@@ -34,15 +23,10 @@ class RandomSourceError(Exception):
 
 
 def random_prime(bits: int, e: int, bits_of: BitsOf) -> int:
-    """Return a prime with its two highest bits set and no common factor of e and prime - 1.
+    """Return a prime of a length with its two highest bits set and no common factor of e and
+    prime - 1.
 
     The product of two such primes has as many bits as both together.
-
-    Parameters
-    ----------
-    bits : length of the prime
-    e : public exponent
-    bits_of : the random source
     """
     while True:
         candidate = bits_of(bits) | 3 << (bits - 2) | 1

@@ -26,17 +26,6 @@ from coprime.padding.scheme import Padding
 
 from .numbers import Operands, PrivateKey, expected_result
 
-__all__ = [
-    "ClusterRun",
-    "Identity",
-    "Run",
-    "execute",
-    "predict_operation",
-    "run_cluster",
-    "run_on",
-    "run_operation",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
@@ -221,7 +210,7 @@ def run_cluster(
     work: Sequence[Operands],
     *,
     trace: Path | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda requests: None,
 ) -> ClusterRun:
     """Run an operation on each of these operands, on all cores, and compare with Python's integers.
 
@@ -244,8 +233,7 @@ def run_cluster(
         ]
         for request in scheduler.completed():
             request.result  # noqa: B018 -- raises what went wrong
-            if progress is not None:
-                progress(1)
+            progress(1)
         seconds, cycles = time.perf_counter() - start, device.cycles - before
     results = [request.result.value for request in requests]
     expected = [expected_result(command, operands) for operands in work]

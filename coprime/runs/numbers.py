@@ -13,15 +13,6 @@ from coprime.engine.lengths import Lengths
 from coprime.operations.operation import Key
 from coprime.rsa import keys
 
-__all__ = [
-    "EXPONENTS",
-    "Operands",
-    "WorstCaseNumbers",
-    "expected_result",
-    "random_lengths",
-    "random_operands",
-]
-
 EXPONENTS = ("worst", "random")
 """Kinds of secret exponents: every bit is 1, or the exponent (or the key) comes from the seed."""
 
@@ -45,11 +36,10 @@ class WorstCaseNumbers:
     e: int = 0
 
     @classmethod
-    def of_length(cls, bits: int, seed: int = 1) -> Self:
-        """For a modulus of `bits` bits, 64 or more."""
-        key = keys.generate(bits, seed=seed)
+    def of_key(cls, key: keys.RsaPrivateKey) -> Self:
+        """With the primes of a key."""
         dp, dq = ((1 << prime.bit_length()) - 1 for prime in (key.p, key.q))
-        return cls(key.n, (1 << bits) - 1, key.p, key.q, dp, dq)
+        return cls(key.n, (1 << key.bits) - 1, key.p, key.q, dp, dq)
 
     @property
     def lengths(self) -> Lengths:
@@ -187,9 +177,8 @@ def random_operands(
     if operation.is_private:
         key = keys.generate(bits, seed=seed)
         x = generator.randrange(key.n)
-        if exponents == "random" or checked:
-            return Operands({"x": x}, key)
-        return Operands({"x": x}, WorstCaseNumbers.of_length(bits, seed))
+        worst = exponents == "worst" and not checked
+        return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     numbers = {}
     length = _exponent_length(command, bits)

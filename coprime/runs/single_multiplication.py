@@ -17,14 +17,6 @@ from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.flow.parts import WORDS
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
-__all__ = [
-    "ALONE",
-    "MULTIPLICATION",
-    "MultiplicationRun",
-    "predict_multiplication",
-    "simulate_multiplication",
-]
-
 MULTIPLICATION = "MULTIPLICATION"
 """Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""
 ALONE: Mapping[str, str] = {
@@ -38,18 +30,14 @@ _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 @dataclass(frozen=True)
 class MultiplicationRun:
-    """One multiplication.
-
-    Parameters
-    ----------
-    cycles : from start to done, loading and unloading of the operands' digits included
-    products : cycles of these in which a product that the algorithm needs enters the multiplier
-    right : whether the result is that of Python's integers
-    """
+    """One multiplication."""
 
     cycles: int
+    """From start to done, loading and unloading of the operands' digits included."""
     products: int
+    """Cycles of these in which a product that the algorithm needs enters the multiplier."""
     right: bool = True
+    """Whether the result is that of Python's integers."""
 
 
 def predict_multiplication(

@@ -205,7 +205,7 @@ def test_unequal_primes(bench):
 
 
 def test_worst_case(bench):
-    key = WorstCaseNumbers.of_length(128)
+    key = WorstCaseNumbers.of_key(generate(128, seed=1))
     bench.accelerator.load_private(key)
     if bench.design.capabilities.checked:
         assert refused(bench.accelerator.private, key.n - 2) is Error.FAULT

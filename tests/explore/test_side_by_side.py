@@ -6,7 +6,7 @@ import pytest
 
 from coprime.explore.side_by_side import compare
 from coprime.papers import fdfm
-from coprime.papers.published import Column, Combined, Computed, Measured, Paper, Row, Table
+from coprime.papers.published import Column, Computed, Measured, Paper, Row, Table
 from tests.explore.samples import point
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
@@ -136,7 +136,7 @@ def test_a_cluster_of_so_many_cores():
 def test_combination_of_measured_figures():
     cycles = Measured(column="cycles", family="fdfm", bits=64)
     clock = Measured(column="fmax_mhz", family="karatsuba", bits=256)
-    source = Combined(
+    source = Computed(
         of=(cycles, clock),
         value=lambda count, megahertz: count / megahertz,
         where="Of two",

@@ -8,7 +8,7 @@ from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore.specification import parse_specification, read_specification
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES
-from coprime.papers.published import Combined, Measured, tables
+from coprime.papers.published import Computed, Measured, tables
 
 GOOD = {"families": '"fdfm"', "bits": "64", "operations": '"MODMUL"', "targets": '"xc7"'}
 
@@ -247,7 +247,7 @@ def missing_figures(name):
         for row in table.rows
         for found in row.here.values()
         for source in found
-        for one in (source.of if isinstance(source, Combined) else (source,))
+        for one in (source.of if isinstance(source, Computed) else (source,))
         if isinstance(one, Measured)
     }
     assert len(sources) > 100

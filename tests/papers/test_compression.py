@@ -21,10 +21,21 @@ from coprime.papers.compression import (
     MM_PSEUDO,
     quantity,
 )
-from coprime.papers.published import Combined, Measured
+from coprime.papers.published import Computed, Measured
 
 TESTS = (16, 32, 64, 128, 256, 512)
 SYNTHESIZED = (CM, CM_PSEUDO, MM, MM_PSEUDO)
+AREA_DELAYS, ENCRYPTIONS, DECRYPTIONS = (paper.printed(f"Table {n}") for n in (9, 10, 11))
+ONE_AREA_DELAYS, ONE_ENCRYPTIONS, ONE_DECRYPTIONS = (
+    paper.printed(f"Table {n}") for n in (15, 16, 17)
+)
+DEVICE_LOGIC_ELEMENTS = 77_000
+"""Of the device, by its maker's table."""
+
+
+def and_terms(test, *, pseudo):
+    """AND terms of the two multipliers of an exponentiator for a test's modulus."""
+    return 2 * vassoler_pair(2 * test - 2)[pseudo].bit_length() ** 2
 
 
 def table(number):
@@ -147,7 +158,7 @@ def test_what_is_built_is_measured(number):
             parts = [
                 part
                 for one in sources
-                for part in (one.of if isinstance(one, Combined) else [one])
+                for part in (one.of if isinstance(one, Computed) else [one])
                 if isinstance(part, Measured)
             ]
             assert bool(parts) is (row.x // 2 in paper.BUILT or circuit in (MM, MM_PSEUDO))
@@ -314,7 +325,7 @@ def test_more_than_the_device_has():
         circuit: [
             2 * test
             for test in TESTS
-            if of(paper.LOGIC_ELEMENTS, test, circuit) > paper.DEVICE_LOGIC_ELEMENTS
+            if of(paper.LOGIC_ELEMENTS, test, circuit) > DEVICE_LOGIC_ELEMENTS
         ]
         for circuit in SYNTHESIZED
     }
@@ -322,12 +333,12 @@ def test_more_than_the_device_has():
 
 
 def test_terms_grow_faster_than_table_7():
-    terms = {test: paper.and_terms(test, pseudo=True) for test in TESTS}
+    terms = {test: and_terms(test, pseudo=True) for test in TESTS}
     assert terms[512] == 2 * 1024**2 == 1024 * terms[16]
     last, first = paper.LOGIC_ELEMENTS[512], paper.LOGIC_ELEMENTS[16]
     assert (f"{last[2] / first[2]:.0f}", f"{last[3] / first[3]:.0f}") == ("25", "35")
     assert (f"{terms[512] / last[3]:.1f}", f"{terms[16] / first[3]:.1f}") == ("8.9", "0.3")
-    assert paper.and_terms(512, pseudo=False) == 2 * 1023**2 > 6 * last[2]
+    assert and_terms(512, pseudo=False) == 2 * 1023**2 > 6 * last[2]
 
 
 def test_delays_of_table_8_are_on_a_straight_line():
@@ -358,7 +369,7 @@ def test_table_9_is_table_7_times_table_8():
         for test in TESTS
         for circuit in CIRCUITS
         if not printed_as(
-            of(paper.AREA_DELAYS, test, circuit),
+            of(AREA_DELAYS, test, circuit),
             of(paper.LOGIC_ELEMENTS, test, circuit) * value(paper.DELAYS, test, circuit, "s"),
             "s",
         )
@@ -376,12 +387,12 @@ def test_table_10_counts_17_iterations_and_no_correction():
     for test in TESTS:
         for circuit in (CM, CM_PSEUDO):
             time = 17 * value(paper.DELAYS, test, circuit, "ns")
-            assert printed_as(of(paper.ENCRYPTIONS, test, circuit), time, "ns")
+            assert printed_as(of(ENCRYPTIONS, test, circuit), time, "ns")
         for circuit in (MM, MM_PSEUDO):
             time = 17 * value(paper.DELAYS, test, circuit, "us")
-            assert printed_as(of(paper.ENCRYPTIONS, test, circuit), time, "us")
+            assert printed_as(of(ENCRYPTIONS, test, circuit), time, "us")
     delay = value(paper.DELAYS, 16, CM_PSEUDO, "ns")
-    assert value(paper.ENCRYPTIONS, 16, CM_PSEUDO, "ns") == 17 * delay != 18 * delay
+    assert value(ENCRYPTIONS, 16, CM_PSEUDO, "ns") == 17 * delay != 18 * delay
 
 
 def decryption(test, circuit, clocks=None, multipliers=2):
@@ -401,7 +412,7 @@ def test_table_11_counts_an_iteration_a_bit_and_the_correction():
         (test, circuit)
         for test in TESTS
         for circuit in SYNTHESIZED
-        if not printed_as(of(paper.DECRYPTIONS, test, circuit), decryption(test, circuit), "us")
+        if not printed_as(of(DECRYPTIONS, test, circuit), decryption(test, circuit), "us")
     ]
     assert wrong == [(128, MM_PSEUDO)]
     half = decryption(128, MM_PSEUDO) / 1000
@@ -416,7 +427,7 @@ def test_no_table_has_a_factor_of_ten_million():
         return value(printed, test, slow, "us") / value(printed, test, fast, "us")
 
     ratios = [
-        ratio(paper.DECRYPTIONS, test, slow, fast)
+        ratio(DECRYPTIONS, test, slow, fast)
         for test in TESTS
         for slow in (MM, MM_PSEUDO)
         for fast in (CM, CM_PSEUDO)
@@ -426,7 +437,7 @@ def test_no_table_has_a_factor_of_ten_million():
     assert f"{clocked[0] / clocked[1]:,.0f}" == "1,985"
     for words in ("46,974", "1,985"):
         assert words in remarks("Table 11")
-    encryptions = [ratio(paper.ENCRYPTIONS, test, MM_PSEUDO, CM_PSEUDO) for test in TESTS]
+    encryptions = [ratio(ENCRYPTIONS, test, MM_PSEUDO, CM_PSEUDO) for test in TESTS]
     assert max(encryptions) < 10**5
 
 
@@ -525,7 +536,7 @@ def test_table_15_is_a_product_or_a_quarter():
     kinds = {}
     for test in TESTS:
         for circuit in CIRCUITS:
-            text = of(paper.ONE_AREA_DELAYS, test, circuit)
+            text = of(ONE_AREA_DELAYS, test, circuit)
             divisor = 1 if circuit in (MM, MM_PSEUDO) else 4
             product = of(paper.ONE_LOGIC_ELEMENTS, test, circuit) * value(
                 paper.ONE_DELAYS, test, circuit, "s"
@@ -548,16 +559,16 @@ def test_tables_16_and_17_save_less_than_is_said():
     for test in TESTS:
         for circuit in (CM, CM_PSEUDO):
             delay = value(paper.DELAYS, test, circuit, "us") / 2
-            text = of(paper.ONE_ENCRYPTIONS, test, circuit)
+            text = of(ONE_ENCRYPTIONS, test, circuit)
             assert printed_as(text, 19 * delay, "us")
             time = decryption(test, circuit, multipliers=1)
-            if not printed_as(of(paper.ONE_DECRYPTIONS, test, circuit), time, "us"):
+            if not printed_as(of(ONE_DECRYPTIONS, test, circuit), time, "us"):
                 wrong.append((test, circuit))
         for circuit in (MM, MM_PSEUDO):
-            two = value(paper.ENCRYPTIONS, test, circuit, "us")
-            assert value(paper.ONE_ENCRYPTIONS, test, circuit, "us") == two
-            two = value(paper.DECRYPTIONS, test, circuit, "us")
-            assert printed_as(of(paper.ONE_DECRYPTIONS, test, circuit), two, "us")
+            two = value(ENCRYPTIONS, test, circuit, "us")
+            assert value(ONE_ENCRYPTIONS, test, circuit, "us") == two
+            two = value(DECRYPTIONS, test, circuit, "us")
+            assert printed_as(of(ONE_DECRYPTIONS, test, circuit), two, "us")
     assert wrong == []
     assert f"{100 - 100 * 19 / 34:.0f} %" == "44 %"
     assert paper.decryption_cycles(512, 1, pseudo=False) * 2 == 3 * 1024

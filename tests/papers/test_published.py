@@ -13,7 +13,6 @@ from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES
 from coprime.papers.published import (
     Column,
-    Combined,
     Computed,
     Measured,
     Paper,
@@ -34,7 +33,7 @@ def sources():
         for row in table.rows
         for found in row.here.values()
         for source in found
-        for one in (source.of if isinstance(source, Combined) else (source,))
+        for one in (source.of if isinstance(source, Computed) else (source,))
     ]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding as reference
-from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.padding import AsymmetricPadding
 
 from coprime.bus import registers
@@ -117,7 +116,10 @@ class PaddingChecks:
             encoder, theirs = Pkcs1Encryption(random_bytes()), reference.PKCS1v15()
         encoded = int.from_bytes(encoder.encode(_MESSAGE, key.bits))
         ciphertext = pow(encoded, key.e, key.n)
-        if _library(key).decrypt(ciphertext.to_bytes(bytes_of(key.bits)), theirs) != _MESSAGE:
+        if (
+            keys.library_key(key).decrypt(ciphertext.to_bytes(bytes_of(key.bits)), theirs)
+            != _MESSAGE
+        ):
             raise AssertionError(f"cryptography does not decrypt the ciphertext of {scheme.name}")
         do = self.script
         do.give(int.from_bytes(_MESSAGE), 8 * len(_MESSAGE))
@@ -130,7 +132,7 @@ class PaddingChecks:
         theirs = {Scheme.PKCS1_SIGNATURE: reference.PKCS1v15(), Scheme.PSS: _PSS}[scheme]
         encoder = Pkcs1Signature() if scheme is Scheme.PKCS1_SIGNATURE else _pss()
         signature = pow(int.from_bytes(encoder.encode(_MESSAGE, key.bits)), key.d, key.n)
-        _library(key).public_key().verify(
+        keys.library_key(key).public_key().verify(
             signature.to_bytes(bytes_of(key.bits)), _MESSAGE, theirs, hashes.SHA256()
         )
         do, name = self.script, scheme.name
@@ -149,7 +151,7 @@ class PaddingChecks:
         if not self._is_quick(key):
             return
         signature = pow(int.from_bytes(_pss().encode(_MESSAGE, key.bits)), key.d, key.n)
-        _library(key).public_key().verify(
+        keys.library_key(key).public_key().verify(
             signature.to_bytes(bytes_of(key.bits)), _MESSAGE, _PSS, hashes.SHA256()
         )
         do = self.script
@@ -213,10 +215,3 @@ _PSS = reference.PSS(_MGF1, _SALT)
 
 def _pss() -> Pss:
     return Pss(salt_length=_SALT, random=random_bytes())
-
-
-def _library(key: keys.RsaPrivateKey) -> rsa.RSAPrivateKey:
-    """The key of the library `cryptography`."""
-    public = rsa.RSAPublicNumbers(key.e, key.n)
-    numbers = rsa.RSAPrivateNumbers(key.p, key.q, key.d, key.dp, key.dq, key.qinv, public)
-    return numbers.private_key()
