@@ -205,7 +205,7 @@ class BankedLane(LaneOfUnits):
             self.to_other.data.eq(linear.b_write_data),
         ]
         if StepKind.MAKE_EVEN in self.program.kinds:
-            evens = (sequencer.operation == StepKind.MAKE_EVEN) & (linear.index == 0)
+            evens = (sequencer.operation == StepKind.MAKE_EVEN) & linear.first
             m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
 
     def _write_data(self, m: Module, multiplies: Value) -> Value:
@@ -265,13 +265,11 @@ class BankedLane(LaneOfUnits):
             return
         sequencer, linear = self.sequencer, self.linear
         summed = (self.number(one) for one in (Scratch.SUM, Scratch.SUM_COPY, Operand.X))
-        adds = linear.uses & sequencer.x.matches(*summed)
         makes_sum = sequencer.destination == self.number(Scratch.SUM)
         m.submodules.residue_sum = residue = self.residue_sum
         m.d.comb += [
             residue.clear.eq(self.start | makes_sum),
-            # A digit comes two cycles after it is used.
-            residue.add.eq(history(m, "adds", adds, 2, reset=True)[-1]),
+            residue.add.eq(linear.gives & sequencer.x.matches(*summed)),
             residue.digit.eq(linear.b_write_data),
             self.residue.eq(residue.residue),
         ]
@@ -291,15 +289,15 @@ class BankedLane(LaneOfUnits):
             drawn.clear.eq(~self.busy),
             draws.eq(sequencer.operation == StepKind.DRAW),
             drawn.wanted.eq(draws & linear.begins),
-            drawn.used.eq(draws & linear.b_write),
-            linear.hold.eq(draws & ~drawn.there),
+            drawn.used.eq(draws & linear.begins & drawn.there),
+            linear.hold.eq(draws & ~(linear.begins & drawn.there)),
         ]
         suppresses = Signal()
         if StepKind.ADD_IF_DRAWN in self.program.kinds:
             bit = (drawn.digit >> sequencer.drawn_bit)[0]
             m.d.comb += [
                 drawn.wanted.eq((draws & linear.begins) | sequencer.draws),
-                drawn.used.eq((draws & linear.b_write) | sequencer.spends),
+                drawn.used.eq((draws & linear.begins & drawn.there) | sequencer.spends),
                 sequencer.drawn.eq(drawn.there),
                 suppresses.eq((sequencer.operation == StepKind.ADD_IF_DRAWN) & ~bit),
             ]
@@ -375,9 +373,9 @@ class BankedLane(LaneOfUnits):
         """
         linear, sequencer = self.linear, self.sequencer
         count_bits = self.capabilities.count_bits
-        low, beyond = linear.index[:count_bits], linear.index[count_bits:]
+        beyond = linear.index[count_bits:]
         a_index, b_index = Signal(count_bits), Signal(count_bits)
-        m.d.comb += [a_index.eq(low), b_index.eq(low)]
+        m.d.comb += [a_index.eq(linear.index), b_index.eq(linear.b_index)]
         with m.If(multiplies):
             m.d.comb += [a_index.eq(product.a_index), b_index.eq(product.b_index)]
         with m.If(sequencer.exponent_read):

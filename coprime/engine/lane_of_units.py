@@ -16,6 +16,7 @@ from coprime.program.steps import StepKind
 from .contract import Capabilities, EngineSignature
 from .layout import Layout
 from .linear import LinearUnit
+from .linear_pipeline import LinearPipeline, is_pipelined
 from .sequencer import Sequencer
 from .sequencer.linear_steps import LINEAR_OPERATIONS
 
@@ -79,9 +80,10 @@ class LaneOfUnits(wiring.Component):
             target=target if banked else Target.GENERIC,
             overlaps=multiplication.overlaps,
         )
-        self.linear = LinearUnit(
-            width, capabilities.count_bits, depth, two_banks=banked, waits=program.draws
-        )
+        sizes = (width, capabilities.count_bits, depth)
+        self.linear: LinearUnit | LinearPipeline = LinearUnit(*sizes)
+        if is_pipelined(program, multiplication):
+            self.linear = LinearPipeline(*sizes, waits=program.draws, sums=program.sums)
         super().__init__(
             {
                 **EngineSignature(capabilities).members,
@@ -147,6 +149,8 @@ class LaneOfUnits(wiring.Component):
             m.d.comb += sequencer.occupied.eq(multiplier.busy)
         else:
             m.d.comb += multiplier.outer_digits.eq(sequencer.outer_digits)
+        if self.program.sums:
+            m.d.comb += linear.shift.eq(sequencer.shift)
         if self.multiplication.scaled:
             m.d.comb += multiplier.descale.eq(sequencer.descale)
         with m.Switch(sequencer.operation):

@@ -15,6 +15,7 @@ __all__ = [
     "BARRIER",
     "BORROW",
     "COUNTER_BITS",
+    "MOST_TIMES_MODULUS",
     "PASS",
     "Next",
     "Step",
@@ -31,6 +32,10 @@ BORROW = "borrow"
 """The flag that the last SUBTRACT has left: x < y. For public numbers, since cycles tell it."""
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
+
+
+MOST_TIMES_MODULUS = 32
+"""The greatest multiple of the modulus that a sum adds."""
 
 
 def drawn_bits(digit_width: int) -> int:
@@ -171,6 +176,33 @@ class Step:
     """Of a JUMP_UNLESS: BORROW, or a flag of the program, which some of its commands have."""
     times: int = 0
     """Of a LOOP: how often the steps from its target to here are executed, 2 or more."""
+    times_modulus: int = 0
+    """Of an ADD or a SUBTRACT: how often the modulus is added, too, so that the result is not below
+    0: 0, or a power of two up to MOST_TIMES_MODULUS. It is ADDED_MODULUS where the multiplier works
+    modulo a scaled modulus, else the modulus itself."""
+    copy: Reference | None = None
+    """Of an ADD or a SUBTRACT: where the result is written, too, in the other bank, at the place
+    that it has in the bank of the destination, left. In one memory, the destination itself."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a multiple that no step adds, or of a step that adds none."""
+        times, sums = self.times_modulus, (StepKind.ADD, StepKind.SUBTRACT)
+        if times not in (0, *(1 << k for k in range(MOST_TIMES_MODULUS.bit_length()))):
+            raise ValueError(
+                f"times_modulus must be 0 or a power of two up to {MOST_TIMES_MODULUS}, not {times}"
+            )
+        if (times or self.copy is not None) and self.kind not in sums:
+            raise ValueError(f"{self.kind.name} adds no modulus, and has no copy")
+
+    @property
+    def shift(self) -> int:
+        """`times_modulus` as the linear unit has it: 0, or 1 more than its logarithm."""
+        return self.times_modulus.bit_length()
+
+    @property
+    def copies(self) -> bool:
+        """Whether there is a copy."""
+        return self.copy is not None
 
 
 BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")
