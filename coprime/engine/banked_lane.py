@@ -81,7 +81,7 @@ class BankedLane(LaneOfUnits):
         if not isinstance(layout, BankedLayout):
             raise TypeError(f"layout must be a BankedLayout, not {layout!r}")
         for step in program.steps:
-            if not _keeps_to_banks(step, layout):
+            if not _keeps_to_banks(step, layout, sums=program.sums):
                 raise ValueError(f"operands of {step.note!r} are in the wrong banks")
         self.layout = layout
         self.blocks = blocks = Blocks(layout)
@@ -204,6 +204,11 @@ class BankedLane(LaneOfUnits):
             self.result_digit.eq(left.b_data),
             self.to_other.data.eq(linear.b_write_data),
         ]
+        if self.program.sums:
+            m.d.comb += [
+                linear.b_other.eq(right.b_data),
+                linear.z_is_other.eq(is_right(sequencer.y)),
+            ]
         if StepKind.MAKE_EVEN in self.program.kinds:
             evens = (sequencer.operation == StepKind.MAKE_EVEN) & linear.first
             m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
@@ -328,6 +333,9 @@ class BankedLane(LaneOfUnits):
             m.d.comb += [block["a_left"].eq(product.a_left), block["a_right"].eq(product.a_right)]
         with m.Else():
             m.d.comb += [block["a_left"].eq(sequencer.x), block["a_right"].eq(sequencer.x)]
+            if self.program.sums:
+                with m.If(linear.reads_modulus):
+                    m.d.comb += block["a_left"].eq(blocks.of(Scratch.ADDED_MODULUS))
         # The result is read together with what it is compared with.
         assert self.layout.block_of(Scratch.RESULT) == self.layout.block_of(Scratch.SUM)
         operand = self._operand()
@@ -352,6 +360,8 @@ class BankedLane(LaneOfUnits):
                 of_right.eq(is_right(product.location)),
             ]
         both = sequencer.clearing
+        if self.program.copies:
+            both |= sequencer.copies & ~multiplies
         for name, detour, in_bank in (
             ("b_left", product.b_left, ~of_right | both),
             ("b_right", product.b_right, of_right | both),
@@ -403,19 +413,31 @@ class BankedLane(LaneOfUnits):
         x_right = Mux(scans, of_right, is_right(sequencer.x))
         in_product = multiplies & ~scans
         left, right, used = writes["b_left"], writes["b_right"], product.takes_part
+        y_right: Value = Const(0)
+        if self.program.sums:
+            y_right = is_right(sequencer.y) & ~multiplies & ~scans
+        reads_modulus = self.linear.reads_modulus if self.program.sums else Const(0)
         in_use = {
-            "a_left": in_product | ~x_right,
+            "a_left": in_product | ~x_right | reads_modulus,
             "a_right": Mux(in_product, used["a_right"], x_right),
-            "b_left": left | ~(right | scans | (multiplies & ~used["b_left"])),
-            "b_right": right | (multiplies & used["b_right"]),
+            "b_left": left | ~(right | scans | y_right | (multiplies & ~used["b_left"])),
+            "b_right": right | y_right | (multiplies & used["b_right"]),
         }
         return {name: self.busy & ~uses for name, uses in in_use.items()}
 
 
-def _keeps_to_banks(step: Step, layout: BankedLayout) -> bool:
+def _keeps_to_banks(step: Step, layout: BankedLayout, *, sums: bool) -> bool:
+    """With `sums` linear steps may have y in either bank."""
     right = {slot for slot in layout.numbers if layout.lies_right(slot)}
     if step.kind in LINEAR_OPERATIONS:
-        return step.y not in right and (step.kind is not StepKind.MAKE_EVEN or step.x not in right)
+        if step.copy is not None and (
+            step.destination in right
+            or step.copy not in right
+            or layout.block_of(step.copy) != layout.block_of(step.destination)
+        ):
+            return False
+        evens = step.kind is StepKind.MAKE_EVEN
+        return (sums or step.y not in right) and not (evens and step.x in right)
     if step.kind is StepKind.PREPARE:
         return step.destination not in right
     if step.kind is not StepKind.MULTIPLY:

@@ -1,6 +1,6 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 from amaranth.utils import bits_for
@@ -63,6 +63,9 @@ class Lane(LaneOfUnits):
         leads: bool = True,
         target: Target = Target.GENERIC,
     ):
+        for step in program.steps:
+            if step.copy is not None and step.copy is not step.destination:
+                raise ValueError(f"in one memory {step.note!r} has no copy")
         self.layout = layout
         link = LaneLinkSignature(
             layout.number_bits, bits_for(layout.depth - 1), capabilities.digit_width
@@ -117,6 +120,8 @@ class Lane(LaneOfUnits):
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
+            if self.program.sums:
+                m.d.comb += b_index.eq(linear.b_index)
         for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
             m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
             m.d.comb += [
@@ -124,10 +129,12 @@ class Lane(LaneOfUnits):
                 address.index.eq(index),
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
-        m.d.comb += [
-            memory.b_write.eq(delays(m, write, 2)[-1]),
-            memory.b_write_data.eq(delays(m, write_data, 2)[-1]),
-        ]
+        given: Value = delays(m, write_data, 2)[-1]
+        if self.program.sums:
+            # The pipeline's digits are there as they are written.
+            sums = history(m, "sums", self.busy & ~multiplies, 2)[-1]
+            given = Mux(sums, linear.b_write_data, given)
+        m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
         return m
 
     def _port_a(self, m: Module, multiplies: Signal) -> tuple[Signal, Signal]:
@@ -153,6 +160,12 @@ class Lane(LaneOfUnits):
                     m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
         with m.Else():
             m.d.comb += [location.eq(sequencer.x), index.eq(self.linear.index)]
+            if self.program.sums:
+                added = number(Operand.M) + sequencer.modulus
+                if self.multiplication.scaled:
+                    added = number(Scratch.ADDED_MODULUS)
+                with m.If(self.linear.reads_modulus):
+                    m.d.comb += location.eq(added)
         if not self.leads:
             with m.If(~self.busy):
                 m.d.comb += [location.eq(self.from_other.location), index.eq(self.from_other.index)]

@@ -81,9 +81,11 @@ class LaneOfUnits(wiring.Component):
             overlaps=multiplication.overlaps,
         )
         sizes = (width, capabilities.count_bits, depth)
-        self.linear: LinearUnit | LinearPipeline = LinearUnit(*sizes)
+        self.linear: LinearUnit | LinearPipeline
         if is_pipelined(program, multiplication):
             self.linear = LinearPipeline(*sizes, waits=program.draws, sums=program.sums)
+        else:
+            self.linear = LinearUnit(*sizes)
         super().__init__(
             {
                 **EngineSignature(capabilities).members,

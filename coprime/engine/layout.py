@@ -139,6 +139,7 @@ _LEFT: Mapping[Reference, int] = {
     Operand.M: 12,
     Operand.P: 14,
     Operand.Q: 15,
+    Scratch.ADDED_MODULUS: 0,  # of programs with sums
     # No places of their own.
     Mode.HALF: 13,
     Mode.OTHER: 5,
