@@ -63,6 +63,7 @@ class StepInBanks:
     window, entry : the blocks of the table's entries that WINDOW and ENTRY name
     scans : the exponent is read through the ports A, whatever else is under way
     suppress_write : the product of a window of 0 is not to be written
+    copies : the result is to be written to both banks
     """
 
     kind: Value
@@ -75,6 +76,7 @@ class StepInBanks:
     entry: Value
     scans: Value
     suppress_write: Value
+    copies: Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +99,7 @@ class ProductAccess:
     reads_inverse : port A of the bank of the inverses is asked for one of them
     location, writes : the number that both ports B are asked for, and whether it is written, in its
         bank; else it is read
+    copies : it is written to both banks
     b_left, b_right : but for these
     window, entry : the entries that WINDOW and ENTRY name in the multiplier's accesses
     takes_part : whether a port that may have no part in a product has one, by its name
@@ -109,6 +112,7 @@ class ProductAccess:
     reads_inverse: Value
     location: Value
     writes: Value
+    copies: Value
     b_left: Detour
     b_right: Detour
     window: Value

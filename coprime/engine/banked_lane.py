@@ -175,6 +175,7 @@ class BankedLane(LaneOfUnits):
             entry=self._entry(1),
             scans=sequencer.exponent_read,
             suppress_write=sequencer.suppress_write,
+            copies=sequencer.copies if self.program.copies else Const(0),
         )
 
     def _entry(self, after: int) -> Value:
@@ -361,7 +362,7 @@ class BankedLane(LaneOfUnits):
             ]
         both = sequencer.clearing
         if self.program.copies:
-            both |= sequencer.copies & ~multiplies
+            both |= Mux(multiplies, product.copies, sequencer.copies) & self.busy
         for name, detour, in_bank in (
             ("b_left", product.b_left, ~of_right | both),
             ("b_right", product.b_right, of_right | both),
@@ -429,13 +430,13 @@ class BankedLane(LaneOfUnits):
 def _keeps_to_banks(step: Step, layout: BankedLayout, *, sums: bool) -> bool:
     """With `sums` linear steps may have y in either bank."""
     right = {slot for slot in layout.numbers if layout.lies_right(slot)}
+    if step.copy is not None and (
+        step.destination in right
+        or step.copy not in right
+        or layout.block_of(step.copy) != layout.block_of(step.destination)
+    ):
+        return False
     if step.kind in LINEAR_OPERATIONS:
-        if step.copy is not None and (
-            step.destination in right
-            or step.copy not in right
-            or layout.block_of(step.copy) != layout.block_of(step.destination)
-        ):
-            return False
         evens = step.kind is StepKind.MAKE_EVEN
         return (sums or step.y not in right) and not (evens and step.x in right)
     if step.kind is StepKind.PREPARE:

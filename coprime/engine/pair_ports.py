@@ -70,6 +70,7 @@ class PairPorts:
             reads_inverse=multiplier.a_role.matches(Pair.MODULUS, Pair.RESULT),
             location=step.destination,
             writes=multiplier.b_write & ~multiplier.b_quotient & ~step.suppress_write,
+            copies=step.copies,
             b_left=Detour(when=reads_pair, block=left, writes=Const(0)),
             b_right=Detour(
                 when=reads_pair | quotient,

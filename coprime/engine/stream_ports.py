@@ -38,6 +38,7 @@ class ProductPlaces:
         self.destination = Signal(numbers, name=f"{name}_destination")
         self.window = Signal(entries, name=f"{name}_window")
         self.entry = Signal(entries, name=f"{name}_entry")
+        self.copies = Signal(name=f"{name}_copies")
 
     def take(self, other: "ProductPlaces") -> list[Any]:
         """The assignments that make it the same as another one."""
@@ -101,6 +102,7 @@ class StreamPorts:
             reads_inverse=multiplier.a_role == Role.INVERSE,
             location=Mux(writes, old.destination, read),
             writes=writes,
+            copies=old.copies,
             b_left=Detour(
                 when=writes & (old.destination == blocks.of(Mode.ENTRY)),
                 block=blocks.of(Scratch.ACCUMULATOR),
@@ -123,6 +125,7 @@ class StreamPorts:
             asked.destination.eq(step.destination),
             asked.window.eq(step.window),
             asked.entry.eq(step.entry),
+            asked.copies.eq(step.copies),
             multiplier.longest_digits.eq(self.longest_digits),
             multiplier.chained.eq(
                 (step.kind == StepKind.MULTIPLY)

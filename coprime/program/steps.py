@@ -181,18 +181,22 @@ class Step:
     0: 0, or a power of two up to MOST_TIMES_MODULUS. It is ADDED_MODULUS where the multiplier works
     modulo a scaled modulus, else the modulus itself."""
     copy: Reference | None = None
-    """Of an ADD or a SUBTRACT: where the result is written, too, in the other bank, at the place
-    that it has in the bank of the destination, left. In one memory, the destination itself."""
+    """Of a sum, a MOVE or a MULTIPLY: where the result is written, too, in the right bank, in the
+    block that the destination has in the left one; not the y of a MULTIPLY. In one memory it is the
+    destination itself. Where products overlap, it is there only after a step other than those."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a multiple that no step adds, or of a step that adds none."""
         times, sums = self.times_modulus, (StepKind.ADD, StepKind.SUBTRACT)
+        copied = (*sums, StepKind.MOVE, StepKind.MULTIPLY)
         if times not in (0, *(1 << k for k in range(MOST_TIMES_MODULUS.bit_length()))):
             raise ValueError(
                 f"times_modulus must be 0 or a power of two up to {MOST_TIMES_MODULUS}, not {times}"
             )
-        if (times or self.copy is not None) and self.kind not in sums:
-            raise ValueError(f"{self.kind.name} adds no modulus, and has no copy")
+        if times and self.kind not in sums:
+            raise ValueError(f"{self.kind.name} adds no modulus")
+        if self.copies and self.kind not in copied:
+            raise ValueError(f"{self.kind.name} has no copy")
 
     @property
     def shift(self) -> int:

@@ -93,7 +93,7 @@ class Sequencer(wiring.Component):
     descale : the product under way is to be descaled; only if any step does
     shift : 1 more than the logarithm of how often the modulus is added; 0: not; only if any step
         adds it
-    copies : the sum is written to both banks; only if any is
+    copies : the result is written to both banks; only if any is
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     fault : the multiplier has seen a fault of its own; only if the program checks
