@@ -14,7 +14,6 @@ from .banked_lane import BankedLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
 from .layout import BankedLayout, Layout
-from .ring_lane import RingLane
 
 __all__ = ["Engine"]
 
@@ -46,9 +45,7 @@ class Engine(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
-        make_lane: type[Lane] = BankedLane if isinstance(layout, BankedLayout) else Lane
-        if multiplication.overlaps:
-            make_lane = RingLane
+        make_lane = BankedLane if isinstance(layout, BankedLayout) else Lane
         self.lanes = [
             make_lane(
                 capabilities,

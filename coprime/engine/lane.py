@@ -1,24 +1,20 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import Out
 from amaranth.utils import bits_for
 
-from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Multiplication, Role
 from coprime.multipliers.delays import delays, history
 from coprime.program.assembler import Program
-from coprime.program.operands import MODULI, Mode, Operand, Reference, Scratch
-from coprime.program.steps import StepKind
+from coprime.program.operands import MODULI, Mode, Operand, Scratch
 
 from .addresses import LocationAddress
-from .contract import Capabilities, EngineSignature
+from .contract import Capabilities
+from .lane_of_units import LaneOfUnits
 from .layout import Layout
-from .linear import LinearUnit
-from .sequencer import Sequencer
-from .sequencer.linear_steps import LINEAR_OPERATIONS
 
 __all__ = ["Lane"]
 
@@ -44,30 +40,16 @@ class LaneLinkSignature(wiring.Signature):
         )
 
 
-class Lane(wiring.Component):
+class Lane(LaneOfUnits):
     """An engine as `contract.py` specifies, around a multiplier that reads and writes digits.
 
     All operands and intermediate values lie in one block RAM. Port A reads factors, modulus and
     exponent; port B reads and writes the result; the host uses port B while the engine is idle.
 
-    Of two lanes the first leads: it checks, ends the operation and has the result. The other holds
-    the same operands, and executes its own program; while it has nothing to do, its port A reads
-    what the leading lane asks for, which thus has access to its intermediate values.
+    While the second of two lanes has nothing to do, its port A reads what the leading lane asks
+    for, which thus has access to its intermediate values.
 
-    Parameters
-    ----------
-    capabilities : Capabilities
-    multiplication : Multiplication
-    multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
-    program : Program
-    layout : Layout
-    leads : bool
-    target : Target
-
-    Members
-    -------
-    Those of an engine, with 1 bit of `multiplying`; and
-    to_other, from_other : what the lanes show each other
+    Parameters and members as of `LaneOfUnits`.
     """
 
     def __init__(
@@ -81,118 +63,24 @@ class Lane(wiring.Component):
         leads: bool = True,
         target: Target = Target.GENERIC,
     ):
-        self.capabilities = capabilities
-        self.multiplication = multiplication
-        self.multiplier = multiplier
-        self.program = program
+        for step in program.steps:
+            if step.copy is not None and step.copy is not step.destination:
+                raise ValueError(f"in one memory {step.note!r} has no copy")
         self.layout = layout
-        self.leads = leads
-        self.target = target
-        self.check_program()
-        width, depth = capabilities.digit_width, layout.depth
-        banked = layout.banks == 2
-        self.memories = [BlockRam(width, depth, target=target) for _ in range(layout.banks)]
-        self.sequencer = Sequencer(
-            program,
-            capabilities,
-            numbers=layout.numbers,
-            leads=leads,
-            # Only the lane of two banks, the smallest, has its sequencer of explicit LUTs.
-            target=target if banked else Target.GENERIC,
-            overlaps=multiplication.overlaps,
+        link = LaneLinkSignature(
+            layout.number_bits, bits_for(layout.depth - 1), capabilities.digit_width
         )
-        self.linear = LinearUnit(
-            width, capabilities.count_bits, depth, two_banks=banked, waits=program.draws
-        )
-        self.multiplies = Signal()
-        """The memory is the multiplier's."""
-        link = self.link()
-        super().__init__(
-            {
-                **EngineSignature(capabilities).members,
-                "multiplying": Out(1),
-                "to_other": Out(link),
-                "from_other": In(link),
-            }
-        )
-
-    def check_program(self) -> None:
-        """Raise ValueError for a program that the memory cannot serve."""
-
-    def link(self) -> wiring.Signature:
-        """What a lane shows to the other lane."""
-        layout = self.layout
-        address_bits = bits_for(layout.depth - 1)
-        return LaneLinkSignature(layout.number_bits, address_bits, self.capabilities.digit_width)
-
-    def number(self, reference: Reference) -> Const:
-        """What steps call a location, or an addressing mode."""
-        return Const(self.layout.numbers[reference], self.layout.number_bits)
-
-    def connect_units(self, m: Module) -> None:
-        """Place sequencer, linear unit and multiplier, and connect all but their digits."""
-        m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.linear_unit = linear = self.linear
-        multiplier = self.multiplier
-        if isinstance(multiplier, ModularMultiplier):
-            m.submodules.multiplier = multiplier
-        works = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
-        if self.multiplication.overlaps:
-            works = multiplier.busy
-        m.d.comb += [
-            self.multiplies.eq(works & ~sequencer.clearing),
-            # The bus.
-            sequencer.command.eq(self.command),
-            sequencer.start.eq(self.start),
-            sequencer.counts.eq(self.counts),
-            sequencer.lengths.eq(self.lengths),
-            self.busy.eq(sequencer.busy),
-            self.done.eq(sequencer.done),
-            self.error.eq(sequencer.error),
-            self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
-            # The other lane.
-            sequencer.other_at_barrier.eq(self.from_other.at_barrier),
-            sequencer.other_ends.eq(self.from_other.ends),
-            self.to_other.at_barrier.eq(sequencer.at_barrier),
-            self.to_other.ends.eq(sequencer.done),
-            # The multiplier.
-            multiplier.start.eq(sequencer.multiply),
-            multiplier.prepare.eq(sequencer.prepare),
-            multiplier.wipe.eq(sequencer.clear),
-            multiplier.inner_digits.eq(sequencer.inner_digits),
-            multiplier.rounds.eq(sequencer.rounds),
-            multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
-            sequencer.multiplied.eq(multiplier.done),
-            # The linear unit.
-            linear.start.eq(sequencer.linear),
-            linear.clear.eq(sequencer.clear),
-            linear.digits.eq(sequencer.inner_digits),
-            sequencer.linear_done.eq(linear.done),
-            sequencer.borrow.eq(linear.borrow),
-            sequencer.z_is_zero.eq(linear.z_is_zero),
-            sequencer.z_is_odd.eq(linear.z_is_odd),
-            sequencer.z_is_normalized.eq(linear.z_is_normalized),
-        ]
-        if self.multiplication.overlaps:
-            m.d.comb += sequencer.occupied.eq(multiplier.busy)
-        else:
-            m.d.comb += multiplier.outer_digits.eq(sequencer.outer_digits)
-        if self.multiplication.scaled:
-            m.d.comb += multiplier.descale.eq(sequencer.descale)
-        with m.Switch(sequencer.operation):
-            for kind, operation in LINEAR_OPERATIONS.items():
-                if kind in self.program.kinds:
-                    with m.Case(kind):
-                        m.d.comb += linear.operation.eq(operation)
+        parts = (capabilities, multiplication, multiplier, program, layout, link)
+        super().__init__(*parts, leads=leads, target=target)
 
     def elaborate(self, platform: object) -> Module:
         """Connect the memory: who has its ports, and what they are asked for."""
         m = Module()
-        self.connect_units(m)
+        multiplies = self.connect_units(m)
         (memory,) = self.memories
         m.submodules.memory = memory
         sequencer, multiplier, linear = self.sequencer, self.multiplier, self.linear
-        a_location, a_index = self._port_a(m)
+        a_location, a_index = self._port_a(m, multiplies)
         a_data = self._a_data(m, a_location)
         m.d.comb += [
             sequencer.exponent_data.eq(memory.a_data),
@@ -215,7 +103,7 @@ class Lane(wiring.Component):
                 write.eq(self.write),
                 write_data.eq(self.digit),
             ]
-        with m.Elif(self.multiplies):
+        with m.Elif(multiplies):
             m.d.comb += [
                 b_location.eq(sequencer.destination),
                 b_index.eq(multiplier.b_index),
@@ -232,6 +120,8 @@ class Lane(wiring.Component):
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
+            if self.program.sums:
+                m.d.comb += b_index.eq(linear.b_index)
         for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
             m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
             m.d.comb += [
@@ -239,13 +129,15 @@ class Lane(wiring.Component):
                 address.index.eq(index),
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
-        m.d.comb += [
-            memory.b_write.eq(delays(m, write, 2)[-1]),
-            memory.b_write_data.eq(delays(m, write_data, 2)[-1]),
-        ]
+        given: Value = delays(m, write_data, 2)[-1]
+        if self.program.sums:
+            # The pipeline's digits are there as they are written.
+            sums = history(m, "sums", self.busy & ~multiplies, 2)[-1]
+            given = Mux(sums, linear.b_write_data, given)
+        m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
         return m
 
-    def _port_a(self, m: Module) -> tuple[Signal, Signal]:
+    def _port_a(self, m: Module, multiplies: Signal) -> tuple[Signal, Signal]:
         """Location and index that port A is asked for."""
         sequencer, multiplier, number = self.sequencer, self.multiplier, self.number
         location, index = Signal(self.layout.number_bits), Signal.like(self.linear.index)
@@ -255,7 +147,7 @@ class Lane(wiring.Component):
                 for context in MODULI:
                     with m.Case(context):
                         m.d.comb += location.eq(number(context.exponent))
-        with m.Elif(self.multiplies):
+        with m.Elif(multiplies):
             m.d.comb += index.eq(multiplier.a_index)
             with m.Switch(multiplier.a_role):
                 with m.Case(Role.MULTIPLICAND):
@@ -268,6 +160,12 @@ class Lane(wiring.Component):
                     m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
         with m.Else():
             m.d.comb += [location.eq(sequencer.x), index.eq(self.linear.index)]
+            if self.program.sums:
+                added = number(Operand.M) + sequencer.modulus
+                if self.multiplication.scaled:
+                    added = number(Scratch.ADDED_MODULUS)
+                with m.If(self.linear.reads_modulus):
+                    m.d.comb += location.eq(added)
         if not self.leads:
             with m.If(~self.busy):
                 m.d.comb += [location.eq(self.from_other.location), index.eq(self.from_other.index)]

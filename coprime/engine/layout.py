@@ -262,16 +262,23 @@ class Banks:
             else (Scratch.RESULT,)
             for code in used_up
         }
+        steps = [step for program in programs for step in program.steps]
+        copied = {
+            (step.destination, step.copy)
+            for step in steps
+            if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
+        }
         found = conflicts(programs, multiplication, kept, results)
         placed = allocate(
             found,
             banks_of(programs, found),
             _BLOCKS,
-            same_block=(Scratch.RESULT, Scratch.SUM),
+            same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
         )
-        steps = [step for program in programs for step in program.steps]
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
-        return self._layout(placed, {*named, Scratch.SCALED, Scratch.QUOTIENT})
+        return self._layout(
+            placed, {*named, Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
+        )
 
     def _layout(self, placed: Places, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""

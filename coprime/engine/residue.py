@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .linear import LinearUnit
+from .linear_pipeline import LinearPipeline
 
 __all__ = ["Residue", "expected_residue", "residue_modulus", "residue_width"]
 
@@ -14,7 +14,7 @@ class Residue(wiring.Component):
 
     One bit that is another makes a difference of a power of two, and so another residue, wherever
     the number has been in between. V is `residue_width` of a digit, whose parts of V bits are added
-    one after the other, or two at a time if there are more of them than `CYCLES`.
+    one after the other, or as many at a time as have to be if there are more than `CYCLES`.
 
     Members
     -------
@@ -23,15 +23,14 @@ class Residue(wiring.Component):
     residue : V + 1 bits; the residue of that number, 0 to 2^(V+1) - 1, is the sum's
     """
 
-    CYCLES = LinearUnit.cycles(1)
+    CYCLES = LinearPipeline.cycles(2) - LinearPipeline.cycles(1)
     """Cycles from a digit to the next one."""
 
     def __init__(self, digit_width: int):
         self.width = residue_width(digit_width)
         parts = digit_width // self.width
-        self.at_once = 1 if parts <= self.CYCLES else 2
+        self.at_once = -(-parts // self.CYCLES)
         self.steps = -(-parts // self.at_once)
-        assert self.steps <= self.CYCLES
         super().__init__(
             {
                 "clear": In(1),
@@ -58,17 +57,15 @@ class Residue(wiring.Component):
                 m.d.sync += [more.eq(-1), rest.eq(self.digit[taken:])]
             m.d.comb += added.eq(Mux(self.add, self.digit[:taken], rest))
             adds = self.add | more[0]
-        part = added[:width]
-        if self.at_once == 2:
+        numbers = [total, *(added[k : k + width] for k in range(0, len(added), width))]
+        while len(numbers) > 2:
             # Of three numbers to two; modulo 2^V - 1 a carry out of the highest bit is worth 1.
-            other = added[width:]
-            carries = total & part | total & other | part & other
-            total_0, part = total ^ part ^ other, Cat(carries[-1], carries[:-1])
-        else:
-            total_0 = total
+            a, b, c, *others = numbers
+            carries = a & b | a & c | b & c
+            numbers = [*others, a ^ b ^ c, Cat(carries[-1], carries[:-1])]
         with m.If(adds):
             # The lowest position of a sum makes the carry an input of one carry chain.
-            both = Cat(carry, total_0) + Cat(carry, part)
+            both = Cat(carry, numbers[0]) + Cat(carry, numbers[1])
             m.d.sync += Cat(total, carry).eq(both[1:])
         with m.If(self.clear):
             m.d.sync += [total.eq(0), carry.eq(0)]

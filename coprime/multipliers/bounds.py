@@ -7,6 +7,7 @@ from typing import Self
 __all__ = ["Bound"]
 
 _STEPS = 4
+_FAR_BELOW = Fraction(-(1 << 30))
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Bound:
         return Bound(self.plain + other.plain, self.scaled + other.scaled, self.least + other.least)
 
     def __sub__(self, other: "Bound") -> "Bound":
-        """Of the difference; what c may be is not known, so that at most 1 bounds it from below."""
-        least = self.least - other.plain if other.scaled == 0 else -other.plain - other.scaled
+        """Of the difference, of which nothing bounds it from below where c may be any number."""
+        least = _FAR_BELOW if other.scaled else self.least - other.plain
         return Bound(self.plain - other.least, self.scaled, least)
 
     def __str__(self) -> str:

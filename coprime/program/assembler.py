@@ -116,6 +116,16 @@ class Program:
         return any(step.even_exponent for step in self.steps)
 
     @cached_property
+    def sums(self) -> bool:
+        """Whether sums add a multiple of the modulus."""
+        return any(step.times_modulus for step in self.steps)
+
+    @cached_property
+    def copies(self) -> bool:
+        """Whether results are written to both banks."""
+        return any(step.copies for step in self.steps)
+
+    @cached_property
     def draws(self) -> bool:
         """Whether it takes random digits."""
         return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})

@@ -116,9 +116,13 @@ class _Check:
             return _ZERO
         x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
         known = None if x is None or y is None else (x, y)
-        if step.kind is StepKind.SUBTRACT:
+        times = step.times_modulus
+        added = Bound.times(0, scaled=times) if self.multiplication.scaled else Bound.times(times)
+        if step.kind is StepKind.SUBTRACT and not times:
             return known and known[0] - known[1]
-        total = known and known[0] + known[1]
+        total = known and known[0] + (known[1] if step.kind is StepKind.ADD else _ZERO) + added
+        if known and step.kind is StepKind.SUBTRACT and known[1].plain + known[1].scaled > times:
+            raise ValueError(f"{step.note!r} may be below 0: y is up to {known[1]}")
         if not step.fits and (total is None or self.multiplication.share_of_r(total) > 1):
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
@@ -150,6 +154,9 @@ class _Check:
         to = _CHANGED.get(step.destination, step.destination)
         assert not isinstance(to, Mode), f"{step.note!r} has the destination {to}"
         number = _Number(step.modulus, bound and bound.rounded())
+        if step.copy is not None:
+            assert not isinstance(step.copy, Mode)
+            numbers[step.copy] = number
         numbers[to] = _either(numbers[to], number) if step.conditional else number
 
     def _move(self, step: Step, state: State, numbers: dict[Location, _Number]) -> None:

@@ -106,9 +106,11 @@ class _Machine:
             reads |= self._at(step.x, step.modulus, state)
         if step.kind in READS_Y:
             reads |= self._at(step.y, step.modulus, state)
+        if step.times_modulus:
+            reads |= pieces(Scratch.ADDED_MODULUS, step.modulus)
         written = frozenset[Piece]()
         if step.kind in _WRITES:
-            written = self._at(step.destination, step.modulus, state)
+            written = self._results(step, state)
             if step.destination in SHORT and step.modulus is Context.WHOLE:
                 written |= {(step.destination, 1)}
         return Accesses(frozenset(reads), written, in_place=True)
@@ -118,11 +120,16 @@ class _Machine:
         reads |= pieces(Scratch.SCALED, step.modulus) | scanned
         if step.descale:
             reads |= self._constants(step.modulus)
-        writes = self._at(step.destination, step.modulus, state)
+        writes = self._results(step, state)
         if step.next is Next.EACH_ENTRY:
             writes = self._entries(step, state)
         quotient = pieces(Scratch.QUOTIENT, step.outer) if self.quotient_in_memory else frozenset()
         return Accesses(reads, writes, quotient)
+
+    def _results(self, step: Step, state: State) -> frozenset[Piece]:
+        """What is written, in one bank or in both."""
+        copied = frozenset() if step.copy is None else self._at(step.copy, step.modulus, state)
+        return self._at(step.destination, step.modulus, state) | copied
 
     def _entries(self, step: Step, state: State) -> frozenset[Piece]:
         """What EACH_ENTRY writes: each entry after the one that the window selects."""

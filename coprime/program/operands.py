@@ -112,6 +112,9 @@ class Scratch(_Unnumbered):
     """S_q, the other half's share of the result."""
     SCALED = enum.auto()
     """The scaled modulus, where the multiplier keeps it in memory."""
+    ADDED_MODULUS = enum.auto()
+    """A multiple of the modulus that is above what sums subtract: c * M, where the multiplier works
+    modulo a scaled modulus."""
     QUOTIENT = enum.auto()
     """The quotient, where the multiplier keeps it in memory."""
     FACTOR = enum.auto()

@@ -21,7 +21,7 @@ __all__ = ["Place", "Places", "allocate", "banks_of"]
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {
     # Read through a port of their own.
-    **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT), _LEFT),
+    **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT, Scratch.ADDED_MODULUS), _LEFT),
     **dict.fromkeys((Operand.E, Scratch.BLINDED, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
 }
 """The bank of an exponent, of the quotient, and of what the host reads and what that is compared
@@ -92,11 +92,12 @@ class _Search:
 
     conflicts: Conflicts
     choices: Mapping[Location, Sequence[Place]]
-    same_block: tuple[Location, Location]
+    same_block: Collection[tuple[Location, Location]]
     of: dict[Location, Place]
 
     def __post_init__(self) -> None:
         self.places = Places(self.of, self.conflicts)
+        self.paired = {location for pair in self.same_block for location in pair}
         self.pieces: dict[Location, list[Piece]] = {}
         for piece in self.conflicts.uses:
             self.pieces.setdefault(piece[0], []).append(piece)
@@ -124,11 +125,11 @@ class _Search:
                     return False
                 if pair in self.conflicts.together and self.of[other[0]] != start:
                     return False
-        if location not in self.same_block:
-            return True
-        first, second = self.same_block
-        partner = self.of.get(second if location is first else first)
-        return partner is None or partner.block == start.block
+        return all(
+            self.of[one].block == self.of[other].block
+            for one, other in self.same_block
+            if location in (one, other) and one in self.of and other in self.of
+        )
 
     def _put(self, location: Location, choice: Place) -> bool:
         """Place a number, and whether it may be there; if not, it is not placed."""
@@ -153,7 +154,7 @@ class _Search:
         if not waiting:
             return True
         possible = {one: self._possible(one) for one in waiting}
-        location = min(waiting, key=lambda one: (one not in self.same_block, len(possible[one])))
+        location = min(waiting, key=lambda one: (one not in self.paired, len(possible[one])))
         others = [one for one in waiting if one is not location]
         for choice in possible[location]:
             self._put(location, choice)
@@ -183,6 +184,8 @@ def banks_of(
             needed = [(step.x, _LEFT), (step.y, _LEFT)]
         elif step.kind in READS_Y:
             needed = [(step.y, _LEFT)]
+        if step.copy is not None:
+            needed += [(step.destination, _LEFT), (step.copy, _RIGHT)]
         if step.descale or step.kind is StepKind.PREPARE:
             needed.append((step.destination, _LEFT))
         for one, bank in needed:
@@ -204,7 +207,7 @@ def allocate(
     banks: Mapping[Location, Collection[int]],
     blocks: int,
     *,
-    same_block: tuple[Location, Location],
+    same_block: Collection[tuple[Location, Location]],
 ) -> Places:
     """Place each number.
 
@@ -213,7 +216,7 @@ def allocate(
     conflicts : between their pieces
     banks : by number the banks that it may be in; inverses are left out
     blocks : of a bank
-    same_block : two numbers that have the same block, of different banks
+    same_block : pairs of numbers that have the same block, of different banks
 
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.

@@ -16,6 +16,7 @@ __all__ = [
     "BARRIER",
     "BORROW",
     "COUNTER_BITS",
+    "MOST_TIMES_MODULUS",
     "PASS",
     "Next",
     "Step",
@@ -32,6 +33,10 @@ BORROW = "borrow"
 """The flag that the last SUBTRACT has left: x < y. For public numbers, since cycles tell it."""
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
+
+
+MOST_TIMES_MODULUS = 32
+"""The greatest multiple of the modulus that a sum adds."""
 
 
 def drawn_bits(digit_width: int) -> int:
@@ -178,6 +183,37 @@ class Step:
     """
     times: int = 0
     """Of a LOOP: how often the steps from its target to here are executed, 2 or more."""
+    times_modulus: int = 0
+    """Of an ADD or a SUBTRACT: how often the modulus is added, too, so that the result is not below
+    0: 0, or a power of two up to MOST_TIMES_MODULUS. It is ADDED_MODULUS where the multiplier works
+    modulo a scaled modulus, else the modulus itself."""
+    copy: Reference | None = None
+    """Of a sum, a MOVE or a MULTIPLY: where the result is written, too, in the right bank, in the
+    block that the destination has in the left one; not the y of a MULTIPLY. In one memory it is the
+    destination itself. Where products overlap, it is there only after a step other than those."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a multiple that no step adds, or of a step that adds none."""
+        times, sums = self.times_modulus, (StepKind.ADD, StepKind.SUBTRACT)
+        copied = (*sums, StepKind.MOVE, StepKind.MULTIPLY)
+        if times not in (0, *(1 << k for k in range(MOST_TIMES_MODULUS.bit_length()))):
+            raise ValueError(
+                f"times_modulus must be 0 or a power of two up to {MOST_TIMES_MODULUS}, not {times}"
+            )
+        if times and self.kind not in sums:
+            raise ValueError(f"{self.kind.name} adds no modulus")
+        if self.copies and self.kind not in copied:
+            raise ValueError(f"{self.kind.name} has no copy")
+
+    @property
+    def shift(self) -> int:
+        """`times_modulus` as the linear unit has it: 0, or 1 more than its logarithm."""
+        return self.times_modulus.bit_length()
+
+    @property
+    def copies(self) -> bool:
+        """Whether there is a copy."""
+        return self.copy is not None
 
 
 BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")

@@ -1,9 +1,8 @@
-"""The linear unit on a memory of a list, with one bank and with two."""
+"""The linear unit on a memory of a list."""
 
 import random
 from collections import deque
 
-import pytest
 from amaranth.sim import Simulator
 
 from coprime.engine.linear import LinearOperation, LinearUnit
@@ -12,58 +11,47 @@ from coprime.multipliers.contract import READ_LATENCY
 WIDTH, DIGITS = 5, 3
 
 
-async def run(context, unit, x, z, operation, *, in_other=False):
+async def run(context, unit, x, z, operation):
     """The digits that an operation writes, and its cycles."""
     context.set(unit.operation, operation)
     context.set(unit.digits, DIGITS)
-    if unit.two_banks:
-        context.set(unit.x_is_other, in_other)
     context.set(unit.start, 1)
     await context.tick()
     context.set(unit.start, 0)
     asked = deque([0] * (READ_LATENCY - 1))
-    written, places, cycles, done = {}, deque([None] * (2 * unit.two_banks)), 0, False
-    while not done or any(place is not None for place in places):
-        cycles += not done
-        done = done or bool(context.get(unit.done))
+    written, cycles, done = {}, 0, False
+    while not done:
+        cycles += 1
+        done = bool(context.get(unit.done))
         asked.append(context.get(unit.index))
-        places.append(context.get(unit.index) if context.get(unit.b_write) else None)
-        place = places.popleft()
-        if place is not None:
-            written[place] = context.get(unit.b_write_data)
+        if context.get(unit.b_write):
+            written[context.get(unit.index)] = context.get(unit.b_write_data)
         await context.tick()
         at = asked.popleft()
         digit_x, digit_z = (number >> WIDTH * at & (1 << WIDTH) - 1 for number in (x, z))
-        context.set(unit.a_data, 0b10101 if in_other else digit_x)
-        if unit.two_banks:
-            context.set(unit.a_other, digit_x if in_other else 0b10101)
+        context.set(unit.a_data, digit_x)
         context.set(unit.b_data, digit_z)
     assert cycles == unit.cycles(DIGITS)
     return sum(digit << WIDTH * place for place, digit in written.items())
 
 
-@pytest.mark.parametrize("two_banks", [False, True])
-def test_operations(two_banks):
-    unit = LinearUnit(WIDTH, 3, 8, two_banks=two_banks)
+def test_operations():
+    unit = LinearUnit(WIDTH, 3, 8)
     generator, bound = random.Random(1), 1 << WIDTH * DIGITS
 
     async def process(context):
         pairs = [(0, 0), (0, 1), (1, 0), (bound - 1, bound - 1), (bound - 1, 0), (1 << 9, 1 << 9)]
         pairs += [(generator.randrange(bound), generator.randrange(bound)) for _ in range(10)]
         for x, z in pairs:
-            other = two_banks and bool(generator.getrandbits(1))
             for operation, value in (
                 (LinearOperation.COMPARE, 0),
                 (LinearOperation.RESTORE, x + z if x < z else x),
                 (LinearOperation.ADD, x + z),
                 (LinearOperation.SUBTRACT, x - z),
-                *([(LinearOperation.MOVE, x)] if two_banks else []),
             ):
-                found = await run(context, unit, x, z, operation, in_other=other)
+                found = await run(context, unit, x, z, operation)
                 assert found == value % bound, (operation, x, z)
                 assert context.get(unit.borrow) == (x < z)
-            # MOVE takes no z.
-            await run(context, unit, x, z, LinearOperation.COMPARE, in_other=other)
             assert context.get(unit.z_is_zero) == (z == 0)
             assert context.get(unit.z_is_odd) == z % 2
             assert context.get(unit.z_is_normalized) == z >> WIDTH * DIGITS - 1

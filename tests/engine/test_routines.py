@@ -86,6 +86,7 @@ def with_steps(design, filling):
         flags={**own.flags, **flags},
     )
     design.__dict__["programs"] = [program]
+    design.__dict__.pop("layout", None)  # the numbers of these steps have places, too
     return design
 
 

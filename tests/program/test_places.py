@@ -14,7 +14,7 @@ DESIGNS = [
     *((family, {"modexp2": "1"}) for family in ("compact", "ring")),
 ]
 X, Y = (Scratch.ACCUMULATOR, 0), (Scratch.PART, 0)
-BOTH = (Scratch.RESULT, Scratch.SUM)
+BOTH = [(Scratch.RESULT, Scratch.SUM)]
 
 
 @pytest.mark.parametrize(("family", "settings"), DESIGNS, ids=str)

@@ -175,6 +175,11 @@ class LaneModel:
             reference = Scratch.table(self.window.value)
         return self.values.get(reference, 0)
 
+    def added_modulus(self, context: Context) -> int:
+        """What sums add a multiple of."""
+        of_sums = Scratch.ADDED_MODULUS if self.multiplication.scaled else context.modulus
+        return self.values.get(of_sums, 0)
+
     def written(self, step: Step) -> Reference:
         """What a step's destination is after it."""
         destination = step.destination

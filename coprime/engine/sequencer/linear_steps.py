@@ -10,7 +10,8 @@ from coprime.program.assembler import Program
 from coprime.program.steps import Step, StepKind, drawn_bits
 
 from ..contract import Capabilities, Error
-from ..linear import LinearOperation, LinearUnit
+from ..linear import LinearOperation
+from ..linear_pipeline import LinearPipeline, linear_cycles
 from ..random_digit import RandomDigit
 from .lane_model import LaneModel
 from .length_check import length_error
@@ -166,9 +167,10 @@ class LinearSteps:
                 lane.end(error)
                 return
         digits = lane.digits(step.modulus)
-        lane.cycles += 2 + LinearUnit.cycles(digits)
+        lane.cycles += 2 + linear_cycles(self.program, lane.multiplication, digits)
         if kind is StepKind.DRAW:
-            lane.cycles += RandomDigit.bytes_of(own.digit_width) * digits
+            waits = RandomDigit.bytes_of(own.digit_width)
+            lane.cycles += LinearPipeline.waiting_cycles(waits) * digits
         if kind is StepKind.ADD_IF_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
@@ -177,7 +179,11 @@ class LinearSteps:
             lane.written_last = value(
                 LinearInputs(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
             )
+            if step.times_modulus:
+                lane.written_last += step.times_modulus * lane.added_modulus(step.modulus)
             lane.values[lane.written(step)] = lane.written_last
+            if step.copy is not None:
+                lane.values[step.copy] = lane.written_last
         if kind is StepKind.SUBTRACT:
             lane.borrow = x < y
         flags = {

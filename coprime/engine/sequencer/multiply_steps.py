@@ -75,6 +75,8 @@ class MultiplySteps:
                 x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))
                 product = multiplication.product(x, y, modulus, rounds, **descale)
                 lane.values[lane.written(step)] = product
+                if step.copy is not None:
+                    lane.values[step.copy] = product
                 if step.destination is Mode.ENTRY and multiplication.overlaps:
                     lane.values[Scratch.ACCUMULATOR] = product
         lane.proceed(step)

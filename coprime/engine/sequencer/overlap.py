@@ -1,4 +1,4 @@
-"""When products that overlap begin and end: the twin of `RingLane` and the multiplier's phases."""
+"""When products that overlap begin and end: the twin of `StreamPorts` and the phases of `ring`."""
 
 from typing import Protocol
 

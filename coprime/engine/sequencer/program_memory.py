@@ -14,7 +14,7 @@ from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.program.assembler import Program
 from coprime.program.operands import Reference
-from coprime.program.steps import Next, Step
+from coprime.program.steps import MOST_TIMES_MODULUS, Next, Step
 
 __all__ = ["ProgramCounter", "ProgramMemory"]
 
@@ -36,6 +36,8 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
             **({"descale": 1} if program.descales else {}),
             **({"even_exponent": 1} if program.evens_exponents else {}),
             **({"times": bits_for(program.longest_loop)} if program.longest_loop else {}),
+            **({"shift": bits_for(MOST_TIMES_MODULUS.bit_length())} if program.sums else {}),
+            **({"copies": 1} if program.copies else {}),
         }
     )
 

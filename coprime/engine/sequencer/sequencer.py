@@ -91,6 +91,9 @@ class Sequencer(wiring.Component):
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
         `in_place`
     descale : the product under way is to be descaled; only if any step does
+    shift : 1 more than the logarithm of how often the modulus is added; 0: not; only if any step
+        adds it
+    copies : the result is written to both banks; only if any is
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     fault : the multiplier has seen a fault of its own; only if the program checks
@@ -183,6 +186,8 @@ class Sequencer(wiring.Component):
             }
             | ({"occupied": In(1)} if overlaps else {})
             | ({"descale": Out(1)} if program.descales else {})
+            | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
+            | ({"copies": Out(1)} if program.copies else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
@@ -348,6 +353,10 @@ class Sequencer(wiring.Component):
         ]
         if self.program.descales:
             m.d.comb += self.descale.eq(step.descale)
+        if self.program.sums:
+            m.d.comb += self.shift.eq(step.shift)
+        if self.program.copies:
+            m.d.comb += self.copies.eq(step.copies)
         if own.round_bits == own.digit_width:
             m.d.comb += self.rounds.eq(self.outer_digits)
         else:

@@ -1,0 +1,163 @@
+"""The units of a lane and how they are connected, whatever memories it has."""
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Const, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.target import Target
+from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.program.assembler import Program
+from coprime.program.operands import Mode, Reference
+from coprime.program.steps import StepKind
+
+from .contract import Capabilities, EngineSignature
+from .layout import Layout
+from .linear import LinearUnit
+from .linear_pipeline import LinearPipeline, is_pipelined
+from .sequencer import Sequencer
+from .sequencer.linear_steps import LINEAR_OPERATIONS
+
+__all__ = ["LaneOfUnits"]
+
+
+class LaneOfUnits(wiring.Component):
+    """Sequencer, linear unit, multiplier and memories: a lane but for who has the memories' ports.
+
+    Of two lanes the first leads: it checks, ends the operation and has the result. The other holds
+    the same operands, and executes its own program.
+
+    Parameters
+    ----------
+    capabilities : Capabilities
+    multiplication : Multiplication
+    multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
+    program : Program
+    layout : Layout
+    leads : bool
+    link : wiring.Signature
+        What the lane shows to the other one: `at_barrier` and `ends`, and more.
+    target : Target
+
+    Members
+    -------
+    Those of an engine, with 1 bit of `multiplying`; and
+    to_other, from_other : what the lanes show each other
+    """
+
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        multiplication: Multiplication,
+        multiplier: ModularMultiplier | wiring.PureInterface,
+        program: Program,
+        layout: Layout,
+        link: wiring.Signature,
+        *,
+        leads: bool,
+        target: Target,
+    ):
+        self.capabilities = capabilities
+        self.multiplication = multiplication
+        self.multiplier = multiplier
+        self.program = program
+        self.leads = leads
+        self.target = target
+        width, depth = capabilities.digit_width, layout.depth
+        banked = layout.banks == 2
+        self.memories: Sequence[BlockRam] = [
+            BlockRam(width, depth, target=target) for _ in range(layout.banks)
+        ]
+        self.numbers, self.number_bits = layout.numbers, layout.number_bits
+        self.sequencer = Sequencer(
+            program,
+            capabilities,
+            numbers=layout.numbers,
+            leads=leads,
+            # Only the lane of two banks, the smallest, has its sequencer of explicit LUTs.
+            target=target if banked else Target.GENERIC,
+            overlaps=multiplication.overlaps,
+        )
+        sizes = (width, capabilities.count_bits, depth)
+        self.linear: LinearUnit | LinearPipeline
+        if is_pipelined(program, multiplication):
+            self.linear = LinearPipeline(*sizes, waits=program.draws, sums=program.sums)
+        else:
+            self.linear = LinearUnit(*sizes)
+        super().__init__(
+            {
+                **EngineSignature(capabilities).members,
+                "multiplying": Out(1),
+                "to_other": Out(link),
+                "from_other": In(link),
+            }
+        )
+
+    def number(self, reference: Reference) -> Const:
+        """What steps call a location, or an addressing mode."""
+        return Const(self.numbers[reference], self.number_bits)
+
+    def connect_units(self, m: Module) -> Signal:
+        """Place sequencer, linear unit and multiplier, and connect all but their digits.
+
+        Returns whether the memory is the multiplier's.
+        """
+        m.submodules.sequencer = sequencer = self.sequencer
+        m.submodules.linear_unit = linear = self.linear
+        multiplier = self.multiplier
+        if isinstance(multiplier, ModularMultiplier):
+            m.submodules.multiplier = multiplier
+        multiplies = Signal()
+        works = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
+        if self.multiplication.overlaps:
+            works = multiplier.busy
+        m.d.comb += [
+            multiplies.eq(works & ~sequencer.clearing),
+            # The bus.
+            sequencer.command.eq(self.command),
+            sequencer.start.eq(self.start),
+            sequencer.counts.eq(self.counts),
+            sequencer.lengths.eq(self.lengths),
+            self.busy.eq(sequencer.busy),
+            self.done.eq(sequencer.done),
+            self.error.eq(sequencer.error),
+            self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
+            # The other lane.
+            sequencer.other_at_barrier.eq(self.from_other.at_barrier),
+            sequencer.other_ends.eq(self.from_other.ends),
+            self.to_other.at_barrier.eq(sequencer.at_barrier),
+            self.to_other.ends.eq(sequencer.done),
+            # The multiplier.
+            multiplier.start.eq(sequencer.multiply),
+            multiplier.prepare.eq(sequencer.prepare),
+            multiplier.wipe.eq(sequencer.clear),
+            multiplier.inner_digits.eq(sequencer.inner_digits),
+            multiplier.rounds.eq(sequencer.rounds),
+            multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
+            sequencer.multiplied.eq(multiplier.done),
+            # The linear unit.
+            linear.start.eq(sequencer.linear),
+            linear.clear.eq(sequencer.clear),
+            linear.digits.eq(sequencer.inner_digits),
+            sequencer.linear_done.eq(linear.done),
+            sequencer.borrow.eq(linear.borrow),
+            sequencer.z_is_zero.eq(linear.z_is_zero),
+            sequencer.z_is_odd.eq(linear.z_is_odd),
+            sequencer.z_is_normalized.eq(linear.z_is_normalized),
+        ]
+        if self.multiplication.overlaps:
+            m.d.comb += sequencer.occupied.eq(multiplier.busy)
+        else:
+            m.d.comb += multiplier.outer_digits.eq(sequencer.outer_digits)
+        if self.program.sums:
+            m.d.comb += linear.shift.eq(sequencer.shift)
+        if self.multiplication.scaled:
+            m.d.comb += multiplier.descale.eq(sequencer.descale)
+        with m.Switch(sequencer.operation):
+            for kind, operation in LINEAR_OPERATIONS.items():
+                if kind in self.program.kinds:
+                    with m.Case(kind):
+                        m.d.comb += linear.operation.eq(operation)
+        return multiplies

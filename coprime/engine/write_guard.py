@@ -1,0 +1,70 @@
+"""What keeps X, the key and the inverses from being overwritten."""
+
+from amaranth.hdl import Const, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.multipliers.delays import history
+from coprime.program.assembler import Program
+from coprime.program.operands import Operand
+
+from .layout import BankedLayout
+
+__all__ = ["WriteGuard"]
+
+
+class WriteGuard(wiring.Component):
+    """Whether port B of each bank may write where it does, whatever asks it to.
+
+    While the engine works, nothing but a wipe writes what an operation reads only: in the left bank
+    X and the key, and the inverses, in either. A counter that has missed its last digit would
+    overwrite them with the rest. The address itself is looked at, next to the memory.
+
+    Parameters
+    ----------
+    program : Program
+    layout : BankedLayout
+
+    Members
+    -------
+    works : the engine works, and does not wipe
+    left_address, right_address : the addresses of both ports, two cycles later
+    may_left, may_right : at the same time
+    """
+
+    def __init__(self, program: Program, layout: BankedLayout):
+        self.program = program
+        self.layout = layout
+        address = bits_for(layout.depth - 1)
+        super().__init__(
+            {
+                "works": In(1),
+                "left_address": In(address),
+                "right_address": In(address),
+                "may_left": Out(1),
+                "may_right": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Look at both addresses."""
+        m = Module()
+        locked = history(m, "locked", self.works, 2)[-1]
+        index_bits = len(self.left_address) - self.layout.entry_bits
+        may_left = ~locked | self.left_address[index_bits:].matches(*sorted(self._written_left()))
+        may_right = Const(1)
+        if not self.layout.inverses_left:
+            # An inverse is the last word of an odd block: all of those that are asked for are 1.
+            may_right = ~locked | ~self.right_address[: index_bits + 1].all()
+        m.d.comb += [self.may_left.eq(may_left), self.may_right.eq(may_right)]
+        return m
+
+    def _written_left(self) -> set[int]:
+        """The blocks of the left bank that the program writes; long numbers take two."""
+        layout = self.layout
+        scratch = {one.destination for one in self.program.steps} & layout.bases.keys() - set(
+            Operand
+        )
+        first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
+        return first | {block ^ 1 for block in first}
