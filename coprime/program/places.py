@@ -175,14 +175,16 @@ def banks_of(
     Raises ValueError if a number would have to be in both.
     """
     needs: dict[Reference, set[int]] = {one: {bank} for one, bank in _ALWAYS.items()}
+    programs = list(programs)
+    either = any(program.sums for program in programs)  # such a linear unit reads y in either bank
     for step in (step for program in programs for step in program.steps):
         needed: list[tuple[Reference, int]] = []
         if step.kind is StepKind.MULTIPLY:
             needed = [(step.x, _LEFT)]
             needed += [(step.y, _RIGHT)] if step.y is not step.x else []
         elif step.kind is StepKind.MAKE_EVEN:
-            needed = [(step.x, _LEFT), (step.y, _LEFT)]
-        elif step.kind in READS_Y:
+            needed = [(step.x, _LEFT)]
+        elif step.kind in READS_Y and not either:
             needed = [(step.y, _LEFT)]
         if step.copy is not None:
             needed += [(step.destination, _LEFT), (step.copy, _RIGHT)]

@@ -92,7 +92,12 @@ def with_steps(design, steps):
         entries={**own.entries, Command.MODMUL: len(own.steps) + 1},
     )
     design.__dict__["programs"] = [program]
-    design.__dict__.pop("layout", None)  # the numbers of these steps have places, too
+    layout = design.layout
+    if layout.banks == 2:  # in DP's place, which these steps have no need of
+        numbers, bases = dict(layout.numbers), dict(layout.bases)
+        numbers[Scratch.ADDED_MODULUS] = numbers[Operand.DP]
+        bases[Scratch.ADDED_MODULUS] = bases[Operand.DP]
+        design.__dict__["layout"] = replace(layout, numbers=numbers, bases=bases)
     return design
 
 
