@@ -11,7 +11,7 @@ from coprime.operations.commands import Command
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
 from coprime.program.operands import Location, Mode, Operand, Reference, Scratch
-from coprime.program.places import Place, Places, allocate, banks_of
+from coprime.program.places import Allocation, BlockPlace, allocate, banks_of
 from coprime.program.steps import StepKind
 
 __all__ = ["BankedLayout", "Banks", "Layout"]
@@ -158,7 +158,7 @@ class BankedLayout(Layout):
     """Width of the block of a table's entry."""
     inverses_left: bool = False
     """Where the inverses lie."""
-    places: Places | None = field(default=None, compare=False, repr=False)
+    places: Allocation | None = field(default=None, compare=False, repr=False)
     """What lies where."""
 
     NUMBER_BITS = 5
@@ -185,16 +185,16 @@ class BankedLayout(Layout):
     def memory_map(self) -> list[tuple[str, str, str]]:
         """For each block its number, and what lies in the left and in the right bank."""
         assert self.places is not None
-        inverses: dict[Place, list[str]] = {}
+        inverses: dict[BlockPlace, list[str]] = {}
         for one in _SINGLE:
             if one in self.numbers:
-                place = Place(int(self.lies_right(one)), self.block_of(one))
+                place = BlockPlace(int(self.lies_right(one)), self.block_of(one))
                 inverses.setdefault(place, []).append(one.name)
         rows = []
         for block in range(1 << self.entry_bits):
             texts = []
             for bank in range(2):
-                place = Place(bank, block)
+                place = BlockPlace(bank, block)
                 content = self.places.contents.get(place, ())
                 names = [location.name for location, _ in content] + inverses.get(place, [])
                 texts.append(", ".join(dict.fromkeys(names)))
@@ -280,7 +280,7 @@ class Banks:
             placed, {*named, Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
         )
 
-    def _layout(self, placed: Places, named: Collection[Reference]) -> BankedLayout:
+    def _layout(self, placed: Allocation, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""
         numbers: dict[Reference, int] = {
             one: _BLOCKS * place.bank + place.block
@@ -307,7 +307,7 @@ class Banks:
             bases[one] += self.block - 1
         return BankedLayout(bases, self.depth, numbers, self.entry_bits, self.inverses_left, placed)
 
-    def _blocks_of_inverses(self, placed: Places) -> Iterator[int]:
+    def _blocks_of_inverses(self, placed: Allocation) -> Iterator[int]:
         """Odd blocks whose last digit is free, and, left, which nothing but the host writes."""
         if not self.inverses_left:
             yield from (_BLOCKS + block for block in range(1, _BLOCKS, 2))

@@ -284,7 +284,8 @@ class Multiplication(ABC):
         radix = 1 << self.scale_bits
         if descale:
             return Bound(x.plain * share + x.scaled * share * radix + 2 - Fraction(2, radix))
-        return Bound(x.plain * share, x.scaled * share + 1)
+        # M is at most c * M, so that factors below 2 c M have a product below 2 c M.
+        return Bound(Fraction(0), (x.plain + x.scaled) * share + 1)
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of preparing for a modulus of `inner` digits."""

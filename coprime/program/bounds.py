@@ -16,7 +16,7 @@ from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
 from .operands import Context, Location, Mode, Operand, Reference, Scratch
-from .paths import Path, State
+from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
 __all__ = ["check_bounds"]
@@ -66,8 +66,8 @@ class _Check:
 
     def run(self) -> None:
         """Execute the steps on bounds until none of them grows."""
-        first = State(self.path.program.entries[self.path.command])
-        before: dict[State, _Numbers] = {first: {}}
+        first = PathState(self.path.program.entries[self.path.command])
+        before: dict[PathState, _Numbers] = {first: {}}
         changed, rounds = [first], dict.fromkeys(self.path.successors, 0)
         while changed:
             state = changed.pop()
@@ -91,7 +91,7 @@ class _Check:
                     raise ValueError(f"the result may be greater than the modulus: {result}")
 
     def _execute(
-        self, step: Step, state: State, numbers: dict[Location, _Number]
+        self, step: Step, state: PathState, numbers: dict[Location, _Number]
     ) -> dict[Location, _Number]:
         """The numbers after a step."""
         context, kind = step.modulus, step.kind
@@ -127,7 +127,7 @@ class _Check:
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
 
-    def _multiply(self, step: Step, state: State, numbers: dict[Location, _Number]) -> None:
+    def _multiply(self, step: Step, state: PathState, numbers: dict[Location, _Number]) -> None:
         """A product; the entries of a table, each from the one before it."""
         own, context = self.multiplication, step.modulus
         x = self._above_0(numbers, step.x, context, step)
@@ -136,7 +136,10 @@ class _Check:
             """x, of which nothing need be known but its digits, times y."""
             bound = self._above_0(numbers, y, step.outer, step)
             share = Fraction(0) if y is Mode.ONE else own.share_of_r(bound)
-            return own.bound(x, share, descale=step.descale)
+            product = own.bound(x, share, descale=step.descale)
+            if product is not None and own.share_of_r(product) > 1:
+                raise ValueError(f"{step.note!r} may have too many digits: {product}")
+            return product
 
         if step.next is not Next.EACH_ENTRY:
             self._write(step, numbers, times(step.y))
@@ -147,7 +150,7 @@ class _Check:
             numbers[Scratch.table(k)] = _Number(context, product and product.rounded())
             if own.overlaps:  # each is the multiplicand of the next one
                 numbers[Scratch.ACCUMULATOR] = numbers[Scratch.table(k)]
-                x = product
+                x = product and product.rounded()
 
     def _write(self, step: Step, numbers: dict[Location, _Number], bound: Bound | None) -> None:
         """To the step's destination; where that changes places with another, to the other."""
@@ -159,7 +162,7 @@ class _Check:
             numbers[step.copy] = number
         numbers[to] = _either(numbers[to], number) if step.conditional else number
 
-    def _move(self, step: Step, state: State, numbers: dict[Location, _Number]) -> None:
+    def _move(self, step: Step, state: PathState, numbers: dict[Location, _Number]) -> None:
         """The number as it is, in its own context, if none of its digits is lost."""
         number = _Number(step.modulus, self._bound(numbers, step.x, step.modulus, step.below))
         if not isinstance(step.x, Mode):

@@ -15,7 +15,7 @@ from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
 from .operands import Context, Length, Location, Mode, Operand, Reference, Scratch
-from .paths import Path, State
+from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
 __all__ = ["READS_Y", "SHORT", "Accesses", "Conflicts", "Piece", "conflicts", "pieces"]
@@ -93,7 +93,7 @@ class _Machine:
     program: Program
     quotient_in_memory: bool
 
-    def accesses(self, step: Step, state: State) -> Accesses:
+    def accesses(self, step: Step, state: PathState) -> Accesses:
         """Of a step with its own moduli, in a state."""
         scanned = self._scanned(step, state)
         if step.kind is StepKind.MULTIPLY:
@@ -115,7 +115,7 @@ class _Machine:
                 written |= {(step.destination, 1)}
         return Accesses(frozenset(reads), written, in_place=True)
 
-    def _of_product(self, step: Step, state: State, scanned: frozenset[Piece]) -> Accesses:
+    def _of_product(self, step: Step, state: PathState, scanned: frozenset[Piece]) -> Accesses:
         reads = self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
         reads |= pieces(Scratch.SCALED, step.modulus) | scanned
         if step.descale:
@@ -126,12 +126,12 @@ class _Machine:
         quotient = pieces(Scratch.QUOTIENT, step.outer) if self.quotient_in_memory else frozenset()
         return Accesses(reads, writes, quotient)
 
-    def _results(self, step: Step, state: State) -> frozenset[Piece]:
+    def _results(self, step: Step, state: PathState) -> frozenset[Piece]:
         """What is written, in one bank or in both."""
         copied = frozenset() if step.copy is None else self._at(step.copy, step.modulus, state)
         return self._at(step.destination, step.modulus, state) | copied
 
-    def _entries(self, step: Step, state: State) -> frozenset[Piece]:
+    def _entries(self, step: Step, state: PathState) -> frozenset[Piece]:
         """What EACH_ENTRY writes: each entry after the one that the window selects."""
         first = (state.window or 0) + 1
         entries = range(first, self.program.last_entry_of(step.modulus) + 1)
@@ -140,7 +140,7 @@ class _Machine:
         also = frozenset() if self.quotient_in_memory else pieces(Scratch.ACCUMULATOR, step.modulus)
         return found | also
 
-    def _at(self, reference: Reference, context: Context, state: State) -> frozenset[Piece]:
+    def _at(self, reference: Reference, context: Context, state: PathState) -> frozenset[Piece]:
         """The pieces of what a step names: of the table, all that it may mean."""
         if reference is Mode.WINDOW and state.window is not None:
             return pieces(Scratch.table(state.window), context)
@@ -164,7 +164,7 @@ class _Machine:
         return pieces(context.modulus, context)
 
     @staticmethod
-    def _scanned(step: Step, state: State) -> frozenset[Piece]:
+    def _scanned(step: Step, state: PathState) -> frozenset[Piece]:
         """The exponent, while its bits are taken."""
         if step.kind in _SCANS:
             return frozenset()
@@ -236,12 +236,12 @@ def _add(
         for state in successors
     }
     live = dict.fromkeys(successors, frozenset[Piece]())
-    before: dict[State, set[State]] = {state: set() for state in successors}
+    before: dict[PathState, set[PathState]] = {state: set() for state in successors}
     for state, following in successors.items():
         for one in following:
             before[one].add(state)
     changed = set(successors)
-    after: dict[State, frozenset[Piece]] = {}
+    after: dict[PathState, frozenset[Piece]] = {}
     while changed:
         state = changed.pop()
         after[state] = _all(live[one] for one in successors[state])
@@ -266,5 +266,5 @@ def _add(
             found.separate(own.writes, passed)
         for piece in live[state] | own.writes | own.temporary:
             found.uses.setdefault(piece, set()).add((path.command, state.address))
-    first = State(path.program.entries[path.command])
+    first = PathState(path.program.entries[path.command])
     found.separate(live[first] | stay, live[first] | stay)

@@ -15,7 +15,7 @@ from .calls import ways
 from .operands import OF_Q, Context, Mode, Operand, Scratch
 from .steps import BORROW, Next, Step, StepKind
 
-__all__ = ["Path", "State", "resolved"]
+__all__ = ["Path", "PathState", "resolved"]
 
 _SCANS = frozenset(
     {StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC}
@@ -41,7 +41,7 @@ def resolved(step: Step, current: Context) -> Step:
 
 
 @dataclass(frozen=True)
-class State:
+class PathState:
     """A step about to be executed.
 
     Parameters
@@ -79,15 +79,15 @@ class Path:
         own = self.program
         return own.moduli if self.command in own.with_moduli else (Context.WHOLE,)
 
-    def step(self, state: State) -> Step:
+    def step(self, state: PathState) -> Step:
         """The step of a state, with its own moduli."""
         return resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
 
     @cached_property
-    def successors(self) -> Mapping[State, tuple[State, ...]]:
+    def successors(self) -> Mapping[PathState, tuple[PathState, ...]]:
         """Each state that is reached, from the first step on, with those that may follow it."""
-        first = State(self.program.entries[self.command])
-        found: dict[State, tuple[State, ...]] = {}
+        first = PathState(self.program.entries[self.command])
+        found: dict[PathState, tuple[PathState, ...]] = {}
         open_ends = [first]
         while open_ends:
             state = open_ends.pop()
@@ -96,7 +96,7 @@ class Path:
                 open_ends += found[state]
         return found
 
-    def _following(self, state: State) -> Iterator[State]:
+    def _following(self, state: PathState) -> Iterator[PathState]:
         address, turn, returns = state.address, state.turn, state.returns
         step = self.program.steps[address - 1]
         state = replace(
@@ -126,14 +126,14 @@ class Path:
                 if not again and not is_zero:
                     yield replace(state, address=one)
 
-    def _exponent(self, step: Step, state: State) -> Operand | Scratch:
+    def _exponent(self, step: Step, state: PathState) -> Operand | Scratch:
         """The exponent that a scan begins with."""
         context = self.moduli[state.turn] if step.modulus is Context.CURRENT else step.modulus
         if step.kind is StepKind.SCAN_PUBLIC or context is Context.WHOLE:
             return Operand.E
         return Scratch.BLINDED if self.program.blinds_exponents else context.exponent
 
-    def _window_after(self, state: State) -> int | None:
+    def _window_after(self, state: PathState) -> int | None:
         """A PREPARE sets the window to 1, EACH_ENTRY counts it up, an exponent's bits enter it."""
         step = self.step(state)
         if step.kind is StepKind.PREPARE:

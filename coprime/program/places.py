@@ -16,7 +16,7 @@ from .liveness import READS_Y, SHORT, Conflicts, Piece
 from .operands import OF_Q, Location, Operand, Reference, Scratch
 from .steps import StepKind
 
-__all__ = ["Place", "Places", "allocate", "banks_of"]
+__all__ = ["Allocation", "BlockPlace", "allocate", "banks_of"]
 
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {
@@ -29,7 +29,7 @@ with."""
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class BlockPlace:
     """Where a number begins.
 
     Parameters
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Places:
+class Allocation:
     """Where each number of a layout begins, and which of them share places.
 
     Parameters
@@ -52,21 +52,21 @@ class Places:
     conflicts : what was kept apart
     """
 
-    of: Mapping[Location, Place]
+    of: Mapping[Location, BlockPlace]
     conflicts: Conflicts = field(repr=False, compare=False)
 
-    def occupied(self, piece: Piece) -> Place:
+    def occupied(self, piece: Piece) -> BlockPlace:
         """The block of a piece of a number."""
         location, part = piece
         start = self.of[location]
         if part > 1:  # of a table's entry as long as the whole modulus
-            return Place(start.bank, 2 * start.block + part - 2)
-        return Place(start.bank, start.block ^ part)
+            return BlockPlace(start.bank, 2 * start.block + part - 2)
+        return BlockPlace(start.bank, start.block ^ part)
 
     @cached_property
-    def contents(self) -> Mapping[Place, list[Piece]]:
+    def contents(self) -> Mapping[BlockPlace, list[Piece]]:
         """What lies in each block, in the order of the numbers' names."""
-        found: dict[Place, list[Piece]] = {}
+        found: dict[BlockPlace, list[Piece]] = {}
         known = [piece for piece in self.conflicts.uses if piece[0] in self.of]
         for piece in sorted(known, key=lambda one: (not isinstance(one[0], Operand), one[0].name)):
             found.setdefault(self.occupied(piece), []).append(piece)
@@ -91,17 +91,17 @@ class _Search:
     """The numbers that are placed so far."""
 
     conflicts: Conflicts
-    choices: Mapping[Location, Sequence[Place]]
+    choices: Mapping[Location, Sequence[BlockPlace]]
     same_block: Collection[tuple[Location, Location]]
-    of: dict[Location, Place]
+    of: dict[Location, BlockPlace]
 
     def __post_init__(self) -> None:
-        self.places = Places(self.of, self.conflicts)
+        self.places = Allocation(self.of, self.conflicts)
         self.paired = {location for pair in self.same_block for location in pair}
         self.pieces: dict[Location, list[Piece]] = {}
         for piece in self.conflicts.uses:
             self.pieces.setdefault(piece[0], []).append(piece)
-        self.taken: dict[Place, list[Piece]] = {}
+        self.taken: dict[BlockPlace, list[Piece]] = {}
         for location in self.of:
             self._take(location)
 
@@ -131,7 +131,7 @@ class _Search:
             if location in (one, other) and one in self.of and other in self.of
         )
 
-    def _put(self, location: Location, choice: Place) -> bool:
+    def _put(self, location: Location, choice: BlockPlace) -> bool:
         """Place a number, and whether it may be there; if not, it is not placed."""
         self.of[location] = choice
         if not self._fits(location):
@@ -140,7 +140,7 @@ class _Search:
         self._take(location)
         return True
 
-    def _possible(self, location: Location) -> list[Place]:
+    def _possible(self, location: Location) -> list[BlockPlace]:
         """Where a number may be, beside those that are placed."""
         found = []
         for choice in self.choices[location]:
@@ -210,7 +210,7 @@ def allocate(
     blocks: int,
     *,
     same_block: Collection[tuple[Location, Location]],
-) -> Places:
+) -> Allocation:
     """Place each number.
 
     Parameters
@@ -224,14 +224,14 @@ def allocate(
     Raises ValueError if they do not fit.
     """
     table = [one for one in banks if isinstance(one, Scratch) and one.entry is not None]
-    fixed: dict[Location, Place] = {one: Place(_RIGHT, one.entry or 0) for one in table}
+    fixed: dict[Location, BlockPlace] = {one: BlockPlace(_RIGHT, one.entry or 0) for one in table}
     whole = {location for location, part in conflicts.uses if part == 1} - SHORT
     follows = set(OF_Q.values())
 
-    def choices(location: Location) -> Iterator[Place]:
+    def choices(location: Location) -> Iterator[BlockPlace]:
         step = 2 if location in whole or location in OF_Q else 1
         for bank in sorted(banks[location]):
-            yield from (Place(bank, block) for block in range(0, blocks, step))
+            yield from (BlockPlace(bank, block) for block in range(0, blocks, step))
 
     # What a command only reads lies left in blocks of its own, in any order: all that matters is
     # which blocks are left to the others.
@@ -241,12 +241,12 @@ def allocate(
     for taken in itertools.combinations(range(0, blocks, 2), len(pairs)):
         of = dict(fixed)
         for one, block in zip(pairs, taken, strict=True):
-            of[one] = Place(_LEFT, block)
+            of[one] = BlockPlace(_LEFT, block)
             if one in OF_Q:
-                of[OF_Q[one]] = Place(_LEFT, block + 1)
+                of[OF_Q[one]] = BlockPlace(_LEFT, block + 1)
         search = _Search(conflicts, {one: tuple(choices(one)) for one in waiting}, same_block, of)
         if search.place(waiting):
-            places = Places(dict(search.of), conflicts)
+            places = Allocation(dict(search.of), conflicts)
             places.check()
             return places
     raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")

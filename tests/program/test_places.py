@@ -5,7 +5,7 @@ import pytest
 from coprime.catalog import choose
 from coprime.program.liveness import Conflicts
 from coprime.program.operands import Operand, Scratch
-from coprime.program.places import Place, Places, allocate
+from coprime.program.places import Allocation, BlockPlace, allocate
 
 DESIGNS = [
     *(("compact", {"blinding": one}) for one in ("none", "base", "exponent", "both")),
@@ -32,7 +32,7 @@ def test_places_of_a_design(family, settings):
 def test_numbers_that_are_needed_at_once():
     conflicts = Conflicts(apart={frozenset({X, Y})}, uses={X: set(), Y: set()})
     with pytest.raises(AssertionError, match="are in one place"):
-        Places({X[0]: Place(0, 3), Y[0]: Place(0, 3)}, conflicts).check()
+        Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 3)}, conflicts).check()
     found = allocate(conflicts, {X[0]: {0}, Y[0]: {0}}, 2, same_block=BOTH)
     assert found.of[X[0]] != found.of[Y[0]]
 
@@ -40,11 +40,11 @@ def test_numbers_that_are_needed_at_once():
 def test_a_place_that_passes_on():
     """A step in place writes over its operand, but not beside its first digit."""
     conflicts = Conflicts(together={frozenset({X, Y})}, uses={X: set(), Y: set()})
-    Places({X[0]: Place(0, 3), Y[0]: Place(0, 3)}, conflicts).check()
+    Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 3)}, conflicts).check()
     upper = (Scratch.PART, 1)
     conflicts = Conflicts(together={frozenset({X, upper})}, uses={X: set(), upper: set()})
     with pytest.raises(AssertionError, match="is over"):
-        Places({X[0]: Place(0, 3), Y[0]: Place(0, 2)}, conflicts).check()
+        Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 2)}, conflicts).check()
 
 
 def test_numbers_that_do_not_fit():
