@@ -11,7 +11,7 @@ from .points import Point
 
 __all__ = ["DEVICES", "OTHER_PART", "Budget", "Chosen", "choose"]
 
-DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
+DEVICES = {target.value: flow.default_device for target, flow in FLOWS.items()} | {
     "ecp5": "LFE5U-85F"
 }
 """On which the designs of a target are compared; "" where none are placed."""

@@ -82,7 +82,7 @@ def measured(
         note(f"mapping the {part}")
         mapped = source.map()
         clock = None
-        if flow_of(target).DEVICES:
+        if flow_of(target).devices:
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
         parts.append(_of_design(mapped, part, clock))
@@ -138,7 +138,7 @@ def _of_design(design: MappedDesign, part: str, clock: Clock | None) -> PartFigu
 
 def _route(source: PartToMap) -> RoutedDesign:
     """Place and route it on the smallest device that it fits."""
-    *smaller, largest = flow_of(source.target).DEVICES
+    *smaller, largest = flow_of(source.target).devices
     for device in smaller:
         try:
             return source.route(device, SEEDS)

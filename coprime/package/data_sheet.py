@@ -176,11 +176,11 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
 
 
 def _units(target: Target) -> Units:
-    return FLOWS[target].UNITS if target in FLOWS else _GENERIC
+    return FLOWS[target].units if target in FLOWS else _GENERIC
 
 
 def _is_routed(target: Target) -> bool:
-    return target in FLOWS and bool(FLOWS[target].DEVICES)
+    return target in FLOWS and bool(FLOWS[target].devices)
 
 
 def _no_clock(target: Target) -> str:

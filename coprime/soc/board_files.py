@@ -54,7 +54,7 @@ def build_board(
     if the files cannot be written.
     """
     verilog = board_verilog(choice, board, baud=baud, bits=bits)
-    if not board.flow.NEXTPNR:
+    if not board.flow.nextpnr:
         return _write_project(verilog, choice, board, folder, baud)
     result = write_bitstream(verilog, board_name(choice, board), board, folder)
     write_file(folder / "README.md", _readme(choice, board, baud))
@@ -163,7 +163,7 @@ def _readme(choice: Choice, board: Board, baud: int) -> str:
     commands = five_commands(choice, board, baud, folder=".")
     vivado = (
         []
-        if board.flow.NEXTPNR
+        if board.flow.nextpnr
         else [f"vivado -mode batch -source {board_name(choice, board)}.tcl"]
     )
     lines = [

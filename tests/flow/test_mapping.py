@@ -239,9 +239,9 @@ def test_route_on_a_larger_device():
 
 def test_devices_by_size():
     for flow in FLOWS.values():
-        sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in flow.DEVICES.values()]
+        sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in flow.devices.values()]
         assert sizes == sorted(sizes)
-    assert FLOWS[Target.ECP5].DEVICES["LFE5U-45F"].title == "LFE5U-45F-6 CABGA381"
+    assert FLOWS[Target.ECP5].devices["LFE5U-45F"].title == "LFE5U-45F-6 CABGA381"
 
 
 MULTIPLIERS = """
@@ -300,8 +300,8 @@ def test_design_that_does_not_fit(text, device, sentence):
 def test_room_that_only_placement_misses(monkeypatch):
     """Counting finds nothing wrong, and nextpnr has no place left."""
     flow = FLOWS[Target.ECP5]
-    roomy = dataclasses.replace(flow.DEVICES["LFE5U-25F"], luts=43_000)
-    monkeypatch.setattr(flow, "DEVICES", dict(flow.DEVICES) | {"LFE5U-25F": roomy})
+    roomy = dataclasses.replace(flow.devices["LFE5U-25F"], luts=43_000)
+    monkeypatch.setitem(flow.devices, "LFE5U-25F", roomy)
     with pytest.raises(ToolError) as caught:
         route_design(Target.ECP5, many(SHIFT_REGISTER, 30_000), "many")
     assert str(caught.value) == (
