@@ -59,16 +59,6 @@ class MappedDesign(Resources):
     netlist: str = field(repr=False)
     """The mapped netlist as Verilog."""
 
-    @property
-    def ramb18(self) -> int:
-        """Count of RAMB18E1."""
-        return self.cells.get("RAMB18E1", 0)
-
-    @property
-    def ramb36(self) -> int:
-        """Count of RAMB36E1."""
-        return self.cells.get("RAMB36E1", 0)
-
 
 def verilog_of(design: wiring.Component | str, top: str) -> str:
     """Give Verilog text as it is, a component exported with `top` as its name."""
