@@ -34,7 +34,7 @@ def _page(board: Board) -> str:
     choice = family_named(board.family).choose(board.values)
     commands = five_commands(choice, board, folder=f"build/{board.name}")
     others = [one.name for one in BOARDS.values() if one.pins == board.pins]
-    open_flow = bool(board.flow.NEXTPNR)
+    open_flow = bool(board.flow.nextpnr)
     project = [f"vivado -mode batch -source build/{board.name}/{board_name(choice, board)}.tcl"]
     setup = "make boards" if open_flow and board.target.value != "ecp5" else "make setup"
     rows = [

@@ -62,7 +62,8 @@ class SliceBudget:
         given : those that the user has set: they stay
         limit : the most DSP slices, at least 1
 
-        Raises ValueError if none has so few.
+        Raises ValueError if none has so few, or if none of these takes two primes of half the
+        length of its longest modulus.
         """
         designs = list(self._designs(design, values, given))
         within = [one for one in designs if self.slices(**one) <= limit]
@@ -71,9 +72,15 @@ class SliceBudget:
             hint = "it takes other values" if least is None else f"the smallest has {least}"
             raise ValueError(f"no such design has {limit} DSP slices or less; {hint}")
         found = [
-            Candidate(one, self.slices(**one), _private_cycles(design, tuple(one.items())))
+            Candidate(one, self.slices(**one), cycles)
             for one in within
+            if (cycles := _private_cycles(design, tuple(one.items()))) is not None
         ]
+        if not found:
+            raise ValueError(
+                "no such design takes primes of half the length of max_bits; set a larger max_bits,"
+                " or blinding without the exponent"
+            )
         return sorted(found, key=lambda one: (one.cycles, one.slices))
 
     def _designs(
@@ -91,17 +98,22 @@ class SliceBudget:
 @lru_cache(maxsize=256)
 def _private_cycles(
     design: Callable[..., Design], values: tuple[tuple[str, int | str], ...]
-) -> int:
+) -> int | None:
     """Cycles of RSA_PRIVATE with a modulus of the longest length, as the design predicts them.
 
-    Any numbers will do for a design in constant time. 1 to any power is 1, so that the primes need
-    not be prime, and the result passes its check with any exponents.
+    None if the design refuses two primes of half that length, as one for short moduli does where
+    it blinds exponents.
+
+    Any numbers will do for a design in constant time. 0 to any power is 0, however it is blinded,
+    so that the primes need not be prime, and the result passes its check with any exponents.
     """
     own = design(**dict(values))
     bits = own.capabilities.max_length
     operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))
     (command,) = own.capabilities.private
-    predicted = own.predict(command, {**operands, Operand.X: 1}, lengths)
+    predicted = own.predict(command, {**operands, Operand.X: 0}, lengths)
+    if predicted.error is Error.LENGTH_OVER:
+        return None
     assert predicted.error is Error.NONE
     return predicted.cycles
 

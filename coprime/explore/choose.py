@@ -9,7 +9,7 @@ from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
 
-DEVICES = {target.value: flow.default_device() for target, flow in FLOWS.items()} | {
+DEVICES = {target.value: flow.default_device for target, flow in FLOWS.items()} | {
     "ecp5": "LFE5U-85F"
 }
 """On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds

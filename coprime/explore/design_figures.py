@@ -78,7 +78,7 @@ def measured(
         note(f"mapping the {part}")
         mapped = source.map()
         clock = None
-        if flow_of(target).DEVICES:
+        if flow_of(target).devices:
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
         parts.append(_part(part, mapped.resources, mapped.tools, mapped.target, clock))
@@ -131,7 +131,7 @@ def _part(
 
 def _route(source: PartToMap) -> RoutedDesign:
     """Place and route it on the smallest device that it fits."""
-    *smaller, largest = flow_of(source.target).DEVICES
+    *smaller, largest = flow_of(source.target).devices
     for device in smaller:
         try:
             return source.route(device, SEEDS)

@@ -60,7 +60,7 @@ class Point:
     ff: int | None = None
     """Flip-flops."""
     carry: int | None = None
-    """As the `UNITS` of the target's flow say; so are the next two."""
+    """As the `units` of the target's flow say; so are the next two."""
     dsp: int | None = None
     bram: float | None = None
     slices_estimate: int | None = None

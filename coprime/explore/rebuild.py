@@ -22,8 +22,8 @@ def area_command(point: Point) -> str:
     if point.fmax_mhz is not None:
         words.append("--route")
         flow = flow_of(Target(point.target))
-        for name, device in flow.DEVICES.items():
-            if name != flow.default_device() and device.title == point.device:
+        for name, device in flow.devices.items():
+            if name != flow.default_device and device.title == point.device:
                 words.append(f"--device {name}")
     return " ".join(words)
 

@@ -226,7 +226,7 @@ def _summary(points: Sequence[Point]) -> str:
 def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:
     """Name, label, values with their texts, and the value at the start."""
     targets = sorted({row["target"] for row in rows})
-    words = {one.value: f"{one.value}: {flow.TITLE}" for one, flow in FLOWS.items()}
+    words = {one.value: f"{one.value}: {flow.title}" for one, flow in FLOWS.items()}
     words["unit-gate"] = "unit gates"
     first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
     sizes = sorted({row["bits"] for row in rows})

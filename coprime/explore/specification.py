@@ -412,7 +412,7 @@ def _routing(target: str, table: _Sweep) -> tuple[tuple[int, ...], str]:
 
 
 def _devices(target: str) -> Sequence[str]:
-    return list(flow_of(Target(target)).DEVICES) if target in route_targets() else []
+    return list(flow_of(Target(target)).devices) if target in route_targets() else []
 
 
 def _settings(

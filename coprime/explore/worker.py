@@ -111,7 +111,7 @@ def _read(folder: Path) -> Any:
 def _task_key(task: Task) -> tuple[str, ...]:
     packages = list(_PACKAGES)
     if isinstance(task, AreaTask) and task.route_seeds:
-        packages.append(FLOWS[Target(task.target)].NEXTPNR)
+        packages.append(FLOWS[Target(task.target)].nextpnr)
     return (sources(), repr(task), *(tool_version(package) for package in packages))
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,17 +61,17 @@ class Board:
     """Where the pins are from."""
     serial: str
     """How a host is connected to `rx` and `tx`: a sentence."""
-    loader: tuple[str, ...]
+    loader: Sequence[str]
     """Options of openFPGALoader that name the board."""
     family: str = "compact"
     """What fits: the family that the board's page and `make bitstreams` take."""
     values: Mapping[str, str] = field(default_factory=lambda: {"max_bits": "2048"})
     """Parameters of that family, as on the command line."""
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     """What else a user of the board has to know, a sentence each."""
 
     @property
-    def flow(self) -> type[Flow]:
+    def flow(self) -> Flow:
         """The tools of its target."""
         return flow_of(self.target)
 
@@ -125,15 +125,15 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
     Results are cached by content.
     """
     flow = board.flow
-    tool_version(flow.NEXTPNR)  # before the mapping, which takes longer
-    device = next((name for name, one in flow.DEVICES.items() if one == board.device), "")
+    tool_version(flow.nextpnr)  # before the mapping, which takes longer
+    device = next((name for name, one in flow.devices.items() if one == board.device), "")
     _, mapped = map_cells(verilog, top, flow.synthesis(top, device))
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
-    options = (*flow.place(board.device, True), "--seed", str(_SEED), "--timing-allow-fail")
+    options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
     built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
     report = json.loads((built / "report.json").read_text("utf-8"))
     fmax = clock_mhz(report)
@@ -142,10 +142,10 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
             f"the design runs at no more than {fmax:g} MHz,"
             f" below the {board.clock_mhz:g} MHz of {board.name}"
         )
-    bitstream = folder / f"{top}{flow.BITSTREAM}"
+    bitstream = folder / f"{top}{flow.bitstream}"
     source = folder / f"{top}.v"
-    constraints = folder / f"{top}{Path(flow.CONSTRAINTS).suffix}"
-    content = (built / f"design{flow.BITSTREAM}").read_bytes()
+    constraints = folder / f"{top}{Path(flow.constraints).suffix}"
+    content = (built / f"design{flow.bitstream}").read_bytes()
     write_file(bitstream, content)
     write_file(source, verilog)
     write_file(constraints, board.constraints)
@@ -161,5 +161,5 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         files=(bitstream, source, constraints),
-        tools={**mapping_tools(), flow.nextpnr_name(): tool_version(flow.NEXTPNR)},
+        tools={**mapping_tools(), flow.nextpnr_name: tool_version(flow.nextpnr)},
     )

@@ -18,7 +18,7 @@ def find_bitstream(board: Board, folder: Path) -> Path:
 
     Raises ValueError if there is none, or more than one.
     """
-    end = board.flow.BITSTREAM or ".bit"
+    end = board.flow.bitstream or ".bit"
     name = board.name.replace("-", "_")
     found = sorted(folder.glob(f"*_on_{name}{end}"))
     if len(found) != 1:

@@ -26,7 +26,7 @@ class Resources:
 
     `lut` counts each LUT that is occupied: as logic, as inverter, as memory or shift register
     (`lutram` of them) and, but on xc7 and ice40, in carry chains. What the other counts are of,
-    the `UNITS` of a target's flow say.
+    the `units` of a target's flow say.
     """
 
     lut: int
@@ -58,16 +58,6 @@ class MappedDesign(Resources):
     """Version of each tool."""
     netlist: str = field(repr=False)
     """The mapped netlist as Verilog."""
-
-    @property
-    def ramb18(self) -> int:
-        """Count of RAMB18E1."""
-        return self.cells.get("RAMB18E1", 0)
-
-    @property
-    def ramb36(self) -> int:
-        """Count of RAMB36E1."""
-        return self.cells.get("RAMB36E1", 0)
 
 
 def verilog_of(design: wiring.Component | str, top: str) -> str:
@@ -104,12 +94,12 @@ def map_design(
     )
     used = flow.resources(cells)
     slices = max(
-        -(-used["lut"] // flow.LUTS_PER_SLICE), -(-used["ff"] // flow.FLIP_FLOPS_PER_SLICE)
+        -(-used["lut"] // flow.luts_per_slice), -(-used["ff"] // flow.flip_flops_per_slice)
     )
     return MappedDesign(
         **used,  # type: ignore[arg-type]
         target=target.value,
-        device=flow.TITLE,
+        device=flow.title,
         slices_estimate=int(slices),
         cells=cells,
         tools=mapping_tools(),

@@ -1,6 +1,7 @@
 """Place and route with nextpnr on a device of a target, and what it says of the clock."""
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ __all__ = ["CriticalPath", "RoutedDesign", "clock_mhz", "nextpnr", "route_design
 
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
+_NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
 _FUNCTION = """
 import importlib
 import sys
@@ -109,7 +111,7 @@ def route_design(
     does not fit the device or a tool fails. Results are cached by content.
     """
     flow = flow_of(target)
-    device = device or flow.default_device()
+    device = device or flow.default_device
     own = device_named(flow, device)
     if not seeds:
         raise ValueError("seeds must name at least one seed")
@@ -122,11 +124,12 @@ def route_design(
     )
     _check_fit(flow, cells, own)
     netlist = (folder / "netlist.json").read_text("utf-8")
-    pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins[0] else {}
+    pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins else {}
     constraints = flow.constrain({port: (pin, {}) for port, pin in pins.items()}, None)
+    place = flow.place if pins else flow.place_without_pins
     reports = {}
     for seed in seeds:
-        options = (*flow.place(own, bool(pins)), "--freq", str(target_mhz), "--timing-allow-fail")
+        options = (*place, "--freq", str(target_mhz), "--timing-allow-fail")
         routed = nextpnr(
             flow, own, netlist, constraints if pins else "", (*options, "--seed", str(seed))
         )
@@ -144,7 +147,7 @@ def route_design(
             for cell, count in reports[best]["utilization"].items()
             if count["used"]
         },
-        tools={**mapping_tools(), flow.nextpnr_name(): tool_version(flow.NEXTPNR)},
+        tools={**mapping_tools(), flow.nextpnr_name: tool_version(flow.nextpnr)},
     )
 
 
@@ -194,7 +197,7 @@ endmodule
 """
 
 
-def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: FpgaDevice) -> None:
+def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
     used = flow.resources(cells)
     for needed, there, what in (
@@ -207,14 +210,14 @@ def _check_fit(flow: type[Flow], cells: Mapping[str, int], device: FpgaDevice) -
             raise _too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
 
 
-def _too_large(flow: type[Flow], device: FpgaDevice, why: str) -> ToolError:
-    larger = [name for name, other in flow.DEVICES.items() if other.luts > device.luts]
+def _too_large(flow: Flow, device: FpgaDevice, why: str) -> ToolError:
+    larger = [name for name, other in flow.devices.items() if other.luts > device.luts]
     advice = f"the next larger device is {larger[0]}" if larger else "no larger device is known"
     return ToolError(f"the design does not fit {device.title}: it needs {why}; {advice}")
 
 
 def nextpnr(
-    flow: type[Flow],
+    flow: Flow,
     device: FpgaDevice,
     netlist: str,
     constraints: str,
@@ -222,10 +225,11 @@ def nextpnr(
     *,
     bitstream: bool = False,
 ) -> Path:
-    """Place and route; give a folder with report.json and, if asked for, "design" + BITSTREAM.
+    """Place and route; give a folder with report.json and, if asked for, the bitstream.
 
-    `constraints` is the text of the flow's file, or "". Raises ToolError if the design does not
-    fit the device or a tool fails. Results are cached by content.
+    That is called "design" and ends as the flow says. `constraints` is the text of the flow's file,
+    or "". Raises ToolError if the design does not fit the device or a tool fails. Results are
+    cached by content.
     """
     options = (*device.options, *options, "--quiet")
     prepared = flow.prepare(netlist)
@@ -233,27 +237,27 @@ def nextpnr(
     def build(folder: Path) -> None:
         (folder / "netlist.json").write_text(prepared, encoding="utf-8")
         if constraints:
-            (folder / flow.CONSTRAINTS).write_text(constraints, encoding="utf-8")
-        function = flow.NEXTPNR.replace("-", "_")
+            (folder / flow.constraints).write_text(constraints, encoding="utf-8")
+        function = flow.nextpnr.replace("-", "_")
         function = f"{function}:{function.replace('yowasp', 'run')}"
-        results = flow.output() if bitstream else ()
+        results = flow.output if bitstream else ()
         files = ("--json", "netlist.json", "--report", "report.json", *results)
         try:
             _run("nextpnr", function, (*options, *files), folder)
         except ToolError as error:
-            found = flow.NO_PLACE.search(str(error))
+            found = _NO_PLACE.search(str(error))
             if found is None:
                 raise
-            what = flow.CELLS.get(found[1], found[1])
+            what = flow.words.get(found[1], found[1])
             raise _too_large(flow, device, f"more {what} than nextpnr finds room for") from error
         if bitstream:
-            packer, arguments = flow.pack(device)
-            _run(packer.partition(":")[2].removeprefix("run_"), packer, arguments, folder)
+            tool = flow.packer.partition(":")[2].removeprefix("run_")
+            _run(tool, flow.packer, flow.pack(device), folder)
         for path in folder.iterdir():
-            if path.name not in ("report.json", f"design{flow.BITSTREAM}"):
+            if path.name not in ("report.json", f"design{flow.bitstream}"):
                 path.unlink()
 
-    key = (tool_version(flow.NEXTPNR), *options, constraints, prepared)
+    key = (tool_version(flow.nextpnr), *options, constraints, prepared)
     return cached("bitstream", key, build) if bitstream else cached("routing", key, build)
 
 

@@ -90,6 +90,16 @@ class Description:
     """The generator's."""
 
     @property
+    def is_cluster(self) -> bool:
+        """Whether it is a cluster."""
+        return isinstance(self.choice, ClusterChoice)
+
+    @property
+    def cores(self) -> int:
+        """Number of engines."""
+        return self.choice.cores if isinstance(self.choice, ClusterChoice) else 1
+
+    @property
     def core(self) -> Choice:
         """The engine's family and parameters; of a cluster, those of each core."""
         return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice

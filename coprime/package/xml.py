@@ -1,34 +1,25 @@
 """What the XML files of a package share."""
 
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
 
-from coprime.bus.register_classes import Field, Register
+from coprime.bus.port import WINDOW_BITS
 
-from .description import Description
+from .templates import filled
 
-__all__ = ["ACCESS", "add_codes", "add_texts", "written"]
+__all__ = ["filled_xml", "written"]
 
-ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
+_ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
 """How CMSIS-SVD and IP-XACT name the access to a register or field."""
 
 
-def add_codes(part: Element, own: Description, register: Register, field: Field) -> None:
-    """Add the codes that a field takes; both formats write them in one way."""
-    codes = own.codes(register, field)
-    if codes:
-        values = SubElement(part, "enumeratedValues")
-        for code in codes:
-            add_texts(SubElement(values, "enumeratedValue"), name=code.name, value=int(code))
-
-
-def add_texts(parent: Element, **children: object) -> None:
-    """Add elements that hold a text, in this order."""
-    for name, text in children.items():
-        SubElement(parent, name).text = str(text)
-
-
-def written(root: Element) -> str:
-    """The text of an XML file, indented."""
+def filled_xml(template: str, **values: object) -> ElementTree.Element:
+    """The root of a template, whose own indentation does not matter."""
+    text = filled(template, access=_ACCESS, size=1 << WINDOW_BITS, **values)
+    root = ElementTree.fromstring(text)
     ElementTree.indent(root)
+    return root
+
+
+def written(root: ElementTree.Element) -> str:
+    """The text of an XML file."""
     return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"

@@ -70,7 +70,7 @@ endmodule
 
 def test_xc7_netlist_agrees_with_twin():
     mapped = map_design(Target.XC7, BlockRam(17, 2048, target=Target.XC7), "coprime_mapped")
-    assert (mapped.ramb36, mapped.ramb18, mapped.lut, mapped.ff) == (1, 0, 0, 0)
+    assert (mapped.cells["RAMB36E1"], mapped.bram, mapped.lut, mapped.ff) == (1, 1, 0, 0)
     gold = to_verilog(BlockRam(17, 2048), "coprime_twin")
     gate = without_initial_contents(mapped.netlist) + xc7_library()
     assert (
@@ -89,7 +89,7 @@ def test_both_ports_write_on_xc7():
     mapped = map_design(
         Target.XC7, BlockRam(18, 2048, write_a=True, target=Target.XC7), "coprime_mapped"
     )
-    assert (mapped.ramb36, mapped.lut, mapped.ff) == (1, 0, 0)
+    assert (mapped.cells["RAMB36E1"], mapped.lut, mapped.ff) == (1, 0, 0)
 
 
 def test_ecp5_needs_no_logic():

@@ -88,6 +88,31 @@ def test_stand_in_numbers_are_coprime_and_take_the_cycles_of_a_key(bits):
     assert math.gcd((1 << 512) - 1, (1 << 512) - 3) == 1
 
 
+@pytest.mark.parametrize("blinding", ["base", "exponent", "both"])
+def test_blinded_designs_have_the_cycles_of_a_key(blinding):
+    """For every budget: what is picked has one multiplier, as blinding needs it."""
+    settings = {"max_bits": "256", "blinding": blinding}
+    picked = set()
+    for limit in range(1, BUDGET.parameter.maximum + 1):
+        first, *_ = RING.within_budget({**settings, "dsp": str(limit)})
+        choice = RING.choose({**settings, "dsp": str(limit)})
+        assert choice.values == first.values
+        assert first.slices <= limit
+        picked.add((choice, first.cycles))
+    assert len(picked) > 3
+    for choice, cycles in picked:
+        assert (choice.values["multipliers"], choice.values["blinding"]) == (1, blinding)
+        assert private_cycles(choice) == cycles
+
+
+@pytest.mark.parametrize("blinding", ["exponent", "both"])
+def test_blinded_exponents_need_room_beside_a_prime(blinding):
+    settings = {"max_bits": "64", "blinding": blinding, "dsp": "36"}
+    with pytest.raises(ValueError, match="primes of half the length of max_bits; set a larger"):
+        RING.choose(settings)
+    assert RING.choose({**settings, "max_bits": "128"})
+
+
 def section():
     """Of the page: the one on budgets."""
     text = (Path(__file__).parents[2] / "docs" / "ring.md").read_text("utf-8")

