@@ -107,8 +107,7 @@ def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
 
 
 _BUDGET_CHOICES: dict[str, tuple[int | str, ...]] = {
-    # Those that are the same number of slices on each target.
-    "tile": tuple(name for name in RING_TILES if set(TILES[name].TARGETS) == set(Target)),
+    "tile": RING_TILES,
     "tiles": (1, 2),
     "multipliers": (1, 2),
 }
