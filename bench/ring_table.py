@@ -40,8 +40,8 @@ class Design:
 
 
 DESIGNS = (
-    *(Design(TILES[name], 1, 1) for name in ("one17", "rect24", "adk2x16", "rect48", "bal50")),
-    *(Design(TILES[name], 2, 1) for name in ("adk2x16", "rect48", "bal50")),
+    *(Design(TILES[name], 1, 1) for name in ("one17", "adk2x16", "bal50")),
+    *(Design(TILES[name], 2, 1) for name in ("adk2x16", "bal50")),
     *(Design(TILES["kara95"], 1, 1), Design(TILES["bal50"], 2, 2)),
     *(Design(TILES["kara95"], 2, 1), Design(TILES["bal50"], 2, 4)),
 )

@@ -66,7 +66,7 @@ def test_longer_than_a_family_takes():
     shortest = min(ANY_MODULUS, key=lambda family: family.sizes[-1])
     longest = max(family.sizes[-1] for family in ANY_MODULUS)
     with pytest.raises(ValueError, match="; these take them: ") as caught:
-        shortest.choose({}, Lengths(longest))
+        choose(shortest.name, {}, Lengths(longest))
     start = f"{shortest.name} with max_bits={shortest.sizes[-1]} takes moduli of up to"
     assert str(caught.value).startswith(start)
     named = str(caught.value).split("these take them: ")[1].split(", ")

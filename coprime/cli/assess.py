@@ -8,8 +8,9 @@ from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import ClusterSubject, Subject
-from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, Parameter, choose, settings_for
+from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, choose, settings_for
 from coprime.engine.contract import Command
+from coprime.parameters import Parameter
 from coprime.runs.numbers import random_lengths
 
 from .options import (

@@ -2,6 +2,7 @@
 
 import argparse
 
+from coprime.catalog import FAMILIES
 from coprime.engine.contract import Command
 from coprime.rsa import keys
 from coprime.runs.numbers import random_lengths
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     choice = chosen_engine(options, "the system")
     key = None if options.key is None else load_private(options)
     lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
-    choice = choice.family.choose(chosen_settings(options), lengths)
+    choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
     decryption.check_lengths(lengths, choice)
     key = key or keys.generate(options.bits, seed=options.seed)
     ciphertext = decryption.encrypt(key, options.message)

@@ -1,7 +1,7 @@
 """The engines around the multipliers that scan one bit a round.
 
 Sources: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005) for BITSERIAL's three carry-save
-multipliers; COMPRESSION, Algorithms 2 and 6, for `montgomery_r2`, the one that it calls MM. The
+multipliers; COMPRESSION, Algorithms 2 and 6, for `montgomery-r2`, the one that it calls MM. The
 operands lie in a block RAM instead of registers; the multiplier loads and unloads word by word.
 """
 
@@ -14,11 +14,13 @@ from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
+from coprime.parameters import Parameter
 
 from .design import EngineDesign, check_ranges, lane_capabilities
+from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["interleaved_csa", "montgomery_1csa", "montgomery_2csa", "montgomery_r2"]
+__all__ = ["INTERLEAVED_CSA", "MONTGOMERY_1CSA", "MONTGOMERY_2CSA", "MONTGOMERY_R2"]
 
 
 def _design(
@@ -70,8 +72,46 @@ def _design(
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
 
 
-montgomery_2csa = partial(_design, MontgomeryTwoCsa, "montgomery-2csa", 2, 8192)
-montgomery_1csa = partial(_design, MontgomeryOneCsa, "montgomery-1csa", 3, 8192)
-interleaved_csa = partial(_design, InterleavedCsa, "interleaved-csa", 4, 8192)
-montgomery_r2 = partial(_design, MontgomeryRadix2, "montgomery-r2", 6, 4096)
+def _family(
+    multiplier: type[BitSerialMultiplier],
+    name: str,
+    number: int,
+    summary: str,
+    *,
+    paper: str = "BITSERIAL",
+    longest: int = 8192,
+) -> Family:
+    """The record of a family."""
+    return Family(
+        name=name,
+        paper=paper,
+        summary=f"{summary}, with CRT",
+        parameters=(
+            longest_modulus(2, longest, 2048),
+            Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
+            multipliers_each(2),
+            *exponentiation("left-to-right"),
+        ),
+        design=partial(_design, multiplier, name, number, longest),
+    )
+
+
+MONTGOMERY_2CSA = _family(
+    *(MontgomeryTwoCsa, "montgomery-2csa", 2),
+    "bit-serial Montgomery with two carry-save adders",
+)
+MONTGOMERY_1CSA = _family(
+    *(MontgomeryOneCsa, "montgomery-1csa", 3),
+    "bit-serial Montgomery with one carry-save adder",
+)
+INTERLEAVED_CSA = _family(
+    *(InterleavedCsa, "interleaved-csa", 4),
+    "bit-serial interleaved with a carry-save adder",
+)
+MONTGOMERY_R2 = _family(
+    *(MontgomeryRadix2, "montgomery-r2", 6),
+    "radix-2 Montgomery without a last subtraction, adders that propagate carries",
+    paper="COMPRESSION",
+    longest=4096,
+)
 """Its adders propagate carries over the whole modulus: the clock slows down with its length."""

@@ -13,10 +13,12 @@ from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 
 from .design import EngineDesign, check_ranges, lane_capabilities
+from .family import BLINDING, Family, longest_modulus
 from .layout import Banks
 
 __all__ = [
     "BLINDED_WINDOW",
+    "COMPACT",
     "WHOLE_WINDOW",
     "WINDOW",
     "blinding_named",
@@ -66,6 +68,15 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     return EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+
+
+COMPACT = Family(
+    name="compact",
+    paper="",
+    summary="products of differences on one DSP slice and one block RAM, with CRT",
+    parameters=(longest_modulus(64, 8192, 1024), BLINDING),
+    design=compact,
+)
 
 
 def blinding_named(name: str) -> Blinding:

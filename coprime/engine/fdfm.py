@@ -12,9 +12,10 @@ from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
 
 from .design import EngineDesign, check_ranges, lane_capabilities
+from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["fdfm"]
+__all__ = ["FDFM", "fdfm"]
 
 _MULTIPLICATION = FdfmMultiplication()
 
@@ -49,3 +50,16 @@ def fdfm(
     )
     make = partial(FdfmMultiplier, capabilities.count_bits)
     return EngineDesign(capabilities, layout, _MULTIPLICATION, make, exponentiation)
+
+
+FDFM = Family(
+    name="fdfm",
+    paper="FDFM",
+    summary="digit-serial Montgomery on one DSP slice and one block RAM, with CRT",
+    parameters=(
+        longest_modulus(64, 8192, 2176),
+        multipliers_each(1),
+        *exponentiation("left-to-right"),
+    ),
+    design=fdfm,
+)

@@ -10,11 +10,13 @@ from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
+from coprime.parameters import Parameter
 
 from .design import EngineDesign, check_ranges, lane_capabilities
+from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["karatsuba"]
+__all__ = ["KARATSUBA", "karatsuba"]
 
 
 def karatsuba(
@@ -76,3 +78,20 @@ def karatsuba(
     )
     make = partial(KaratsubaMultiplier, multiplication, whole, capabilities.count_bits)
     return EngineDesign(capabilities, layout, multiplication, make, exponentiation)
+
+
+KARATSUBA = Family(
+    name="karatsuba",
+    paper="KARATSUBA",
+    summary="very-high-radix Montgomery on pipelined Karatsuba multipliers, with CRT",
+    parameters=(
+        longest_modulus(64, 8192, 2048),
+        Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
+        Parameter("latency", 1, 13, 6, "maximum pipeline stages in a product"),
+        multipliers_each(2),
+        *exponentiation("fixed-window"),
+        Parameter("scaled", 0, 1, 0, "1: scaled moduli, whose quotient digits need no product"),
+        Parameter("interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"),
+    ),
+    design=karatsuba,
+)

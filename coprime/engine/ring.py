@@ -6,15 +6,16 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
-from coprime.parameters import BudgetParameter
+from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter
 
 from .budget import SliceBudget
 from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
 from .design import EngineDesign, check_ranges, lane_capabilities
+from .family import BLINDING, Family, longest_modulus, multipliers_each
 from .layout import Banks
 from .residue import residue_width
 
-__all__ = ["RING_BUDGET", "RING_TILES", "ring"]
+__all__ = ["RING", "RING_TILES", "ring"]
 
 _LEAST_RESIDUE = 12
 """Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
@@ -106,21 +107,33 @@ def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
     return TILES[tile].SLICES * tiles * multipliers
 
 
-_BUDGET_CHOICES: dict[str, tuple[int | str, ...]] = {
-    # Those that are the same number of slices on each target.
-    "tile": tuple(name for name in RING_TILES if set(TILES[name].TARGETS) == set(Target)),
+_PICKED: dict[str, tuple[int | str, ...]] = {
+    "tile": RING_TILES,
     "tiles": (1, 2),
     "multipliers": (1, 2),
 }
-RING_BUDGET = SliceBudget(
-    BudgetParameter(
-        "dsp",
-        1,
-        max(TILES[name].SLICES for name in RING_TILES) * 2 * 2,
-        tuple(_BUDGET_CHOICES),
-        "most DSP slices; the fastest design with so many",
+RING = Family(
+    name="ring",
+    paper="",
+    summary="products of differences of wide words, one after the other without a break",
+    parameters=(
+        longest_modulus(64, 8192, 1024),
+        ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
+        Parameter("tiles", 1, 2, 1, "tiles; of two, one makes X * Y and one q * M'"),
+        multipliers_each(1),
+        Parameter(
+            *("window", 0, 5, 0),
+            "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
+        ),
+        BLINDING,
     ),
-    _BUDGET_CHOICES,
-    _slices,
+    design=ring,
+    budget=SliceBudget(
+        BudgetParameter(
+            *("dsp", 1, 2 * 2 * max(TILES[name].SLICES for name in RING_TILES), tuple(_PICKED)),
+            "most DSP slices; the fastest design with so many",
+        ),
+        _PICKED,
+        _slices,
+    ),
 )
-"""DSP slices in place of a tile, of how many there are of it, and of how many multipliers."""

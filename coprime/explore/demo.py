@@ -7,7 +7,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from coprime.catalog import family_named
+from coprime.catalog import FAMILIES
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.base import Device
@@ -55,7 +55,7 @@ def demonstrate(
     if length < MIN_BITS:
         raise ValueError(f"the demonstration needs a key of {MIN_BITS} bits or more, not {length}")
     lengths = random_lengths(Command.RSA_PRIVATE, bits) if key is None else key.lengths
-    choice = family_named(FAMILY).choose({}, lengths)
+    choice = FAMILIES[FAMILY].choose({}, lengths, others=FAMILIES.values())
     design = choice.design
     if key is None:
         print(f"Making an RSA-{bits} key ...")

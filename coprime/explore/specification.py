@@ -28,19 +28,16 @@ from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
     FAMILIES,
-    AnyParameter,
-    BudgetParameter,
     Choice,
-    ChoiceParameter,
     ClusterChoice,
     Family,
-    ModulusParameter,
     family_named,
 )
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
+from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, ModulusParameter
 from coprime.rsa.keys import MIN_BITS
 from coprime.runs.numbers import EXPONENTS
 from coprime.runs.single_multiplication import ALONE

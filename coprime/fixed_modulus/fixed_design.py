@@ -7,16 +7,26 @@ from functools import cached_property, partial
 from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
 from coprime.engine.design import check_ranges
+from coprime.engine.family import MODULUS, Family, multipliers_each
 from coprime.engine.prediction import Prediction
+from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import Exponentiator
 from coprime.model.moduli import modulus_of
+from coprime.parameters import ChoiceParameter, ModulusParameter, Parameter
 from coprime.program.steps import COUNTER_BITS
 
-from .arithmetic import EXTRA_BITS, FixedModulus, Method, RegisteredProduct, RegisteredReduction
+from .arithmetic import (
+    ANY_FACTOR,
+    EXTRA_BITS,
+    FixedModulus,
+    Method,
+    RegisteredProduct,
+    RegisteredReduction,
+)
 from .fixed_engine import CHECK_AND_END, FixedModulusEngine
 from .register_exponentiation import RegisterExponentiation
 
-__all__ = ["FixedModulusDesign", "compression", "direct"]
+__all__ = ["COMPRESSION", "DIRECT", "FixedModulusDesign"]
 
 _SHAPES = (
     frozenset({Operand.X, Operand.Y, Operand.M}),
@@ -178,5 +188,46 @@ def _design(
     return FixedModulusDesign(family, family_number, exponentiation, word)
 
 
-compression = partial(_design, Method.COMPRESSION, "compression", 7)
-direct = partial(_design, Method.DIRECT, "direct", 9)
+def _family(
+    method: Method,
+    number: int,
+    summary: str,
+    factor: int,
+    factors: str,
+    more: tuple[Parameter, ...] = (),
+) -> Family:
+    """The record of a family, which is called as its method."""
+    name = method.value
+    return Family(
+        name=name,
+        paper="COMPRESSION",
+        summary=f"{summary}, for one modulus, one product per cycle",
+        parameters=(
+            ModulusParameter(
+                MODULUS, "goldilocks", "the modulus: a name, or a number such as 2^255-19"
+            ),
+            Parameter(
+                *("factor", factor, (1 << 32) - 1, factor),
+                f"c: products are computed modulo c times the modulus{factors}",
+            ),
+            Parameter("word", 8, 64, 32, "bits of a digit of the operands"),
+            multipliers_each(2),
+            ChoiceParameter(
+                *("exponentiator", EXPONENTIATORS, Exponentiator.RIGHT_TO_LEFT.value),
+                "exponentiation algorithm; two multipliers work right-to-left",
+            ),
+            Parameter("window", 1, 4, 2, "bits of a window, if the exponentiator has windows"),
+            *more,
+        ),
+        design=partial(_design, method, name, number),
+    )
+
+
+COMPRESSION = _family(
+    *(Method.COMPRESSION, 7, "compressor trees", ANY_FACTOR, "; 0: the cheapest found"),
+    (
+        Parameter("extra_bits", 0, 16, EXTRA_BITS, "maximum bits that the multiple may add"),
+        Parameter("stages", 0, 16, 0, "pipeline registers in a product"),
+    ),
+)
+DIRECT = _family(Method.DIRECT, 9, "the expression x * y % m", 1, "")

@@ -1,8 +1,9 @@
 """Signals as they were some cycles ago."""
 
 from amaranth.hdl import Module, Signal, Value, ValueLike
+from amaranth.lib import data
 
-__all__ = ["delays", "history"]
+__all__ = ["delays", "history", "stages"]
 
 
 def delays(m: Module, signal: Signal, cycles: int, *, reset: bool = False) -> list[Signal]:
@@ -22,3 +23,11 @@ def history(
     signal = Signal(Value.cast(value).shape(), name=name)
     m.d.comb += signal.eq(value)
     return delays(m, signal, cycles, reset=reset)
+
+
+def stages(
+    m: Module, name: str, record: data.View, cycles: int, *, reset: bool = False
+) -> list[data.View]:
+    """`history` of a record: its fields in each stage of a pipeline."""
+    layout = record.shape()
+    return [layout(then) for then in history(m, name, record, cycles, reset=reset)]

@@ -12,10 +12,11 @@ from typing import Any
 from coprime.bus.axi_accelerator import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, AnyParameter
+from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
 from coprime.cells.target import Target
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
+from coprime.parameters import AnyParameter
 
 from . import timing
 from .description import Description

@@ -13,10 +13,10 @@ from coprime.engine.contract import Length, Operand
 from tests.benches import open_bench
 
 FAMILIES = {
-    "montgomery-2csa": bit_serial.montgomery_2csa,
-    "montgomery-1csa": bit_serial.montgomery_1csa,
-    "interleaved-csa": bit_serial.interleaved_csa,
-    "montgomery-r2": bit_serial.montgomery_r2,
+    "montgomery-2csa": bit_serial.MONTGOMERY_2CSA.design,
+    "montgomery-1csa": bit_serial.MONTGOMERY_1CSA.design,
+    "interleaved-csa": bit_serial.INTERLEAVED_CSA.design,
+    "montgomery-r2": bit_serial.MONTGOMERY_R2.design,
 }
 
 CARRY_SAVE = [
@@ -122,7 +122,9 @@ def test_wrong_parameters(family):
             design(**{name: "8"})
 
 
-@pytest.mark.parametrize("family", [bit_serial.interleaved_csa, bit_serial.montgomery_r2])
+@pytest.mark.parametrize(
+    "family", [bit_serial.INTERLEAVED_CSA.design, bit_serial.MONTGOMERY_R2.design]
+)
 def test_operands_fit_the_memory(family):
     for bits in [*range(2, 200), *range(200, 4097, 37), 4096]:
         for word in (8, 24, 32, 64):

@@ -5,10 +5,10 @@ from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from coprime.engine.bit_serial import (
-    interleaved_csa,
-    montgomery_1csa,
-    montgomery_2csa,
-    montgomery_r2,
+    INTERLEAVED_CSA,
+    MONTGOMERY_1CSA,
+    MONTGOMERY_2CSA,
+    MONTGOMERY_R2,
 )
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
@@ -21,10 +21,10 @@ from tests.engine.ports import EnginePorts
 DESIGNS = {
     "fdfm": lambda: fdfm(64),
     "fdfm, 2 multipliers": lambda: fdfm(64, multipliers=2),
-    "montgomery-2csa": lambda: montgomery_2csa(64, word=16, multipliers=2),
-    "montgomery-1csa": lambda: montgomery_1csa(70, word=32, multipliers=1),
-    "interleaved-csa": lambda: interleaved_csa(64, word=16, multipliers=2),
-    "montgomery-r2": lambda: montgomery_r2(64, word=16, multipliers=1),
+    "montgomery-2csa": lambda: MONTGOMERY_2CSA.design(64, word=16, multipliers=2),
+    "montgomery-1csa": lambda: MONTGOMERY_1CSA.design(70, word=32, multipliers=1),
+    "interleaved-csa": lambda: INTERLEAVED_CSA.design(64, word=16, multipliers=2),
+    "montgomery-r2": lambda: MONTGOMERY_R2.design(64, word=16, multipliers=1),
     "compact": lambda: compact(64),
     "karatsuba, 2 multipliers": lambda: karatsuba(64, word=16, latency=1, multipliers=2),
 }

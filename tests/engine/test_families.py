@@ -36,10 +36,7 @@ LONG_CONFIGURATIONS = {
     "interleaved-csa": ("interleaved-csa", {"max_bits": 129, "word": 24, "multipliers": 1}),
     **{
         f"ring, {tile}": ("ring", {"max_bits": bits, "tile": tile})
-        for tile, bits in (
-            *(("kara95", 1024), ("bal50", 1031), ("rect48", 2048)),
-            *(("adk2x16", 515), ("rect24", 2176)),
-        )
+        for tile, bits in (*(("kara95", 1024), ("bal50", 1031), ("adk2x16", 515)),)
     },
     **{
         f"ring, {tile}, 2 multipliers": (
@@ -50,10 +47,7 @@ LONG_CONFIGURATIONS = {
     },
     **{
         f"ring, 2 tiles of {tile}": ("ring", {"max_bits": bits, "tile": tile, "tiles": 2})
-        for tile, bits in (
-            *(("kara95", 1024), ("bal50", 1031), ("rect48", 2048)),
-            *(("adk2x16", 515), ("rect24", 2176)),
-        )
+        for tile, bits in (*(("kara95", 1024), ("bal50", 1031), ("adk2x16", 515)),)
     },
     **{
         f"ring, 2 multipliers of 2 tiles, {bits} bits": (

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.engine.bit_serial import montgomery_2csa
+from coprime.engine.bit_serial import MONTGOMERY_2CSA
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
@@ -27,7 +27,7 @@ X, Y, M, GIVEN = Operand.X, Operand.Y, Operand.M, Operand.CRT_P
 BITS = 64
 DESIGNS = {
     "fdfm": lambda: fdfm(BITS),
-    "montgomery-2csa": lambda: montgomery_2csa(BITS, multipliers=1),
+    "montgomery-2csa": lambda: MONTGOMERY_2CSA.design(BITS, multipliers=1),
     "compact": lambda: compact(BITS),
     "ring": lambda: ring(BITS, tile="one17"),
     "ring, two tiles": lambda: ring(BITS, tile="one17", tiles=2),

@@ -7,7 +7,7 @@ from amaranth.sim import Simulator
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.simulated import SimulatedDevice
-from coprime.engine.bit_serial import interleaved_csa, montgomery_1csa, montgomery_r2
+from coprime.engine.bit_serial import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_R2
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.fdfm import fdfm
@@ -102,9 +102,9 @@ def all_cycles(design, answer):
     [
         SMALL,
         fdfm(64, multipliers=2),
-        pytest.param(montgomery_1csa(70, word=16, multipliers=1), marks=pytest.mark.slow),
-        pytest.param(interleaved_csa(66, word=16, multipliers=2), marks=pytest.mark.slow),
-        pytest.param(montgomery_r2(64, word=16), marks=pytest.mark.slow),
+        pytest.param(MONTGOMERY_1CSA.design(70, word=16, multipliers=1), marks=pytest.mark.slow),
+        pytest.param(INTERLEAVED_CSA.design(66, word=16, multipliers=2), marks=pytest.mark.slow),
+        pytest.param(MONTGOMERY_R2.design(64, word=16), marks=pytest.mark.slow),
         karatsuba(64, word=16),
         pytest.param(compact(64), marks=pytest.mark.slow),
     ],

@@ -6,13 +6,9 @@ from .adk2x16 import Adk2x16
 from .bal50 import Bal50
 from .kara95 import Kara95
 from .one17 import One17
-from .rect24 import Rect24
-from .rect48 import Rect48
 from .tile import Tile
 
 __all__ = ["TILES", "Tile"]
 
-TILES: Mapping[str, type[Tile]] = {
-    tile.NAME: tile for tile in (One17, Rect24, Adk2x16, Rect48, Bal50, Kara95)
-}
+TILES: Mapping[str, type[Tile]] = {tile.NAME: tile for tile in (One17, Adk2x16, Bal50, Kara95)}
 """Every tile by its name, from the fewest DSP slices to the most."""

@@ -5,12 +5,7 @@ from itertools import accumulate
 
 from amaranth.hdl import Value
 
-__all__ = ["cut", "differences", "lowest_bits"]
-
-
-def lowest_bits(digits: Sequence[int]) -> list[int]:
-    """The position of each digit's lowest bit; `digits` are widths, from the lowest digit."""
-    return [0, *accumulate(digits[:-1])]
+__all__ = ["cut", "differences"]
 
 
 def cut(word: Value, digits: Sequence[int]) -> list[Value]:
@@ -18,7 +13,7 @@ def cut(word: Value, digits: Sequence[int]) -> list[Value]:
 
     If the word is signed, so is the highest digit.
     """
-    *lower, highest = lowest_bits(digits)
+    *lower, highest = accumulate(digits[:-1], initial=0)
     found = [word[low : low + bits] for low, bits in zip(lower, digits[:-1], strict=True)]
     top = word[highest:]
     return [*found, top.as_signed() if word.shape().signed else top]

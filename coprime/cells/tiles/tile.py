@@ -31,10 +31,6 @@ from .tile_slice import ACCUMULATOR_BITS, TileSlice
 __all__ = ["Tile", "later"]
 
 
-SMALL_FACTORS = "one17, adk2x16 or bal50"
-"""The tiles for slices that multiply 18 by 18 bits."""
-
-
 def later(m: Module, value: ValueLike, cycles: int = 1) -> Value:
     """The value of so many cycles ago, from registers without reset."""
     value = Value.cast(value)
@@ -62,7 +58,7 @@ class Tile(wiring.Component):
     products : int
         Most products in a sum, 1 to `most_products()`. Raises TypeError or ValueError.
     target : Target
-        XC7 places DSP48E1, ECP5 MULT18X18D. Raises ValueError if the tile does not fit these.
+        XC7 places DSP48E1, ECP5 MULT18X18D.
     skewed : bool
         The bits of `sum` from WORD on come a cycle later, but on XC7. Raises ValueError if the tile
         cannot do that.
@@ -83,8 +79,6 @@ class Tile(wiring.Component):
     """Registers between products and their recombination."""
     LATENCY: ClassVar[int]
     """Cycles from words to the sum that includes their product: 4 + TREE."""
-    TARGETS: ClassVar[frozenset[Target]] = frozenset(Target)
-    """What the tile fits."""
     SKEWS: ClassVar[bool] = False
     """Whether the tile can be skewed."""
     PRODUCTS: ClassVar[Sequence[int]]
@@ -103,11 +97,6 @@ class Tile(wiring.Component):
         self.products = products
         self.skewed = skewed
         self.target = Target(target)
-        if self.target not in self.TARGETS:
-            raise ValueError(
-                f"{self.NAME} does not fit {self.target.value}, which has no slices of more than 18"
-                f" by 18 bits: use {SMALL_FACTORS}"
-            )
         self.sum_bits = 2 * self.WORD + (products - 1).bit_length() + 1
         words = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), In(self.WORD))
         operation = {"subtract": In(1), "first": In(1)}

@@ -4,8 +4,9 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..delays import stages
 from .multiplication import KaratsubaMultiplication
-from .schedule import registers, slots
+from .schedule import registers
 
 __all__ = ["Factors"]
 
@@ -61,7 +62,7 @@ class Factors(wiring.Component):
         """What enters each register, and when."""
         m = Module()
         width, scaled = self.multiplication.digit_width, self.multiplication.scaled
-        coming, now = slots(m, self.slot, 1)
+        coming, now = stages(m, "slot", self.slot, 1)
         turn = coming.turn
         inverse, y_next, q_waiting = (
             registers(self.multiplication, name, width)

@@ -25,12 +25,12 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
 from ..contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
-from ..delays import history
+from ..delays import history, stages
 from .factors import Factors
 from .memory import WordMemory
 from .multiplication import ASK, KaratsubaMultiplication
 from .quotient import ProductQuotient, ScaledQuotient
-from .schedule import Schedule, slots
+from .schedule import Schedule
 from .sums import Sums
 
 __all__ = ["KaratsubaMultiplier"]
@@ -122,7 +122,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         m.submodules.sums = sums = Sums(own, self.max_digits, layout)
         of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
         m.submodules.product_x, m.submodules.product_m = of_x, of_m
-        at = slots(m, asked.slot, ASK + k)
+        at = stages(m, "slot", asked.slot, ASK + k)
         m.d.comb += [
             *same_named(asked, self, "start", "prepare", "wipe", "inner_digits", "outer_digits"),
             factors.slot.eq(at[READ_LATENCY]),

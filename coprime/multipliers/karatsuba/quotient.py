@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 
-from ..delays import history
+from ..delays import history, stages
 from .multiplication import KaratsubaMultiplication
-from .schedule import registers, slots
+from .schedule import registers
 
 __all__ = ["ProductQuotient", "ScaledQuotient"]
 
@@ -66,7 +66,7 @@ class ProductQuotient(wiring.Component):
         width, k = self.multiplication.digit_width, self.multiplication.latency
         x_0, ahead = (registers(self.multiplication, name, width) for name in ("x_0", "ahead"))
         m.submodules.product = of_q = KaratsubaProduct(width, k, target=self.target)
-        at = slots(m, self.slot, k + 1)
+        at = stages(m, "slot", self.slot, k + 1)
         first, second = at[0].begins, at[k + 1].begins  # X_0 * M', and that times Y_0
         early, late = at[1].iteration, self.s_is_made
         m.d.comb += self.turn.eq(at[k + 1].turn)

@@ -5,10 +5,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from ..delays import history
 from .multiplication import ASK, KaratsubaMultiplication
 
-__all__ = ["Schedule", "registers", "slot_layout", "slots"]
+__all__ = ["Schedule", "registers", "slot_layout"]
 
 
 def slot_layout(word_bits: int) -> data.StructLayout:
@@ -29,12 +28,6 @@ def slot_layout(word_bits: int) -> data.StructLayout:
         *("opens", "descaling", "turn"),
     )
     return data.StructLayout({**dict.fromkeys(strobes, 1), "word": word_bits})
-
-
-def slots(m: Module, slot: data.View, cycles: int) -> list[data.View]:
-    """The slot as it was 0, 1, ... `cycles` cycles ago."""
-    layout = slot.shape()
-    return [layout(then) for then in history(m, "slot", slot, cycles)]
 
 
 def registers(multiplication: KaratsubaMultiplication, name: str, width: int) -> Array:

@@ -4,9 +4,9 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..delays import stages
 from .memory import WordMemory
 from .multiplication import ADD, KaratsubaMultiplication
-from .schedule import slots
 
 __all__ = ["Sums"]
 
@@ -64,7 +64,7 @@ class Sums(wiring.Component):
         m.submodules.memory = memory = WordMemory(
             width, self.max_digits, interleaved=own.interleaved, layout=self.slot.shape()
         )
-        at = slots(m, self.slot, ADD + 1)
+        at = stages(m, "slot", self.slot, ADD + 1)
         m.d.comb += [self.summed.eq(at[ADD]), self.written.eq(at[ADD + 1])]
 
         # L_j and H_j (R3).

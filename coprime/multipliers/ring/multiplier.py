@@ -6,9 +6,9 @@ one, which begins with its lowest word while the other words are still made: eac
 number of products, and none waits for the last product's end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from amaranth.hdl import Module, Mux, Signal, ValueLike
+from amaranth.hdl import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
 from amaranth.utils import bits_for
@@ -18,15 +18,14 @@ from coprime.cells.tiles.tile import Tile
 from coprime.cells.wires import same_named
 
 from ..contract import ModularMultiplier, OverlappingMultiplierSignature
-from ..delays import history
-from .aligned_sums import AlignedSums
+from .loads import Loads
 from .multiplication import RingMultiplication
 from .operand_rings import OperandRings
 from .phases import Phases
+from .products import Products
+from .results import Results
 from .schedule import RingSchedule
-from .sums import RingColumnSums
 from .twin_schedule import TwinSchedule
-from .word_places import WordPlaces
 
 __all__ = ["RingMultiplier"]
 
@@ -71,7 +70,7 @@ class RingMultiplier(ModularMultiplier):
     A product that follows another one without a break is `chained`: X is the result under way, with
     the same modulus and lengths. It must have been started when step D begins; then it is taken
     (`done`) as step D ends. If there is none, the old product's last columns are made with nothing
-    beside them. Other products begin by reading X into its ring (`Phases`).
+    beside them. Other products begin by reading X into its ring (`Phases`, `Loads`).
 
     Y's words are read one a step, through port B, except those of a square, which are X's. If
     `rounds` is less than D, or with `descale`, Y is shifted up by as many words as are missing: the
@@ -118,115 +117,62 @@ class RingMultiplier(ModularMultiplier):
         super().__init__(OverlappingMultiplierSignature(tile.WORD, count_bits))
 
     def elaborate(self, platform: object) -> Module:
-        """Connect schedule, rings, tiles and sums."""
+        """Connect products, phases, schedule, rings, tiles and results."""
         m = Module()
         computes, bits = self.multiplication, bits_for(self.places - 1)
-        width, tiles = computes.digit_width, computes.tiles
-        m.submodules.phases = phases = Phases(bits, self.count_bits, computes)
+        rings, keeps_sums = self._in_block_ram()
         schedule: RingSchedule | TwinSchedule
-        if tiles == 1:
+        if computes.tiles == 1:
             schedule = RingSchedule(bits, computes.loop, computes.skew)
         else:
             schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
-        rings, keeps_sums = self._in_block_ram()
+        m.submodules.products = products = Products(bits, self.count_bits, computes)
+        m.submodules.phases = phases = Phases(bits, computes)
+        m.submodules.loads = loads = Loads(bits, self.count_bits, computes.digit_width)
         m.submodules.operands = operands = OperandRings(computes, self.places, rings)
-        sum_bits = self.tiles[0].sum_bits
-        # On XC7 a sum is added up in one part all the same.
-        skewed = bool(computes.skew) and self.target is not Target.XC7
-        m.submodules.sums = sums = RingColumnSums(
-            *(width, self.max_words, sum_bits, tiles, self.target),
-            skewed=skewed,
+        m.submodules.results = results = Results(
+            *(computes, bits, self.max_words, self.tiles[0].sum_bits, self.target),
             in_block_ram=keeps_sums,
         )
-        slot = schedule.slot
-        connect(m, schedule.slot, phases.slot)
-        for sink, source, names in (
-            (phases, self, ("start", "prepare", "wipe", "descale", "chained", "squares")),
-            (phases, self, ("inner_digits", "rounds", "longest_digits", "multiplier_is_one")),
-            (schedule, phases, ("start_steps", "stop", "count")),
-            (phases, schedule, ("stops",)),
-            (sums, phases, ("clear",)),
-            (self, phases, ("done", "busy", "takes", "turns", "a_role", "a_index")),
-        ):
-            m.d.comb += same_named(sink, source, *names)
-        self._make_products(m, schedule, phases, operands)
-        m.d.comb += self.fault.eq(schedule.fault | phases.fault)
-
-        # --- The slot's column, as its product is in the tiles' sums -----------------------------
-        age = computes.reading + computes.summing
-
-        def summed(name: str, value: ValueLike) -> list[Signal]:
-            return history(m, name, value, age + 1, reset=True)
-
-        is_old = summed("of_old", slot.of_old)
-        ends_old = summed("ends_old", slot.ends_old)
-        ends_new = summed("ends_new", slot.ends_new | phases.ends)
-        turns = summed("turns", slot.turns)
-        last_old = summed("last_old", slot.last_old)
-        results = summed(
-            "gives_result",
-            slot.ends_old & phases.old_exists | phases.gives_result | phases.gives_quotient,
-        )
-        for name, value in (
-            ("ends_old", ends_old[age]),
-            ("ends_new", ends_new[age]),
-            ("turns", turns[age]),
-            ("last_old", last_old[age]),
-            ("next_of_old", is_old[age - 1]),
-            *(
-                (name, summed(name, getattr(slot, name))[age])
-                for name in ("before", "nothing_before", "makes_diagonal")
-            ),
-        ):
-            m.d.comb += getattr(sums.slot, name).eq(value)
-        self._add_up(m, slot, operands, sums, summed)
-
-        # --- Words to their rings and to the memory ----------------------------------------------
-        m.submodules.places = places = WordPlaces(bits)
+        slot, own, phase = schedule.slot, products.under_way, phases.phase
+        connect(m, slot, products.slot, loads.slot, results.slot)
+        connect(m, products.asked, phases.asked, loads.asked)
+        connect(m, own, phases.under_way, loads.under_way, results.under_way)
+        connect(m, phase, loads.phase, results.phase)
+        connect(m, phases.round, results.round)
+        connect(m, loads.x, results.loads_x)
+        connect(m, loads.y, results.loads_y)
+        for ring in "xyqm":
+            connect(m, getattr(results, ring), getattr(operands, ring))
+        for part in (products, loads):
+            m.d.comb += same_named(part.request, self, *part.request.signature.members)
         m.d.comb += [
-            *same_named(places, phases, "clear", "in_columns"),
-            *same_named(places, sums.slot, "ends_old", "ends_new", "last_old"),
-            places.quotient_ends.eq(ends_new[age + 1]),
-            places.quotient_turns.eq(turns[age + 1]),
-        ]
-        place_result, next_result = places.result, places.next_result
-        # Not the first column of a round, whose word is 0.
-        written = results[age - 1] & phases.writes & (next_result < phases.inner)
-        gives = results[age + 1] & ~(phases.in_columns & place_result.all())
-        squared = results[age + 1] & phases.squaring & ~phases.preparing
-        # What is read comes late in its cycle, and is written in the next one.
-        loaded_a, loaded_b = (Signal(width, name=f"loaded_{k}", reset_less=True) for k in "ab")
-        m.d.sync += loaded_a.eq(Mux(phases.zero, phases.one, self.a_data))
-        m.d.sync += loaded_b.eq(Mux(phases.zero_b, phases.one_b, self.b_data))
-        of_b = history(m, "y_of_b", phases.y_of_b, 1)[-1]
-        for name, loads_it, place, loaded, gives_it, result_place in (
-            ("x", phases.loads_x, phases.place, loaded_a, gives, place_result),
-            (
-                *("y", phases.loads_y, phases.place_y, Mux(of_b, loaded_b, loaded_a)),
-                *(squared, place_result + phases.shift),
-            ),
-        ):
-            loading = history(m, f"loads_{name}", loads_it, 1, reset=True)[-1]
-            loaded_place = history(m, f"loaded_place_{name}", place, 1)[-1]
-            m.d.comb += [
-                getattr(operands, f"write_{name}").eq(loading | gives_it),
-                getattr(operands, f"place_{name}").eq(Mux(loading, loaded_place, result_place)),
-                getattr(operands, f"word_{name}").eq(Mux(loading, loaded, sums.word)),
-            ]
-        wipes = history(m, "wipes", phases.wipes, 1, reset=True)[-1]
-        m.d.comb += [
-            operands.word.eq(sums.word),
-            operands.write_m.eq(gives & phases.preparing & phases.in_columns | wipes),
-            operands.write_q.eq(summed("to_q", slot.ends_new)[age + 1] | wipes),
-            operands.place_q.eq(Mux(wipes, operands.place_x, places.quotient)),
-            sums.wipe.eq(phases.wipes),
-            phases.port_b_taken.eq(self.b_write),
+            *same_named(products, self, "wipe"),
+            *same_named(products, phases, "begins", "loaded"),
+            products.leaves.eq(phase.load_c),
+            *same_named(phases, self, "wipe"),
+            *same_named(phases, schedule, "stops"),
             phases.inverse_is_odd.eq(self.a_data[0]),
-            self.b_write.eq(written),
-            self.b_index.eq(Mux(self.b_write, next_result, phases.b_index)),
-            self.b_of_next.eq(phases.b_of_next),
-            self.b_write_data.eq(sums.word),
+            *same_named(schedule, phases, "starts_steps"),
+            *same_named(schedule, own, "count"),
+            schedule.stop.eq(~own.new_exists),
+            *same_named(loads, phases, "begins"),
+            *same_named(loads, self, "a_data", "b_data"),
+            loads.port_b_taken.eq(results.writes),
+        ]
+        self._multiply(m, schedule, phases.round, own, operands)
+        m.d.comb += [
+            *(total.eq(tile.sum) for total, tile in zip(results.tiles, self.tiles, strict=True)),
+            *same_named(self, products, "takes"),
+            *same_named(self, slot, "turns"),
+            *same_named(self, loads, "a_role", "a_index", "b_of_next"),
+            self.b_write.eq(results.writes),
+            self.b_index.eq(Mux(results.writes, results.place, loads.b_index)),
+            self.b_write_data.eq(results.word),
+            self.busy.eq(~phases.idle | products.asked.waits),
+            self.done.eq(products.takes & ~products.asked.prepares & ~self.descale | phases.ends),
+            self.fault.eq(schedule.fault | phases.fault),
         ]
         return m
 
@@ -243,47 +189,23 @@ class RingMultiplier(ModularMultiplier):
             return "", False
         return ("xqym" if len(self.tiles) == 1 else "qm", True)
 
-    def _make_products(
+    def _multiply(
         self,
         m: Module,
         schedule: RingSchedule | TwinSchedule,
-        phases: Phases,
+        in_round: wiring.PureInterface,
+        own: wiring.PureInterface,
         operands: OperandRings,
     ) -> None:
         """The products of a slot, those of a step or, on the first tile, that of a round."""
-        in_round, first = phases.in_round, operands.products[0]
         for product, of_step in zip(operands.products, schedule.products, strict=True):
             m.d.comb += same_named(product, of_step, "i", "j", "of_q", "pair", "diagonal")
-            m.d.comb += product.first.eq(of_step.first | in_round)
-        with m.If(in_round):
-            m.d.comb += [
-                *same_named(first, phases, "i", "j", "first", "crossed"),
-            ]
-        needed = Mux(schedule.products[0].of_old, phases.old_exists, phases.new_exists)
+            m.d.comb += product.first.eq(of_step.first | in_round.exists)
+        first = operands.products[0]
+        with m.If(in_round.exists):
+            m.d.comb += same_named(first, in_round, "i", "j", "first", "crossed")
+        needed = Mux(schedule.products[0].of_old, own.old_exists, own.new_exists)
         m.d.comb += self.multiplying.eq((first.pair | first.diagonal) & needed)
-
-    def _add_up(
-        self,
-        m: Module,
-        slot: wiring.PureInterface,
-        operands: OperandRings,
-        sums: RingColumnSums,
-        summed: Callable[[str, ValueLike], list[Signal]],
-    ) -> None:
-        """The tiles, and the sums of both, of which one may wait for the other."""
         for k, (tile, factors) in enumerate(zip(self.tiles, operands.factors, strict=True)):
             m.submodules[f"tile_{k}"] = tile
             m.d.comb += same_named(tile, factors, "x_0", "x_1", "y_0", "y_1", "first")
-        if len(self.tiles) == 1:
-            m.d.comb += sums.sums[0].eq(self.tiles[0].sum)
-            return
-        m.submodules.aligned = aligned = AlignedSums(self.tiles[0].sum_bits)
-        in_tile = 1 + self.multiplication.latency
-        m.d.comb += [
-            *(getattr(aligned, f"tile_{k}").eq(tile.sum) for k, tile in enumerate(self.tiles)),
-            *(sums.sums[k].eq(getattr(aligned, f"sum_{k}")) for k in range(2)),
-            *(
-                getattr(aligned, name).eq(summed(name, getattr(slot, name))[in_tile])
-                for name in ("waits", "is_missing")
-            ),
-        ]

@@ -2,12 +2,12 @@
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import bits_for
 
 from ..delays import history
 from .multiplication import RingMultiplication
-from .rings import Rings
+from .rings import Rings, WriteSignature
 from .slot_signatures import ProductSignature
 
 __all__ = ["FactorSignature", "OperandRings"]
@@ -36,9 +36,7 @@ class OperandRings(wiring.Component):
     Members
     -------
     products : ProductSignature for each tile, in
-    write_x, write_y, write_q, write_m : a word goes to that ring
-    place_x, place_y, place_q : where; `place_x` for M', too
-    word_x, word_y, word : the words; `word` for q and M'
+    x, y, q, m : WriteSignature, in: words for the rings
         With one tile, where both X and q, or both Y and M', are written, they are for two cycles.
     factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, `reading` cycles after
         the slot
@@ -52,9 +50,7 @@ class OperandRings(wiring.Component):
         super().__init__(
             {
                 "products": In(ProductSignature(place)).array(tiles),
-                **dict.fromkeys(("write_x", "write_y", "write_q", "write_m"), In(1)),
-                **dict.fromkeys(("place_x", "place_y", "place_q"), In(place)),
-                **dict.fromkeys(("word_x", "word_y", "word"), In(width)),
+                **dict.fromkeys("xyqm", In(WriteSignature(width, place))),
                 "factors": Out(FactorSignature(width)).array(tiles),
             }
         )
@@ -87,11 +83,6 @@ class OperandRings(wiring.Component):
                     at_j.eq(rings.at_j),
                 ]
                 for write, ring in zip(rings.writes, name, strict=True):
-                    place = f"place_{ring}" if ring != "m" else "place_x"
-                    m.d.comb += [
-                        write.enable.eq(getattr(self, f"write_{ring}")),
-                        write.place.eq(getattr(self, place)),
-                        write.word.eq(getattr(self, f"word_{ring}" if ring in "xy" else "word")),
-                    ]
+                    connect(m, flipped(getattr(self, ring)), write)
             m.d.comb += factors.first.eq(history(m, "first", product.first, reading)[-1])
         return m

@@ -1,72 +1,170 @@
-"""The products under way in `ring`: what holds for the new one, and for the old one."""
+"""The products of `ring`: the one that is asked for, the new one, and the old one."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Products"]
+from ..delays import history
+from .multiplication import RingMultiplication
+from .slot_signatures import RingSlotSignature
+
+__all__ = ["AskedSignature", "Products", "RequestSignature", "UnderWaySignature"]
 
 
-class Products(wiring.Component):
-    """Keeps what was asked for with the new product, and what the old one still needs of it.
+class RequestSignature(wiring.Signature):
+    """What the engine asks for; members as of `OverlappingMultiplierSignature`, seen from it."""
 
-    A product that follows another one without a break has the same D and words of its result.
+    def __init__(self, count_bits: int):
+        flags = ("start", "prepare", "descale", "squares", "chained", "multiplier_is_one")
+        counts = ("inner_digits", "rounds", "longest_digits")
+        super().__init__({**dict.fromkeys(flags, Out(1)), **dict.fromkeys(counts, Out(count_bits))})
+
+
+class AskedSignature(wiring.Signature):
+    """The product or preparation that is asked for, until it is taken.
 
     Members
     -------
-    begins : what is asked for begins, while nothing is under way
-    turns : the new product becomes the old one, too
-    joining, closes : what is asked for will follow the new product; it is the new one, if so
-    joins : it follows
-    leaves : the new product's rounds modulo M are next
-    asked_count, asked_shift, asked_inner, prepares, squares, descale, multiplier_is_one
-        Of what is asked for.
+    waits : there is one, from the cycle after `start` on
+    ready : the same, `ASKING` cycles after `start`: its D and shift are known
+    prepares : it is a preparation
+    shift : places by which Y is higher than its words
+    joins : in this cycle it is found to follow the new product
+    """
+
+    def __init__(self, place_bits: int):
+        flags = ("waits", "ready", "prepares", "joins")
+        super().__init__({**dict.fromkeys(flags, Out(1)), "shift": Out(place_bits)})
+
+
+class UnderWaySignature(wiring.Signature):
+    """The products under way.
+
+    Members
+    -------
     count, inner, preparing : D, words of the result; a preparation is under way
-    shift, squaring, is_one, descales : of the new product
+    shift, squaring, is_one, descales : of the new product: places by which Y is higher than its
+        words; Y is X; Y is 1; it ends modulo M
     old_descales : of the old one
     new_exists, old_exists : there is one
     """
 
-    def __init__(self, place_bits: int, count_bits: int):
-        asked = ("prepares", "squares", "descale", "multiplier_is_one")
+    def __init__(self, place_bits: int):
         flags = ("preparing", "squaring", "is_one", "descales", "old_descales")
         super().__init__(
             {
-                **dict.fromkeys(("begins", "turns", "joining", "closes", "leaves", *asked), In(1)),
-                **dict.fromkeys(("asked_count", "asked_shift"), In(place_bits)),
-                "asked_inner": In(count_bits),
                 **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
-                **dict.fromkeys((*flags, "joins", "new_exists", "old_exists"), Out(1)),
+                **dict.fromkeys((*flags, "new_exists", "old_exists"), Out(1)),
+            }
+        )
+
+
+class Products(wiring.Component):
+    """Keeps what is asked for, and what is still needed of it when it is under way.
+
+    A product that follows another one without a break has the same D and words of its result.
+
+    Parameters
+    ----------
+    place_bits, count_bits : bits of a place in a ring, of a count of words
+    multiplication : RingMultiplication
+
+    Members
+    -------
+    request : RequestSignature, in
+    wipe : what is asked for is not wanted any more
+    slot : RingSlotSignature, in
+    begins : what is asked for begins, while nothing is under way
+    loaded : all words of its X have been asked for, so that it is taken
+    leaves : the new product's rounds modulo M are next
+    asked : AskedSignature, out
+    takes : what is asked for becomes the new product
+    under_way : UnderWaySignature, out
+    """
+
+    def __init__(self, place_bits: int, count_bits: int, multiplication: RingMultiplication):
+        self.multiplication = multiplication
+        super().__init__(
+            {
+                "request": In(RequestSignature(count_bits)),
+                "slot": In(RingSlotSignature()),
+                **dict.fromkeys(("wipe", "begins", "loaded", "leaves"), In(1)),
+                "asked": Out(AskedSignature(place_bits)),
+                "takes": Out(1),
+                "under_way": Out(UnderWaySignature(place_bits)),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """The registers, and when they change."""
         m = Module()
+        request, slot, asked, own = self.request, self.slot, self.asked, self.under_way
+        count = self._ask(m)
+        joins = Signal()  # what is asked for follows the new product
+        m.d.comb += [
+            asked.joins.eq(
+                slot.begins
+                & slot.is_turn
+                & asked.ready
+                & request.chained
+                & own.new_exists
+                & ~own.descales
+            ),
+            self.takes.eq(self.loaded | slot.closes & joins),
+        ]
         with m.If(self.begins):
             m.d.sync += [
-                self.count.eq(self.asked_count),
-                self.inner.eq(self.asked_inner),
-                self.preparing.eq(self.prepares),
-                self.old_exists.eq(0),
-                self.new_exists.eq(~self.prepares),
-                self.joins.eq(0),
+                own.count.eq(count),
+                own.inner.eq(request.inner_digits),
+                own.preparing.eq(asked.prepares),
+                own.old_exists.eq(0),
+                own.new_exists.eq(~asked.prepares),
+                joins.eq(0),
             ]
-        with m.If(self.turns):
-            m.d.sync += [self.old_exists.eq(self.new_exists), self.old_descales.eq(self.descales)]
-        with m.If(self.closes):
-            m.d.sync += [self.new_exists.eq(self.joins), self.joins.eq(0)]
-        with m.If(self.joining):
-            m.d.sync += self.joins.eq(1)
+        with m.If(slot.turns):
+            m.d.sync += [own.old_exists.eq(own.new_exists), own.old_descales.eq(own.descales)]
+        with m.If(slot.closes):
+            m.d.sync += [own.new_exists.eq(joins), joins.eq(0)]
+        with m.If(asked.joins):
+            m.d.sync += joins.eq(1)
         # The next square's words go to Y's ring from the next column on.
-        with m.If(self.begins | self.joining):
-            m.d.sync += self.squaring.eq(self.squares)
+        with m.If(self.begins | asked.joins):
+            m.d.sync += own.squaring.eq(request.squares)
         with m.If(self.leaves):  # M and c stay in Y's ring
-            m.d.sync += self.squaring.eq(0)
-        with m.If(self.begins | self.closes & self.joins):
+            m.d.sync += own.squaring.eq(0)
+        with m.If(self.begins | slot.closes & joins):
             m.d.sync += [
-                self.descales.eq(self.descale & ~self.prepares),
-                self.is_one.eq(self.multiplier_is_one),
-                self.shift.eq(Mux(self.prepares, 0, self.asked_shift)),
+                own.descales.eq(request.descale & ~asked.prepares),
+                own.is_one.eq(request.multiplier_is_one),
+                own.shift.eq(Mux(asked.prepares, 0, asked.shift)),
             ]
         return m
+
+    def _ask(self, m: Module) -> Signal:
+        """Keep that something is asked for; its D is the greatest of the counts."""
+        request, asked = self.request, self.asked
+        least, ahead = self.multiplication.least, self.multiplication.ahead
+        with m.If(request.start | request.prepare):
+            m.d.sync += [asked.waits.eq(1), asked.prepares.eq(request.prepare)]
+        with m.Elif(self.takes | self.wipe):
+            m.d.sync += asked.waits.eq(0)
+        greater = Signal.like(request.inner_digits)
+        longest, count = (Signal.like(asked.shift, name=name) for name in ("longest", "count"))
+        # What is compared comes late in its cycle, and is compared with `least` in the next one.
+        m.d.sync += greater.eq(
+            Mux(
+                asked.prepares,
+                request.longest_digits,
+                Mux(request.rounds > request.inner_digits, request.rounds, request.inner_digits),
+            )
+        )
+        waited = history(m, "waited", asked.waits, self.multiplication.ASKING - 1, reset=True)
+        m.d.comb += [
+            longest.eq(Mux(greater < least, least, greater)),
+            asked.ready.eq(Cat(waited).all()),
+        ]
+        m.d.sync += [
+            count.eq(longest),
+            asked.shift.eq(longest - request.rounds + Mux(request.descale, ahead, 0)),
+        ]
+        return count

@@ -1,6 +1,6 @@
-"""A ring's words, and two rings of which one is read at two places in every cycle."""
+"""The rings of words, of which one is read at two places in every cycle."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -8,110 +8,12 @@ from amaranth.utils import bits_for
 
 from ..delays import history
 
-__all__ = ["KeptWords", "Rings", "WordRing"]
+__all__ = ["Rings", "WriteSignature", "small_memory"]
 
 
-class WordRing(wiring.Component):
-    """Two words of a ring, in the cycle of their places; a third one is written: in LUTs.
-
-    A word can be read in the cycle after its write.
-
-    Parameters
-    ----------
-    width, depth : bits of a word; places
-
-    Members
-    -------
-    i, j : places that are read
-    at_i, at_j : their words
-    write, place, word : `word` goes to `place`
-    """
-
-    def __init__(self, width: int, depth: int):
-        self.width = width
-        self.depth = depth
-        place = bits_for(depth - 1)
-        super().__init__(
-            {
-                "i": In(place),
-                "j": In(place),
-                "at_i": Out(width),
-                "at_j": Out(width),
-                "write": In(1),
-                "place": In(place),
-                "word": In(width),
-            }
-        )
-
-    def elaborate(self, platform: object) -> Module:
-        """Infer the memory; synthesis maps it to memories of LUTs."""
-        m = Module()
-        attributes = {"ram_style": "distributed", "no_rw_check": 1}
-        m.submodules.memory = memory = Memory(
-            shape=self.width, depth=self.depth, init=[], attrs=attributes
-        )
-        for place, data in ((self.i, self.at_i), (self.j, self.at_j)):
-            port = memory.read_port(domain="comb")
-            m.d.comb += [port.addr.eq(place), data.eq(port.data)]
-        write = memory.write_port()
-        m.d.comb += [
-            write.en.eq(self.write),
-            write.addr.eq(self.place),
-            write.data.eq(self.word),
-        ]
-        return m
-
-
-class KeptWords(wiring.Component):
-    """One word, in the cycle after its place; another one is written.
-
-    A word can be read in the cycle after its write.
-
-    Parameters
-    ----------
-    width, depth : bits of a word; places
-    in_block_ram : bool
-        Else in LUTs.
-
-    Members
-    -------
-    i : place that is read
-    word_i : its word, a cycle later
-    write, place, word : `word` goes to `place`
-    """
-
-    def __init__(self, width: int, depth: int, *, in_block_ram: bool):
-        self.width = width
-        self.depth = depth
-        self.in_block_ram = in_block_ram
-        place = bits_for(depth - 1)
-        super().__init__(
-            {
-                "i": In(place),
-                "word_i": Out(width),
-                "write": In(1),
-                "place": In(place),
-                "word": In(width),
-            }
-        )
-
-    def elaborate(self, platform: object) -> Module:
-        """Infer the memory."""
-        m = Module()
-        style = "block" if self.in_block_ram else "distributed"
-        attributes = {"ram_style": style, "no_rw_check": 1}
-        m.submodules.memory = memory = Memory(
-            shape=self.width, depth=self.depth, init=[], attrs=attributes
-        )
-        read, write = memory.read_port(), memory.write_port()
-        m.d.comb += [
-            read.addr.eq(self.i),
-            self.word_i.eq(read.data),
-            write.en.eq(self.write),
-            write.addr.eq(self.place),
-            write.data.eq(self.word),
-        ]
-        return m
+def small_memory(width: int, depth: int, style: str = "distributed") -> Memory:
+    """A memory of which no word is read as it is written, in LUTs if nothing else is asked for."""
+    return Memory(shape=width, depth=depth, init=[], attrs={"ram_style": style, "no_rw_check": 1})
 
 
 class WriteSignature(wiring.Signature):
@@ -171,10 +73,8 @@ class Rings(wiring.Component):
 
     def _one_memory(self, m: Module) -> None:
         """In each half or quarter of the memory a ring, or nothing."""
-        attributes = {"ram_style": "block", "no_rw_check": 1}
-        m.submodules.memory = memory = Memory(
-            shape=self.width, depth=2 * self.count << len(self.i), init=[], attrs=attributes
-        )
+        depth = 2 * self.count << len(self.i)
+        m.submodules.memory = memory = small_memory(self.width, depth, "block")
         which = [self.ring] if self.count > 1 else []
         for place, enters, word in (
             (self.i, self.enters_i, self.at_i),
@@ -203,19 +103,19 @@ class Rings(wiring.Component):
         asked = {name: getattr(self, name) for name in ("i", "j", "ring", "enters_i", "enters_j")}
         if self.count > 1:
             asked = {name: history(m, name, one, 1)[-1] for name, one in asked.items()}
-        rings = [WordRing(self.width, self.depth) for _ in self.writes]
-        for k, (ring, write) in enumerate(zip(rings, self.writes, strict=True)):
-            m.submodules[f"ring_{k}"] = ring
+        found: dict[str, list[Value]] = {"at_i": [], "at_j": []}
+        for k, write in enumerate(self.writes):
+            m.submodules[f"ring_{k}"] = memory = small_memory(self.width, self.depth)
+            for name, place in (("at_i", "i"), ("at_j", "j")):
+                read = memory.read_port(domain="comb")
+                m.d.comb += read.addr.eq(asked[place])
+                found[name].append(read.data)
+            port = memory.write_port()
             m.d.comb += [
-                ring.i.eq(asked["i"]),
-                ring.j.eq(asked["j"]),
-                ring.write.eq(write.enable),
-                ring.place.eq(write.place),
-                ring.word.eq(write.word),
+                *(port.en.eq(write.enable), port.addr.eq(write.place), port.data.eq(write.word)),
             ]
         for name, enters in (("at_i", "enters_i"), ("at_j", "enters_j")):
             word = getattr(self, name)
-            found = [getattr(ring, name) for ring in rings]
-            m.d.sync += word.eq(Mux(asked["ring"], found[-1], found[0]))
+            m.d.sync += word.eq(Mux(asked["ring"], found[name][-1], found[name][0]))
             with m.If(~asked[enters]):
                 m.d.sync += word.eq(0)

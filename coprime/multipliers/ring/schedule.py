@@ -39,7 +39,7 @@ class RingSchedule(wiring.Component):
 
     Members
     -------
-    start_steps : begin with step 0 in the next cycle, while idle
+    starts_steps : begin with step 0 in the next cycle, while idle
     stop : there is no new product: a step has the old one's column and one PAD, or two with `skew`,
         so that columns end two or three cycles apart, and the last column is the end
     count : D, constant while not idle
@@ -55,7 +55,7 @@ class RingSchedule(wiring.Component):
         self.skew = skew
         super().__init__(
             {
-                "start_steps": In(1),
+                "starts_steps": In(1),
                 "stop": In(1),
                 "count": In(place_bits),
                 "slot": Out(RingSlotSignature()),
@@ -93,7 +93,7 @@ class RingSchedule(wiring.Component):
             ),
             self.stops.eq(ends & steps.last_old & self.stop),
         ]
-        m.d.sync += slot.begins.eq(now["idle"] & self.start_steps | ends & ~self.stops)
+        m.d.sync += slot.begins.eq(now["idle"] & self.starts_steps | ends & ~self.stops)
 
         # --- From cycle `loop` - 1 on the step may use the word of the last slot before it -------
         m.submodules.age = age = Age(self.loop - 3)
@@ -116,7 +116,7 @@ class RingSchedule(wiring.Component):
             ),
         ]
         begins = ends & ~self.stops
-        state.change("idle", "old_xy", self.start_steps)
+        state.change("idle", "old_xy", self.starts_steps)
         state.change("old_xy", "old_qm", crosses)
         for name in ("old_qm", "old_carry"):
             state.change(name, "new_xy", old_ends & ~opening & ~self.stop)

@@ -1,9 +1,9 @@
 """What the schedules of `ring` say about a cycle: its products, and which columns they end."""
 
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-__all__ = ["ProductSignature", "RingSlotSignature"]
+__all__ = ["COLUMN", "ProductSignature", "RingSlotSignature", "RoundSignature"]
 
 
 class ProductSignature(wiring.Signature):
@@ -50,3 +50,40 @@ class RingSlotSignature(wiring.Signature):
         old = ("makes_diagonal", "waits", "is_missing")
         step = ("is_last", "is_turn", "closing", "last_old", "turns", "closes")
         super().__init__(dict.fromkeys((*slot, *old, *step), Out(1)))
+
+
+class RoundSignature(wiring.Signature):
+    """The slot of a round modulo M, seen from the phases.
+
+    Members
+    -------
+    exists : the cycle has one
+    i, j, crossed, first : its product, as in `ProductSignature`
+    ends : it ends a column
+    gives_quotient, gives_result : whose word is q, or one of the result
+    """
+
+    def __init__(self, place_bits: int):
+        flags = ("exists", "crossed", "first", "ends", "gives_quotient", "gives_result")
+        super().__init__(
+            {"i": Out(place_bits), "j": Out(place_bits), **dict.fromkeys(flags, Out(1))}
+        )
+
+
+COLUMN = data.StructLayout(
+    dict.fromkeys(
+        (
+            *("of_old", "ends_old", "ends_new", "turns", "last_old", "before", "nothing_before"),
+            *("makes_diagonal", "waits", "is_missing", "gives_quotient", "gives_result"),
+        ),
+        1,
+    )
+)
+"""A slot's column, in each stage of the slot's way through the tiles to the column's word.
+
+of_old, ends_old, turns, last_old, before, nothing_before, makes_diagonal, waits, is_missing
+    As in `RingSlotSignature`.
+ends_new : the last slot of the column of the new product, or of a round
+gives_quotient : its word is one of q, in a step
+gives_result : its word is one of a result, or q of a round
+"""

@@ -10,35 +10,15 @@ from coprime.cells.adders import add_selected, add_three, add_two
 from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
-from ..delays import history
-from .rings import KeptWords
+from ..delays import history, stages
+from .rings import small_memory
+from .slot_signatures import COLUMN
 
-__all__ = ["RingColumnSums", "SumSignature"]
+__all__ = ["RingColumnSums"]
 
 CARRIES = ("base", "total", "difference", "running", "left")
 """The additions of a part, of which each carries into the next higher part."""
 SUBTRACTS = frozenset({"difference", "left"})
-
-
-class SumSignature(wiring.Signature):
-    """What a slot is for the sums, in the cycle in which its product is in the tiles' sums.
-
-    Members
-    -------
-    ends_old, ends_new : a column of the old product, of the new one, has all its products
-    turns : with `ends_new`, the new product's column D - 1; all its other columns are old ones
-    last_old : with `ends_old`, the old product's column 2D - 1
-    next_of_old : the next slot belongs to a column of the old product
-    before : the next product is the first diagonal one
-    nothing_before : the column is column 0, which has no other product
-    makes_diagonal : the last diagonal product has been added
-    """
-
-    def __init__(self) -> None:
-        flags = ("ends_old", "ends_new", "turns", "last_old", "next_of_old")
-        super().__init__(
-            dict.fromkeys((*flags, "before", "nothing_before", "makes_diagonal"), Out(1))
-        )
 
 
 class SumsPart(wiring.Component):
@@ -53,7 +33,7 @@ class SumsPart(wiring.Component):
 
     Members
     -------
-    slot, sums, clear, wipe : as of `RingColumnSums`
+    slot, next_of_old, sums, clear, wipe : as of `RingColumnSums`
     carry_old, carry_new : in, those that are added to S
     carries_in, carries_out : carries of this part's additions of the cycle before, from the next
         lower part; of this cycle's, to the next higher one
@@ -84,9 +64,9 @@ class SumsPart(wiring.Component):
         carries = wiring.Signature(dict.fromkeys(CARRIES, Out(1)))
         super().__init__(
             {
-                "slot": In(SumSignature()),
+                "slot": In(COLUMN),
                 "sums": In(signed(tile_bits) if highest else tile_bits).array(tiles),
-                **dict.fromkeys(("clear", "wipe"), In(1)),
+                **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
                 **dict.fromkeys(("carry_old", "carry_new"), In(base)),
                 "carries_in": In(carries),
                 "carries_out": Out(carries),
@@ -102,7 +82,7 @@ class SumsPart(wiring.Component):
         # What the tiles' sums are added to: no path has two additions.
         base = Signal(self.base, reset_less=True)
         new, old = (self.carry_new, running_new), (self.carry_old, running_old)
-        m.d.sync += base.eq(self._add_selected(m, slot.next_of_old, new, old))
+        m.d.sync += base.eq(self._add_selected(m, self.next_of_old, new, old))
         m.d.comb += total.eq(self._add_sums(m, base))
         m.d.sync += latest.eq(total)
 
@@ -114,16 +94,16 @@ class SumsPart(wiring.Component):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
         turned = history(m, "turned", slot.turns, 4, reset=True)
-        m.submodules.kept = kept = KeptWords(
-            self.running, self.max_words + 1, in_block_ram=self.in_block_ram
-        )
-        joins, leaves = Signal.like(kept.place), Signal.like(kept.place)
-        last, leaving = Signal.like(running_old, reset_less=True), kept.word_i
+        style = "block" if self.in_block_ram else "distributed"
+        m.submodules.kept = kept = small_memory(self.running, self.max_words + 1, style)
+        leaving, keep = kept.read_port(), kept.write_port()
+        joins, leaves = Signal.like(keep.addr), Signal.like(leaving.addr)
+        last = Signal.like(running_old, reset_less=True)
         m.d.comb += [
-            kept.write.eq(made[2] | self.wipe),
-            kept.place.eq(joins),
-            kept.word.eq(running_new),
-            kept.i.eq(leaves),
+            keep.en.eq(made[2] | self.wipe),
+            keep.addr.eq(joins),
+            keep.data.eq(running_new),
+            leaving.addr.eq(leaves),
         ]
         increased = self._increase(m, running_new, before)
         with m.If(made[1]):
@@ -132,7 +112,7 @@ class SumsPart(wiring.Component):
             m.d.sync += joins.eq(joins + 1)
         with m.If(turned[3]):
             m.d.sync += last.eq(running_new)
-        left = last - leaving if self.whole else self._add(m, "left", last, leaving)
+        left = last - leaving.data if self.whole else self._add(m, "left", last, leaving.data)
         with m.If(turned[4] | slot.ends_old):
             m.d.sync += running_old.eq(left)
             m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
@@ -218,7 +198,8 @@ class RingColumnSums(wiring.Component):
 
     Members
     -------
-    slot : SumSignature, in
+    slot : COLUMN, in: the one whose product is in `sums`
+    next_of_old : the next slot belongs to a column of the old product
     sums : in, those of the tiles; with `skewed`, the bits above a word a cycle later
     clear : there is no carry into the next column of the new product, nor an RS
     wipe : everything becomes 0, an R_k in each cycle
@@ -245,10 +226,9 @@ class RingColumnSums(wiring.Component):
         self.bits: SumBits = sum_bits(max_words, width)
         super().__init__(
             {
-                "slot": In(SumSignature()),
+                "slot": In(COLUMN),
                 "sums": In(signed(tile_bits)).array(tiles),
-                "clear": In(1),
-                "wipe": In(1),
+                **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
                 "word": Out(width),
             }
         )
@@ -298,14 +278,16 @@ class RingColumnSums(wiring.Component):
             )
 
         parts = [part(0, width), part(width)] if self.skewed else [part(0)]
-        flags = [("clear", self.clear), ("wipe", self.wipe)]
-        flags += [(name, getattr(self.slot, name)) for name in self.slot.signature.members]
-        taps = {name: history(m, name, flag, len(parts) - 1, reset=True) for name, flag in flags}
+        late = len(parts) - 1
+        slots = stages(m, "slot", self.slot, late, reset=True)
+        taps = {
+            name: history(m, name, getattr(self, name), late, reset=True)
+            for name in ("next_of_old", "clear", "wipe")
+        }
         for k, one in enumerate(parts):
             m.submodules[f"part_{k}"] = one
-            for name, delayed in taps.items():
-                owner = one if name in ("clear", "wipe") else one.slot
-                m.d.comb += getattr(owner, name).eq(delayed[k])
+            m.d.comb += one.slot.eq(slots[k])
+            m.d.comb += [getattr(one, name).eq(tap[k]) for name, tap in taps.items()]
             for entering, total_of_tile in zip(one.sums, self.sums, strict=True):
                 m.d.comb += entering.eq(total_of_tile[k * self.width :])
         for name in CARRIES:

@@ -54,7 +54,7 @@ class TwinSchedule(wiring.Component):
         self.multiplication = multiplication
         super().__init__(
             {
-                "start_steps": In(1),
+                "starts_steps": In(1),
                 "stop": In(1),
                 "count": In(place_bits),
                 "slot": Out(RingSlotSignature()),
@@ -78,7 +78,7 @@ class TwinSchedule(wiring.Component):
             steps.ends.eq(ends),
             ends.eq(now["diagonal"] | now["newest"] & (steps.closing | self.stop)),
             self.stops.eq(ends & steps.last_old & self.stop),
-            begins.eq(now["idle"] & self.start_steps | ends & ~self.stops),
+            begins.eq(now["idle"] & self.starts_steps | ends & ~self.stops),
         ]
         m.d.sync += slot.begins.eq(begins)
         xy, qm = self._make_pairs(m, steps, begins, state)
@@ -88,7 +88,7 @@ class TwinSchedule(wiring.Component):
         opening = ~steps.reached[0]
         m.d.comb += age.restart.eq(now["idle"] | ends | slot.begins & (opening | steps.closing))
         goes_on = Mux(self.stop, qm.old_ends, xy.ready & qm.ready & age.reached)
-        state.change("idle", "body", self.start_steps)
+        state.change("idle", "body", self.starts_steps)
         state.change("body", "newest", goes_on & (~opening | self.stop))
         state.change("body", "diagonal", goes_on & opening & ~self.stop)
         state.change("newest", "diagonal", ~ends)

@@ -94,10 +94,6 @@ def tile_class(request):
     return TILES[request.param]
 
 
-def targets(tile_class):
-    return sorted(tile_class.TARGETS - {Target.GENERIC}, key=lambda target: target.value)
-
-
 @pytest.fixture
 def placed(monkeypatch):
     """The slices of the tiles that are elaborated, each its behavioural twin."""
@@ -132,10 +128,6 @@ def test_twin(tile_class):
 
 @pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
 def test_structure(tile_class, target, placed):
-    if target not in tile_class.TARGETS:
-        with pytest.raises(ValueError, match=rf"{tile_class.NAME} .* one17, .*bal50"):
-            tile_class(PRODUCTS, target)
-        return
     tile = tile_class(PRODUCTS, target)
     run(tile, list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
     assert len(placed) == tile_class.SLICES
@@ -169,17 +161,9 @@ def test_sum_holds_the_most(tile_class):
 
 EXTREMES = {
     "one17": [Operation(0x1FFFF, 0, 0x1FFFF, 0), Operation(0x1FFFF, 0, 0, 0x1FFFF)],
-    "rect24": [
-        Operation(0xFFFFFF, 0, 0xFFF, 0),
-        Operation(0xFFFFFF, 0, 0, 0xFFF),
-    ],
     "adk2x16": [
         Operation(0xFFFF, 0xFFFF0000, 0xFFFF, 0xFFFF0000),
         Operation(0xFFFF, 0xFFFF0000, 0xFFFF0000, 0xFFFF),
-    ],
-    "rect48": [
-        Operation(0xFFFFFF, 0, 0xFFFF, 0),
-        Operation(0xFFFFFF, 0, 0, 0xFFFF),
     ],
     # The highest digits of both halves as far apart as they can be.
     "kara95": [

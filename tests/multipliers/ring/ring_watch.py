@@ -27,20 +27,20 @@ def watched():
         return mock.patch.object(multiplier, name, build)
 
     with ExitStack() as patches:
-        for name in ("Phases", "RingSchedule", "TwinSchedule", "Operands", "ColumnSums"):
+        for name in ("Products", "RingSchedule", "TwinSchedule", "OperandRings", "Results"):
             patches.enter_context(keeping(name))
         yield watches
     schedule = parts.get("RingSchedule") or parts["TwinSchedule"]
-    watches.append(SumsWatch(parts["ColumnSums"]))
-    if parts["Operands"].in_block_ram:
-        watches.append(OperandsWatch(parts["Operands"], schedule, parts["Phases"]))
+    watches.append(SumsWatch(parts["Results"].sums))
+    if parts["OperandRings"].in_block_ram:
+        watches.append(OperandsWatch(parts["OperandRings"], schedule, parts["Products"].under_way))
 
 
 class SumsWatch:
     """S, carries and running sums as integers of any size; asserts that each fits its register.
 
-    They are what `ColumnSums` describes, from the tiles' sums and the slots' flags alone: nothing
-    is cut off, and no register's cycle matters but those of its docstring.
+    They are what `RingColumnSums` describes, from the tiles' sums and the slots' flags alone:
+    nothing is cut off, and no register's cycle matters but those of its docstring.
     """
 
     def __init__(self, sums):
@@ -120,10 +120,10 @@ class OperandsWatch:
     memory of LUTs gives the old word; of rings that are in LUTs nothing is asserted.
     """
 
-    def __init__(self, operands, schedule, phases):
+    def __init__(self, operands, schedule, under_way):
         self.operands = operands
         self.schedule = schedule
-        self.phases = phases
+        self.under_way = under_way
         self.reads = 0
         self._words = {}
 
@@ -132,10 +132,9 @@ class OperandsWatch:
         operands = self.operands
         replaced = {}
         for ring in "xyqm":
-            if context.get(getattr(operands, f"write_{ring}")):
-                place = context.get(getattr(operands, f"place_{'x' if ring == 'm' else ring}"))
-                word = getattr(operands, f"word_{ring}" if ring in "xy" else "word")
-                replaced[ring, place] = context.get(word)
+            write = getattr(operands, ring)
+            if context.get(write.enable):
+                replaced[ring, context.get(write.place)] = context.get(write.word)
         replaced = {key: word for key, word in replaced.items() if self._words.get(key) != word}
         read = self._read(context)
         assert not read & replaced.keys(), "read as they are written"
@@ -146,9 +145,8 @@ class OperandsWatch:
         """Rings and places of the words that needed products have."""
         operands, read = self.operands, set()
         for product, of_step in zip(operands.products, self.schedule.products, strict=True):
-            exists = (
-                self.phases.old_exists if context.get(of_step.of_old) else self.phases.new_exists
-            )
+            own = self.under_way
+            exists = own.old_exists if context.get(of_step.of_old) else own.new_exists
             needed = context.get(exists)
             pair = needed and context.get(product.pair)
             diagonal = needed and context.get(product.diagonal)

@@ -133,7 +133,7 @@ def test_power(word, D, latency, tiles, delay, skewed):
 @pytest.mark.parametrize(
     ("name", "D"),
     [
-        *(("one17", 7), ("rect48", 7)),
+        *(("one17", 7), ("adk2x16", 7)),
         *(
             pytest.param(name, D, marks=pytest.mark.slow)
             for name, D in (("bal50", 13), ("bal50", 22), ("kara95", 12))

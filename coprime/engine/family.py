@@ -1,0 +1,263 @@
+"""A family: an architecture that can be built, with typed parameters.
+
+Each family's record stands beside its design; `coprime.catalog` has them all.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from coprime.cells.target import Target
+from coprime.exponentiators.exponentiation import EXPONENTIATORS
+from coprime.exponentiators.names import BLINDINGS
+from coprime.operations.commands import OPERATIONS, Command
+from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, Parameter
+
+from .budget import Candidate, SliceBudget
+from .design import Design, EngineDesign
+from .lengths import Lengths
+
+__all__ = [
+    "BLINDING",
+    "MAX_BITS",
+    "MODULUS",
+    "Choice",
+    "Family",
+    "command_line",
+    "exponentiation",
+    "longest_modulus",
+    "multipliers_each",
+]
+
+MAX_BITS = "max_bits"
+"""The parameter of families that work with any modulus of up to so many bits."""
+_SIZE_STEP = 1024
+"""Sizes that MAX_BITS takes when it follows a length: few, so that few simulators are built."""
+MODULUS = "modulus"
+"""The parameter of families that are made for one modulus."""
+
+
+# --- Parameters of several families ---------------------------------------------------------------
+
+
+def longest_modulus(least: int, most: int, default: int) -> Parameter:
+    """MAX_BITS of a family."""
+    return Parameter(MAX_BITS, least, most, default, "longest modulus in bits")
+
+
+def multipliers_each(default: int) -> Parameter:
+    """How many multipliers an engine has."""
+    summary = "multipliers side by side; 2 work on both primes, or square and multiply, at once"
+    return Parameter("multipliers", 1, 2, default, summary)
+
+
+def exponentiation(default: str) -> tuple[ChoiceParameter, Parameter]:
+    """The algorithm of a lane that works alone, and the size of its windows."""
+    summary = "algorithm when one multiplier works alone; fixed-window is constant-time"
+    windows = "bits of a window, if the exponentiator has windows: 1, 2 or 4"
+    return (
+        ChoiceParameter("exponentiator", EXPONENTIATORS, default, summary),
+        Parameter("window", 1, 4, 4, windows),
+    )
+
+
+BLINDING = ChoiceParameter(
+    "blinding", BLINDINGS, "none", "what random numbers blind in a private operation"
+)
+
+
+# --- Families and choices -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Family:
+    """One architecture.
+
+    Parameters
+    ----------
+    name : as on the command line
+    paper : short name of the publication that it implements; empty for our own
+    summary : one line
+    parameters : what `design` takes, each with its default
+    design : makes the engine's design
+    budget : of DSP slices, by which some of the parameters can be picked
+    """
+
+    name: str
+    paper: str
+    summary: str
+    parameters: tuple[AnyParameter, ...]
+    design: Callable[..., Design]
+    budget: SliceBudget | None = None
+
+    @property
+    def operations(self) -> tuple[Parameter, ...]:
+        """A parameter for each optional operation, which has a value only where it is 1."""
+        if any(one.name == MODULUS for one in self.parameters):
+            return ()
+        return tuple(
+            Parameter(one.name.lower(), 0, 1, 0, f"1: with {one.name}, {one.formula}")
+            for one in OPERATIONS.values()
+            if one.optional
+        )
+
+    @property
+    def settings(self) -> tuple[AnyParameter | BudgetParameter, ...]:
+        """What can be set: the parameters, optional operations, and the budget."""
+        budget = [self.budget.parameter] if self.budget else []
+        return (*self.parameters, *self.operations, *budget)
+
+    def choose(
+        self,
+        settings: Mapping[str, str],
+        lengths: Lengths | None = None,
+        *,
+        option: str = "-p ",
+        others: Iterable["Family"] = (),
+    ) -> "Choice":
+        """Give every parameter a value: from the texts in `settings`, else its default.
+
+        With `lengths` the design is one that holds such numbers. Then max_bits, if it is not in
+        `settings`, is the default if that is enough, else the next multiple of 1024 that is, or the
+        maximum. A family for one modulus has no max_bits, and ignores the lengths. With a budget,
+        the parameters that it stands for are those of the fastest design within it; of these, what
+        `settings` has stays as it is.
+
+        Raises ValueError for an unknown name, a value out of range, a budget that no design keeps,
+        or a design that is too short for `lengths`; that error names the max_bits that is not, set
+        with `option` before it, or those of the `others` that hold such numbers.
+        """
+        known = {one.name: one for one in self.settings}
+        for name in settings:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
+                raise ValueError(f"{self.name} has no parameter {name!r}; {hint}")
+        values = {
+            one.name: one.parse(settings[one.name]) if one.name in settings else one.default
+            for one in self.parameters
+        }
+        operations = {
+            one.name: 1
+            for one in self.operations
+            if one.name in settings and one.parse(settings[one.name])
+        }
+
+        def of_size(bits: int | str | None) -> Choice:
+            sized = values if bits is None else {**values, MAX_BITS: bits}
+            picked = self._candidates(sized, settings)
+            return Choice(self, {**(picked[0].values if picked else sized), **operations})
+
+        if lengths is None or not self.sizes:
+            return of_size(None)
+        fitting = self._fitting(of_size, lengths)
+        if MAX_BITS in settings:
+            choice = of_size(None)
+        else:
+            choice = fitting or of_size(self.sizes[-1])
+        excess = lengths.excess(choice.design.capabilities)
+        if not excess:
+            return choice
+        longer = [one.name for one in others if one.holds(lengths)]
+        if fitting is not None:
+            remedy = f"set {option}{MAX_BITS}={fitting.values[MAX_BITS]}, or leave it out"
+        else:
+            remedy = f"these take them: {', '.join(longer)}" if longer else "no family takes more"
+        size = f"{MAX_BITS}={choice.values[MAX_BITS]}"
+        raise ValueError(f"{self.name} with {size} takes {excess}; {remedy}")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What max_bits may follow to: the default, multiples of 1024, the maximum; or nothing."""
+        for one in self.parameters:
+            if isinstance(one, Parameter) and one.name == MAX_BITS:
+                steps = range(_SIZE_STEP, one.maximum, _SIZE_STEP)
+                return (one.default, *steps, one.maximum)
+        return ()
+
+    def holds(self, lengths: Lengths) -> bool:
+        """Whether a design of the family for any modulus holds numbers of these lengths."""
+        return self._fitting(self.choose({}).of_size, lengths) is not None
+
+    def within_budget(
+        self, settings: Mapping[str, str], lengths: Lengths | None = None
+    ) -> list[Candidate]:
+        """What the budget in `settings` picks from, the one that `choose` gives first.
+
+        The size is that of this design. Raises ValueError as `choose`, or if there is no budget.
+        """
+        found = self._candidates(self.choose(settings, lengths).parameters, settings)
+        if not found:
+            raise ValueError(f"{self.name} is given no budget of DSP slices")
+        return found
+
+    def _candidates(
+        self, values: Mapping[str, int | str], settings: Mapping[str, str]
+    ) -> list[Candidate]:
+        """Designs with these values, but for what the budget in `settings` stands for; or none."""
+        if self.budget is None or self.budget.parameter.name not in settings:
+            return []
+        limit = self.budget.parameter.parse(settings[self.budget.parameter.name])
+        return self.budget.candidates(self.design, values, settings, limit)
+
+    def _fitting(self, of_size: Callable[[int], "Choice"], lengths: Lengths) -> "Choice | None":
+        """The design of the first of `sizes` that is enough; None if none is."""
+        candidates = map(of_size, self.sizes)
+        return next((one for one in candidates if lengths.fit(one.design.capabilities)), None)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A family with a value for each of its parameters: one point of the design space.
+
+    Optional operations that it has are values, too: 1, by their names in lower case.
+    """
+
+    family: Family
+    values: Mapping[str, int | str]
+
+    def __hash__(self) -> int:
+        return hash((self.family.name, frozenset(self.values.items())))
+
+    @property
+    def core(self) -> "Choice":
+        """Itself; of a cluster, what each of its cores is."""
+        return self
+
+    @property
+    def design(self) -> Design:
+        """The engine's design."""
+        design = self.family.design(**self.parameters)
+        more = [one for one in Command if one.name.lower() in self.values]
+        if not more:
+            return design
+        assert isinstance(design, EngineDesign)
+        return design.with_operations(more)
+
+    @property
+    def parameters(self) -> Mapping[str, int | str]:
+        """The values of the family's parameters, without optional operations."""
+        return {one.name: self.values[one.name] for one in self.family.parameters}
+
+    def of_size(self, bits: int) -> "Choice":
+        """The same with another max_bits."""
+        return Choice(self.family, {**self.values, MAX_BITS: bits})
+
+    @property
+    def module_name(self) -> str:
+        """Name of the top module."""
+        return "coprime_" + self.family.name.replace("-", "_")
+
+    def command(self, verb: str, target: Target | None = None) -> str:
+        """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
+        return command_line(verb, self.family.name, self.values, target)
+
+
+def command_line(
+    verb: str, name: str, values: Mapping[str, int | str], target: Target | None
+) -> str:
+    """`coprime VERB NAME -p ...`, with the values and the target, if one is given."""
+    words = ["coprime", verb, name, *(f"-p {key}={value}" for key, value in values.items())]
+    if target is not None:
+        words.append(f"--target {target.value}")
+    return " ".join(words)

@@ -1,0 +1,160 @@
+"""The results of `ring`: columns' words, and where each goes."""
+
+from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+
+from ..delays import history, stages
+from .multiplication import RingMultiplication
+from .phases import PhaseSignature
+from .products import UnderWaySignature
+from .rings import WriteSignature
+from .slot_signatures import COLUMN, RingSlotSignature, RoundSignature
+from .sums import RingColumnSums
+
+__all__ = ["Results"]
+
+
+class Results(wiring.Component):
+    """Adds up each column; its word goes to the rings, and to the memory.
+
+    What a slot is for its column follows its product through these stages, so many cycles after the
+    slot:
+
+    ====== =================== ===================================================================
+    stage  cycles              what is there
+    ====== =================== ===================================================================
+    coming summed - 1          with two tiles, their sums, of which the first may have to wait
+    summed `reading` + `summing` the sum of all tiles; S
+    made   summed + 1          the column's word
+    ====== =================== ===================================================================
+
+    Parameters
+    ----------
+    multiplication : RingMultiplication
+    place_bits, max_words : bits of a place; D at the most
+    tile_bits : bits of a tile's sum
+    target, in_block_ram : as of `RingColumnSums`
+
+    Members
+    -------
+    slot, round, phase, under_way : in, of the schedule, of `Phases`, of `Products`
+    tiles : in, the sums of the tiles
+    loads_x, loads_y : WriteSignature, in: words of the memory, for the rings of X and Y
+    x, y, q, m : WriteSignature, out: words for all rings
+    writes, place, word : the old product's word `place` is there in the next cycle, for the memory;
+        the word of a column
+    """
+
+    def __init__(
+        self,
+        multiplication: RingMultiplication,
+        place_bits: int,
+        max_words: int,
+        tile_bits: int,
+        target: Target,
+        *,
+        in_block_ram: bool,
+    ):
+        self.multiplication = computes = multiplication
+        # On XC7 a sum is added up in one part all the same.
+        self.sums = RingColumnSums(
+            *(computes.digit_width, max_words, tile_bits, computes.tiles, target),
+            skewed=bool(computes.skew) and target is not Target.XC7,
+            in_block_ram=in_block_ram,
+        )
+        write = WriteSignature(computes.digit_width, place_bits)
+        super().__init__(
+            {
+                "slot": In(RingSlotSignature()),
+                "round": In(RoundSignature(place_bits)),
+                "phase": In(PhaseSignature(place_bits)),
+                "under_way": In(UnderWaySignature(place_bits)),
+                "tiles": In(signed(tile_bits)).array(computes.tiles),
+                **dict.fromkeys(("loads_x", "loads_y"), In(write)),
+                **dict.fromkeys("xyqm", Out(write)),
+                "writes": Out(1),
+                "place": Out(place_bits),
+                "word": Out(computes.digit_width),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Follow the column, count the words, and write them."""
+        m = Module()
+        m.submodules.sums = sums = self.sums
+        slot, in_round, phase, own = self.slot, self.round, self.phase, self.under_way
+        column = Signal(COLUMN)
+        m.d.comb += [
+            *same_named(column, slot, "of_old", "ends_old", "turns", "last_old", "before"),
+            *same_named(column, slot, "nothing_before", "makes_diagonal", "waits", "is_missing"),
+            column.ends_new.eq(slot.ends_new | in_round.ends),
+            column.gives_quotient.eq(slot.ends_new),
+            column.gives_result.eq(
+                slot.ends_old & own.old_exists | in_round.gives_result | in_round.gives_quotient
+            ),
+        ]
+        age = self.multiplication.reading + self.multiplication.summing
+        *_, coming, summed, made = stages(m, "column", column, age + 1, reset=True)
+        m.d.comb += [
+            sums.slot.eq(summed),
+            sums.next_of_old.eq(coming.of_old),
+            sums.clear.eq(phase.clears),
+            sums.wipe.eq(phase.wipes),
+            self.word.eq(sums.word),
+            *(
+                total.eq(one)
+                for total, one in zip(sums.sums, self._aligned(m, coming), strict=True)
+            ),
+        ]
+
+        # --- Places of the word that is there: of a result, which has one more, and of q ---------
+        result, quotient = (Signal.like(self.place, name=name) for name in ("result", "quotient"))
+        with m.If(phase.clears):
+            m.d.sync += [self.place.eq(-1), quotient.eq(0)]
+        with m.Elif(summed.ends_old | phase.in_columns & summed.ends_new):
+            again = summed.ends_old & summed.last_old
+            m.d.sync += self.place.eq(Mux(again, 0, self.place + 1))
+        with m.If(made.ends_new):
+            m.d.sync += quotient.eq(Mux(made.turns, 0, quotient + 1))
+        m.d.sync += result.eq(self.place)
+
+        # --- To the memory, and to the rings -----------------------------------------------------
+        # Not the first column of a round, whose word is 0.
+        gives = made.gives_result & ~(phase.in_columns & result.all())
+        keeps = Mux(phase.in_columns, ~own.preparing, ~own.old_descales)
+        squares = made.gives_result & own.squaring & ~own.preparing
+        wipes = history(m, "wipes", phase.wipes, 1, reset=True)[-1]
+        m.d.comb += [
+            self.writes.eq(coming.gives_result & keeps & (self.place < own.inner)),
+            self.q.enable.eq(made.gives_quotient | wipes),
+            self.q.place.eq(Mux(wipes, self.x.place, quotient)),
+            self.m.enable.eq(gives & own.preparing & phase.in_columns | wipes),
+            self.m.place.eq(self.x.place),
+            *(one.word.eq(self.word) for one in (self.q, self.m)),
+        ]
+        for ring, loads, enable, place in (
+            (self.x, self.loads_x, gives, result),
+            (self.y, self.loads_y, squares, result + own.shift),
+        ):
+            m.d.comb += [
+                ring.enable.eq(loads.enable | enable),
+                ring.place.eq(Mux(loads.enable, loads.place, place)),
+                ring.word.eq(Mux(loads.enable, loads.word, self.word)),
+            ]
+        return m
+
+    def _aligned(self, m: Module, coming: data.View) -> list[Value]:
+        """The tiles' sums, of which one column needs all: of two, the first may end it earlier."""
+        if len(self.tiles) == 1:
+            return [self.tiles[0]]
+        first, second = (Signal.like(one, name="aligned", reset_less=True) for one in self.tiles)
+        m.d.sync += second.eq(self.tiles[1])
+        with m.If(~coming.waits):
+            m.d.sync += first.eq(self.tiles[0])
+        with m.If(coming.is_missing):
+            m.d.sync += first.eq(0)
+        return [first, second]
