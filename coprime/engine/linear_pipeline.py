@@ -18,9 +18,8 @@ _SHIFTS = MOST_TIMES_MODULUS.bit_length()
 """Places by which the modulus is shifted, and one that it is not added: 0 to 6."""
 
 
-class DigitPipeline(wiring.Component):
-    """A digit of x - z, x + z or x, with the carry of the digit before, and of so much and a
-    multiple of the modulus.
+class PipelinedAdder(wiring.Component):
+    """A digit of x - z, x + z or x, and of that and a multiple of the modulus, with the carries.
 
     x, of either bank, and z are taken in one cycle and added in the next one. With `sums` that
     cycle takes the modulus's digit into the place of x, and the sum into that of z, and a second
@@ -126,6 +125,8 @@ class DigitPipeline(wiring.Component):
         with m.If(adds):
             m.d.sync += [of_modulus.eq(total[-1]), above.eq(x[width - len(above) :])]
             m.d.sync += digit.eq(total[:width])
+        with m.If(self.clear):
+            m.d.sync += digit.eq(0)
         m.d.comb += self.result.eq(delays(m, digit, 1)[-1])
         # The digit before, whose highest bits are shifted in, lies below it.
         window = Cat(above, x)
@@ -171,7 +172,7 @@ class LinearPipeline(wiring.Component):
     Members
     -------
     start, clear, operation, digits : digits of x, z and the result, at least 1
-    a_data, a_other, x_is_other, b_data : as of `DigitPipeline`
+    a_data, a_other, x_is_other, b_data : as of `PipelinedAdder`
     shift, b_other, z_is_other : the same; only with `sums`
     reads_modulus : the ports A are asked for the modulus; only with `sums`
     index, b_index : the digit that the ports A and the ports B are asked for
@@ -196,7 +197,7 @@ class LinearPipeline(wiring.Component):
         self.depth = depth
         self.waits = waits
         self.sums = sums
-        self.digit = DigitPipeline(digit_width, sums=sums)
+        self.adder = PipelinedAdder(digit_width, sums=sums)
         index = bits_for(depth - 1)
         flags = ("done", "b_write", "first", "gives", "borrow")
         super().__init__(
@@ -236,7 +237,7 @@ class LinearPipeline(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Ask for one digit after the other; what was asked for passes the pipeline."""
         m = Module()
-        m.submodules.digit = digit = self.digit
+        m.submodules.adder = adder = self.adder
         asks, asks_second, clears = Signal(), Signal(), Signal()
         age = READ_LATENCY + 1
         asked = history(m, "asked", asks, age + 2 * self.sums, reset=True)
@@ -245,24 +246,24 @@ class LinearPipeline(wiring.Component):
         # Only MOVE is neither a subtraction, an addition nor a RESTORE.
         may_restore = ~self.operation[2]
         m.d.comb += [
-            digit.clear.eq(self.clear),
-            digit.take.eq(takes),
-            digit.use.eq(uses),
-            digit.subtract.eq(~self.operation[1]),
-            digit.add.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
-            digit.a_data.eq(self.a_data),
-            digit.a_other.eq(self.a_other),
-            digit.x_is_other.eq(self.x_is_other),
-            digit.b_data.eq(self.b_data),
-            self.b_write_data.eq(digit.result),
+            adder.clear.eq(self.clear),
+            adder.take.eq(takes),
+            adder.use.eq(uses),
+            adder.subtract.eq(~self.operation[1]),
+            adder.add.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
+            adder.a_data.eq(self.a_data),
+            adder.a_other.eq(self.a_other),
+            adder.x_is_other.eq(self.x_is_other),
+            adder.b_data.eq(self.b_data),
+            self.b_write_data.eq(adder.result),
             self.b_write.eq(clears | (writes & (self.operation != LinearOperation.COMPARE))),
             self.gives.eq(history(m, "gives", writes, 2, reset=True)[-1]),
         ]
         if self.sums:
             m.d.comb += [
-                digit.b_other.eq(self.b_other),
-                digit.z_is_other.eq(self.z_is_other),
-                digit.shift.eq(self.shift),
+                adder.b_other.eq(self.b_other),
+                adder.z_is_other.eq(self.z_is_other),
+                adder.shift.eq(self.shift),
                 self.reads_modulus.eq(asks_second),
             ]
         index, restarts, last = Signal.like(self.index), Signal(), Signal()
@@ -271,7 +272,7 @@ class LinearPipeline(wiring.Component):
             # In the cycle after `asks` the index is still that digit's.
             self.b_index.eq(Mux(writes, delays(m, index, age - 2 + 2 * self.sums)[-1], index)),
             last.eq((index + 1)[: len(self.digits)] == self.digits),
-            digit.restart.eq(restarts),
+            adder.restart.eq(restarts),
         ]
         # A reset and an enable, so that synthesis takes the register's own for them.
         with m.If(restarts):
@@ -284,11 +285,11 @@ class LinearPipeline(wiring.Component):
             m.d.sync += self.first.eq(0)
         with m.If(uses):
             m.d.sync += [
-                self.z_is_normalized.eq(digit.z[-1]),
-                self.z_is_zero.eq((self.first | self.z_is_zero) & (digit.z == 0)),
+                self.z_is_normalized.eq(adder.z[-1]),
+                self.z_is_zero.eq((self.first | self.z_is_zero) & (adder.z == 0)),
             ]
             with m.If(self.first):
-                m.d.sync += self.z_is_odd.eq(digit.z[0])
+                m.d.sync += self.z_is_odd.eq(adder.z[0])
         self._control(m, restarts, asks, asks_second, clears, last, uses)
         return m
 
@@ -303,7 +304,7 @@ class LinearPipeline(wiring.Component):
         uses: Signal,
     ) -> None:
         """The states: both cycles of a digit, the end of the pipeline, and one that clears."""
-        digit, drains = self.digit, READ_LATENCY + self.sums
+        adder, drains = self.adder, READ_LATENCY + self.sums
         enters = history(m, "enters", asks_second | restarts, 1)[-1]
         with m.FSM():
             with m.State("IDLE"):
@@ -329,8 +330,8 @@ class LinearPipeline(wiring.Component):
                     m.next = f"DRAIN_{k + 1}" if k < drains - 1 else "IDLE"
                     m.d.comb += self.done.eq(k == drains - 1)
                     if k == READ_LATENCY - 1:
-                        with m.If(digit.subtract):
-                            m.d.sync += self.borrow.eq(digit.borrow)
+                        with m.If(adder.subtract):
+                            m.d.sync += self.borrow.eq(adder.borrow)
             with m.State("CLEAR"):
                 m.d.comb += clears.eq(1)
                 with m.If(self.index == self.depth - 1):

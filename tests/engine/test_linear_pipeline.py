@@ -146,11 +146,13 @@ def test_digits_that_are_waited_for():
     simulate(unit, process)
 
 
-def test_clearing():
-    """Zero in every word, one a cycle."""
-    unit = LinearPipeline(WIDTH, 3, 8)
+@pytest.mark.parametrize("sums", [False, True])
+def test_clearing(sums):
+    """Zero in every word, one a cycle, after any operation."""
+    unit = LinearPipeline(WIDTH, 3, 8, sums=sums)
 
     async def process(context):
+        await run(context, unit, BOUND - 1, BOUND - 3, LinearOperation.SUBTRACT)
         context.set(unit.clear, 1)
         await context.tick()
         context.set(unit.clear, 0)
@@ -158,7 +160,10 @@ def test_clearing():
             assert (context.get(unit.b_write), context.get(unit.b_index)) == (1, place)
             assert context.get(unit.done) == (place == 7)
             await context.tick()
-            assert context.get(unit.b_write_data) == 0
+            if place:
+                assert context.get(unit.b_write_data) == 0
         assert not context.get(unit.b_write)
+        await context.tick()
+        assert context.get(unit.b_write_data) == 0
 
     simulate(unit, process)
