@@ -1,5 +1,7 @@
 """Places of numbers: no two that are needed at once share one, and what breaks that is found."""
 
+from pathlib import Path
+
 import pytest
 
 from coprime.catalog import choose
@@ -59,3 +61,9 @@ def test_an_operand_lies_apart_on_the_left():
     conflicts = Conflicts(uses={X: set(), m: set()})
     found = allocate(conflicts, {X[0]: {0}, Operand.M: {0}}, 4, same_block=BOTH)
     assert found.of[Operand.M] != found.of[X[0]]
+
+
+def test_the_memory_map_of_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "compact.md").read_text(encoding="utf-8")
+    for row in choose("compact", {"max_bits": "1024"}).design.layout.memory_map():
+        assert f"| {' | '.join(row)} |" in page
