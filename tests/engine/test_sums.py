@@ -82,8 +82,8 @@ def expected(x, y, modulus, layout):
 
 
 def with_steps(design, steps):
-    """The design, with these steps after its own."""
-    (own,) = design.programs
+    """The design, with these steps after its own, and the places of its own."""
+    (own,), layout = design.programs, design.layout
     more = Program.assemble({(Command.MODMUL,): steps})
     program = replace(
         own,
@@ -92,7 +92,6 @@ def with_steps(design, steps):
         entries={**own.entries, Command.MODMUL: len(own.steps) + 1},
     )
     design.__dict__["programs"] = [program]
-    layout = design.layout
     if layout.banks == 2:  # in DP's place, which these steps have no need of
         numbers, bases = dict(layout.numbers), dict(layout.bases)
         numbers[Scratch.ADDED_MODULUS] = numbers[Operand.DP]
