@@ -99,8 +99,8 @@ class _Machine:
         if step.kind is StepKind.MULTIPLY:
             return self._of_product(step, state, scanned)
         if step.kind is StepKind.PREPARE:
-            constants = self._constants(step.modulus)
-            return Accesses(constants, self._at(step.destination, step.modulus, state))
+            modulus = pieces(step.modulus.modulus, step.modulus)
+            return Accesses(modulus, self._at(step.destination, step.modulus, state))
         reads = set(scanned)
         if step.kind in _READS_X:
             reads |= self._at(step.x, step.modulus, state)
@@ -119,7 +119,7 @@ class _Machine:
         reads = self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
         reads |= pieces(Scratch.SCALED, step.modulus) | scanned
         if step.descale:
-            reads |= self._constants(step.modulus)
+            reads |= pieces(step.modulus.modulus, step.modulus)
         writes = self._results(step, state)
         if step.next is Next.EACH_ENTRY:
             writes = self._entries(step, state)
@@ -160,10 +160,6 @@ class _Machine:
         return frozenset(step.destination for step in self.program.steps)
 
     @staticmethod
-    def _constants(context: Context) -> frozenset[Piece]:
-        return pieces(context.modulus, context)
-
-    @staticmethod
     def _scanned(step: Step, state: PathState) -> frozenset[Piece]:
         """The exponent, while its bits are taken."""
         if step.kind in _SCANS:
@@ -181,12 +177,12 @@ class Conflicts:
     ----------
     apart : pairs of pieces that are needed at once
     together : pairs that may share a place only if both numbers begin there
-    live : for each piece, the commands in which it is needed, and from which to which step
+    used : the pieces that any step has, in no order
     """
 
     apart: set[frozenset[Piece]] = field(default_factory=set)
     together: set[frozenset[Piece]] = field(default_factory=set)
-    uses: dict[Piece, set[tuple[int, int]]] = field(default_factory=dict)
+    used: set[Piece] = field(default_factory=set)
 
     def separate(self, ones: Iterable[Piece], others: Collection[Piece]) -> None:
         """Keep each of some apart from each of others."""
@@ -264,7 +260,6 @@ def _add(
             }
         else:
             found.separate(own.writes, passed)
-        for piece in live[state] | own.writes | own.temporary:
-            found.uses.setdefault(piece, set()).add((path.command, state.address))
+        found.used |= live[state] | own.writes | own.temporary
     first = PathState(path.program.entries[path.command])
     found.separate(live[first] | stay, live[first] | stay)

@@ -28,6 +28,16 @@ _ALWAYS: Mapping[Location, int] = {
 with."""
 
 
+def _order(location: Location) -> tuple[bool, int]:
+    """Operands first, and each in the order in which it is declared."""
+    return not isinstance(location, Operand), location.value
+
+
+def _by_name(piece: Piece) -> tuple[bool, str, int]:
+    location, part = piece
+    return not isinstance(location, Operand), location.name, part
+
+
 @dataclass(frozen=True, order=True)
 class BlockPlace:
     """Where a number begins.
@@ -65,10 +75,10 @@ class Allocation:
 
     @cached_property
     def contents(self) -> Mapping[BlockPlace, list[Piece]]:
-        """What lies in each block, in the order of the numbers' names."""
+        """What lies in each block: operands, then the others, by their names."""
         found: dict[BlockPlace, list[Piece]] = {}
-        known = [piece for piece in self.conflicts.uses if piece[0] in self.of]
-        for piece in sorted(known, key=lambda one: (not isinstance(one[0], Operand), one[0].name)):
+        known = [piece for piece in self.conflicts.used if piece[0] in self.of]
+        for piece in sorted(known, key=_by_name):
             found.setdefault(self.occupied(piece), []).append(piece)
         return found
 
@@ -99,7 +109,7 @@ class _Search:
         self.places = Allocation(self.of, self.conflicts)
         self.paired = {location for pair in self.same_block for location in pair}
         self.pieces: dict[Location, list[Piece]] = {}
-        for piece in self.conflicts.uses:
+        for piece in self.conflicts.used:
             self.pieces.setdefault(piece[0], []).append(piece)
         self.taken: dict[BlockPlace, list[Piece]] = {}
         for location in self.of:
@@ -194,14 +204,13 @@ def banks_of(
             for name in {one, OF_Q.get(one, one)}:
                 needs.setdefault(name, set()).add(bank)
     found: dict[Location, Collection[int]] = {}
-    for location in dict.fromkeys(location for location, _ in conflicts.uses):
+    for location in {location for location, _ in conflicts.used}:
         is_entry = isinstance(location, Scratch) and location.entry is not None
         found[location] = {_RIGHT} if is_entry else needs.get(location) or {_LEFT, _RIGHT}
     both = [one.name for one, banks in found.items() if {_LEFT, _RIGHT} == needs.get(one)]
     if both:
         raise ValueError(f"{both[0]} is a multiplicand and a multiplier, which lie apart")
-    order = {one: k for k, one in enumerate([*Operand, *Scratch])}
-    return {one: found[one] for one in sorted(found, key=lambda one: order[one])}
+    return {one: found[one] for one in sorted(found, key=_order)}
 
 
 def allocate(
@@ -225,7 +234,7 @@ def allocate(
     """
     table = [one for one in banks if isinstance(one, Scratch) and one.entry is not None]
     fixed: dict[Location, BlockPlace] = {one: BlockPlace(_RIGHT, one.entry or 0) for one in table}
-    whole = {location for location, part in conflicts.uses if part == 1} - SHORT
+    whole = {location for location, part in conflicts.used if part == 1} - SHORT
     follows = set(OF_Q.values())
 
     def choices(location: Location) -> Iterator[BlockPlace]:

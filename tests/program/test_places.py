@@ -32,7 +32,7 @@ def test_places_of_a_design(family, settings):
 
 
 def test_numbers_that_are_needed_at_once():
-    conflicts = Conflicts(apart={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    conflicts = Conflicts(apart={frozenset({X, Y})}, used={X, Y})
     with pytest.raises(AssertionError, match="are in one place"):
         Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 3)}, conflicts).check()
     found = allocate(conflicts, {X[0]: {0}, Y[0]: {0}}, 2, same_block=BOTH)
@@ -41,16 +41,16 @@ def test_numbers_that_are_needed_at_once():
 
 def test_a_place_that_passes_on():
     """A step in place writes over its operand, but not beside its first digit."""
-    conflicts = Conflicts(together={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    conflicts = Conflicts(together={frozenset({X, Y})}, used={X, Y})
     Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 3)}, conflicts).check()
     upper = (Scratch.PART, 1)
-    conflicts = Conflicts(together={frozenset({X, upper})}, uses={X: set(), upper: set()})
+    conflicts = Conflicts(together={frozenset({X, upper})}, used={X, upper})
     with pytest.raises(AssertionError, match="is over"):
         Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 2)}, conflicts).check()
 
 
 def test_numbers_that_do_not_fit():
-    conflicts = Conflicts(apart={frozenset({X, Y})}, uses={X: set(), Y: set()})
+    conflicts = Conflicts(apart={frozenset({X, Y})}, used={X, Y})
     with pytest.raises(ValueError, match="do not fit into two banks of 1 block"):
         allocate(conflicts, {X[0]: {0}, Y[0]: {0}}, 1, same_block=BOTH)
 
@@ -58,7 +58,7 @@ def test_numbers_that_do_not_fit():
 def test_an_operand_lies_apart_on_the_left():
     """What the lane only reads there has blocks that nothing of it writes."""
     m = (Operand.M, 0)
-    conflicts = Conflicts(uses={X: set(), m: set()})
+    conflicts = Conflicts(used={X, m})
     found = allocate(conflicts, {X[0]: {0}, Operand.M: {0}}, 4, same_block=BOTH)
     assert found.of[Operand.M] != found.of[X[0]]
 
