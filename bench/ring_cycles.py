@@ -27,7 +27,7 @@ pass_barrier = BarrierSteps.pass_barrier
 
 
 def name_of(lane: LaneModel) -> str:
-    return "modulo " + " and ".join(prime.name for prime in lane.program.primes)
+    return "modulo " + " and ".join(prime.name for prime in lane.program.moduli)
 
 
 def spend(lane: LaneModel, name: str, cycles: int) -> None:
@@ -87,7 +87,7 @@ def main() -> None:
     settings |= dict(setting.split("=") for setting in options.settings)
     operands = random_operands(Command.RSA_PRIVATE, options.bits, 1, checked=True)
     with (
-        patch("coprime.engine.prediction.OverlapModel", CountingModel),
+        patch("coprime.engine.sequencer.lane_model.OverlapModel", CountingModel),
         patch.object(BarrierSteps, "pass_barrier", wait),
     ):
         design = family_named("ring").choose(settings).design
