@@ -53,9 +53,11 @@ SAME_INPUTS = {"fault"}
 """The sequencer's inputs that come from memory, and are the same in both copies: the multiplier's
 `fault` is 1 only where an inverse is even, which none of an odd number is. It ends the command with
 an error."""
-SECRET_REGISTERS = re.compile(r"scanner\.(exponent|exponent_of_e)|windows\.window|\\?\$signal.*")
-"""Of the sequencer: the digit of the exponent that is scanned, and the window, which may have no
-name of its own."""
+SECRET_REGISTERS = re.compile(
+    r"scanner\.(exponent|exponent_of_e|bit)|windows\.window|\\?\$signal.*"
+)
+"""Of the sequencer: the digit of the exponent that is scanned; its bit, which has a register where
+products overlap; and the window, which may have no name of its own."""
 SECRET_OUTPUTS = {"suppress_write"}
 """Of the sequencer, beside these: a window of 0 has a product that is not written."""
 GIVEN = {"busy", "done", "multiplying"}
