@@ -99,13 +99,16 @@ class _Check:
             self._multiply(step, state, numbers)
         elif kind in (StepKind.CHECK_BELOW, StepKind.CHECK_REDUCED):
             assert not isinstance(step.x, Mode)
-            numbers[step.x] = _Number(context, _BELOW_M)
+            if step.y is context.modulus:
+                numbers[step.x] = _Number(context, _BELOW_M)
         elif kind is StepKind.DRAW:
             self._write(step, numbers, None)
         elif kind in (StepKind.MOVE, StepKind.MAKE_EVEN):
             self._move(step, state, numbers)
         elif kind is StepKind.RESTORE:
-            self._write(step, numbers, _restored(self._bound(numbers, step.x, context)))
+            difference = self._bound(numbers, step.x, context)
+            restored = _restored(difference) if step.y is context.modulus else None
+            self._write(step, numbers, restored)
         elif kind in (StepKind.ADD, StepKind.ADD_IF_DRAWN, StepKind.SUBTRACT):
             self._write(step, numbers, self._sum(step, numbers))
         return numbers

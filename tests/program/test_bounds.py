@@ -50,6 +50,14 @@ def test_an_operand_that_is_not_checked():
         check(jump(add(RESULT, Operand.X, Operand.X), ""))
 
 
+def test_what_is_compared_or_restored_with_another_number():
+    """Only the modulus bounds a number."""
+    with pytest.raises(ValueError, match="'the sum' may overflow: nothing is known of it"):
+        check(replace(BELOW, y=Operand.Y), jump(add(RESULT, Operand.X, Operand.X), ""))
+    with pytest.raises(ValueError, match="the result may be greater than the modulus: None"):
+        check(BELOW, ENTER, OUT, FIRST, jump(replace(LAST, y=Operand.X), ""))
+
+
 def test_sums_of_products():
     """R > 4 c M: two sums of products still fit, and the next one does not."""
     check(BELOW, ENTER, add(ACC, ACC, ACC), square(), OUT, FIRST, jump(LAST, ""))
