@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from coprime.model.moduli import MODULI, modulus_of
 
-__all__ = ["AnyParameter", "BudgetParameter", "ChoiceParameter", "ModulusParameter", "Parameter"]
-
 
 @dataclass(frozen=True)
 class Parameter:

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus.axi4_lite import OKAY, SLVERR
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
 
-__all__ = ["AXI4", "AXI4Signature"]
-
 WORD = 2
 """AxSIZE of a beat that carries a whole register."""
 WRAP_BITS = 6

@@ -6,8 +6,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
 
-__all__ = ["OKAY", "SLVERR", "AXI4Lite", "AXI4LiteSignature", "connect_ports", "flat_ports"]
-
 PREFIX = "s_axi_"
 
 OKAY = 0

@@ -7,8 +7,6 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus.axi4_lite import OKAY, AXI4LiteSignature
 from coprime.bus.port import WINDOW_BITS
 
-__all__ = ["AXI4LiteMaster"]
-
 
 class AXI4LiteMaster(wiring.Component):
     """Accesses of AXI4-Lite, one at a time.

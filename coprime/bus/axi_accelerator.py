@@ -13,8 +13,6 @@ from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
 
-__all__ = ["AxiAccelerator", "Bus", "random_ports", "transfer_cycles"]
-
 RANDOM = "s_axis_random_"
 Slave = AXI4 | AXI4Lite
 

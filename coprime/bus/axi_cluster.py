@@ -11,8 +11,6 @@ from coprime.cells.target import Target
 from coprime.cluster.packet import PacketLayout
 from coprime.engine.contract import Capabilities
 
-__all__ = ["AxiCluster", "ChainEnds"]
-
 
 class ChainEnds(wiring.Component):
     """Everything of a cluster but its nodes: bus, registers, and the two ends of the chain.

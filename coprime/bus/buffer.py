@@ -10,8 +10,6 @@ from coprime.bus import registers
 from coprime.bus.port import WORD_BITS
 from coprime.bus.shared_registers import exceeds
 
-__all__ = ["Buffer", "BufferRegisters", "InputLength"]
-
 WORD_BYTES = WORD_BITS // 8
 INPUT_WINDOW_BITS = bits_for(registers.INPUT_WINDOW.words - 1)
 OUTPUT_WINDOW_BITS = bits_for(registers.OUTPUT_WINDOW.words - 1)

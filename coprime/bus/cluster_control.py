@@ -16,8 +16,6 @@ from coprime.engine.contract import (
     Error,
 )
 
-__all__ = ["ClusterControl"]
-
 
 class ClusterControl(wiring.Component):
     """Loads operands into cores, and starts and cancels their commands, by packets.

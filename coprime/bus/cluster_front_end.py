@@ -32,8 +32,6 @@ from coprime.cluster.packet import PacketKind, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length
 from coprime.operations.operation import among
 
-__all__ = ["ClusterFrontEnd"]
-
 LENGTH_REGISTERS = length_registers(REGISTERS)
 OF_A_CORE = (
     registers.COMMAND,

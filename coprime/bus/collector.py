@@ -13,8 +13,6 @@ from coprime.cluster.packet import REPLY_OFFSET, RESIDUE_INDEX, PacketLayout
 from coprime.engine.contract import ERROR_BITS, Capabilities
 from coprime.engine.residue import residue_width
 
-__all__ = ["Collector", "distributed"]
-
 SLOTS = 4
 """Results that are here or on their way, so that no core waits for a whole turn of the chain."""
 POINTER_BITS = bits_for(2 * SLOTS - 1)

@@ -15,8 +15,6 @@ from coprime.engine.contract import (
 )
 from coprime.operations.operation import among
 
-__all__ = ["CommandControl", "front_end_cycles"]
-
 PRIVATE = [one for one in Command if one.operation.is_private]
 
 COMMON_PORTS = {

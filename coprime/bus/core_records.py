@@ -13,8 +13,6 @@ from coprime.bus.shared_registers import CLASSES
 from coprime.cells.wires import same_named
 from coprime.engine.contract import Capabilities, Length, Operand
 
-__all__ = ["CoreRecords"]
-
 
 class CoreRecords(wiring.Component):
     """Lengths, counts of digits and marks of complete operands of each core, and if it is occupied.

@@ -43,8 +43,6 @@ from coprime.engine.contract import (
 from coprime.operations.operation import among
 from coprime.padding.scheme import Padding, mask_of
 
-__all__ = ["FrontEnd"]
-
 LENGTH_REGISTERS = length_registers(REGISTERS)
 NOT_WHILE_BUSY = (
     registers.STATUS,

@@ -10,8 +10,6 @@ from amaranth.utils import bits_for
 
 from coprime.bus.port import WORD_BITS
 
-__all__ = ["LENGTH_BITS", "Conversion", "Gearbox"]
-
 LENGTH_BITS = 16
 
 

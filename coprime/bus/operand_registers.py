@@ -20,8 +20,6 @@ from coprime.engine.contract import (
     PerLength,
 )
 
-__all__ = ["CommandCheck", "OperandChoice", "OperandRegisters", "OperandState", "WrittenLength"]
-
 CLASS_BITS = 3
 """Width of a length class, DIGIT included."""
 

@@ -17,8 +17,6 @@ from amaranth.utils import bits_for
 
 from coprime.bus.port import WORD_BITS
 
-__all__ = ["DigitsToWords", "WordsToDigits"]
-
 WORD_PLACES = 5
 WORD_MASK = (1 << WORD_BITS) - 1
 FINE_BITS = 3

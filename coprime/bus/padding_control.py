@@ -17,8 +17,6 @@ from coprime.padding.scheme import Padding, Scheme, task_of
 from coprime.padding.tasks import Option, Task, is_digest, min_bytes, overhead
 from coprime.padding.unit import PaddingUnit
 
-__all__ = ["LONGEST_BYPASSED", "PaddingControl"]
-
 LONGEST_BYPASSED = 64
 """Bits of the longest modulus that has no room for padding: messages are not padded."""
 

@@ -4,8 +4,6 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ADDRESS_BITS", "WINDOW_BITS", "WORD_BITS", "RegisterSignature", "connect_sides"]
-
 WINDOW_BITS = 12
 """Width of a byte address in the window of 4 KiB."""
 ADDRESS_BITS = WINDOW_BITS - 2

@@ -11,8 +11,6 @@ from coprime.bus.port import READ_PORTS, WORD_BITS
 from coprime.bus.register_classes import Register
 from coprime.bus.shared_registers import number
 
-__all__ = ["ReadMultiplexer"]
-
 
 class ReadMultiplexer(wiring.Component):
     """The read side of the register port.

@@ -6,8 +6,6 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["Field", "Register", "Window"]
-
 
 @dataclass(frozen=True)
 class Field:

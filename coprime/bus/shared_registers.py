@@ -11,26 +11,6 @@ from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
-__all__ = [
-    "CHECKED_REGISTERS",
-    "CLASSES",
-    "LONGEST",
-    "PADDING_REGISTERS",
-    "PLAIN_REGISTERS",
-    "PLAIN_WINDOWS",
-    "check_max_length",
-    "defined_cluster_registers",
-    "defined_registers",
-    "engine_command",
-    "engine_operand",
-    "exceeds",
-    "identity",
-    "identity_fields",
-    "length_registers",
-    "number",
-    "register_value",
-]
-
 LONGEST = (1 << LENGTH_BITS) - 1
 """The value of a length register for a length that does not fit."""
 PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)

@@ -8,8 +8,6 @@ from amaranth.utils import bits_for
 from coprime.bus.port import WORD_BITS
 from coprime.engine.contract import ERROR_BITS, Error
 
-__all__ = ["CommandStatus", "Refusal"]
-
 
 class Refusal(wiring.Component):
     """ERROR.REFUSAL: the first reason for a refusal since it was cleared.

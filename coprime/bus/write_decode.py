@@ -10,8 +10,6 @@ from coprime.bus.port import WRITE_PORTS
 from coprime.bus.register_classes import Field, Register
 from coprime.bus.shared_registers import number
 
-__all__ = ["WriteDecode"]
-
 
 class WriteDecode(wiring.Component):
     """The write side of the register port.

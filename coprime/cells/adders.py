@@ -14,8 +14,6 @@ from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal, Value, Value
 
 from .target import Target
 
-__all__ = ["add_selected", "add_three", "add_two", "chain_of_three", "chain_of_two"]
-
 CHAIN = 4
 """Bits of a CARRY4."""
 

@@ -8,8 +8,6 @@ from amaranth.utils import bits_for
 
 from .target import Target
 
-__all__ = ["BlockRam"]
-
 
 class BlockRam(wiring.Component):
     """Port A reads, port B reads or writes, in every cycle.

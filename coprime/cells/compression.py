@@ -26,15 +26,6 @@ from .compressor_tree import CompressorTree, Plan, TreeOptions, plan_tree
 from .modular_adder import ModularAdder
 from .prefix_adder import Network
 
-__all__ = [
-    "ModularProduct",
-    "ModularReduction",
-    "ModularSquare",
-    "ModularSum",
-    "Options",
-    "product_plan",
-]
-
 
 def _residue_bits(m: int) -> int:
     """Bits of m - 1; raises TypeError or ValueError for an invalid modulus."""

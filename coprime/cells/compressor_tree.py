@@ -39,8 +39,6 @@ from coprime.model.compression import Digit, Form, Recoding, modulus_form, resid
 from .counters import COUNTER_5_3, FULL_ADDER, HALF_ADDER, Counter
 from .modular_adder import SUBTRACTIONS, Addition
 
-__all__ = ["CompressorTree", "Counters", "Folding", "Plan", "TreeOptions", "plan_tree"]
-
 
 class Counters(Enum):
     """The counters of the thesis's three trees, by priority."""

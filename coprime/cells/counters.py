@@ -12,16 +12,6 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Value
 
-__all__ = [
-    "COUNTER_5_3",
-    "FULL_ADDER",
-    "HALF_ADDER",
-    "Counter",
-    "counter_5_3",
-    "full_adder",
-    "half_adder",
-]
-
 
 def half_adder(a: Value, b: Value) -> tuple[Value, Value]:
     """a + b in each place: (weight 1, weight 2)."""

@@ -14,8 +14,6 @@ from .primitives import dsp48e1
 from .product import Product
 from .target import Target
 
-__all__ = ["Addend", "DifferenceSlice"]
-
 
 class Addend(enum.Enum):
     """What the product is added to. The values are the DSP48E1's OPMODE[5:4]."""

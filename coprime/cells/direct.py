@@ -13,8 +13,6 @@ from amaranth.utils import bits_for
 
 from coprime.model.compression import modulus_form
 
-__all__ = ["DirectProduct", "DirectReduction", "DirectSquare"]
-
 
 class _Direct(wiring.Component):
     """`result`, of the bits of m - 1, is the value of `expression` mod m; nothing is registered."""

@@ -15,8 +15,6 @@ from .primitives import dsp48e1
 from .product import Product
 from .target import Target
 
-__all__ = ["Accumulate", "AccumulatingSlice", "DspSlice"]
-
 
 class Accumulate(enum.Enum):
     """What the product is added to. The values are the DSP48E1's OPMODE[6:4]."""

@@ -14,8 +14,6 @@ from amaranth.lib.wiring import In, Out
 from .product import Product
 from .target import Target
 
-__all__ = ["KaratsubaProduct"]
-
 WIDTHS = (16, 32, 64, 128)
 FACTOR_BITS = 18
 """Signed, of a DSP slice. Differences of 16-bit halves have 17, and differences of these 18."""

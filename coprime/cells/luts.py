@@ -10,8 +10,6 @@ from amaranth.hdl import Cat, Const, Instance, Module, Signal, Value
 
 from .target import Target
 
-__all__ = ["at_least", "place_lut", "same", "select_bit"]
-
 
 def place_lut(m: Module, function: Callable[..., bool], *inputs: Value) -> Signal:
     """A `function` of up to 6 bits as a LUT of XC7."""

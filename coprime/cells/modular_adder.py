@@ -20,8 +20,6 @@ from coprime.model.compression import Form, modulus_form
 from .counters import full_adder
 from .prefix_adder import EndAround, EndAroundAdder, Network, PrefixAdder
 
-__all__ = ["SUBTRACTIONS", "Addition", "ModularAdder"]
-
 SUBTRACTIONS = 3
 """Maximum number in parallel."""
 

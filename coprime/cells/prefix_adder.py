@@ -16,8 +16,6 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["EndAround", "EndAroundAdder", "Network", "PrefixAdder"]
-
 
 class Network(Enum):
     """Which ranges are combined in which level."""

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, ResetSignal, Signal, Value, ValueLike
 
-__all__ = ["dsp48e1", "mult18x18d"]
-
 
 def dsp48e1(
     a: Value,

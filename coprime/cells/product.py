@@ -7,8 +7,6 @@ from amaranth.lib.wiring import In, Out
 from .primitives import dsp48e1, mult18x18d
 from .target import Target
 
-__all__ = ["Product"]
-
 
 class Product(wiring.Component):
     """`p` is a * b, as many cycles later as there are registers.

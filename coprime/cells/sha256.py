@@ -15,8 +15,6 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.tables import look_up
 from coprime.model import sha256
 
-__all__ = ["Compression", "MessagePadding", "MessageSchedule", "Sha256", "Sha256Twin"]
-
 WORD_BITS = 32
 WORDS = sha256.DIGEST_BYTES * 8 // WORD_BITS
 

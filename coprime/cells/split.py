@@ -22,8 +22,6 @@ from amaranth.lib.wiring import In, Out
 
 from .compression import ModularProduct, ModularReduction, ModularSum
 
-__all__ = ["Join", "ResidueProduct", "Split", "SplitProduct"]
-
 
 class _Halves(wiring.Component):
     """What the parts share: n, and the two factors of 2^n - 1.

@@ -6,8 +6,6 @@ from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal, Value
 
 from .target import Target
 
-__all__ = ["look_up", "place_table"]
-
 _LUT_INPUTS = 6
 
 

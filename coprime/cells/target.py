@@ -2,8 +2,6 @@
 
 import enum
 
-__all__ = ["Target"]
-
 
 class Target(enum.Enum):
     """What the Verilog is generated for."""

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["same_named"]
-
 
 def same_named(sink: Any, source: Any, *names: str) -> list[Any]:
     """Drive ports, or fields, of `sink` with those of `source` that have the same names."""

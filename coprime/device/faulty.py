@@ -11,8 +11,6 @@ from coprime.flow.simulation import AT_CYCLE, show_registers
 
 from .simulated import SimulatedDevice
 
-__all__ = ["FaultyDevice", "StateElement"]
-
 
 @dataclass(frozen=True)
 class StateElement:

@@ -4,8 +4,6 @@ from coprime.device.cluster import Cluster
 from coprime.device.jobs import PrivateNumbers
 from coprime.device.scheduler import Request, RequestResult, Scheduler
 
-__all__ = ["KeyedCluster"]
-
 
 class KeyedCluster:
     """Keeps the keys and gives each operation to a core; the others are idle meanwhile.

@@ -10,8 +10,6 @@ from coprime.engine.contract import Error
 from coprime.model.padding_formats import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme
 
-__all__ = ["PaddedAccelerator"]
-
 _SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * DIGEST_BYTES, DIGEST_BYTES)
 
 

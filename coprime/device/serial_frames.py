@@ -18,8 +18,6 @@ from coprime.bus.serial.protocol import (
     Status,
 )
 
-__all__ = ["Answer", "FrameParser", "encode_request"]
-
 _SPECIAL = (FLAG, ESCAPE)
 # Longer than any answer, with all bytes escaped; what is longer is no answer.
 _LONGEST = 1024

@@ -16,8 +16,6 @@ from coprime.program.operands import Mode
 
 from .layout import BankedLayout, Layout
 
-__all__ = ["BlockAddress", "LocationAddress"]
-
 
 class LocationAddress(wiring.Component):
     """A location's base and an index, added.

@@ -11,18 +11,6 @@ from coprime.program.operands import MODULI, Operand, Reference
 
 from .layout import BankedLayout
 
-__all__ = [
-    "EXPONENTS",
-    "INVERSES",
-    "MODULUS_OPERANDS",
-    "Blocks",
-    "Detour",
-    "PortScheduler",
-    "ProductAccess",
-    "StepInBanks",
-    "is_right",
-]
-
 MODULUS_OPERANDS = tuple(context.modulus for context in MODULI)
 EXPONENTS = tuple(context.exponent for context in MODULI)
 INVERSES = tuple(context.inverse for context in MODULI)

@@ -34,8 +34,6 @@ from .sequencer.linear_steps import LINEAR_OPERATIONS
 from .stream_ports import StreamPorts
 from .write_guard import WriteGuard
 
-__all__ = ["BankedLane"]
-
 _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
 

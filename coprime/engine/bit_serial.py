@@ -20,8 +20,6 @@ from .design import EngineDesign, check_ranges, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["INTERLEAVED_CSA", "MONTGOMERY_1CSA", "MONTGOMERY_2CSA", "MONTGOMERY_R2"]
-
 
 def _design(
     multiplier: type[BitSerialMultiplier],

@@ -14,8 +14,6 @@ from .contract import Error
 from .design import Design
 from .precomputation import private_operation
 
-__all__ = ["Candidate", "SliceBudget"]
-
 Values = Mapping[str, int | str]
 
 

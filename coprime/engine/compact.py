@@ -16,15 +16,6 @@ from .design import EngineDesign, check_ranges, lane_capabilities
 from .family import BLINDING, Family, longest_modulus
 from .layout import Banks
 
-__all__ = [
-    "BLINDED_WINDOW",
-    "COMPACT",
-    "WHOLE_WINDOW",
-    "WINDOW",
-    "blinding_named",
-    "compact",
-]
-
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""

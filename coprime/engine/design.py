@@ -19,8 +19,6 @@ from .engine import Engine
 from .layout import Banks, Layout
 from .prediction import Prediction, predict
 
-__all__ = ["Design", "EngineDesign", "check_ranges", "lane_capabilities"]
-
 
 class Design(Protocol):
     """Everything that is known of an engine before there is hardware, and the hardware."""

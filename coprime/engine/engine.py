@@ -15,8 +15,6 @@ from .contract import Capabilities, EngineSignature
 from .lane import Lane
 from .layout import BankedLayout, Layout
 
-__all__ = ["Engine"]
-
 
 class Engine(wiring.Component):
     """An engine as `contract.py` specifies, of as many lanes as there are multipliers.

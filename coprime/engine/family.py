@@ -17,18 +17,6 @@ from .budget import Candidate, SliceBudget
 from .design import Design, EngineDesign
 from .lengths import Lengths
 
-__all__ = [
-    "BLINDING",
-    "MAX_BITS",
-    "MODULUS",
-    "Choice",
-    "Family",
-    "command_line",
-    "exponentiation",
-    "longest_modulus",
-    "multipliers_each",
-]
-
 MAX_BITS = "max_bits"
 """The parameter of families that work with any modulus of up to so many bits."""
 _SIZE_STEP = 1024

@@ -15,8 +15,6 @@ from .design import EngineDesign, check_ranges, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["FDFM", "fdfm"]
-
 _MULTIPLICATION = FdfmMultiplication()
 
 

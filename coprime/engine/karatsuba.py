@@ -16,8 +16,6 @@ from .design import EngineDesign, check_ranges, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
-__all__ = ["KARATSUBA", "karatsuba"]
-
 
 def karatsuba(
     max_bits: int = 2048,

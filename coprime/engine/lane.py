@@ -16,8 +16,6 @@ from .contract import Capabilities
 from .lane_of_units import LaneOfUnits
 from .layout import Layout
 
-__all__ = ["Lane"]
-
 
 class LaneLinkSignature(wiring.Signature):
     """What a lane shows to the other lane.

@@ -20,8 +20,6 @@ from .linear_pipeline import LinearPipeline, is_pipelined
 from .sequencer import Sequencer
 from .sequencer.linear_steps import LINEAR_OPERATIONS
 
-__all__ = ["LaneOfUnits"]
-
 
 class LaneOfUnits(wiring.Component):
     """Sequencer, linear unit, multiplier and memories: a lane but for who has the memories' ports.

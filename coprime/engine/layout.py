@@ -14,8 +14,6 @@ from coprime.program.operands import Location, Mode, Operand, Reference, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate, banks_of
 from coprime.program.steps import StepKind
 
-__all__ = ["BankedLayout", "Banks", "Layout"]
-
 _SINGLE = (Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE)
 _PRIME = (Operand.P, Operand.Q, Operand.DP, Operand.DQ, Operand.P_POWER, Operand.Q_POWER)
 _WHOLE = (

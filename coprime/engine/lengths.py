@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Lengths", "Limits"]
-
 
 class Limits(Protocol):
     """What bounds the lengths: an engine's capabilities, or what a driver has read of them."""

@@ -9,8 +9,6 @@ from amaranth.utils import bits_for
 
 from coprime.multipliers.contract import READ_LATENCY
 
-__all__ = ["LinearOperation", "LinearUnit"]
-
 
 class LinearOperation(enum.IntEnum):
     """What is done digit by digit with x (port A) and z (port B), from digit 0 up.

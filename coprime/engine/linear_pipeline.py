@@ -12,8 +12,6 @@ from coprime.program.steps import MOST_TIMES_MODULUS
 
 from .linear import LinearOperation, LinearUnit
 
-__all__ = ["LinearPipeline", "is_pipelined", "linear_cycles"]
-
 _SHIFTS = MOST_TIMES_MODULUS.bit_length()
 """Places by which the modulus is shifted, and one that it is not added: 0 to 6."""
 

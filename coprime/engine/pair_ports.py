@@ -18,8 +18,6 @@ from .bank_access import (
     is_right,
 )
 
-__all__ = ["PairPorts"]
-
 
 class PairPorts:
     """For `BankedMultiplierSignature`: each port reads a digit, or port B of a bank writes.

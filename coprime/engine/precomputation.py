@@ -7,8 +7,6 @@ from coprime.model import montgomery
 
 from .contract import Capabilities, Length, Operand
 
-__all__ = ["PrivateNumbers", "Radix", "private_operation"]
-
 
 class PrivateNumbers(Protocol):
     """The numbers of a private key that an engine needs; names as in RFC 8017."""

@@ -14,8 +14,6 @@ from .sequencer.barrier_steps import BarrierSteps
 from .sequencer.lane_model import LaneModel, StepOnIntegers
 from .sequencer.sequencer import step_kinds
 
-__all__ = ["Prediction", "predict"]
-
 
 @dataclass(frozen=True)
 class Prediction:

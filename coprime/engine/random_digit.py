@@ -4,8 +4,6 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["RandomDigit"]
-
 
 class RandomDigit(wiring.Component):
     """Collects a digit from as many bytes as it takes, and keeps it until it has been used.

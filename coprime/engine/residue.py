@@ -6,8 +6,6 @@ from amaranth.lib.wiring import In, Out
 
 from .linear_pipeline import LinearPipeline
 
-__all__ = ["Residue", "expected_residue", "residue_modulus", "residue_width"]
-
 
 class Residue(wiring.Component):
     """The sum of digits, and so the number that they are of, modulo 2^V - 1.

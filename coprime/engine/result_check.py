@@ -10,8 +10,6 @@ from coprime.multipliers.delays import delays, history
 
 from .contract import RESULT_LATENCY
 
-__all__ = ["ResultCheck"]
-
 
 class ResultCheck(wiring.Component):
     """No fault between the check and the last digit that is read goes unseen.

@@ -15,8 +15,6 @@ from .family import BLINDING, Family, longest_modulus, multipliers_each
 from .layout import Banks
 from .residue import residue_width
 
-__all__ = ["RING", "RING_TILES", "ring"]
-
 _LEAST_RESIDUE = 12
 """Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
 

@@ -20,8 +20,6 @@ from .bank_access import (
     is_right,
 )
 
-__all__ = ["StreamPorts"]
-
 
 class ProductPlaces:
     """Where a product's multiplier and its result lie: what the sequencer had for it.

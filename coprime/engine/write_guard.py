@@ -11,8 +11,6 @@ from coprime.program.operands import Operand
 
 from .layout import BankedLayout
 
-__all__ = ["WriteGuard"]
-
 
 class WriteGuard(wiring.Component):
     """Whether port B of each bank may write where it does, whatever asks it to.

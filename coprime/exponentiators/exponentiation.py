@@ -14,8 +14,6 @@ from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
 
-__all__ = ["EXPONENTIATORS", "WINDOWS", "Exponentiation"]
-
 _BY_BITS: Mapping[str, Callable[[Context], list[Step]]] = {
     "left-to-right": left_to_right,
     "right-to-left": right_to_left,

@@ -10,8 +10,6 @@ from coprime.program.steps import Next, Step, StepKind, scan, times
 
 from .table import enter, more
 
-__all__ = ["fixed_window", "windows"]
-
 
 def fixed_window(context: Context, bits: int) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.

@@ -10,8 +10,6 @@ from coprime.program.steps import Next, Step, multiply
 
 from .loop import LEAVE_FORM, scan_bits, square_and_multiply
 
-__all__ = ["left_to_right"]
-
 
 def left_to_right(context: Context) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.

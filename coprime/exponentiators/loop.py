@@ -3,8 +3,6 @@
 from coprime.program.operands import Context, Mode, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind, scan, times
 
-__all__ = ["LEAVE_FORM", "scan_bits", "square_and_multiply"]
-
 LEAVE_FORM = "C = C * 1, out of Montgomery form"
 """What the step after the loop does."""
 

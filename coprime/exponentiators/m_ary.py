@@ -11,8 +11,6 @@ from coprime.program.steps import Next, Step, StepKind, scan
 from .loop import square_and_multiply
 from .table import enter, more
 
-__all__ = ["m_ary"]
-
 
 def m_ary(context: Context, bits: int) -> list[Step]:
     """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.

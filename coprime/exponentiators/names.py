@@ -2,8 +2,6 @@
 
 from enum import Enum, Flag
 
-__all__ = ["BLINDINGS", "Blinding", "Exponentiator"]
-
 
 class Exponentiator(Enum):
     """How X ^ E is made of products: COMPRESSION (Vassoler 2023), section 2.3."""

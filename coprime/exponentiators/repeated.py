@@ -10,8 +10,6 @@ from coprime.program.steps import COUNTER_BITS, Next, Step, StepKind, scan, time
 
 from .table import enter
 
-__all__ = ["repeated", "short"]
-
 
 def short(context: Context) -> Step:
     """Refuse an exponent that is too long, before anything is done."""

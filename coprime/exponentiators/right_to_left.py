@@ -15,8 +15,6 @@ from coprime.program.steps import BARRIER, Next, Step, StepKind, multiply, scan,
 
 from .table import enter
 
-__all__ = ["right_to_left", "right_to_left_on_two"]
-
 ROUND = "round"
 
 

@@ -14,8 +14,6 @@ from coprime.program.steps import Next, Step, multiply
 from .loop import scan_bits, square_and_multiply
 from .table import enter, more
 
-__all__ = ["sliding_table", "sliding_window"]
-
 
 def sliding_table(bits: int) -> list[int]:
     """Powers of the base that windows of `bits` bits need."""

@@ -3,8 +3,6 @@
 from coprime.program.operands import Context, Reference, Scratch
 from coprime.program.steps import Step, multiply
 
-__all__ = ["enter", "more"]
-
 
 def enter(context: Context, slot: Reference, factor: Reference) -> Step:
     """`slot` = `factor`, X or ONE, in Montgomery form: a power of the base.

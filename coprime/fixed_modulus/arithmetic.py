@@ -18,15 +18,6 @@ from coprime.cells.compression import ModularProduct, ModularReduction, ModularS
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 
-__all__ = [
-    "ANY_FACTOR",
-    "EXTRA_BITS",
-    "FixedModulus",
-    "Method",
-    "RegisteredProduct",
-    "RegisteredReduction",
-]
-
 ANY_FACTOR = 0
 """In place of c: the one of the cheapest multiple found."""
 EXTRA_BITS = 2

@@ -23,8 +23,6 @@ from coprime.program.steps import COUNTER_BITS
 
 from .register_exponentiation import RegisterExponentiation
 
-__all__ = ["RegisterExponentiator", "register_exponentiator"]
-
 
 class RegisterExponentiator(wiring.Component):
     """X ^ E mod m, or X * Y mod m, with all numbers in registers.

@@ -26,8 +26,6 @@ from .arithmetic import (
 from .fixed_engine import CHECK_AND_END, FixedModulusEngine
 from .register_exponentiation import RegisterExponentiation
 
-__all__ = ["COMPRESSION", "DIRECT", "FixedModulusDesign"]
-
 _SHAPES = (
     frozenset({Operand.X, Operand.Y, Operand.M}),
     frozenset({Operand.X, Operand.E, Operand.M}),

@@ -24,8 +24,6 @@ from coprime.program.steps import COUNTER_BITS
 from .exponentiators import register_exponentiator
 from .register_exponentiation import RegisterExponentiation
 
-__all__ = ["CHECK_AND_END", "FixedModulusEngine"]
-
 CHECK_AND_END = 2
 """Cycles beside those of the exponentiator."""
 

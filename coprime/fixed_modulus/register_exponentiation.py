@@ -11,8 +11,6 @@ from coprime.exponentiators.names import Exponentiator
 
 from .arithmetic import FixedModulus
 
-__all__ = ["RegisterExponentiation"]
-
 
 @dataclass(frozen=True)
 class RegisterExponentiation:

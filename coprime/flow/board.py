@@ -14,8 +14,6 @@ from .routing import clock_mhz, nextpnr
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolError, tool_version
 
-__all__ = ["Board", "BoardResult", "Pin", "write_bitstream"]
-
 _SEED = 1
 
 

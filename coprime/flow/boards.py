@@ -12,8 +12,6 @@ from coprime.cells.target import Target
 from .board import Board, Pin
 from .targets import DEVICES, FpgaDevice
 
-__all__ = ["BOARDS", "board_named"]
-
 
 def _pin(content: Mapping[str, Any], platform: Any, io: Mapping[str, str]) -> Pin:
     """A pin by its site, or one of Amaranth's platform."""

@@ -26,17 +26,6 @@ import platformdirs
 from .long_work import long_work
 from .tools import ToolError
 
-__all__ = [
-    "KINDS",
-    "KeptEntries",
-    "cache_folder",
-    "cache_limit",
-    "cached",
-    "clear_cache",
-    "find_cached",
-    "kept_in_cache",
-]
-
 
 @dataclass(frozen=True)
 class CacheKind:

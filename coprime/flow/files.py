@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["check_writable", "create_file", "replacing", "write_file"]
-
 
 def check_writable(path: Path) -> None:
     """Raise OSError, and change nothing, unless a file can be written at `path`.

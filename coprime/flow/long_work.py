@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["long_work", "reporting"]
-
 PATIENCE = 2.0
 """Seconds after which work is long."""
 

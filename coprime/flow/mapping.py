@@ -15,8 +15,6 @@ from .targets import flow_of
 from .tools import run_yosys, tool_version
 from .verilog import to_verilog
 
-__all__ = ["MappedDesign", "Resources", "map_cells", "map_design", "verilog_of"]
-
 _RECIPE = Path(__file__).read_text("utf-8")
 
 

@@ -1,7 +1,5 @@
 """What the ports of an accelerator are for, as comments in the exported Verilog."""
 
-__all__ = ["BUS_PORTS"]
-
 _CHANNELS = {
     "aw": "write address",
     "w": "write data",

@@ -18,8 +18,6 @@ from .mapping import map_cells, mapping_tools, verilog_of
 from .targets import Flow, FpgaDevice, device_named, flow_of
 from .tools import ToolError, run_tool, run_yosys, tool_version
 
-__all__ = ["CriticalPath", "RoutedDesign", "clock_mhz", "nextpnr", "route_design"]
-
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
 _NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")

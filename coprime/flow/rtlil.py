@@ -7,21 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = [
-    "Assign",
-    "Body",
-    "Case",
-    "Cell",
-    "NetlistMemory",
-    "NetlistModule",
-    "Part",
-    "Switch",
-    "Value",
-    "Wire",
-    "merged",
-    "read",
-]
-
 
 @dataclass(frozen=True)
 class Part:

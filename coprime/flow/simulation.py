@@ -20,15 +20,6 @@ from pathlib import Path
 from .cache import cached
 from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
-__all__ = [
-    "AT_CYCLE",
-    "Chain",
-    "build_library",
-    "build_simulation",
-    "load_simulation",
-    "show_registers",
-]
-
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
 # Measured: -O2, -O3 and newer instruction sets add nothing to -O1, and take half as long again to

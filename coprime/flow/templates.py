@@ -4,8 +4,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["filled"]
-
 
 def filled(folders: tuple[Path, ...], template: str, **values: object) -> str:
     """The text of a template, which is in one of these folders, with these values in it.

@@ -16,20 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "EXTRAS",
-    "Compiler",
-    "ToolError",
-    "find_compiler",
-    "is_optional",
-    "not_installed",
-    "package_folder",
-    "run_tool",
-    "run_yosys",
-    "tool_version",
-    "verilator_root",
-]
-
 # Yosys ends its process on an error, so it never runs in ours.
 _YOSYS = """
 import sys

@@ -43,8 +43,6 @@ from .cache import cached
 from .mapping import mapping_tools, verilog_of
 from .tools import ToolError, run_yosys, tool_version
 
-__all__ = ["ADDERS", "UnitGate", "estimate"]
-
 ADDERS: Mapping[str, str] = {
     "brent-kung": "",
     "han-carlson": "-map +/choices/han-carlson.v",

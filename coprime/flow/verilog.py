@@ -16,8 +16,6 @@ from .long_work import long_work
 from .rtlil import NetlistModule, read
 from .verilog_module import Names, Writer
 
-__all__ = ["to_verilog", "writers_of"]
-
 _PREFIX = "coprime_"
 _LICENSE = "// SPDX-License-Identifier: Apache-2.0"
 

@@ -10,8 +10,6 @@ from itertools import count, groupby
 from .rtlil import Assign, Body, Case, Cell, NetlistModule, Part, Switch, Value, Wire, merged
 from .verilog_words import RESERVED
 
-__all__ = ["Names", "Writer"]
-
 _KEPT_ATTRIBUTES = ("keep", "no_rw_check", "ram_style")
 _COLUMNS = 100
 _LONGEST_PART = 72

@@ -1,7 +1,5 @@
 """Words that Verilog and SystemVerilog reserve (IEEE 1800-2017, annex B)."""
 
-__all__ = ["RESERVED"]
-
 RESERVED = frozenset(
     """
     accept_on alias always always_comb always_ff always_latch and assert assign assume automatic

@@ -9,18 +9,6 @@ every value are asserted as it goes.
 
 from collections.abc import Iterator
 
-__all__ = [
-    "COUNTS",
-    "interleaved",
-    "interleaved_rounds",
-    "montgomery_one",
-    "montgomery_one_rounds",
-    "montgomery_rounds_result",
-    "montgomery_two",
-    "montgomery_two_rounds",
-    "table",
-]
-
 COUNTS = 5
 """Values of the interleaved multiplication's count: 0 to 4."""
 

@@ -15,17 +15,6 @@ Algorithm 3 takes 2 * d^2 + d. Ranges are asserted as it goes.
 
 from dataclasses import dataclass
 
-__all__ = [
-    "RADIX_BITS",
-    "CompactProduct",
-    "accumulator_bits",
-    "last_round",
-    "montgomery",
-    "scaled_modulus",
-    "scaling",
-    "to_digits",
-]
-
 RADIX_BITS = 17
 
 

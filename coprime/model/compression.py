@@ -14,17 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = [
-    "Digit",
-    "Form",
-    "ModulusForm",
-    "Recoding",
-    "correction",
-    "fold",
-    "modulus_form",
-    "residue_digits",
-]
-
 Digit = tuple[int, int]
 """(column, sign), for a non-zero digit: sign * 2^column, with sign 1 or -1."""
 

@@ -4,8 +4,6 @@ Source: Ito, Nakano, Song, "The Parallel FDFM Processor Core Approach for CRT-ba
 (2011). The ranges in the paper's preconditions are asserted as it goes.
 """
 
-__all__ = ["RADIX_BITS", "crt_decryption", "modular_exponentiation", "montgomery", "to_digits"]
-
 RADIX_BITS = 17
 _MASK = (1 << RADIX_BITS) - 1
 

@@ -9,15 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = [
-    "MODULI",
-    "PUBLISHED_PAIRS",
-    "NamedModulus",
-    "modulus_named",
-    "modulus_of",
-    "vassoler_pair",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class NamedModulus:

@@ -8,16 +8,6 @@ passes it to the hardware all the same, which then reports its own error.
 
 from functools import lru_cache
 
-__all__ = [
-    "crt_factor",
-    "digits",
-    "inverse",
-    "modulus_power",
-    "prime_power",
-    "reduced",
-    "scaled_product",
-]
-
 
 def digits(length: int, width: int, headroom: int) -> int:
     """Digits of `width` bits of an operand of `length` bits with `headroom` bits above it.

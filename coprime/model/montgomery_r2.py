@@ -6,8 +6,6 @@ n is the modulus's length in bits. The bounds of every value are asserted as it 
 
 from collections.abc import Iterator
 
-__all__ = ["HEADROOM", "multiply", "multiply_rounds"]
-
 HEADROOM = 2
 """Rounds beyond n, and the bits of a factor beyond it: R = 2^(n + 2) is above 4M."""
 

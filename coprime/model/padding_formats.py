@@ -8,21 +8,6 @@ that depends on the key and on nothing that a sender can know.
 
 import hmac
 
-__all__ = [
-    "CANDIDATES",
-    "DIGEST_BYTES",
-    "DIGEST_INFO",
-    "MIN_FILLER_BYTES",
-    "OAEP_BYTES",
-    "PKCS1_BYTES",
-    "PSS_BYTES",
-    "alternative_length",
-    "bytes_of",
-    "candidate_limit",
-    "candidate_mask",
-    "rejection_message",
-]
-
 DIGEST_BYTES = 32
 DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 """The bytes before a SHA-256 digest in a PKCS #1 v1.5 signature (RFC 8017, 9.2, note 1)."""

@@ -25,21 +25,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = [
-    "EXHAUSTIVE_BITS",
-    "Estimate",
-    "PseudoModulus",
-    "Search",
-    "full_adders",
-    "full_adders_last",
-    "product_counts",
-    "product_estimate",
-    "reduction_gates",
-    "residue_columns",
-    "search",
-    "signed_digits",
-]
-
 EXHAUSTIVE_BITS = 16
 """Number of extra bits up to which every multiple is considered."""
 

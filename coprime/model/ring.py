@@ -22,21 +22,6 @@ Ranges are asserted as it goes; `sum_bits` derives them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = [
-    "RingProduct",
-    "SumBits",
-    "descaled",
-    "pairs",
-    "product",
-    "products",
-    "round_",
-    "scaled_modulus",
-    "scaling",
-    "sum_bits",
-    "to_words",
-    "words",
-]
-
 
 @dataclass(frozen=True)
 class RingProduct:

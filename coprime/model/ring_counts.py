@@ -6,8 +6,6 @@ need, before there is hardware: an engine may add its own steps between them.
 
 from dataclasses import dataclass
 
-__all__ = ["PrivateCount", "best_count", "public_products", "window_products"]
-
 WINDOWS = range(1, 6)
 """Bits of a window that are worth their table."""
 

@@ -27,8 +27,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple, Self
 
-__all__ = ["ProductSlot", "RingPlan", "Timing", "least_step"]
-
 TILES = (1, 2, 4)
 
 

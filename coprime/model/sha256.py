@@ -6,19 +6,6 @@ constants are the fractions of roots of primes, and are computed here from that.
 
 from math import isqrt
 
-__all__ = [
-    "BLOCK_BYTES",
-    "DIGEST_BYTES",
-    "INITIAL",
-    "ROUND_CONSTANTS",
-    "blocks",
-    "compress",
-    "digest",
-    "next_word",
-    "padded",
-    "round_step",
-]
-
 BLOCK_BYTES = 64
 DIGEST_BYTES = 32
 ROUNDS = 64

@@ -15,8 +15,6 @@ from amaranth.hdl import Cat, Module, Signal, Value
 
 from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature
 
-__all__ = ["BitSerialMultiplication", "BitSerialMultiplier", "spread", "turned"]
-
 
 def turned(register: Value, word: Value) -> Value:
     """The register after a word has entered at the high end and another has left at the low end."""

@@ -18,8 +18,6 @@ from .contract import READ_LATENCY, Role
 from .delays import delays
 from .one_hot import OneHot
 
-__all__ = ["BitSerialControl", "MultiplierScanner", "OperandReader", "PassCounter", "RoundCounter"]
-
 
 class OperandReader(wiring.Component):
     """Asks for the words of an operand, one a cycle, and counts those of the result.

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
-__all__ = ["Bound"]
-
 _STEPS = 4
 _FAR_BELOW = Fraction(-(1 << 30))
 

@@ -15,15 +15,6 @@ from amaranth.lib.wiring import In, Out
 from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
 from .bit_serial_control import BitSerialControl
 
-__all__ = [
-    "CarrySaveControl",
-    "CarrySaveMultiplication",
-    "CarrySaveMultiplier",
-    "PassAdder",
-    "carry_save",
-    "word_sum",
-]
-
 
 def carry_save(a: Value, b: Value, c: Value) -> tuple[Value, Value]:
     """A row of full adders: the sums, and the carries at the places that they come from."""

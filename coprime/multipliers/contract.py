@@ -10,17 +10,6 @@ from amaranth.lib.wiring import In, Out
 
 from .bounds import Bound
 
-__all__ = [
-    "READ_LATENCY",
-    "BankedMultiplierSignature",
-    "ModularMultiplier",
-    "Multiplication",
-    "MultiplierSignature",
-    "OverlappingMultiplierSignature",
-    "Pair",
-    "Role",
-]
-
 READ_LATENCY = 3
 """Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
 

@@ -3,8 +3,6 @@
 from amaranth.hdl import Module, Signal, Value, ValueLike
 from amaranth.lib import data
 
-__all__ = ["delays", "history", "stages"]
-
 
 def delays(m: Module, signal: Signal, cycles: int, *, reset: bool = False) -> list[Signal]:
     """The signal as it was 0, 1, ... `cycles` cycles ago; shift registers, with a reset or not."""

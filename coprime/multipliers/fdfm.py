@@ -26,8 +26,6 @@ from coprime.model.montgomery import reduced
 from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature, Role
 from .delays import delays
 
-__all__ = ["FdfmMultiplication", "FdfmMultiplier"]
-
 
 @dataclass(frozen=True)
 class FdfmMultiplication(Multiplication):

@@ -23,8 +23,6 @@ from .carry_save import (
 )
 from .contract import READ_LATENCY
 
-__all__ = ["InterleavedCsa", "InterleavedMultiplication"]
-
 
 @dataclass(frozen=True)
 class InterleavedMultiplication(CarrySaveMultiplication):

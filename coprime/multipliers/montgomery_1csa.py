@@ -9,8 +9,6 @@ from .bit_serial import spread, turned
 from .carry_save import CarrySaveControl, carry_save, word_sum
 from .montgomery_csa import MontgomeryCarrySave
 
-__all__ = ["MontgomeryOneCsa"]
-
 
 class MontgomeryOneCsa(MontgomeryCarrySave):
     """X * Y * 2^-rounds mod M: a round adds one of 0, Y, M and R = Y + M, and halves.

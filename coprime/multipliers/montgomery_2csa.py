@@ -9,8 +9,6 @@ from .bit_serial import spread
 from .carry_save import CarrySaveControl, carry_save
 from .montgomery_csa import MontgomeryCarrySave
 
-__all__ = ["MontgomeryTwoCsa"]
-
 
 class MontgomeryTwoCsa(MontgomeryCarrySave):
     """X * Y * 2^-rounds mod M: a round adds x_i * Y, then q * M, and halves.

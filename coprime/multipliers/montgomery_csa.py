@@ -10,8 +10,6 @@ from coprime.model.montgomery import reduced
 from .bit_serial import turned
 from .carry_save import CarrySaveControl, CarrySaveMultiplication, CarrySaveMultiplier
 
-__all__ = ["MontgomeryCarrySave", "MontgomeryCarrySaveMultiplication"]
-
 
 @dataclass(frozen=True)
 class MontgomeryCarrySaveMultiplication(CarrySaveMultiplication):

@@ -18,8 +18,6 @@ from coprime.model.montgomery_r2 import HEADROOM
 from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
 from .bit_serial_control import BitSerialControl
 
-__all__ = ["MontgomeryRadix2", "MontgomeryRadix2Multiplication"]
-
 
 @dataclass(frozen=True)
 class MontgomeryRadix2Multiplication(BitSerialMultiplication):

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from amaranth.hdl import Cat, Module, Signal, Value, ValueLike
 
-__all__ = ["OneHot"]
-
 
 class OneHot:
     """A state machine with a flip-flop for each state, so that a state selects from a flip-flop.

@@ -58,16 +58,6 @@ from .shared_steps import (
     reduced,
 )
 
-__all__ = [
-    "POWER",
-    "PRIVATE",
-    "move",
-    "on_each_lane",
-    "prepare_banked",
-    "with_primes",
-    "without_operands",
-]
-
 PRIVATE, POWER = "private", "power"
 """Flags: the operation is private; it is a power of X, and no product, and not private."""
 

@@ -14,8 +14,6 @@ from .rsa_private import RSA_PRIVATE
 from .rsa_public import RSA_PUBLIC
 from .wipe import WIPE
 
-__all__ = ["OPERATIONS", "Command"]
-
 
 class Command(enum.IntEnum):
     """The operations of an engine. Results are canonical: in [0, modulus)."""

@@ -12,8 +12,6 @@ from .commands import Command
 from .operation import Machine
 from .shared_steps import canonical
 
-__all__ = ["lane_programs"]
-
 
 def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program]:
     """The program of each lane: the steps of these commands, in the order of their codes.

@@ -15,8 +15,6 @@ from .shared_steps import (
     prepare,
 )
 
-__all__ = ["MODEXP", "modexp"]
-
 
 def modexp(machine: Machine) -> list[list[Step]]:
     """One exponentiation with the whole modulus, on one lane or on two.

@@ -25,8 +25,6 @@ from .shared_steps import (
     prepare,
 )
 
-__all__ = ["MODEXP2"]
-
 _ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 _PAIR, _SQUARE, _LEAVE = "pair", "square_pair", "leave_pair"
 _WITH_F, _ONLY_F, _WITHOUT_F, _NEITHER, _NEXT = "with_f", "only_f", "without_f", "neither", "next"

@@ -15,8 +15,6 @@ from .shared_steps import (
     prepare,
 )
 
-__all__ = ["MODMUL"]
-
 
 def modmul(machine: Machine) -> list[list[Step]]:
     """Bring X into Montgomery form, if there is one; the product with Y leaves it again."""

@@ -15,8 +15,6 @@ from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Operand
 from coprime.program.steps import Step
 
-__all__ = ["Arithmetic", "Input", "Key", "Machine", "Operation", "Routine", "among"]
-
 
 @dataclass(frozen=True)
 class Machine:

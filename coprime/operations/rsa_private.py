@@ -30,8 +30,6 @@ from .shared_steps import (
     prepare,
 )
 
-__all__ = ["RSA_PRIVATE"]
-
 
 def rsa_private(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""

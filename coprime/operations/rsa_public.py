@@ -5,8 +5,6 @@ from dataclasses import replace
 from .modexp import MODEXP
 from .operation import Key, Operation
 
-__all__ = ["RSA_PUBLIC"]
-
 RSA_PUBLIC: Operation = replace(
     MODEXP,
     name="RSA_PUBLIC",

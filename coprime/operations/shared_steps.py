@@ -6,21 +6,6 @@ from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Operand, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear
 
-__all__ = [
-    "REDUCE",
-    "REDUCE_BELOW_3M",
-    "REDUCE_BELOW_4M",
-    "canonical",
-    "check_below_modulus",
-    "check_modulus",
-    "check_normalized",
-    "descale",
-    "finish_with",
-    "jump",
-    "prepare",
-    "reduced",
-]
-
 REDUCE = "reduce"
 """Label: ACCUMULATOR, below 2M, becomes the canonical result."""
 REDUCE_BELOW_3M = "reduce_below_3m"

@@ -2,8 +2,6 @@
 
 from .operation import Operation
 
-__all__ = ["WIPE"]
-
 WIPE = Operation(
     name="WIPE",
     code=5,

@@ -7,8 +7,6 @@ from coprime.cells.target import Target
 from .description import Description
 from .templates import filled
 
-__all__ = ["CONSTRAINTS", "files"]
-
 CONSTRAINTS = {
     Target.GENERIC: (".sdc", 100),
     Target.XC7: ("_ooc.xdc", 100),

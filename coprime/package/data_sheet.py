@@ -24,8 +24,6 @@ from .figures import OperationFigures, PartFigures
 from .sheet import Cell, Section, Sheet
 from .templates import filled
 
-__all__ = ["files", "sheet_of"]
-
 _BUSES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4 with bursts"}
 _GENERIC = Units(lut="LUTs", carry="carry chains", dsp="DSP slices", bram="block RAMs")
 _PREDICTED = "predicted, exact"

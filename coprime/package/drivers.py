@@ -8,8 +8,6 @@ from coprime.catalog import ClusterChoice
 
 from .description import Description
 
-__all__ = ["files"]
-
 
 def files(own: Description) -> Mapping[str, str]:
     """The sources of the C driver; for a cluster also what makes accelerators of its cores."""

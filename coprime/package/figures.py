@@ -8,15 +8,6 @@ from dataclasses import dataclass
 
 from coprime.flow.mapping import Resources
 
-__all__ = [
-    "Assessed",
-    "ClockFigures",
-    "Figures",
-    "OperationFigures",
-    "PartFigures",
-    "SoftwareFigures",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClockFigures:

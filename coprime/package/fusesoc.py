@@ -9,8 +9,6 @@ from .description import Description
 from .templates import filled
 from .testbench.folder import VERILATOR_OPTIONS, simulation_sources, top_module
 
-__all__ = ["files"]
-
 # What Yosys writes on purpose, and the language defines: operands of different widths, cases that
 # leave a register as it is, wires of no bits, for which Verilog has no other way, and comparisons
 # that are decided by the parameters.

@@ -5,8 +5,6 @@ from importlib import resources
 
 from .description import Description
 
-__all__ = ["files"]
-
 
 def files(own: Description) -> Mapping[str, str]:
     """The C headers, which the register description generates for all designs."""

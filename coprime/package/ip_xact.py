@@ -16,8 +16,6 @@ from .description import Description
 from .testbench.folder import simulation_sources
 from .xml import filled_xml, written
 
-__all__ = ["component", "files", "stream_ports"]
-
 _NAMESPACE = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 _AMBA = {"vendor": "amba.com", "library": "AMBA4"}
 _BUS_NAMES = {Bus.AXI4: "AXI4", Bus.AXI4_LITE: "AXI4-Lite"}

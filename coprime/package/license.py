@@ -8,8 +8,6 @@ import importlib.metadata
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-__all__ = ["LICENSE", "licensed"]
-
 LICENSE = "Apache-2.0"
 _LICENSE_TEXT = f"LICENSES/{LICENSE}.txt"
 _TAG = "SPDX-License-Identifier"

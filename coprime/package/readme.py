@@ -6,8 +6,6 @@ from fnmatch import fnmatch
 from .description import Description
 from .templates import filled
 
-__all__ = ["files"]
-
 _PURPOSES = {
     "*.v": "synthesis and simulation: one file of Verilog, whose top module is `{name}`",
     "*_instance.vh": "instantiation template in Verilog",

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Cell", "Section", "Sheet"]
-
 Cell = str | int | float | bool | None
 """A value in a table; None is a figure that was not measured."""
 

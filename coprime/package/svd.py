@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from .description import Description
 from .xml import filled_xml, written
 
-__all__ = ["files"]
-
 
 def files(own: Description) -> Mapping[str, str]:
     """The registers as CMSIS-SVD 1.3: one peripheral, whose base address the user's system sets."""

@@ -7,8 +7,6 @@ from coprime.flow.port_comments import BUS_PORTS
 from .description import Description
 from .templates import filled
 
-__all__ = ["files"]
-
 
 def files(own: Description) -> Mapping[str, str]:
     """The declarations and the instance, for Verilog and for VHDL."""

@@ -4,8 +4,6 @@ from pathlib import Path
 
 from coprime.flow import templates
 
-__all__ = ["filled"]
-
 _PACKAGE = Path(__file__).parent
 _FOLDERS = (_PACKAGE / "templates", _PACKAGE / "testbench")
 

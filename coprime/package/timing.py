@@ -13,8 +13,6 @@ from coprime.bus.axi_accelerator import Bus
 
 from .description import Description
 
-__all__ = ["DIAGRAMS", "FOLDER", "files", "pictures", "rows"]
-
 FOLDER = "timing"
 """Of the diagrams, in this package and in what is built."""
 

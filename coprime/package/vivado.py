@@ -15,8 +15,6 @@ from .description import Description
 from .ip_xact import component, stream_ports
 from .xml import written
 
-__all__ = ["files"]
-
 _SPIRIT = "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009"
 _CLOCK, _RESET = f"{PREFIX}aclk", f"{PREFIX}aresetn"
 _PROTOCOLS = {Bus.AXI4: "AXI4", Bus.AXI4_LITE: "AXI4LITE"}

@@ -6,8 +6,6 @@ from coprime.bus.port import WINDOW_BITS
 
 from .templates import filled
 
-__all__ = ["filled_xml", "written"]
-
 _ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
 """How CMSIS-SVD and IP-XACT name the access to a register or field."""
 

@@ -7,8 +7,6 @@ from coprime.cells.target import Target
 from .description import Description
 from .templates import filled
 
-__all__ = ["ZYNQ_BOARDS", "files"]
-
 ZYNQ_BOARDS = {
     "zybo-z7-10": ("xc7z010clg400-1", "digilentinc.com:zybo-z7-10"),
     "zybo-z7-20": ("xc7z020clg400-1", "digilentinc.com:zybo-z7-20"),

@@ -8,8 +8,6 @@ from .calls import CallGraph
 from .operands import Context, Mode, Scratch
 from .steps import BORROW, Next, Step, StepKind
 
-__all__ = ["LONGEST_TABLE", "Program"]
-
 LONGEST_TABLE = 127
 """Steps of a program that is a table of LUTs: 2 LUTs a bit. A longer one is in block RAM."""
 

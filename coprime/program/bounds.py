@@ -19,8 +19,6 @@ from .operands import Context, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
-__all__ = ["check_bounds"]
-
 _BELOW_M = Bound.times(1)
 _ZERO = Bound.times(0)
 _ROUNDS = 64

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from .steps import Next, Step, StepKind
 
-__all__ = ["CallGraph", "ways"]
-
 _FOLLOWS, _JUMPS, _REPEATS = "follows", "jumps", "repeats"
 _WAYS: Mapping[Next, tuple[str, ...]] = {
     Next.FOLLOWING: (_FOLLOWS,),

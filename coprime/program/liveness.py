@@ -18,8 +18,6 @@ from .operands import Context, Length, Location, Mode, Operand, Reference, Scrat
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
-__all__ = ["READS_Y", "SHORT", "Accesses", "Conflicts", "Piece", "conflicts", "pieces"]
-
 Piece = tuple[Location, int]
 """A part of a number as long as a prime: 0 the lower one, 1 the upper one of a number as long as
 the whole modulus. A table's entry as long as the whole modulus has 2 and 3, since it lies at

@@ -7,18 +7,6 @@ The host's operands have published numbers. Intermediate values and modes have n
 import enum
 from collections.abc import Mapping
 
-__all__ = [
-    "MODULI",
-    "OF_Q",
-    "Context",
-    "Length",
-    "Location",
-    "Mode",
-    "Operand",
-    "Reference",
-    "Scratch",
-]
-
 
 class Length(enum.IntEnum):
     """The length classes of operands; each has a length in bits, and from it a count of digits."""

@@ -15,8 +15,6 @@ from .calls import ways
 from .operands import OF_Q, Context, Mode, Operand, Scratch
 from .steps import BORROW, Next, Step, StepKind
 
-__all__ = ["Path", "PathState", "resolved"]
-
 _SCANS = frozenset(
     {StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC}
 )

@@ -16,8 +16,6 @@ from .liveness import READS_Y, SHORT, Conflicts, Piece
 from .operands import OF_Q, Location, Operand, Reference, Scratch
 from .steps import StepKind
 
-__all__ = ["Allocation", "BlockPlace", "allocate", "banks_of"]
-
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {
     # Read through a port of their own.

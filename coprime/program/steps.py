@@ -12,23 +12,6 @@ from fractions import Fraction
 
 from .operands import Context, Mode, Operand, Reference, Scratch
 
-__all__ = [
-    "BARRIER",
-    "BORROW",
-    "COUNTER_BITS",
-    "MOST_TIMES_MODULUS",
-    "PASS",
-    "Next",
-    "Step",
-    "StepKind",
-    "drawn_bits",
-    "exponent_blinding_bits",
-    "linear",
-    "multiply",
-    "scan",
-    "times",
-]
-
 BORROW = "borrow"
 """The flag that the last SUBTRACT has left: x < y. For public numbers, since cycles tell it."""
 COUNTER_BITS = 17

@@ -16,8 +16,6 @@ from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
 from coprime.soc.self_test import SelfTestingEngine, known_answer
 
-__all__ = ["BoardDesign", "board_bench", "board_name", "board_verilog"]
-
 _BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
 # Registers start in step only once the clock has run for a while, and block RAM of an iCE40 shows
 # its contents only some microseconds after configuration: 256 cycles are 5 to 26 microseconds.

@@ -10,8 +10,6 @@ from coprime.flow.files import write_file
 from coprime.flow.templates import filled
 from coprime.soc.board_design import board_name, board_verilog
 
-__all__ = ["BAUD", "LEDS", "BoardProject", "build_board", "five_commands", "meaning"]
-
 _TEMPLATES = Path(__file__).with_name("templates")
 BAUD = 115_200
 """Of the serial port if nothing else is said."""

@@ -29,20 +29,6 @@ from coprime.soc.riscv import (
 )
 from coprime.soc.simulated_system import DIVISOR, SimulatedSystem
 
-__all__ = [
-    "JOB",
-    "MAX_BITS",
-    "MAX_PRIME_BITS",
-    "MESSAGE",
-    "SystemRun",
-    "check_lengths",
-    "definitions",
-    "encrypt",
-    "job",
-    "predicted_cycles",
-    "run_system",
-]
-
 MAX_BITS, MAX_PRIME_BITS = 4096, 2048
 """The firmware's: bits of the longest modulus and of the longest prime."""
 MESSAGE = "Hello from the accelerator."

@@ -19,8 +19,6 @@ from coprime.flow.cache import cache_folder, cached
 from coprime.flow.tools import ToolError, run_tool
 from coprime.package.description import C_HEADER
 
-__all__ = ["Toolchain", "build_firmware", "elf_image", "find_toolchain"]
-
 _SOURCES = Path(__file__).with_name("firmware")
 _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"

@@ -23,18 +23,6 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import package_folder
 from coprime.flow.verilog import to_verilog
 
-__all__ = [
-    "ACCELERATOR",
-    "INTERRUPT",
-    "MODULE_NAME",
-    "RAM_BYTES",
-    "RAM_MINIMUM",
-    "UART",
-    "System",
-    "find_processor",
-    "system_verilog",
-]
-
 MODULE_NAME = "coprime_riscv_system"
 
 RAM_BYTES = 1 << 16

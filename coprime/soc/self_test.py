@@ -25,8 +25,6 @@ from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.rsa import keys
 
-__all__ = ["KnownAnswer", "SelfTest", "SelfTestingEngine", "known_answer"]
-
 
 @dataclass(frozen=True)
 class KnownAnswer:

@@ -11,8 +11,6 @@ from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.flow.verilog import to_verilog
 
-__all__ = ["MODULE_NAME", "SerialBoard", "serial_board_verilog"]
-
 MODULE_NAME = "coprime_serial_board"
 
 

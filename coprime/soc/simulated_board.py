@@ -17,8 +17,6 @@ from pathlib import Path
 from coprime.device.base import Closing, DeviceError
 from coprime.flow.simulation import build_library
 
-__all__ = ["BoardTerminal", "SimulatedBoard", "SimulatedPort", "frame_of"]
-
 _WRAPPER = Path(__file__).with_name("simulated_board.cpp")
 _PARTS = 8
 _TAKEN = 4096

@@ -8,8 +8,6 @@ from coprime.device.base import Closing, DeviceError
 from coprime.flow.simulation import build_library
 from coprime.soc.riscv import MODULE_NAME, RAM_BYTES
 
-__all__ = ["DIVISOR", "SimulatedSystem"]
-
 DIVISOR = 4
 """Clock cycles of a bit on the UART's wire: fast, so that little of a simulation is printing."""
 _WRAPPER = Path(__file__).with_name("simulation.cpp")

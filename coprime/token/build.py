@@ -14,8 +14,6 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
 from coprime.flow.tools import ToolError, run_tool
 
-__all__ = ["ENGINE", "MODULE", "SIMULATION", "build_module", "build_token"]
-
 MODULE = "libcoprime-pkcs11.so"
 """The module's file."""
 SIMULATION = "libcoprime-simulated.so"

@@ -10,8 +10,6 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ADVISED_PIN", "MIN_PIN", "NOT_RECOGNIZED", "TokenError", "TokenModule", "TokenState"]
-
 OFFICER, USER = 0, 1
 """Who logs in: CKU_SO and CKU_USER."""
 MIN_PIN, ADVISED_PIN = 6, 8

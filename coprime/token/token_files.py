@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DamagedError", "TokenFile", "read_file", "repair", "save"]
-
 _MAGIC, _OLD_MAGIC = b"Coprime token 2\0", b"Coprime token 1\0"
 _DIGEST_BYTES, _TAG_BYTES, _PIN_BYTES = 32, 32, 5 * 4 + 16 + 60
 _RECORD_HEAD = 24

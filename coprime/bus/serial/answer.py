@@ -8,8 +8,6 @@ from coprime.bus.serial.checksum import Checksum
 from coprime.bus.serial.protocol import ANSWER_HEADER, FCS_BYTES, MAX_WORDS, Status
 from coprime.bus.serial.request import PLACE_BITS
 
-__all__ = ["AnswerSender"]
-
 
 class AnswerSender(wiring.Component):
     """Send an answer: a flag, header, words and checksum, and another flag.

@@ -15,8 +15,6 @@ from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
 from coprime.bus.serial.request import PLACE_BITS, RequestReceiver
 from coprime.bus.serial.uart import Receiver, Transmitter
 
-__all__ = ["SerialBridge"]
-
 
 class SerialBridge(wiring.Component):
     """An AXI4-Lite master that a serial wire commands.

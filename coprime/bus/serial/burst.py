@@ -10,8 +10,6 @@ from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.serial.protocol import MAX_WORDS
 from coprime.bus.serial.request import PLACE_BITS
 
-__all__ = ["Burst"]
-
 _BYTES = WORD_BITS // 8
 
 

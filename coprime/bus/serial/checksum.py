@@ -5,8 +5,6 @@ from amaranth.lib import wiring
 from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["CYCLES", "Checksum"]
-
 CYCLES = 8
 """Clock cycles that a byte takes: at most one in as many may come."""
 

@@ -6,8 +6,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.protocol import ESCAPE, ESCAPED, FLAG
 
-__all__ = ["FrameReader", "FrameWriter"]
-
 
 class FrameReader(wiring.Component):
     """Find the bytes of frames in received ones. No latency.

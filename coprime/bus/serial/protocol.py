@@ -7,22 +7,6 @@ are FCS-32, which is CRC-32/ISO-HDLC, the least significant byte first.
 
 import enum
 
-__all__ = [
-    "ADDRESS_HIGH",
-    "ANSWER",
-    "ANSWER_HEADER",
-    "ESCAPE",
-    "ESCAPED",
-    "FCS_BYTES",
-    "FIXED",
-    "FLAG",
-    "INTERRUPT",
-    "MAX_WORDS",
-    "REQUEST_HEADER",
-    "SerialRequest",
-    "Status",
-]
-
 FLAG = 0x7E
 ESCAPE = 0x7D
 ESCAPED = 0x20

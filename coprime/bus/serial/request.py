@@ -8,8 +8,6 @@ from coprime.bus.port import ADDRESS_BITS
 from coprime.bus.serial.checksum import Checksum
 from coprime.bus.serial.protocol import FCS_BYTES, MAX_WORDS, REQUEST_HEADER, SerialRequest
 
-__all__ = ["PLACE_BITS", "RequestHeader", "RequestReceiver"]
-
 PLACE_BITS = (4 * MAX_WORDS - 1).bit_length()
 """Width of the number of a byte among a request's or an answer's words."""
 

@@ -11,8 +11,6 @@ from coprime.bus.front_end import FrontEnd
 from coprime.bus.serial.bridge import SerialBridge
 from coprime.engine.contract import capabilities_of
 
-__all__ = ["SerialAccelerator"]
-
 
 class SerialAccelerator(wiring.Component):
     """An engine with its registers, behind a bridge from a serial wire. Clock domain `sync`.

@@ -11,8 +11,6 @@ from amaranth.lib import wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Receiver", "Transmitter", "divisor_of"]
-
 _FRAME = 10
 _BREAK = 16
 _PARTS = 8  # of a clock cycle, in which times are counted

@@ -7,8 +7,6 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.adders import chain_of_two
 from coprime.cells.target import Target
 
-__all__ = ["Accumulator", "SkewedAccumulator"]
-
 
 class Accumulator(wiring.Component):
     """Adds a number, or its negative, in every cycle: `total` is, a cycle later,

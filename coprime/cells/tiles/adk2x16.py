@@ -15,8 +15,6 @@ from coprime.cells.adders import add_three, add_two
 from .cuts import cut, differences
 from .tile import Tile, later
 
-__all__ = ["Adk2x16"]
-
 DIGITS = (16, 16)
 ONES = (1 << 16) - 1
 

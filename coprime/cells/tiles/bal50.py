@@ -24,8 +24,6 @@ from coprime.cells.target import Target
 
 from .tile import Tile, later
 
-__all__ = ["Bal50"]
-
 DIGIT = 17
 HALF, ONES = 1 << DIGIT - 1, (1 << DIGIT) - 1
 PAIRS = ((0, 1), (0, 2), (1, 2))

@@ -5,8 +5,6 @@ from itertools import accumulate
 
 from amaranth.hdl import Value
 
-__all__ = ["cut", "differences"]
-
 
 def cut(word: Value, digits: Sequence[int]) -> list[Value]:
     """The digits of a word, as wide as `digits` says; the highest one has all that remains.

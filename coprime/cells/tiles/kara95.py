@@ -28,8 +28,6 @@ from coprime.cells.target import Target
 from .cuts import cut
 from .tile import Tile, later
 
-__all__ = ["Kara95"]
-
 HALF = 48
 LEFT, RIGHT = (24, 24), (16, 16, 16)
 DIGIT = 16

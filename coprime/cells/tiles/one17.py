@@ -6,8 +6,6 @@ from amaranth.hdl import Module, Value, ValueLike
 
 from .tile import Tile, later
 
-__all__ = ["One17"]
-
 
 class One17(Tile):
     """Differences of 17-bit words have 18 bits, which is what a slice multiplies."""

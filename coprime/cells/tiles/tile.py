@@ -28,8 +28,6 @@ from coprime.cells.target import Target
 from .accumulator import Accumulator, SkewedAccumulator
 from .tile_slice import ACCUMULATOR_BITS, TileSlice
 
-__all__ = ["Tile", "later"]
-
 
 def later(m: Module, value: ValueLike, cycles: int = 1) -> Value:
     """The value of so many cycles ago, from registers without reset."""

@@ -7,8 +7,6 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.primitives import dsp48e1
 from coprime.cells.target import Target
 
-__all__ = ["ACCUMULATOR_BITS", "DIFFERENCE_BITS", "FACTOR_BITS", "TileSlice"]
-
 DIFFERENCE_BITS = 25
 FACTOR_BITS = 18
 ACCUMULATOR_BITS = 48

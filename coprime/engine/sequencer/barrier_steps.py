@@ -8,8 +8,6 @@ from ..contract import Error
 from .lane_model import LaneModel
 from .step_control import StepControl
 
-__all__ = ["BarrierSteps"]
-
 
 class BarrierSteps:
     """The state in which a lane waits, at a step or after one, and the same on integers.

@@ -10,8 +10,6 @@ from coprime.program.operands import OF_Q, Context, Mode, Reference, Scratch
 from coprime.program.paths import resolved
 from coprime.program.steps import Step
 
-__all__ = ["CurrentContext", "CurrentContextModel"]
-
 
 class CurrentContext(wiring.Component):
     """Resolves CURRENT and HALF in a fetched step.

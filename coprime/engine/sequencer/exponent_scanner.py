@@ -21,8 +21,6 @@ from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 
 from ..contract import Capabilities
 
-__all__ = ["ExponentScanner", "ScannerModel", "WindowStart"]
-
 
 def divides_evenly(width: int) -> bool:
     """Whether windows of any length divide a digit's bits, and a shift divides by these."""

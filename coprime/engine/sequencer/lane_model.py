@@ -19,8 +19,6 @@ from .program_memory import ProgramCounter
 from .rotation import WRITES
 from .windows import WindowModel
 
-__all__ = ["LaneModel", "StepOnIntegers"]
-
 
 class StepOnIntegers(Protocol):
     """Some kinds of steps on integers."""

@@ -15,8 +15,6 @@ from coprime.program.steps import exponent_blinding_bits
 
 from ..contract import ERROR_BITS, Capabilities, Command, Error, PerLength
 
-__all__ = ["LengthCheck", "length_error"]
-
 
 @dataclass(frozen=True)
 class LengthRules:

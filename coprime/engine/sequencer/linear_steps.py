@@ -18,8 +18,6 @@ from .length_check import length_error
 from .next_rules import AFTER_ANY_STEP, RULES
 from .step_control import StepControl
 
-__all__ = ["LINEAR_OPERATIONS", "LinearSteps"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LinearInputs:

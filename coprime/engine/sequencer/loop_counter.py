@@ -5,8 +5,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-__all__ = ["LoopCounter"]
-
 
 class LoopCounter(wiring.Component):
     """Counts how often a loop's steps have been executed.

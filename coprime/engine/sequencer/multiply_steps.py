@@ -13,8 +13,6 @@ from .lane_model import LaneModel
 from .next_rules import RULES
 from .step_control import StepControl
 
-__all__ = ["MultiplySteps"]
-
 
 @dataclass(eq=False)
 class MultiplySteps:

@@ -10,8 +10,6 @@ from typing import Any
 
 from coprime.program.steps import Next
 
-__all__ = ["AFTER_ANY_STEP", "RULES", "Conditions", "Effect", "Way"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:

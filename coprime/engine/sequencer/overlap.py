@@ -6,8 +6,6 @@ from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.operands import Context, Reference
 from coprime.program.steps import Step
 
-__all__ = ["OverlapModel"]
-
 
 class CycleCounter(Protocol):
     """Something that counts cycles."""

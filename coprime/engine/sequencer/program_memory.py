@@ -16,8 +16,6 @@ from coprime.program.assembler import Program
 from coprime.program.operands import Reference
 from coprime.program.steps import MOST_TIMES_MODULUS, Next, Step
 
-__all__ = ["ProgramCounter", "ProgramMemory"]
-
 
 def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.StructLayout:
     """A step as it lies in the program memory; `numbers` are those of its operands."""

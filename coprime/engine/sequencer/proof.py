@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.program.operands import Context
 
-__all__ = ["Proof"]
-
 _NONE, _REDUCED = 0, 1
 """Checks that have been passed, which follow each other: none; S < M, which is what the others look
 at. Then comes S^E = X modulo each prime, after that; the last one, or that there is nothing to be

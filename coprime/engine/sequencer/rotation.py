@@ -9,8 +9,6 @@ from amaranth.utils import bits_for
 
 from coprime.program.operands import Mode, Reference, Scratch
 
-__all__ = ["WRITES", "Rotation"]
-
 TRIO = (Scratch.ACCUMULATOR, Scratch.SPARE, Scratch.BASE)
 WRITES: Mapping[Reference, Scratch] = {Mode.NEXT: Scratch.ACCUMULATOR, Mode.NEXT_BASE: Scratch.BASE}
 """What a step that writes SPARE by such a mode has written: SPARE becomes that after the step."""

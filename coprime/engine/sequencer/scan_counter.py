@@ -6,8 +6,6 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.program.steps import COUNTER_BITS
 
-__all__ = ["ScanCounter"]
-
 
 class ScanCounter(wiring.Component):
     """An exponent that is counted down.

@@ -13,8 +13,6 @@ from .lane_model import LaneModel
 from .next_rules import RULES
 from .step_control import StepControl
 
-__all__ = ["BranchSteps", "PassSteps", "ScanSteps"]
-
 
 @dataclass(eq=False)
 class ScanSteps:

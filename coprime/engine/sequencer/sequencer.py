@@ -37,8 +37,6 @@ from .step_control import (
 )
 from .windows import ExponentWindow
 
-__all__ = ["Sequencer", "step_kinds"]
-
 _MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.JUMP_UNLESS, Next.LOOP})
 """Rules whose jump to address 0 ends the operation."""
 

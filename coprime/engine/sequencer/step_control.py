@@ -16,14 +16,6 @@ from .next_rules import Conditions, Way
 from .proof import Proof
 from .scan_counter import ScanCounter
 
-__all__ = [
-    "KindsOfSteps",
-    "LinearSignals",
-    "MultiplierSignals",
-    "OtherLaneSignals",
-    "StepControl",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MultiplierSignals:
@@ -64,16 +56,10 @@ class OtherLaneSignals:
     other_busy: Value | None = None
 
 
-class Proceed(Protocol):
-    """Adds what comes after a step that is done."""
-
-    def __call__(self, m: Module, rules: Mapping[Next, Callable[[Conditions], Way]], /) -> None: ...
-
-
-class End(Protocol):
-    """Adds the end of the operation, with an error."""
-
-    def __call__(self, m: Module, error: Error | Signal, /) -> None: ...
+Proceed = Callable[[Module, Mapping[Next, Callable[[Conditions], Way]]], None]
+"""Adds what comes after a step that is done."""
+End = Callable[[Module, Error | Signal], None]
+"""Adds the end of the operation, with an error."""
 
 
 @dataclass(frozen=True, kw_only=True)

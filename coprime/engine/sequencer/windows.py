@@ -11,8 +11,6 @@ from coprime.program.steps import Next
 from ..contract import Capabilities
 from .exponent_scanner import ScannerModel, divides_evenly
 
-__all__ = ["ExponentWindow", "WindowModel"]
-
 
 def from_the_top(program: Program) -> bool:
     """Whether windows are counted from the exponent's highest bit, and the last one is shorter.

@@ -13,8 +13,6 @@ from coprime.cells.target import Target
 
 from ..templates import filled
 
-__all__ = ["Flow", "FpgaDevice", "Units"]
-
 _FOLDER = Path(__file__).parent
 _NO_LUT_MEMORY = "setattr -unset ram_style a:ram_style=distributed"
 """Before synthesis for a family whose LUTs are no memories: these become flip-flops, or what Yosys

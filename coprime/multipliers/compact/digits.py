@@ -16,8 +16,6 @@ from ..contract import READ_LATENCY, Pair
 from ..delays import history
 from .schedule import ColumnSignature, CompactSlotSignature, PairSignature
 
-__all__ = ["ENTERED", "DigitFetch", "DigitRegisters", "EnteringSignature"]
-
 ENTERED = READ_LATENCY + 1
 """Cycles from asking for digits to the slice, with a register after the memory, which is slow."""
 

@@ -9,8 +9,6 @@ from coprime.model.montgomery import scaled_product
 
 from ..contract import Multiplication
 
-__all__ = ["NEWEST_AFTER", "CompactMultiplication"]
-
 NEWEST_AFTER = 4
 """Slots of a column before the newest digit of q is in the memory."""
 

@@ -20,8 +20,6 @@ from .multiplication import CompactMultiplication
 from .schedule import ColumnCounter, PairIndices, SlotControl
 from .sums import CompactColumnSums
 
-__all__ = ["CompactMultiplier"]
-
 
 class CompactMultiplier(ModularMultiplier):
     """X * Y * 2^(-17*rounds) modulo c * M, not fully reduced; c = -M^-1 mod 2^17.

@@ -14,15 +14,6 @@ from ..delays import history
 from ..one_hot import OneHot
 from .multiplication import NEWEST_AFTER
 
-__all__ = [
-    "ColumnCounter",
-    "ColumnSignature",
-    "CompactSlotSignature",
-    "PairIndices",
-    "PairSignature",
-    "SlotControl",
-]
-
 SLOTS = ("ahead", "xy", "drop", "qm", "pad", "diagonal", "newest")
 """Of a column, in their order; the rows of the table in `CompactMultiplier`."""
 

@@ -11,8 +11,6 @@ from ..delays import history
 from .digits import ENTERED
 from .schedule import ColumnSignature, CompactSlotSignature
 
-__all__ = ["CompactColumnSums"]
-
 _SUMMED = ENTERED + DifferenceSlice.LATENCY
 """Cycles from asking for digits to their product in P."""
 

@@ -8,8 +8,6 @@ from ..delays import stages
 from .multiplication import KaratsubaMultiplication
 from .schedule import registers
 
-__all__ = ["Factors"]
-
 
 class Factors(wiring.Component):
     """Registers of X_j, Y_i, M_j and q_i, and per multiplication those of M', Y_(i+1) and q_(i+1).

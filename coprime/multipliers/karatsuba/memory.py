@@ -6,8 +6,6 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-__all__ = ["WordMemory"]
-
 
 class WordMemory(wiring.Component):
     """The words of an operand, or of one for each of two interleaved multiplications.

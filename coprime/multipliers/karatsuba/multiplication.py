@@ -6,8 +6,6 @@ from coprime.model.montgomery import reduced, scaled_product
 
 from ..contract import READ_LATENCY, Multiplication
 
-__all__ = ["ADD", "ASK", "KaratsubaMultiplication"]
-
 ASK = READ_LATENCY + 1
 """Cycles from asking for a word to its use as a factor: a register takes what the memory gives."""
 ADD = 3

@@ -33,8 +33,6 @@ from .quotient import ProductQuotient, ScaledQuotient
 from .schedule import Schedule
 from .sums import Sums
 
-__all__ = ["KaratsubaMultiplier"]
-
 
 class KaratsubaMultiplier(ModularMultiplier):
     """The hardware of a `KaratsubaMultiplication`, which has the ranges of its operands.

@@ -11,8 +11,6 @@ from ..delays import history, stages
 from .multiplication import KaratsubaMultiplication
 from .schedule import registers
 
-__all__ = ["ProductQuotient", "ScaledQuotient"]
-
 
 class ProductQuotient(wiring.Component):
     """q_(i+1) = S_(i+1,0) * M' + (X_0 * M') * Y_(i+1) mod 2^w: one multiplier does all products.

@@ -7,8 +7,6 @@ from amaranth.utils import bits_for
 
 from .multiplication import ASK, KaratsubaMultiplication
 
-__all__ = ["Schedule", "registers", "slot_layout"]
-
 
 def slot_layout(word_bits: int) -> data.StructLayout:
     """What is known of a slot, with `word_bits` bits of the index of its word.

@@ -8,8 +8,6 @@ from ..delays import stages
 from .memory import WordMemory
 from .multiplication import ADD, KaratsubaMultiplication
 
-__all__ = ["Sums"]
-
 
 class Sums(wiring.Component):
     """S, and the rows of the schedule that add: R3, R6 and R8.

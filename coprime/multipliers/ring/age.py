@@ -4,8 +4,6 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Age"]
-
 
 class Age(wiring.Component):
     """Counts the cycles since `restart`, up to a limit.

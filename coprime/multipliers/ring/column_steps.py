@@ -4,8 +4,6 @@ from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Steps"]
-
 
 class Steps(wiring.Component):
     """Counts the steps of a product, s = 0 to D + d.

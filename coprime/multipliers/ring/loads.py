@@ -13,8 +13,6 @@ from .products import AskedSignature, RequestSignature, UnderWaySignature
 from .rings import WriteSignature
 from .slot_signatures import RingSlotSignature
 
-__all__ = ["Loads"]
-
 
 class Loads(wiring.Component):
     """Reads X, M and c through port A, in their phases, and Y through port B, a word a step.

@@ -7,8 +7,6 @@ from coprime.model.montgomery import digits, scaled_product
 
 from ..contract import READ_LATENCY, Multiplication
 
-__all__ = ["RingMultiplication"]
-
 
 @dataclass(frozen=True)
 class RingMultiplication(Multiplication):

@@ -27,8 +27,6 @@ from .results import Results
 from .schedule import RingSchedule
 from .twin_schedule import TwinSchedule
 
-__all__ = ["RingMultiplier"]
-
 
 class RingMultiplier(ModularMultiplier):
     """X * Y * 2^(-w*rounds) modulo c * M, not fully reduced; c = -M^-1 mod 2^w, or 2^(w(1+d)).

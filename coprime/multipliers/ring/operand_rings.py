@@ -10,8 +10,6 @@ from .multiplication import RingMultiplication
 from .rings import Rings, WriteSignature
 from .slot_signatures import ProductSignature
 
-__all__ = ["FactorSignature", "OperandRings"]
-
 
 class FactorSignature(wiring.Signature):
     """The words of a product, and whether a sum begins with it: inputs of a tile."""

@@ -12,8 +12,6 @@ from .multiplication import RingMultiplication
 from .products import AskedSignature, UnderWaySignature
 from .slot_signatures import RoundSignature
 
-__all__ = ["LAST", "PhaseSignature", "Phases"]
-
 PHASES = (
     *("idle", "load_x", "steps", "settle"),
     *("load_c", "quotient", "load_m", "columns", "finish", "wipe_all"),

@@ -8,8 +8,6 @@ from ..delays import history
 from .multiplication import RingMultiplication
 from .slot_signatures import RingSlotSignature
 
-__all__ = ["AskedSignature", "Products", "RequestSignature", "UnderWaySignature"]
-
 
 class RequestSignature(wiring.Signature):
     """What the engine asks for; members as of `OverlappingMultiplierSignature`, seen from it."""

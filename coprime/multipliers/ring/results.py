@@ -15,8 +15,6 @@ from .rings import WriteSignature
 from .slot_signatures import COLUMN, RingSlotSignature, RoundSignature
 from .sums import RingColumnSums
 
-__all__ = ["Results"]
-
 
 class Results(wiring.Component):
     """Adds up each column; its word goes to the rings, and to the memory.

@@ -8,8 +8,6 @@ from amaranth.utils import bits_for
 
 from ..delays import history
 
-__all__ = ["Rings", "WriteSignature", "small_memory"]
-
 
 def small_memory(width: int, depth: int, style: str = "distributed") -> Memory:
     """A memory of which no word is read as it is written, in LUTs if nothing else is asked for."""

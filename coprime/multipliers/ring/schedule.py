@@ -17,8 +17,6 @@ from .age import Age
 from .column_steps import Steps
 from .slot_signatures import ProductSignature, RingSlotSignature
 
-__all__ = ["SLOTS", "RingSchedule"]
-
 OLD = ("old_xy", "old_qm", "old_carry")
 NEW = ("new_xy", "new_qm", "pad", "diagonal_xy", "diagonal_qm", "newest")
 SLOTS = (*OLD, *NEW)

@@ -3,8 +3,6 @@
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-__all__ = ["COLUMN", "ProductSignature", "RingSlotSignature", "RoundSignature"]
-
 
 class ProductSignature(wiring.Signature):
     """The product of a slot on a tile: which words enter it in the next cycle.

@@ -14,8 +14,6 @@ from ..delays import history, stages
 from .rings import small_memory
 from .slot_signatures import COLUMN
 
-__all__ = ["RingColumnSums"]
-
 CARRIES = ("base", "total", "difference", "running", "left")
 """The additions of a part, of which each carries into the next higher part."""
 SUBTRACTS = frozenset({"difference", "left"})

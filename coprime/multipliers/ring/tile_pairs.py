@@ -4,8 +4,6 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["TilePairs"]
-
 
 class TilePairs(wiring.Component):
     """The places of a step's pairs, whose sum is u, a slot each, in this order:

@@ -16,8 +16,6 @@ from .multiplication import RingMultiplication
 from .slot_signatures import ProductSignature, RingSlotSignature
 from .tile_pairs import TilePairs
 
-__all__ = ["TwinSchedule"]
-
 
 class TwinSchedule(wiring.Component):
     """Goes through the slots of steps 0 to D + d for two tiles: X * Y, and q * M'.

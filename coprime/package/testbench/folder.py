@@ -12,8 +12,6 @@ from ..templates import filled
 from .padding_checks import SEED, PaddedNumbers
 from .vectors import numbers_of, title_of
 
-__all__ = ["VERILATOR_OPTIONS", "files", "simulation_sources", "top_module"]
-
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package
 # `verilator` does not know of the machine.
 VERILATOR_OPTIONS = (

@@ -29,8 +29,6 @@ from coprime.rsa.padding import (
 from ..description import Description
 from .vectors import SampleNumbers
 
-__all__ = ["SEED", "PaddedNumbers", "random_bytes"]
-
 SEED = 2463534242
 """Of the random bytes."""
 _BITS, _PSS_BITS = 544, 288

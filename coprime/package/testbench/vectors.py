@@ -11,8 +11,6 @@ from coprime.rsa import keys
 
 from ..description import Description
 
-__all__ = ["SampleNumbers", "numbers_of", "title_of"]
-
 SIZES = (512, 384, 256, 192, 128, 96, 64)
 """Bits of the keys, of which the testbench takes the longest that is quick enough."""
 MOST_CYCLES = 40_000
