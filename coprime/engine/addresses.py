@@ -84,7 +84,7 @@ class BlockAddress(wiring.Component):
         self.holds = holds
         super().__init__(
             {
-                "block": In(layout.BLOCK_BITS),
+                "block": In(layout.block_bits),
                 "index": In(index_bits),
                 "window": In(layout.entry_bits),
                 "entry": In(layout.entry_bits),

@@ -18,7 +18,7 @@ INVERSES = tuple(context.inverse for context in MODULI)
 
 def is_right(number: Value) -> Value:
     """Whether the location of a number is in the right bank."""
-    return number[BankedLayout.NUMBER_BITS - 1]
+    return number[-1]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Blocks:
     def of_context(self, operands: Sequence[Operand], context: Value) -> Value:
         """The block of the operand of a context: `operands` are those of WHOLE, P and Q."""
         numbers = [self.layout.numbers[operand] for operand in operands]
-        return look_up(numbers, context, self.layout.BLOCK_BITS)
+        return look_up(numbers, context, self.layout.block_bits)
 
 
 @dataclass(frozen=True, kw_only=True)

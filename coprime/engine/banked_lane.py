@@ -310,14 +310,14 @@ class BankedLane(LaneOfUnits):
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
         numbers = [self.layout.numbers.get(one, 0) for one in Operand]
-        return look_up(numbers, self.operand, self.layout.NUMBER_BITS)
+        return look_up(numbers, self.operand, self.layout.number_bits)
 
     def _blocks(
         self, m: Module, multiplies: Value, product: ProductAccess, suppresses: Value
     ) -> tuple[dict[str, Signal], dict[str, Signal]]:
         """The block that each port is asked for, and whether the ports B write."""
         sequencer, linear, blocks = self.sequencer, self.linear, self.blocks
-        block = {name: Signal(self.layout.BLOCK_BITS, name=name) for name in _PORTS}
+        block = {name: Signal(self.layout.block_bits, name=name) for name in _PORTS}
         write = {name: Signal(name=f"write_{name}") for name in ("b_left", "b_right")}
         exponent_right: Value = blocks.of(Operand.E)
         if self.program.blinds_exponents:

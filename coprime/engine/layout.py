@@ -73,6 +73,20 @@ class Layout:
         return self
 
     @property
+    def map_columns(self) -> tuple[str, ...]:
+        """Headings of `memory_map`."""
+        return ("words", "number")
+
+    def memory_map(self) -> list[tuple[str, ...]]:
+        """What lies where: the words of each number."""
+        bases = sorted(self.bases.items(), key=lambda one: one[1])
+        ends = [*(base for _, base in bases[1:]), self.depth]
+        return [
+            (f"{base}" if location in _SINGLE else f"{base} to {end - 1}", location.name)
+            for (location, base), end in zip(bases, ends, strict=True)
+        ]
+
+    @property
     def number_bits(self) -> int:
         """Width of a reference's number: 5, or 6 with a table."""
         return int(bits_for(max(self.numbers.values())))
@@ -142,25 +156,29 @@ class BankedLayout(Layout):
     """Addresses in two banks of `depth` digits each, so that a product's factors lie apart.
 
     Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
-    and the table. A bank has 16 blocks, or 32, of which the upper half is for entries of the table
-    only. A number as long as a prime takes one, and one as long as the whole modulus takes two, the
-    first of them even, less a digit: an address is a location's block beside an index, and no sum.
-    An inverse is the last digit of an odd block. Where inverses lie right, among the numbers as
-    long as a prime, these have less than a block. `program/places.py` allocates the blocks: where
-    two locations share a place, they are not needed at the same time.
+    and the table. A bank has 16 blocks, or 32, of which the upper half may be for entries of the
+    table only. A number as long as a prime takes one, and one as long as the whole modulus takes
+    two, the first of them even, less a digit: an address is a location's block beside an index, and
+    no sum. An inverse is the last digit of an odd block. Where inverses lie right, among the
+    numbers as long as a prime, these have less than a block. `program/places.py` allocates the
+    blocks: where two locations share a place, they are not needed at the same time.
 
-    A reference's number has the bank in bit 4, 1 for right, and the block in bits 3 to 0.
+    A reference's number has the bank in its highest bit, 1 for right, and the block below it.
     """
 
     entry_bits: int = 4
     """Width of the block of a table's entry."""
+    block_bits: int = 4
+    """Width of the block of another number; at most `entry_bits`."""
     inverses_left: bool = False
     """Where the inverses lie."""
     places: Allocation | None = field(default=None, compare=False, repr=False)
     """What lies where."""
 
-    NUMBER_BITS = 5
-    BLOCK_BITS = 4
+    @property
+    def number_bits(self) -> int:
+        """Width of a reference's number."""
+        return self.block_bits + 1
 
     @property
     def banks(self) -> int:
@@ -174,13 +192,18 @@ class BankedLayout(Layout):
 
     def block_of(self, reference: Reference) -> int:
         """The first block of a location."""
-        return self.numbers[reference] % _BLOCKS
+        return self.numbers[reference] % (1 << self.block_bits)
 
     def lies_right(self, reference: Reference) -> bool:
         """Whether a location is in the right bank."""
-        return self.numbers[reference] >= _BLOCKS
+        return self.numbers[reference] >> self.block_bits == 1
 
-    def memory_map(self) -> list[tuple[str, str, str]]:
+    @property
+    def map_columns(self) -> tuple[str, ...]:
+        """Headings of `memory_map`."""
+        return ("block", "left bank", "right bank")
+
+    def memory_map(self) -> list[tuple[str, ...]]:
         """For each block its number, and what lies in the left and in the right bank."""
         assert self.places is not None
         inverses: dict[BlockPlace, list[str]] = {}
@@ -188,7 +211,7 @@ class BankedLayout(Layout):
             if one in self.numbers:
                 place = BlockPlace(int(self.lies_right(one)), self.block_of(one))
                 inverses.setdefault(place, []).append(one.name)
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for block in range(1 << self.entry_bits):
             texts = []
             for bank in range(2):
@@ -197,7 +220,7 @@ class BankedLayout(Layout):
                 names = [location.name for location, _ in content] + inverses.get(place, [])
                 texts.append(", ".join(dict.fromkeys(names)))
             rows.append((str(block), *texts))
-        return [(block, left, right) for block, left, right in rows if left or right]
+        return [row for row in rows if any(row[1:])]
 
 
 @dataclass(frozen=True)
@@ -208,6 +231,7 @@ class Banks:
     ----------
     whole, prime : digits of the longest modulus, and of the longest prime at the least
     entry_bits : 4, or 5, with which they are twice as deep
+    block_bits : 4, or 5, if other numbers than entries of the table may lie in the upper half, too
     inverses_left : in which bank the inverses lie
     """
 
@@ -215,6 +239,17 @@ class Banks:
     prime: int
     entry_bits: int = 4
     inverses_left: bool = False
+    block_bits: int = 4
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for blocks that a bank does not have."""
+        if not 4 <= self.block_bits <= self.entry_bits <= 5:
+            raise ValueError(f"blocks of {self.block_bits} bits and entries of {self.entry_bits}")
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of a bank that numbers may begin in."""
+        return 1 << self.block_bits
 
     @property
     def block(self) -> int:
@@ -270,7 +305,7 @@ class Banks:
         placed = allocate(
             found,
             banks_of(programs, found),
-            _BLOCKS,
+            self.blocks,
             same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
         )
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
@@ -281,7 +316,7 @@ class Banks:
     def _layout(self, placed: Allocation, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""
         numbers: dict[Reference, int] = {
-            one: _BLOCKS * place.bank + place.block
+            one: self.blocks * place.bank + place.block
             for one, place in placed.of.items()
             if one in named
         }
@@ -293,32 +328,36 @@ class Banks:
             # No step names an inverse; but of the right bank, a port that is asked for one would
             # take it for the mode.
             taken = {*numbers.values(), *(of_inverses.values() if bank else ())}
-            own = range(bank * _BLOCKS, (bank + 1) * _BLOCKS)
+            own = range(bank * self.blocks, (bank + 1) * self.blocks)
             numbers |= zip(modes, (one for one in own if one not in taken), strict=False)
         numbers |= of_inverses
         bases: dict[Location, int] = {
-            location: number % _BLOCKS * self.block
+            location: number % self.blocks * self.block
             for location, number in numbers.items()
             if not isinstance(location, Mode)
         }
         for one in inverses:
             bases[one] += self.block - 1
-        return BankedLayout(bases, self.depth, numbers, self.entry_bits, self.inverses_left, placed)
+        return BankedLayout(
+            bases,
+            self.depth,
+            numbers,
+            self.entry_bits,
+            self.block_bits,
+            self.inverses_left,
+            placed,
+        )
 
     def _blocks_of_inverses(self, placed: Allocation) -> Iterator[int]:
         """Odd blocks whose last digit is free, and, left, which nothing but the host writes."""
         if not self.inverses_left:
-            yield from (_BLOCKS + block for block in range(1, _BLOCKS, 2))
+            yield from (self.blocks + block for block in range(1, self.blocks, 2))
             return
         for place, content in placed.contents.items():
             # The upper piece of a number of two blocks is a digit shorter than a block.
             is_free = all(isinstance(one, Operand) and part == 1 for one, part in content)
             if place.bank == 0 and place.block % 2 and is_free:
                 yield place.block
-
-
-_BLOCKS = 16
-"""Those that have numbers. With windows of 5 bits a bank has twice as many, for the table."""
 
 
 def _words(whole: int, prime: int) -> int:

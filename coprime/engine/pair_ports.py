@@ -38,7 +38,7 @@ class PairPorts:
     def connect(self, m: Module, step: StepInBanks, banks: Mapping[str, Value]) -> ProductAccess:
         """Connect the digits that the banks read; say what is asked of the ports."""
         multiplier, blocks = self.multiplier, self.blocks
-        left, right = (Signal(blocks.layout.BLOCK_BITS, name=f"pair_{k}") for k in ("x", "y"))
+        left, right = (Signal(blocks.layout.block_bits, name=f"pair_{k}") for k in ("x", "y"))
         m.d.comb += [
             multiplier.squares.eq(~is_right(step.y)),
             *(getattr(multiplier, name).eq(digit) for name, digit in banks.items()),

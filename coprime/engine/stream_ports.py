@@ -82,7 +82,7 @@ class StreamPorts:
             multiplier.a_data.eq(banks["a_left"]),
             multiplier.b_data.eq(banks["b_right"]),
         ]
-        left = Signal(blocks.layout.BLOCK_BITS, name="multiplicand")
+        left = Signal(blocks.layout.block_bits, name="multiplicand")
         m.d.comb += left.eq(step.x)
         with m.Switch(multiplier.a_role):
             with m.Case(Role.MODULUS):

@@ -1,13 +1,15 @@
 """The programs of lanes: all operations of an engine, assembled."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
+from coprime.program.declarations import check_routines
 from coprime.program.operands import Context
 from coprime.program.steps import Step
 
-from .banked import POWER, PRIVATE, without_operands
+from .banked import banked_routines, without_operands
 from .commands import Command
 from .operation import Machine
 from .shared_steps import canonical
@@ -19,7 +21,8 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     Lanes of two banks that are alone have both primes in turn. Of two, the first has P, and the
     second Q.
 
-    Raises ValueError if a sum of theirs could overflow, or a result be no canonical one.
+    Raises ValueError if a sum of theirs could overflow, a result be no canonical one, or a routine
+    not do as it declares.
     """
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     commands = sorted(commands)
@@ -30,15 +33,14 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         for lane, steps in enumerate(routine(machine) if routine else ()):
             listing = map(without_operands, steps) if exponentiation.blinding else steps
             listings[lane].setdefault(tuple(listing), []).append(command)
-    flags = {
-        PRIVATE: frozenset(one for one in commands if one.operation.is_private),
-        POWER: frozenset(one for one in commands if one.operation.is_power),
-    }
-    shared = [] if banked or multiplication.canonical else canonical(multiplication)
+    shared = [] if multiplication.canonical else canonical(multiplication)
+    shared = banked_routines(machine) if banked else shared
+    if exponentiation.blinding:
+        shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
     programs = [
         Program.assemble(
             {tuple(served): steps for steps, served in each.items()},
-            [] if lane else shared,
+            shared,
             window_bits=exponentiation.window_bits,
             whole_window_bits=exponentiation.whole_window_bits,
             moduli={
@@ -46,12 +48,13 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
                 for one in commands
                 if one.operation.moduli
             },
-            flags=flags,
+            merges=banked,
         )
         for lane, each in enumerate(listings)
     ]
     for program in programs:
         check_bounds(program, multiplication)
+        check_routines(program, multiplication)
     return programs
 
 

@@ -1,12 +1,13 @@
 """MODEXP: X ^ E mod M, the direct exponentiation without CRT."""
 
 from coprime.exponentiators.right_to_left import right_to_left_on_two
-from coprime.program.operands import Context, Operand
-from coprime.program.steps import BARRIER, Step
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.steps import BARRIER, Step, multiply
 
-from . import banked
+from .banked import POWER, after_power, canonical_result, ending, enter_whole, fill_table, move
 from .operation import Input, Machine, Operation
 from .shared_steps import (
+    call,
     check_below_modulus,
     check_modulus,
     check_normalized,
@@ -14,6 +15,8 @@ from .shared_steps import (
     jump,
     prepare,
 )
+
+_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 
 
 def modexp(machine: Machine) -> list[list[Step]]:
@@ -39,6 +42,26 @@ def modexp(machine: Machine) -> list[list[Step]]:
     ]
 
 
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """X ^ E mod M on the leading lane: X enters, its powers fill the table, 1 is the first C."""
+    overlaps = machine.multiplication.overlaps
+    one = Scratch.T_0 if overlaps else _ACC
+    return [
+        [
+            check_modulus(_WHOLE),
+            check_below_modulus(Operand.X),
+            *enter_whole(machine.multiplication),
+            move(Mode.WINDOW, _ACC, _WHOLE),
+            *([move(Scratch.BASE, _ACC, _WHOLE)] if overlaps else []),
+            fill_table(_WHOLE, Scratch.BASE if overlaps else None),
+            move(_ACC, Operand.M_POWER, _WHOLE),
+            call(multiply(one, _ACC, Mode.ONE, _WHOLE, f"{one.name} = 1"), POWER),
+            *after_power(machine),
+            *ending(canonical_result()),
+        ]
+    ]
+
+
 MODEXP = Operation(
     name="MODEXP",
     code=2,
@@ -51,5 +74,5 @@ MODEXP = Operation(
     ),
     result=lambda x, e, m: pow(x, e, m),
     lanes=modexp,
-    banked=banked.on_each_lane,
+    banked=on_two_banks,
 )

@@ -12,10 +12,9 @@ from coprime.exponentiators.table import enter
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import PASS, Next, Step, StepKind, multiply, scan, times
 
-from .banked import move, prepare_banked
+from .banked import canonical_result, ending, move, prepare_banked
 from .operation import Input, Machine, Operation
 from .shared_steps import (
-    REDUCE,
     check_below_modulus,
     check_modulus,
     check_normalized,
@@ -117,7 +116,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
             times(
                 Mode.WINDOW, _WHOLE, "C = C * T_window", into=_ACC, next=Next.NEXT_BIT, target=_PAIR
             ),
-            jump(descale(multiplication, leave), REDUCE),
+            descale(multiplication, leave),
+            *ending(canonical_result()),
         ]
     ]
 

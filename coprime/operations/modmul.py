@@ -3,17 +3,21 @@
 from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Step, multiply
 
-from . import banked
+from .banked import REDUCE_ONCE, canonical_result, ending, enter_whole
 from .operation import Input, Machine, Operation
 from .shared_steps import (
     REDUCE,
     REDUCE_BELOW_3M,
+    call,
     check_below_modulus,
     check_modulus,
     check_normalized,
+    descale,
     finish_with,
     prepare,
 )
+
+_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 
 
 def modmul(machine: Machine) -> list[list[Step]]:
@@ -38,6 +42,21 @@ def modmul(machine: Machine) -> list[list[Step]]:
     ]
 
 
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """X * Y mod M on the leading lane."""
+    product = multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M, below 3M")
+    return [
+        [
+            check_modulus(_WHOLE),
+            check_below_modulus(Operand.X),
+            *enter_whole(machine.multiplication),
+            check_below_modulus(Operand.Y),
+            call(descale(machine.multiplication, product), REDUCE_ONCE),
+            *ending(canonical_result()),
+        ]
+    ]
+
+
 MODMUL = Operation(
     name="MODMUL",
     code=1,
@@ -50,5 +69,5 @@ MODMUL = Operation(
     ),
     result=lambda x, y, m: x * y % m,
     lanes=modmul,
-    banked=banked.on_each_lane,
+    banked=on_two_banks,
 )

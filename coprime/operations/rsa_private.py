@@ -17,7 +17,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 
-from . import banked
+from .banked_private import rsa_private_banked
 from .operation import Arithmetic, Input, Key, Machine, Operation
 from .shared_steps import (
     REDUCE_BELOW_3M,
@@ -134,5 +134,5 @@ RSA_PRIVATE = Operation(
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
     moduli=(Context.Q, Context.P),
     lanes=rsa_private,
-    banked=banked.with_primes,
+    banked=rsa_private_banked,
 )

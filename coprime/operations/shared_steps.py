@@ -1,9 +1,11 @@
-"""Steps that several operations share."""
+"""Steps and routines that several operations share."""
 
 from dataclasses import replace
 
+from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Operand, Reference, Scratch
+from coprime.program.routine import Routine
 from coprime.program.steps import Next, Step, StepKind, linear
 
 REDUCE = "reduce"
@@ -72,19 +74,32 @@ def reduced(destination: Reference, x: Reference, context: Context, label: str =
     ]
 
 
-def canonical(multiplication: Multiplication) -> list[Step]:
-    """RESULT = ACCUMULATOR mod M, where that is below 2M, 3M or 4M, as the labels say."""
+def canonical(multiplication: Multiplication) -> list[Routine]:
+    """RESULT = ACCUMULATOR mod M, where that is below 2M, 3M or 4M, as the names say; the end."""
 
-    def reduce(destination: Scratch, label: str) -> list[Step]:
-        return reduced(destination, Scratch.ACCUMULATOR, Context.WHOLE, label)
+    def routine(name: str, below: int, destination: Scratch) -> Routine:
+        difference, restored = reduced(destination, Scratch.ACCUMULATOR, Context.WHOLE, name)
+        return Routine(
+            name=name,
+            steps=(difference, jump(restored, "") if name == REDUCE else restored),
+            context=Context.WHOLE,
+            takes={Scratch.ACCUMULATOR: Bound.times(below)},
+            gives={Scratch.RESULT: Bound.times(1)},
+            clobbers=frozenset({Scratch.ACCUMULATOR}),
+        )
 
-    last = reduce(Scratch.RESULT, REDUCE)
-    last[1] = jump(last[1], "")
-    below_3m = reduce(Scratch.ACCUMULATOR, REDUCE_BELOW_3M)
-    below_4m = reduce(Scratch.ACCUMULATOR, REDUCE_BELOW_4M) if multiplication.scaled else []
-    return [*below_4m, *below_3m, *last]
+    return [
+        *([routine(REDUCE_BELOW_4M, 4, Scratch.ACCUMULATOR)] if multiplication.scaled else []),
+        routine(REDUCE_BELOW_3M, 3, Scratch.ACCUMULATOR),
+        routine(REDUCE, 2, Scratch.RESULT),
+    ]
 
 
 def jump(step: Step, target: str) -> Step:
     """The step, followed by the one with that label; the empty label ends the operation."""
     return replace(step, next=Next.JUMP, target=target)
+
+
+def call(step: Step, routine: str) -> Step:
+    """The step, followed by the routine of that name, and then by the step after this one."""
+    return replace(step, next=Next.CALL, target=routine)

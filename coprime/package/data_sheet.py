@@ -42,6 +42,7 @@ def sheet_of(own: Description) -> Sheet:
     """The data sheet."""
     mhz, clock_found = _clock(own)
     area, software = _area(own), _software(own, mhz)
+    layout = getattr(own.core.design, "layout", None)
     routed = _is_routed(own.target)
     texts = filled(
         "data_sheet.toml.j2",
@@ -63,6 +64,7 @@ def sheet_of(own: Description) -> Sheet:
         ),
         software=software,
         cleared=_cleared(own),
+        layout=layout,
     )
     rows: dict[str, Rows] = {
         "overview": list(_overview(own)),
@@ -75,6 +77,7 @@ def sheet_of(own: Description) -> Sheet:
             (one.name, "output" if one.output else "input", one.width, BUS_PORTS[one.name])
             for one in own.ports
         ],
+        "memory": layout.memory_map() if layout else [],
         "timing": timing.rows(own),
         "registers": [
             (_address(one), one.name, one.access, f"0x{own.register_reset(one):08X}", one.doc)

@@ -1,12 +1,14 @@
 """The program of a lane: the steps of all its operations, at addresses."""
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .calls import CallGraph
 from .operands import Context, Mode, Scratch
-from .steps import BORROW, Next, Step, StepKind
+from .routine import Routine, reached
+from .steps import Next, Step, StepKind
 
 LONGEST_TABLE = 127
 """Steps of a program that is a table of LUTs: 2 LUTs a bit. A longer one is in block RAM."""
@@ -33,8 +35,8 @@ class Program:
     """What CURRENT is in the commands that have moduli of their own, one after the other."""
     with_moduli: frozenset[int] = frozenset()
     """The codes of these commands. In the others CURRENT is WHOLE."""
-    flags: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """The codes of the commands in which a flag is 1."""
+    routines: Mapping[int, Routine] = field(default_factory=dict)
+    """The routines by the address of their first step."""
 
     @cached_property
     def kinds(self) -> frozenset[StepKind]:
@@ -47,15 +49,19 @@ class Program:
         return frozenset(step.next for step in self.steps)
 
     @cached_property
-    def branch_flags(self) -> tuple[str, ...]:
-        """The flags that steps branch on, in the order of their names."""
-        branches = (step.flag for step in self.steps if step.next is Next.JUMP_UNLESS)
-        return tuple(sorted(set(branches)))
+    def branch_codes(self) -> Mapping[frozenset[int], int]:
+        """What the program memory has for IF_COMMAND: a code for each set of commands.
+
+        They are codes of rules that do not occur.
+        """
+        branches = {step.commands for step in self.steps if step.next is Next.IF_COMMAND}
+        free = (code for code in range(Next.IF_COMMAND, 0, -1) if code not in self.nexts)
+        codes = itertools.chain([Next.IF_COMMAND], free)
+        return dict(zip(sorted(branches, key=sorted), codes, strict=False))
 
     def next_code(self, step: Step) -> int:
-        """A step's rule as it lies in the program memory: JUMP_UNLESS has one for each flag."""
-        place = self.branch_flags.index(step.flag) if step.next is Next.JUMP_UNLESS else 0
-        return max(Next) + place if place else step.next
+        """A step's rule as it lies in the program memory."""
+        return self.branch_codes[step.commands] if step.commands else step.next
 
     @cached_property
     def longest_loop(self) -> int:
@@ -68,9 +74,14 @@ class Program:
         return len(self.steps) > LONGEST_TABLE
 
     @cached_property
+    def calls(self) -> CallGraph:
+        """Which steps lead to which."""
+        return CallGraph(self.steps, self.targets)
+
+    @cached_property
     def call_depth(self) -> int:
         """Routines that are under way at once, at most: places of the return stack."""
-        return CallGraph(self.steps, self.targets).depth(self.entries.values())
+        return self.calls.depth(self.entries.values())
 
     @cached_property
     def in_place(self) -> bool:
@@ -95,7 +106,12 @@ class Program:
     @cached_property
     def shares_check(self) -> bool:
         """Each of two lanes checks the result modulo its prime; a fault in one ends both."""
-        return self.checks and StepKind.BARRIER in self.kinds
+        return self.checks and self.meets
+
+    @cached_property
+    def meets(self) -> bool:
+        """Whether it waits for the other lane."""
+        return StepKind.BARRIER in self.kinds or Next.BARRIER in self.nexts
 
     @cached_property
     def scans_by_moves(self) -> bool:
@@ -148,76 +164,115 @@ class Program:
     def assemble(
         cls,
         operations: Mapping[tuple[int, ...], Sequence[Step]],
-        shared: Sequence[Step] = (),
+        routines: Sequence[Routine] = (),
         *,
         window_bits: int = 0,
         whole_window_bits: int = 0,
         moduli: Mapping[int, tuple[Context, ...]] | None = None,
-        flags: Mapping[str, frozenset[int]] | None = None,
+        merges: bool = False,
     ) -> "Program":
-        """Lay out each operation, with the codes of its commands, and `shared` after them.
+        """Lay out each operation, with the codes of its commands, then the routines in use.
 
-        `moduli` are what CURRENT is in a command, one after the other, where that is not WHOLE.
+        With `merges` the steps that operations begin with alike are laid out once, and the last of
+        them branches: fewer steps, and fewer entries.
 
-        A label is visible within its own operation; those of `shared` are visible everywhere. A
-        target whose label is not visible is the step that alone has it in the other operations.
+        `moduli` are what CURRENT is in a command, one after the other, where that is not WHOLE. A
+        label is visible within its own operation; those of routines are visible everywhere.
 
         Raises
         ------
         ValueError
-            Two steps have one label where it is visible, or no step has a target's label, or two
-            have it, of other operations; commands have different moduli; a step branches on a
-            flag that there is not; or routines call each other in a circle, or have loops in loops.
+            Two steps have one label where it is visible, or no step has a target's label; commands
+            have different moduli; or routines call each other in a circle, or have loops in loops.
         """
-        listings = [*operations.values(), shared]
+        own = [_Listing(one, tuple(steps)) for one, steps in operations.items()]
+        own = _merged(own) if merges else own
+        shared = reached((one.steps for one in own), routines)
+        listings = [*(one.steps for one in own), *(one.steps for one in shared)]
         starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
-        everywhere = _labels(shared, starts[-1], {})
+        everywhere: dict[str, int] = {}
+        for listing, start in zip(listings[len(own) :], starts[len(own) :], strict=True):
+            everywhere = _labels(listing, start, everywhere)
         visible = [
-            _labels(listing, start, {} if listing is shared else everywhere)
-            for listing, start in zip(listings, starts, strict=True)
-        ]
+            _labels(listing, start, everywhere)
+            for listing, start in zip(listings[: len(own)], starts, strict=False)
+        ] + [everywhere] * len(shared)
         targets = [
-            _target(step.target, labels, visible)
+            _target(step.target, labels)
             for listing, labels in zip(listings, visible, strict=True)
             for step in listing
         ]
         entries = {
             command: start
-            for commands, start in zip(operations, starts, strict=False)
-            for command in commands
+            for one, start in zip(own, starts, strict=False)
+            for command in one.commands
         }
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Mode.WINDOW for step in steps)
         bits = (window_bits, whole_window_bits or window_bits) if windows else (0, 0)
-        own = {code: turns for code, turns in (moduli or {}).items() if code in entries}
-        if len(set(own.values())) > 1:
+        in_turn = {code: turns for code, turns in (moduli or {}).items() if code in entries}
+        if len(set(in_turn.values())) > 1:
             raise ValueError("commands of one program have different moduli")
         program = cls(
             steps,
             tuple(targets),
             entries,
             *bits,
-            moduli=next(iter(own.values()), ()),
-            with_moduli=frozenset(own),
-            flags=flags or {},
+            moduli=next(iter(in_turn.values()), ()),
+            with_moduli=frozenset(in_turn),
+            routines={everywhere[one.name]: one for one in shared},
         )
-        for flag in program.branch_flags:
-            if flag != BORROW and flag not in program.flags:
-                raise ValueError(f"there is no flag {flag!r}")
         if program.call_depth or program.longest_loop:
-            CallGraph(steps, program.targets).check_loops(entries.values())
+            program.calls.check_loops(entries.values())
         return program
 
 
-def _target(label: str, own: Mapping[str, int], every: Sequence[Mapping[str, int]]) -> int:
-    if not label:
-        return 0
-    found = [own[label]] if label in own else [one[label] for one in every if label in one]
-    if not found:
+@dataclass(frozen=True)
+class _Listing:
+    """The steps of some commands."""
+
+    commands: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
+def _merged(listings: Sequence[_Listing], place: int = 0) -> list[_Listing]:
+    """Lists that are equal up to a place, as one if they are beyond it, and branch where they part.
+
+    A step branches two ways. Lists that would be a third way are left as they are.
+    """
+    groups: dict[Step | None, list[_Listing]] = {}
+    for one in listings:
+        step = one.steps[place] if place < len(one.steps) else None
+        groups.setdefault(step, []).append(one)
+    found: list[_Listing] = []
+    for step, group in groups.items():
+        if len(group) == 1 or step is None or step.next is not Next.FOLLOWING:
+            found += group
+            continue
+        first, *others = _merged(group, place + 1)
+        if others and first.steps[place].next is Next.FOLLOWING:
+            second, *others = others
+            first = _branching(first, second, place)
+        found += [first, *others]
+    return found
+
+
+def _branching(one: _Listing, other: _Listing, place: int) -> _Listing:
+    """The steps up to a place, from where one list or the other follows."""
+    branch, other_first = one.steps[place], other.steps[place + 1]
+    label = other_first.label or f"{other_first.note} ({place})"
+    branch = replace(branch, next=Next.IF_COMMAND, commands=frozenset(one.commands), target=label)
+    other_steps = (replace(other_first, label=label), *other.steps[place + 2 :])
+    return _Listing(
+        (*one.commands, *other.commands),
+        (*one.steps[:place], branch, *one.steps[place + 1 :], *other_steps),
+    )
+
+
+def _target(label: str, visible: Mapping[str, int]) -> int:
+    if label and label not in visible:
         raise ValueError(f"no step has the label {label!r}")
-    if len(found) > 1:
-        raise ValueError(f"steps of two operations have the label {label!r}")
-    return found[0]
+    return visible[label] if label else 0
 
 
 def _labels(listing: Sequence[Step], start: int, seen: Mapping[str, int]) -> dict[str, int]:

@@ -17,6 +17,7 @@ from coprime.multipliers.contract import Multiplication
 from .assembler import Program
 from .operands import Context, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
+from .routine import Named, Routine
 from .steps import Next, Step, StepKind
 
 _BELOW_M = Bound.times(1)
@@ -64,7 +65,7 @@ class _Check:
 
     def run(self) -> None:
         """Execute the steps on bounds until none of them grows."""
-        first = PathState(self.path.program.entries[self.path.command])
+        first = self.path.first
         before: dict[PathState, _Numbers] = {first: {}}
         changed, rounds = [first], dict.fromkeys(self.path.successors, 0)
         while changed:
@@ -83,10 +84,44 @@ class _Check:
                     before[one] = joined
                     changed.append(one)
         for state, numbers in before.items():
+            self._check_routine(state, numbers)
             if not state.address and Scratch.RESULT in numbers:
                 result = self._bound(numbers, Scratch.RESULT, Context.WHOLE)
                 if result is None or not result.within(_BELOW_M):
                     raise ValueError(f"the result may be greater than the modulus: {result}")
+
+    def _check_routine(self, state: PathState, numbers: _Numbers) -> None:
+        """What a routine takes, as it begins, and what it gives, as it returns, has its bounds."""
+        program, current = self.path.program, self.path.moduli[state.turn]
+        begins = program.routines.get(state.address)
+        for name, limit in (begins.takes if begins else {}).items():
+            self._check_limit(begins, name, limit, numbers, current)
+        if not state.address or self.path.step(state).next is not Next.RETURN:
+            return
+        after = self._execute(self.path.step(state), state, dict(numbers))
+        for address, routine in program.routines.items():
+            if state.address in program.calls.body(address):
+                for name, limit in routine.gives.items():
+                    self._check_limit(routine, name, limit, after, current)
+
+    def _check_limit(
+        self,
+        routine: Routine | None,
+        name: Named,
+        limit: Bound | None,
+        numbers: _Numbers,
+        current: Context,
+    ) -> None:
+        assert routine is not None
+        context = current if routine.context is Context.CURRENT else routine.context
+        if name is Mode.HALF:
+            name = Scratch.PART if current is Context.Q else Scratch.ACCUMULATOR
+        bound = self._bound(numbers, name, context)
+        if limit is not None and (bound is None or not bound.within(limit)):
+            known = bound or "not known"
+            raise ValueError(
+                f"{name.name} of routine {routine.name} is up to {limit}, here {known}"
+            )
 
     def _execute(
         self, step: Step, state: PathState, numbers: dict[Location, _Number]
@@ -137,6 +172,8 @@ class _Check:
             """x, of which nothing need be known but its digits, times y."""
             bound = self._above_0(numbers, y, step.outer, step)
             share = Fraction(0) if y is Mode.ONE else own.share_of_r(bound)
+            if step.descale and share * (1 << own.scale_bits) > 1:
+                raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
             product = own.bound(x, share, descale=step.descale)
             if product is not None and own.share_of_r(product) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
@@ -205,8 +242,9 @@ class _Check:
         if bound is None or number.context is context:
             return bound
         if context is Context.WHOLE and not bound.scaled:
-            # The other prime is 2 or more.
-            return Bound(bound.plain / 2, least=min(bound.least, Fraction(0)))
+            # The other prime is 2 or more; where products divide by R, odd.
+            other = 3 if self.multiplication.montgomery else 2
+            return Bound(bound.plain / other, least=min(bound.least, Fraction(0)))
         return None
 
 

@@ -85,7 +85,7 @@ class Accesses:
 
 
 @dataclass(frozen=True)
-class _Machine:
+class StepAccesses:
     """What accesses depend on beside the step."""
 
     program: Program
@@ -205,7 +205,7 @@ def conflicts(
     """
     found = Conflicts()
     for lane, program in enumerate(programs):
-        machine = _Machine(program, not multiplication.overlaps)
+        machine = StepAccesses(program, not multiplication.overlaps)
         for command in program.entries:
             stay, read = _whole(kept[command]), _whole(() if lane else results[command])
             _add(found, machine, Path(program, command), stay, stay | read)
@@ -218,7 +218,7 @@ def _whole(locations: Iterable[Location]) -> frozenset[Piece]:
 
 def _add(
     found: Conflicts,
-    machine: _Machine,
+    machine: StepAccesses,
     path: Path,
     stay: frozenset[Piece],
     at_end: frozenset[Piece],
@@ -259,5 +259,5 @@ def _add(
         else:
             found.separate(own.writes, passed)
         found.used |= live[state] | own.writes | own.temporary
-    first = PathState(path.program.entries[path.command])
+    first = path.first
     found.separate(live[first] | stay, live[first] | stay)

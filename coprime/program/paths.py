@@ -13,7 +13,7 @@ from functools import cached_property
 from .assembler import Program
 from .calls import ways
 from .operands import OF_Q, Context, Mode, Operand, Scratch
-from .steps import BORROW, Next, Step, StepKind
+from .steps import Next, Step, StepKind
 
 _SCANS = frozenset(
     {StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC}
@@ -77,6 +77,11 @@ class Path:
         own = self.program
         return own.moduli if self.command in own.with_moduli else (Context.WHOLE,)
 
+    @cached_property
+    def first(self) -> PathState:
+        """The one that the command begins in."""
+        return PathState(self.program.entries[self.command])
+
     def step(self, state: PathState) -> Step:
         """The step of a state, with its own moduli."""
         return resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
@@ -84,9 +89,8 @@ class Path:
     @cached_property
     def successors(self) -> Mapping[PathState, tuple[PathState, ...]]:
         """Each state that is reached, from the first step on, with those that may follow it."""
-        first = PathState(self.program.entries[self.command])
         found: dict[PathState, tuple[PathState, ...]] = {}
-        open_ends = [first]
+        open_ends = [self.first]
         while open_ends:
             state = open_ends.pop()
             if state not in found:
@@ -112,9 +116,8 @@ class Path:
                 yield replace(state, address=target, turn=turn + 1)
             else:
                 yield replace(state, address=address + 1, turn=0)
-        elif rule is Next.JUMP_UNLESS and step.flag != BORROW:
-            is_set = self.command in self.program.flags[step.flag]
-            yield replace(state, address=address + 1 if is_set else target)
+        elif rule is Next.IF_COMMAND:
+            yield replace(state, address=address + 1 if self.command in step.commands else target)
         else:
             for one in ways(step, address, target):
                 # An entry of the table follows the other: all of them are one state. And no key's E

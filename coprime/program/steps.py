@@ -12,8 +12,6 @@ from fractions import Fraction
 
 from .operands import Context, Mode, Operand, Reference, Scratch
 
-BORROW = "borrow"
-"""The flag that the last SUBTRACT has left: x < y. For public numbers, since cycles tell it."""
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
 
@@ -118,8 +116,9 @@ class Next(enum.IntEnum):
     EACH_MODULUS = 9
     """CURRENT becomes the next one of the operation's moduli, and the target comes; after the last
     one it is the first one again, and the following step."""
-    JUMP_UNLESS = 10
-    """The target, but the following step if the step's flag is 1."""
+    IF_BORROW = 10
+    """The following step if the last SUBTRACT has borrowed, x < y, else the target: for public
+    numbers, since the cycles depend on it."""
     CALL = 11
     """The target, which is a routine; its RETURN leads to the following step."""
     LOOP = 12
@@ -128,6 +127,8 @@ class Next(enum.IntEnum):
     """After a linear step: the following one, once the other lane is at a barrier, too."""
     RETURN = 14
     """The step that follows the CALL of this routine."""
+    IF_COMMAND = 15
+    """The following step in some commands, else the target: where lists part that begin alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +157,8 @@ class Step:
     target: str = ""
     """Label of a step; empty: the end of the operation."""
     label: str = ""
-    flag: str = ""
-    """Of a JUMP_UNLESS: BORROW, or a flag of the program, which some of its commands have."""
+    commands: frozenset[int] = frozenset()
+    """Of an IF_COMMAND, which the assembler adds: the codes of these commands."""
     below: Fraction | int = 0
     """Of a step that takes a number from the other lane: how many times the modulus that is at
     most; of a MOVE to the other lane, the same."""

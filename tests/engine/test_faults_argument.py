@@ -227,7 +227,7 @@ def test_what_is_kept_from_step_to_step(campaign, visits, name):
 def test_two_slots_at_once(campaign, visits):
     """While the multiplier is idle, and in a product: as long as it lasts, nothing is proved."""
     idle = first(visits, StepKind.CHECK_REDUCED)[3]
-    product = first(visits, "S_q modulo P, times R_p")[30]
+    product = first(visits, "-S_q, times R_p")[30]
     names = named(campaign, *(f"control.slot__{slot}" for slot in ("idle", "ahead", "xy", "qm")))
     for name in names:
         assert flip(campaign, idle, name).outcome in (Outcome.ERROR, Outcome.NO_END)

@@ -1,4 +1,4 @@
-"""CALL, RETURN, LOOP and JUMP_UNLESS on lanes in simulation, with the steps in LUTs or block RAM.
+"""CALL, RETURN, LOOP and IF_BORROW on lanes in simulation, with the steps in LUTs or block RAM.
 
 The steps are those of no operation: they take the place of MODMUL's.
 """
@@ -15,7 +15,7 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.program.assembler import LONGEST_TABLE, Program
 from coprime.program.operands import Context, Scratch
-from coprime.program.steps import BORROW, PASS, Next, StepKind, linear
+from coprime.program.steps import PASS, Next, StepKind, linear
 from tests.engine.ports import EnginePorts
 
 ACC, RESULT = Scratch.ACCUMULATOR, Scratch.RESULT
@@ -23,9 +23,14 @@ X, M, BITS = Operand.X, Operand.M, 64
 DESIGNS = {
     "fdfm": lambda: fdfm(BITS),
     "compact": lambda: compact(BITS),
+    "compact, 32 blocks": lambda: with_32_blocks(compact(BITS)),
     "ring": lambda: ring(BITS, tile="one17"),
 }
 TIMES = 5
+
+
+def with_32_blocks(design):
+    return replace(design, memory=replace(design.memory, entry_bits=5, block_bits=5))
 
 
 def step(kind, destination, x, y, label="", **rule):
@@ -49,11 +54,10 @@ def steps_on(layout):
             difference,
             ACC,
             M,
-            next=Next.JUMP_UNLESS,
-            flag=BORROW,
+            next=Next.IF_BORROW,
             target="not_below",
         ),
-        add(RESULT, ACC, ACC, next=Next.JUMP_UNLESS, flag="other", target=""),
+        add(RESULT, ACC, ACC, next=Next.JUMP),
         add(RESULT, difference, X, "not_below", next=Next.JUMP),
         add(ACC, ACC, ACC, "double", next=Next.CALL, target="inner"),
         replace(PASS, next=Next.RETURN),
@@ -71,8 +75,7 @@ def expected(x, m):
 def with_steps(design, filling):
     """The design, with these steps after its own and after `filling` ones."""
     (own,) = design.programs
-    flags = {"other": frozenset({Command.MODEXP})}
-    more = Program.assemble({(Command.MODMUL,): steps_on(design.layout)}, flags=flags)
+    more = Program.assemble({(Command.MODMUL,): steps_on(design.layout)})
     steps = (*own.steps, *[PASS] * filling)
     program = replace(
         own,
@@ -83,7 +86,6 @@ def with_steps(design, filling):
             *(target and target + len(steps) for target in more.targets),
         ),
         entries={**own.entries, Command.MODMUL: len(steps) + 1},
-        flags={**own.flags, **flags},
     )
     design.__dict__["programs"] = [program]
     design.__dict__.pop("layout", None)  # the numbers of these steps have places, too
@@ -130,7 +132,6 @@ def design_operands(design, m):
 @pytest.mark.parametrize(
     ("steps", "text"),
     [
-        ([replace(PASS, next=Next.JUMP_UNLESS, flag="no")], "there is no flag 'no'"),
         (
             [replace(PASS, label="a", next=Next.CALL, target="a"), PASS],
             "routines call each other in a circle: a, a",

@@ -7,6 +7,7 @@ import pytest
 from coprime.operations.commands import Command
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.routine import Routine
 from coprime.program.steps import Next, Step, StepKind, linear, times
 
 
@@ -15,40 +16,74 @@ def move(label="", target="", rule=Next.FOLLOWING):
     return replace(step, label=label, target=target, next=rule)
 
 
+def routine(name, *steps):
+    first, *others = steps or [move(rule=Next.RETURN)]
+    steps = (replace(first, label=name), *others)
+    return Routine(name=name, steps=steps, context=Context.WHOLE, takes={}, gives={})
+
+
 def test_addresses():
-    """Address 0 is the end; a label is visible in its operation, and a shared one everywhere."""
+    """Address 0 is the end; a label is visible in its operation, and a routine's everywhere."""
     first = [move(label="a"), move(target="a", rule=Next.JUMP)]
     second = [move(target="shared", rule=Next.JUMP), move(label="a"), move(rule=Next.JUMP)]
+    shared = routine("shared")
     program = Program.assemble(
-        {(Command.MODMUL,): first, (Command.MODEXP, Command.RSA_PUBLIC): second},
-        [move(label="shared")],
+        {(Command.MODMUL,): first, (Command.MODEXP, Command.RSA_PUBLIC): second}, [shared]
     )
-    assert program.steps == (*first, *second, move(label="shared"))
+    assert program.steps == (*first, *second, *shared.steps)
     assert program.targets == (0, 1, 6, 0, 0, 0)
     assert program.entries == {Command.MODMUL: 1, Command.MODEXP: 3, Command.RSA_PUBLIC: 3}
+    assert program.routines == {6: shared}
 
 
-def test_a_target_in_another_operation():
-    """One that nothing else has; a label of its own comes first."""
-    first = [move(label="end"), move(label="own", target="end", rule=Next.JUMP)]
-    second = [move(target="end", rule=Next.JUMP), move(label="own", target="own", rule=Next.JUMP)]
-    program = Program.assemble({(1,): first, (2,): second})
-    assert program.targets == (0, 1, 1, 4)
-    with pytest.raises(ValueError, match="steps of two operations have the label 'own'"):
-        Program.assemble({(1,): first, (2,): second, (3,): [move(target="own", rule=Next.JUMP)]})
+def test_routines_that_are_in_use():
+    """Those that steps lead to, those that they lead to, and those that they go on to."""
+    routines = [
+        routine("calls", move(target="goes_on", rule=Next.CALL), move(rule=Next.RETURN)),
+        routine("nobody"),
+        routine("goes_on", move()),
+        routine("last", move(target="end", rule=Next.JUMP)),
+        routine("more"),
+        routine("end"),
+    ]
+    program = Program.assemble({(1,): [move(target="calls", rule=Next.CALL)]}, routines)
+    names = [each.name for each in program.routines.values()]
+    assert names == ["calls", "goes_on", "last", "end"]
+    assert program.call_depth == 2
+
+
+def test_operations_that_begin_alike():
+    """What they share is laid out once, and branches where they part, two ways at each step."""
+    first, second, end = move(), replace(move(), note="second"), move(rule=Next.JUMP)
+    third, fourth = (replace(end, note=note) for note in ("third", "fourth"))
+    lists = {(1,): [first, second, end], (2, 3): [first, second, third], (4,): [first, fourth]}
+    program = Program.assemble(lists, merges=True)
+    assert set(program.entries.values()) == {1}
+    assert [step.note for step in program.steps] == [
+        *("PART = X", "second", "PART = X", "third", "fourth"),
+    ]
+    both = {
+        step.commands: target for step, target in zip(program.steps, program.targets, strict=True)
+    }
+    assert both == {frozenset({1, 2, 3}): 5, frozenset({1}): 4, frozenset(): 0}
+    assert len(program.branch_codes) == 2
+    assert not set(program.branch_codes.values()) & (program.nexts - {Next.IF_COMMAND})
+    more = {**lists, (5,): [first, replace(end, note="fifth")]}
+    assert Program.assemble(more, merges=True).entries[5] == 6
+    assert set(Program.assemble(lists).entries.values()) == {1, 4, 7}
 
 
 @pytest.mark.parametrize(
     ("steps", "text"),
     [
         ([move(label="a"), move(label="a")], "two steps have the label 'a'"),
-        ([move(label="shared")], "two steps have the label 'shared'"),
+        ([move(label="shared", target="shared")], "two steps have the label 'shared'"),
         ([move(target="b")], "no step has the label 'b'"),
     ],
 )
 def test_labels_that_are_refused(steps, text):
     with pytest.raises(ValueError, match=text):
-        Program.assemble({(Command.MODMUL,): steps}, [move(label="shared")])
+        Program.assemble({(Command.MODMUL,): steps}, [routine("shared")])
 
 
 def of_steps(*steps, **settings):

@@ -45,6 +45,14 @@ def test_a_result_that_is_not_reduced():
         check(BELOW, ENTER, OUT, FIRST, canonical, jump(add(RESULT, ACC, ACC), ""))
 
 
+def test_a_multiplier_that_does_not_descale():
+    """The last round takes no digit of it, so it has a digit less than others."""
+    factor = multiply(Scratch.FACTOR, Operand.X, Operand.M_POWER, WHOLE, "X * R")
+    product = replace(multiply(ACC, ACC, Scratch.FACTOR, WHOLE, "C * F"), descale=True)
+    with pytest.raises(ValueError, match=r"'C \* F': a multiplier of 1.25 c M does not descale"):
+        check(BELOW, ENTER, factor, product, FIRST, jump(LAST, ""))
+
+
 def test_an_operand_that_is_not_checked():
     with pytest.raises(ValueError, match="'the sum' may overflow: nothing is known of it"):
         check(jump(add(RESULT, Operand.X, Operand.X), ""))

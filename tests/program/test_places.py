@@ -1,10 +1,12 @@
 """Places of numbers: no two that are needed at once share one, and what breaks that is found."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coprime.catalog import choose
+from coprime.engine.layout import Banks
 from coprime.program.liveness import Conflicts
 from coprime.program.operands import Operand, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate
@@ -29,6 +31,19 @@ def test_places_of_a_design(family, settings):
         name for row in layout.memory_map() for cell in row for name in cell.split(", ")
     )
     assert {one.name for one in Operand if one in layout.bases} <= set(named)
+
+
+def test_32_blocks():
+    """Which numbers may have in a deeper memory; a bank has as many blocks as the table needs."""
+    design = choose("compact", {"max_bits": "1024"}).design
+    design = replace(design, memory=replace(design.memory, entry_bits=5, block_bits=5))
+    layout = design.layout
+    layout.places.check()
+    assert (layout.number_bits, layout.depth) == (6, 32 * layout.block)
+    assert layout.lies_right(Operand.E)
+    assert not layout.lies_right(Operand.X)
+    with pytest.raises(ValueError, match="blocks of 5 bits and entries of 4"):
+        Banks(4, 2, entry_bits=4, block_bits=5)
 
 
 def test_numbers_that_are_needed_at_once():

@@ -8,7 +8,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Mode, Operand, Reference, Scratch
-from coprime.program.steps import BORROW, Next, Step, StepKind
+from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities, Command, Error
 from .current_context import CurrentContextModel
@@ -112,7 +112,8 @@ class LaneModel:
             "last_count": int(self.count == 1),
             "last_loop": int(self.loops == step.times - 1),
             "more_moduli": self.current.more,
-            "flag": int(self._flag(step.flag)),
+            "borrow": int(self.borrow),
+            "command": int(self.command in step.commands),
         }
         if step.next in AFTER_ANY_STEP:
             return Conditions(**always)
@@ -127,9 +128,6 @@ class LaneModel:
                 "last_entry": window.last_entry(context),
             }
         return Conditions(bit=bit, last_bit=self.scanner.is_last, **windows, **always)
-
-    def _flag(self, name: str) -> bool:
-        return self.borrow if name == BORROW else self.command in self.program.flags.get(name, ())
 
     def _apply(self, effect: Effect, step: Step) -> None:
         window = self.window

@@ -29,8 +29,10 @@ class Conditions:
     """The loop's steps have been executed as often as the step says."""
     more_moduli: Any = 0
     """The current one is not the last of the operation's moduli."""
-    flag: Any = 0
-    """The step's."""
+    command: Any = 0
+    """It is one of the step's commands."""
+    borrow: Any = 0
+    """The last SUBTRACT has borrowed."""
 
 
 class Effect(enum.Enum):
@@ -78,7 +80,8 @@ AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
     Next.FOLLOWING: lambda c: _plain(0),
     Next.JUMP: lambda c: Way(jump=1),
     Next.EACH_MODULUS: lambda c: _plain(c.more_moduli, Effect.NEXT_MODULUS),
-    Next.JUMP_UNLESS: lambda c: _plain(~c.flag),
+    Next.IF_COMMAND: lambda c: _plain(~c.command),
+    Next.IF_BORROW: lambda c: _plain(~c.borrow),
     Next.CALL: lambda c: Way(jump=1, effect=Effect.CALL),
     Next.RETURN: lambda c: Way(effect=Effect.RETURN),
     Next.LOOP: lambda c: _plain(~c.last_loop, Effect.LOOP),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -123,22 +123,37 @@ class ProgramMemory(wiring.Component):
 
     def _move(self, m: Module, domain: Any, to: Signal, pc: Signal) -> None:
         """Assign `to` the address that comes after that of `pc`."""
-        with m.If(self.jump):
-            domain += to.eq(self.target)
-        with m.Elif(self.forward):
-            domain += to.eq(pc + 1)
         if self.program.call_depth:
-            stack = [Signal.like(pc, name=f"return_{k}") for k in range(self.program.call_depth)]
-            with m.If(self.calls):
-                pushed = zip(stack, [pc + 1, *stack], strict=False)
-                m.d.sync += [place.eq(old) for place, old in pushed]
-            with m.If(self.returns):
-                domain += to.eq(stack[0])
-                m.d.sync += [place.eq(old) for place, old in pairwise(stack)]
-        with m.If(self.begins), m.Switch(self.command):
-            for command, entry in self.program.entries.items():
-                with m.Case(command):
-                    domain += to.eq(entry)
+            self._link(m, domain, to, pc)
+        else:
+            with m.If(self.jump):
+                domain += to.eq(self.target)
+            with m.Elif(self.forward):
+                domain += to.eq(pc + 1)
+        with m.If(self.begins):
+            entries = self.program.entries
+            if len(entries) > len(set(entries.values())) == 1:
+                domain += to.eq(min(entries.values()))
+            else:
+                with m.Switch(self.command):
+                    for command, entry in entries.items():
+                        with m.Case(command):
+                            domain += to.eq(entry)
+
+    def _link(self, m: Module, domain: Any, to: Signal, pc: Signal) -> None:
+        """The same with routines: the return stack has the address of the CALL of each.
+
+        So a return is a step forward from there: one adder does, whose operand is selected in the
+        LUTs of its carry chain.
+        """
+        depth = self.program.call_depth
+        stack = [Signal.like(pc, name=f"return_{k}") for k in range(depth)]
+        base = Mux(self.jump, self.target, Mux(self.returns, stack[0], pc))
+        domain += to.eq(base + (~self.jump & (self.forward | self.returns)))
+        with m.If(self.calls):
+            m.d.sync += [new.eq(old) for new, old in zip(stack, [pc, *stack], strict=False)]
+        with m.If(self.returns):
+            m.d.sync += [place.eq(old) for place, old in pairwise(stack)]
 
     def _place_memory(self, m: Module, words: list[int], address: Signal) -> Value:
         """Block RAM: the word at the address a cycle before."""

@@ -12,7 +12,7 @@ from coprime.cells.wires import same_named
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
-from coprime.program.steps import BORROW, Next, StepKind, drawn_bits
+from coprime.program.steps import Next, StepKind, drawn_bits
 
 from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
@@ -37,7 +37,7 @@ from .step_control import (
 )
 from .windows import ExponentWindow
 
-_MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.JUMP_UNLESS, Next.LOOP})
+_MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.IF_BORROW, Next.LOOP})
 """Rules whose jump to address 0 ends the operation."""
 
 
@@ -56,7 +56,9 @@ def step_kinds(
         PassSteps(),
         LinearSteps(program, capabilities),
     ]
-    return [each for each in kinds if each.kinds & program.kinds]
+    # A linear step whose rule is BARRIER goes on to the state of those steps.
+    occurring = program.kinds | ({StepKind.BARRIER} if program.meets else frozenset())
+    return [each for each in kinds if each.kinds & occurring]
 
 
 class Sequencer(wiring.Component):
@@ -146,7 +148,7 @@ class Sequencer(wiring.Component):
         )
         """To the following step, to the target, to the next bit; a product has been written."""
         self.effects = {effect: Signal(name=effect.name.lower()) for effect in Effect}
-        self._rules = (program.nexts | {Next.FOLLOWING}) - {Next.JUMP_UNLESS}
+        self._rules = (program.nexts | {Next.FOLLOWING}) - {Next.IF_COMMAND}
         self.code = Signal(ERROR_BITS)
         reference, count = self.memory.layout["x"].shape, capabilities.count_bits
         super().__init__(
@@ -486,9 +488,13 @@ class Sequencer(wiring.Component):
         A jump to address 0 ends the operation; those of a scan never go there.
         """
         conditions = self._conditions()
-        occurring = [(rule, rule, conditions) for rule in rules if rule in self._rules]
+        plain = [(rule, rule, conditions) for rule in rules if rule in self._rules]
+        branches = [
+            (code, Next.IF_COMMAND, replace(conditions, command=among(self.command, commands)))
+            for commands, code in self.program.branch_codes.items()
+        ]
         with m.Switch(self.step.next):
-            for code, rule, found in [*occurring, *self._branches(conditions)]:
+            for code, rule, found in [*plain, *branches]:
                 way = rules[rule](found)
                 with m.Case(code):
                     m.d.comb += [
@@ -516,19 +522,8 @@ class Sequencer(wiring.Component):
             last_count=Const(0) if counter is None else counter.last,
             last_loop=Const(0) if loop is None else loop.last,
             more_moduli=Const(0) if self.current is None else self.current.more,
+            borrow=self.borrow,
         )
-
-    def _branches(self, conditions: Conditions) -> list[tuple[int, Next, Conditions]]:
-        """JUMP_UNLESS with each of its flags: code, rule and conditions."""
-        branches = (step for step in self.program.steps if step.next is Next.JUMP_UNLESS)
-        codes = {self.program.next_code(step): step.flag for step in branches}
-        return [
-            (code, Next.JUMP_UNLESS, replace(conditions, flag=self._flag(flag)))
-            for code, flag in sorted(codes.items())
-        ]
-
-    def _flag(self, name: str) -> Value:
-        return self.borrow if name == BORROW else among(self.command, self.program.flags[name])
 
     def end(self, m: Module, error: Error | Signal) -> None:
         """End the operation with an error; with FAULT the memory is wiped before."""

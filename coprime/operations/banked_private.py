@@ -1,0 +1,346 @@
+"""RSA_PRIVATE on lanes of two banks, checked with the public exponent before it can be read.
+
+A fault in one of the two halves would otherwise give the key away (Boneh, DeMillo, Lipton 1997: the
+greatest common divisor of M and result^E - X is a prime then). What is read is a copy of S, and
+the lane compares it with the S that was checked as it is read (`BankedLane`).
+
+The right bank holds the table and nothing else for as long as a power takes: what is a multiplier
+before or after is moved there in time, and what is needed again stays left.
+
+With `Blinding.BASE` the base of a half is r^E * X in place of X, with a random r. Its power is
+multiplied by r^(E - 1) * X in the end, and the exponent is less by 1 for that: no inverse is
+needed, and nothing of r is kept. As E and D_p are odd, one less is a lowest bit of 0.
+
+    (r^E * X)^(D_p - 1) * r^(E - 1) * X = r^(1 - E) * X^(D_p - 1) * r^(E - 1) * X = X^D_p
+
+With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
+
+Of two lanes, the first one has P and the second one Q, for the powers and for the check. They meet
+where one takes what the other one has: S_q, and E, which the second lane keeps; then S, and X
+beside it, as it is the leading lane's that software has the residue of.
+"""
+
+from dataclasses import replace
+
+from coprime.exponentiators.names import Blinding
+from coprime.exponentiators.table import enter
+from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.steps import (
+    BARRIER,
+    PASS,
+    Next,
+    Step,
+    StepKind,
+    exponent_blinding_bits,
+    linear,
+    multiply,
+    scan,
+    times,
+)
+
+from .banked import (
+    POWER,
+    REDUCE_ONCE,
+    canonical_result,
+    clear,
+    fill_table,
+    leave,
+    move,
+    prepare_banked,
+)
+from .operation import Machine
+from .shared_steps import (
+    call,
+    check_below_modulus,
+    check_modulus,
+    descale,
+    jump,
+    reduced,
+)
+
+_ACC = Scratch.ACCUMULATOR
+_WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
+
+_PRIMES, _HALF, _CHECK = "primes", "half", "check"
+"""Labels."""
+
+
+def rsa_private_banked(machine: Machine) -> list[list[Step]]:
+    """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
+    if machine.lanes == 2:
+        return [leading_lane(machine.multiplication), second_lane(machine.multiplication)]
+    return [alone(machine.multiplication, machine.exponentiation.blinding)]
+
+
+def alone(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
+    """On one lane: Q's half, then P's."""
+    first, *half = _half(multiplication, blinding)
+    prepared, *check, compared = _check(multiplication)
+    return [
+        check_modulus(_WHOLE),
+        check_below_modulus(Operand.X),
+        _for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
+        # The table of a blinded half leaves E its place.
+        *([] if blinding else [_keep_e()]),
+        replace(first, label=_HALF),
+        *half,
+        *(_unblind(multiplication) if Blinding.BASE in blinding else []),
+        # S_q, below 2Q, as long as M.
+        _for_each_prime(clear(Scratch.FACTOR), _HALF),
+        move(Scratch.FACTOR, Scratch.PART, Context.Q),
+        *([] if blinding else [_restore_e()]),
+        *_recombine(multiplication),
+        *_claim(Scratch.RESULT, Operand.X),
+        replace(prepared, label=_CHECK),
+        *check,
+        _for_each_prime(compared, _CHECK),
+        _give_result(),
+    ]
+
+
+def leading_lane(multiplication: Multiplication) -> list[Step]:
+    """The first of two lanes, which has P."""
+    *check, compared = _check(multiplication)
+    *recombined, result = _recombine(multiplication)
+    return [
+        check_modulus(_WHOLE),
+        check_below_modulus(Operand.X),
+        check_modulus(Context.Q),
+        _meet(check_modulus(Context.P)),
+        *_half(multiplication, Blinding.NONE),
+        _meet(clear(Scratch.FACTOR)),
+        replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
+        move(Operand.E, Mode.OTHER, _WHOLE),
+        *recombined,
+        _meet(result),
+        *_claim(Scratch.RESULT, Operand.X),
+        *check,
+        _meet(compared),
+        _give_result(),
+    ]
+
+
+def second_lane(multiplication: Multiplication) -> list[Step]:
+    """The second of two lanes, which has Q."""
+    return [
+        BARRIER,
+        _keep_e(),
+        *_half(multiplication, Blinding.NONE),
+        BARRIER,
+        replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane", below=2),
+        _meet(_restore_e()),
+        *_claim(Mode.OTHER, Mode.OTHER),
+        *_check(multiplication),
+        jump(BARRIER, ""),
+    ]
+
+
+def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
+    """A prime's half: X ^ D_p modulo p, below 2p, or that of a blinded base.
+
+    Where the quotient is in memory, that of what enters may be as long as M, in two blocks, the
+    second one T_1's. So 1 enters before there is a T_1, and waits in the place of T_15 until the
+    base is not needed any more.
+    """
+    overlaps = multiplication.overlaps
+    one = Scratch.T_0 if overlaps else Scratch.T_15
+    base = Blinding.BASE in blinding
+    enters = enter(_CURRENT, _ACC, Scratch.FACTOR)
+    steps = _blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []
+    steps += [move(Scratch.FACTOR, Operand.X, _WHOLE), *prepare_banked(multiplication, _CURRENT)]
+    if base:
+        first = [move(_ACC, one, _CURRENT)] if overlaps else []
+        steps += [*_draw_random(), *_enter_one(one), *first, *_blind_base()]
+    else:
+        steps += [enters] if overlaps else [*_enter_one(one), enters]
+    steps.append(move(Mode.WINDOW, _ACC, _CURRENT))
+    steps.append(fill_table(_CURRENT, Scratch.T_1 if overlaps else None))
+    if overlaps:
+        steps += [PASS] if base else _enter_one(one)
+    else:
+        steps += [move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)
+    return [*steps[:-1], call(steps[-1], POWER)]
+
+
+def _enter_one(place: Scratch) -> list[Step]:
+    """1 in Montgomery form: T_0 at once, but into a place of compact's quotient by a MOVE."""
+    if place is Scratch.T_0:
+        return [enter(_CURRENT, place, Mode.ONE)]
+    return [enter(_CURRENT, _ACC, Mode.ONE), move(place, _ACC, _CURRENT)]
+
+
+def _last_entry(one: Scratch) -> list[Step]:
+    """T_15, in whose place there is the 1 to begin with."""
+    kept = Scratch.QUOTIENT
+    return [
+        multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
+        move(kept, one, _CURRENT),
+        move(Scratch.T_15, _ACC, _CURRENT),
+        move(_ACC, kept, _CURRENT),
+    ]
+
+
+def _blind_exponent(multiplication: Multiplication) -> list[Step]:
+    """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
+    again, bits = "blind_exponent", exponent_blinding_bits(multiplication.digit_width)
+    fits = "primes are shorter than the modulus by as many digits as k has"
+    doubles = linear(
+        StepKind.ADD, Scratch.MULTIPLE, Scratch.MULTIPLE, Scratch.MULTIPLE, _WHOLE, "twice of it"
+    )
+    return [
+        clear(Scratch.BLINDED),
+        move(Scratch.BLINDED, Operand.DP, _CURRENT),
+        clear(Scratch.MULTIPLE),
+        linear(StepKind.MAKE_EVEN, Scratch.MULTIPLE, Operand.P, Operand.M, _CURRENT, "P - 1"),
+        replace(
+            linear(
+                StepKind.ADD_IF_DRAWN,
+                Scratch.BLINDED,
+                Scratch.BLINDED,
+                Scratch.MULTIPLE,
+                _WHOLE,
+                "D_p + k_i 2^i (P - 1)",
+            ),
+            label=again,
+            fits=fits,
+        ),
+        replace(doubles, fits=fits, next=Next.LOOP, times=bits, target=again),
+    ]
+
+
+def _draw_random() -> list[Step]:
+    """RANDOM = r, which is as good in Montgomery form as it is drawn; below 2p, as any factor."""
+    random = Scratch.RANDOM
+    return [
+        linear(StepKind.DRAW, random, random, Operand.M, _CURRENT, "r is drawn"),
+        multiply(_ACC, Operand.P_POWER, random, _CURRENT, "... below 2p"),
+        move(random, _ACC, _CURRENT),
+    ]
+
+
+def _blind_base() -> list[Step]:
+    """ACCUMULATOR = r^E * X, UNBLINDING = r^(E - 1) * X. There is 1 in ACCUMULATOR, r in RANDOM."""
+    square, done, random = "blind_square", "blind_done", Scratch.RANDOM
+    squares = multiply(
+        _ACC, _ACC, _ACC, _CURRENT, "C = C * C", next=Next.IF_BIT, target=done, label=square
+    )
+    return [
+        _scan_public(done),
+        replace(squares, even_exponent=True),
+        multiply(_ACC, _ACC, random, _CURRENT, "C = C * r", next=Next.NEXT_BIT, target=square),
+        replace(move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
+        # X enters through a product with what is random, and never alone.
+        multiply(_ACC, Operand.P_POWER, Scratch.TERM, _CURRENT, "r^(E - 1), to enter X with"),
+        multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "r^(E - 1) * X", outer=_WHOLE),
+        move(Scratch.UNBLINDING, _ACC, _CURRENT),
+        multiply(_ACC, _ACC, random, _CURRENT, "r^E * X"),
+    ]
+
+
+def _unblind(multiplication: Multiplication) -> list[Step]:
+    """The power of r^E * X becomes that of X, out of Montgomery form."""
+    return [
+        move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT),
+        multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "C * r^(E - 1) * X"),
+        leave(multiplication, Mode.HALF),
+    ]
+
+
+def _recombine(multiplication: Multiplication) -> list[Step]:
+    """RESULT = S = S_q + Z_p * (S_p - S_q) / R_p mod M: Garner's formula, the weight Z_p of S_p.
+
+    Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
+    FACTOR, as long as M. The sum is below 3M.
+    """
+    part = Scratch.PART
+    minus_q = multiply(part, part, Mode.ONE, _P, "-S_q modulo P, below 2P")
+    weighed = multiply(
+        _ACC, Operand.CRT_P, Scratch.TERM, _WHOLE, "Z_p * (S_p - S_q) mod M, below 2M", outer=_P
+    )
+    total = linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, _WHOLE, "... + S_q")
+    return [
+        _negative(part, _P),
+        multiply(part, part, Scratch.FACTOR, _P, "-S_q, times R_p", outer=_WHOLE),
+        descale(multiplication, minus_q),
+        linear(StepKind.ADD, Scratch.TERM, _ACC, part, _P, "S_p - S_q, below 4P"),
+        *prepare_banked(multiplication, _WHOLE),
+        descale(multiplication, weighed),
+        call(total, REDUCE_ONCE),
+        *canonical_result(),
+    ]
+
+
+def _negative(part: Scratch, context: Context) -> Step:
+    """-R R_p mod p: what multiplies a number as long as M to have its negative, times R_p."""
+    power, modulus = context.power, context.modulus
+    return linear(StepKind.SUBTRACT, part, modulus, power, context, "-R R_p mod p")
+
+
+def _claim(s: Reference, x: Reference) -> list[Step]:
+    """S, which is to be checked, and X."""
+    return [
+        move(Scratch.SUM, s, _WHOLE),
+        # From here on a fault may spoil the check, but S is right; before, S, but not the check.
+        Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
+        move(Scratch.SUM_COPY, Scratch.SUM, _WHOLE),
+        move(Scratch.FACTOR, x, _WHOLE),
+    ]
+
+
+def _check(multiplication: Multiplication) -> list[Step]:
+    """S ^ E = X modulo a prime, or everything is wiped.
+
+    Square and multiply: E is public. S ^ E - X is made in Montgomery form: below 2cp are S ^ E, and
+    -X. So one product leaves that form, which a product may do whose factors are below 4cp and 1.
+    """
+    square, done, part = "check_square", "check_done", Scratch.PART
+    overlaps = multiplication.overlaps
+    return [
+        *prepare_banked(multiplication, _CURRENT),
+        enter(_CURRENT, Scratch.TERM, Scratch.SUM),
+        *([] if overlaps else [enter(_CURRENT, _ACC, Mode.ONE)]),
+        _scan_public(done),
+        *(_from_the_highest_one(square, done) if overlaps else []),
+        times(_ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square),
+        times(Scratch.TERM, _CURRENT, "C = C * S", into=_ACC, next=Next.NEXT_BIT, target=square),
+        replace(_negative(part, _CURRENT), label=done),
+        multiply(part, part, Scratch.FACTOR, _CURRENT, "-X", outer=_WHOLE),
+        linear(StepKind.ADD, _ACC, _ACC, part, _CURRENT, "S ^ E - X, below 4cp"),
+        descale(multiplication, times(Mode.ONE, _CURRENT, "S ^ E - X, below 2p", into=_ACC)),
+        *reduced(_ACC, _ACC, _CURRENT),
+        linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, _CURRENT, "S ^ E - X = 0?"),
+    ]
+
+
+def _from_the_highest_one(square: str, done: str) -> list[Step]:
+    """C = S for the highest 1, in place of a square of 1 and a product. E has more bits, or not."""
+    highest = replace(move(_ACC, Scratch.TERM, _CURRENT), note="C = S")
+    return [
+        replace(highest, next=Next.NEXT_BIT, target=square),
+        jump(PASS, done),
+    ]
+
+
+def _scan_public(target: str) -> Step:
+    return scan(StepKind.SCAN_PUBLIC, _CURRENT, "from the highest 1 of E", target=target)
+
+
+def _keep_e() -> Step:
+    return move(Scratch.KEPT_E, Operand.E, _WHOLE)
+
+
+def _restore_e() -> Step:
+    return move(Operand.E, Scratch.KEPT_E, _WHOLE)
+
+
+def _for_each_prime(step: Step, target: str) -> Step:
+    return replace(step, next=Next.EACH_MODULUS, target=target)
+
+
+def _meet(step: Step) -> Step:
+    return replace(step, next=Next.BARRIER)
+
+
+def _give_result() -> Step:
+    return jump(move(Scratch.RESULT, Scratch.SUM_COPY, _WHOLE), "")
