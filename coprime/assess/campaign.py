@@ -68,11 +68,9 @@ class Campaign(Closing):
 
     Attributes
     ----------
-    device : FaultyDevice
-    cycles : int
-        Of the operation, accesses included.
-    targets : Targets
-        What faults can be drawn from.
+    device (FaultyDevice)
+    cycles (int): of the operation, accesses included
+    targets (Targets): what faults can be drawn from
 
     Raises as `Subject.open`, and DeviceError if the operation does not work without a fault.
     """

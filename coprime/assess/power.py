@@ -45,17 +45,14 @@ class PowerDevice(FaultyDevice):
     Parameters
     ----------
     verilog, top : as of FaultyDevice
-    model : PowerModel
+    model (PowerModel)
 
     Attributes
     ----------
-    components : sequence of str
-        The columns of a trace: the components by name, and TOTAL.
-    trace : array of (cycles, columns) of 16-bit numbers
-        Of the last command. Row 0 is the cycle after the one in which the write of the command was
-        answered.
-    begins : int
-        `cycles` before row 0.
+    components (sequence of str): the columns of a trace: the components by name, and TOTAL
+    trace (array of (cycles, columns) of 16-bit numbers): of the last command. Row 0 is the cycle
+        after the one in which the write of the command was answered.
+    begins (int): `cycles` before row 0
 
     Raises ValueError for a design of more than 65,535 bits of registers, which the numbers of a
     trace could not hold, and as FaultyDevice.

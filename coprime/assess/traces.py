@@ -152,12 +152,10 @@ class TraceRecorder:
 
     Attributes
     ----------
-    acquisition : Acquisition
-    device : PowerDevice
-    reference : array of (cycles, columns)
-        The trace of the fixed operands.
-    places : Places
-        The step of the program in each cycle.
+    acquisition (Acquisition)
+    device (PowerDevice)
+    reference (array of (cycles, columns)): the trace of the fixed operands
+    places (Places): the step of the program in each cycle
     """
 
     def __init__(self, acquisition: Acquisition):

@@ -13,18 +13,13 @@ class AXI4LiteMaster(wiring.Component):
 
     Members
     -------
-    valid : 1 bit, in
-        An access is wanted; it and the next three keep their values until `ready`.
-    address : 12 bits, in
-    data : 32 bits, in
-    strobes : 4 bits, in
-        Bytes to write; 0 is a read.
-    ready : 1 bit, out
-        The access has been answered in this cycle.
-    answer : 32 bits, out
-        What was read; valid with `ready`.
-    refused : 1 bit, out
-        With `ready`: the answer is an error.
+    valid (1 bit, in): an access is wanted; it and the next three keep their values until `ready`
+    address (12 bits, in)
+    data (32 bits, in)
+    strobes (4 bits, in): bytes to write; 0 is a read
+    ready (1 bit, out): the access has been answered in this cycle
+    answer (32 bits, out): what was read; valid with `ready`
+    refused (1 bit, out): with `ready`: the answer is an error
     axi : the bus
     """
 

@@ -35,9 +35,8 @@ class ClusterControl(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
+    capabilities (Capabilities): of the engines
+    cores (int)
 
     Members
     -------

@@ -58,11 +58,9 @@ class ClusterFrontEnd(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines; max_length up to 65534.
-    cores : int
-        1 to 1023.
-    target : Target
+    capabilities (Capabilities): of the engines; max_length up to 65534
+    cores (int): 1 to 1023
+    target (Target)
 
     Members
     -------

@@ -292,10 +292,9 @@ class Collector(wiring.Component):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
-    target : Target
+    capabilities (Capabilities): of the engines
+    cores (int)
+    target (Target)
 
     Members
     -------

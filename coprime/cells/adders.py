@@ -30,15 +30,13 @@ def add_three(
 
     Parameters
     ----------
-    m : Module
-    rows : sequence of (ValueLike, int)
-        The numbers, signed or not, and by how many bits each is shifted.
-    width : int
-        Bits of the sum.
-    target : Target
-        XC7 places LUT6_2 and CARRY4, from the second lowest shift on.
-    subtract_last : bool
-        The last number is subtracted. Its shift is not the lowest one, unless another is equal.
+    m (Module)
+    rows (sequence of (ValueLike, int)): the numbers, signed or not, and by how many bits each is
+        shifted
+    width (int): bits of the sum
+    target (Target): XC7 places LUT6_2 and CARRY4, from the second lowest shift on
+    subtract_last (bool): the last number is subtracted. Its shift is not the lowest one, unless
+        another is equal.
     """
     start = sorted(shift for _, shift in rows)[1]
     assert not subtract_last or rows[-1][1] >= start

@@ -19,23 +19,21 @@ class BlockRam(wiring.Component):
 
     Parameters
     ----------
-    width, depth : int
-        Bits of a word; number of words.
-    write_a : bool
-        Port A writes too. Not on ecp5, where two writing ports are not inferred as block RAM.
+    width, depth (int): bits of a word; number of words
+    write_a (bool): port A writes too. Not on ecp5, where two writing ports are not inferred as
+        block RAM.
 
     Members
     -------
-    a_address, b_address : in
-    a_data, b_data : `width` bits, out
-    b_write : 1 bit, in
-    b_write_data : `width` bits, in
+    a_address, b_address (in)
+    a_data, b_data (`width` bits, out)
+    b_write (1 bit, in)
+    b_write_data (`width` bits, in)
     a_write, a_write_data : the same of port A, with `write_a` only
 
     Attributes
     ----------
-    data : MemoryData
-        The words, for simulations to look into.
+    data (MemoryData): the words, for simulations to look into
     """
 
     def __init__(

@@ -80,18 +80,14 @@ class _Compression(wiring.Component):
 
     Parameters
     ----------
-    m : int
-        Modulus, at least 3.
-    inputs : dict of str to int
-        The bits of each input port.
-    options : Options
+    m (int): modulus, at least 3
+    inputs (dict of str to int): the bits of each input port
+    options (Options)
 
     Attributes
     ----------
-    plan : Plan
-        Of the tree; with estimates of area and delay.
-    latency : int
-        Cycles from inputs to result; new inputs may come in every cycle.
+    plan (Plan): of the tree; with estimates of area and delay
+    latency (int): cycles from inputs to result; new inputs may come in every cycle
     """
 
     def __init__(self, m: int, inputs: dict[str, int], **options: Unpack[Options]):
@@ -173,18 +169,15 @@ class ModularSum(_Compression):
 
     Parameters
     ----------
-    m : int
-        Modulus, at least 3.
-    count : int
-        How many numbers, at least 1.
-    bits : int or None
-        Of each of them; None for those of m - 1.
-    options : Options
+    m (int): modulus, at least 3
+    count (int): how many numbers, at least 1
+    bits (int or None): of each of them; None for those of m - 1
+    options (Options)
 
     Members
     -------
     x0, x1, ... : unsigned `bits` bits, in
-    result : unsigned bits of m - 1, out
+    result (unsigned bits of m - 1, out)
     """
 
     def __init__(self, m: int, count: int, *, bits: int | None = None, **options: Unpack[Options]):

@@ -188,11 +188,9 @@ def plan_tree(m: int, weights: Sequence[int], **options: Unpack[TreeOptions]) ->
 
     Parameters
     ----------
-    m : int
-        Modulus, at least 3.
-    weights : sequence of int
-        Of each input bit: its weight is 2 to the power of that.
-    options : TreeOptions
+    m (int): modulus, at least 3
+    weights (sequence of int): of each input bit: its weight is 2 to the power of that
+    options (TreeOptions)
     """
     if not weights or min(weights) < 0:
         raise ValueError("weights must be numbers of at least 0, and at least one")
@@ -542,19 +540,16 @@ class CompressorTree(wiring.Component):
 
     Parameters
     ----------
-    plan : Plan
-    inputs : int
-        How many input bits there are.
-    registers : collection of int
-        Level k < plan.depth is the k-th level of counters; plan.depth is after the last one.
+    plan (Plan)
+    inputs (int): how many input bits there are
+    registers (collection of int): level k < plan.depth is the k-th level of counters; plan.depth is
+        after the last one
 
     Members
     -------
-    bits : unsigned `inputs` bits, in
-        In the order of the weights that the plan was made for. More than LONGEST are several ports,
-        bits_0 and so on; `inputs` is their concatenation.
-    a, b : unsigned plan.width bits, out
-        Their sum is in plan.least..plan.most.
+    bits (unsigned `inputs` bits, in): in the order of the weights that the plan was made for. More
+        than LONGEST are several ports, bits_0 and so on; `inputs` is their concatenation.
+    a, b (unsigned plan.width bits, out): their sum is in plan.least..plan.most
     """
 
     def __init__(self, plan: Plan, inputs: int, *, registers: Collection[int] = ()):

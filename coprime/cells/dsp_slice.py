@@ -64,18 +64,15 @@ class DspSlice(AccumulatingSlice):
 
     Parameters
     ----------
-    accumulator_width : int
-        Bits of `p`, 36 to 48. The caller keeps `p` in its range.
-    target : Target
-        XC7 places one DSP48E1; ECP5 one MULT18X18D with its accumulator in logic.
+    accumulator_width (int): bits of `p`, 36 to 48. The caller keeps `p` in its range.
+    target (Target): XC7 places one DSP48E1; ECP5 one MULT18X18D with its accumulator in logic
 
     Members
     -------
-    a, b : signed 18 bits, in
-    accumulate : Accumulate, in
-    product : 1 bit, in
-        0 adds no product.
-    p : signed `accumulator_width` bits, out
+    a, b (signed 18 bits, in)
+    accumulate (Accumulate, in)
+    product (1 bit, in): 0 adds no product
+    p (signed `accumulator_width` bits, out)
     """
 
     SHIFT = 17

@@ -37,16 +37,14 @@ class KaratsubaProduct(wiring.Component):
 
     Parameters
     ----------
-    width : int
-        Bits of a factor: 16, 32, 64 or 128.
-    latency : int
-        0 to `most(width)`.
-    target : Target
+    width (int): bits of a factor: 16, 32, 64 or 128
+    latency (int): 0 to `most(width)`
+    target (Target)
 
     Members
     -------
-    x, y : unsigned `width` bits, in
-    product : unsigned 2 * `width` bits, out
+    x, y (unsigned `width` bits, in)
+    product (unsigned 2 * `width` bits, out)
     """
 
     def __init__(self, width: int, latency: int, *, target: Target = Target.GENERIC):

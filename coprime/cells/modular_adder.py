@@ -127,24 +127,20 @@ class ModularAdder(wiring.Component):
 
     Parameters
     ----------
-    m : int
-        Modulus, at least 3.
-    width : int or None
-        Bits of a and b; None for those of m - 1.
-    least, most : int, int or None
-        Range of a + b; outside of it the result may be anything. None is 2(m - 1) where `width` is
-        None, too: both are below m. Else it is what two numbers of `width` bits come to.
-    constant : int
-        0 to m - 1.
-    network : Network
-        Of the prefix adders.
+    m (int): modulus, at least 3
+    width (int or None): bits of a and b; None for those of m - 1
+    least, most (int, int or None): range of a + b; outside of it the result may be anything. None
+        is 2(m - 1) where `width` is None, too: both are below m. Else it is what two numbers of
+        `width` bits come to.
+    constant (int): 0 to m - 1
+    network (Network): of the prefix adders
 
     Raises ValueError where a + b + constant can be 4m or more.
 
     Members
     -------
-    a, b : unsigned `width` bits, in
-    result : unsigned bits of m - 1, out
+    a, b (unsigned `width` bits, in)
+    result (unsigned bits of m - 1, out)
     """
 
     def __init__(

@@ -82,16 +82,15 @@ class PrefixAdder(wiring.Component):
 
     Parameters
     ----------
-    width : int
-        At least 1.
-    network : Network
+    width (int): at least 1
+    network (Network)
 
     Members
     -------
-    a, b : unsigned `width` bits, in
-    carry_in : in
-    sum : unsigned `width` bits, out
-    carry_out : out
+    a, b (unsigned `width` bits, in)
+    carry_in (in)
+    sum (unsigned `width` bits, out)
+    carry_out (out)
     """
 
     def __init__(self, width: int, *, network: Network = Network.BRENT_KUNG):
@@ -130,16 +129,14 @@ class EndAroundAdder(wiring.Component):
 
     Parameters
     ----------
-    width : int
-        At least 1.
-    kind : EndAround
-    network : Network
+    width (int): at least 1
+    kind (EndAround)
+    network (Network)
 
     Members
     -------
-    a, b : unsigned `width` bits, in
-        Any numbers of these bits.
-    sum : unsigned `width` bits, or one more for INVERTED, out
+    a, b (unsigned `width` bits, in): any numbers of these bits
+    sum (unsigned `width` bits, or one more for INVERTED, out)
     """
 
     def __init__(self, width: int, kind: EndAround, *, network: Network = Network.BRENT_KUNG):

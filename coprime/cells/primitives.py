@@ -28,15 +28,12 @@ def dsp48e1(
     ----------
     a, b : signed 18 bits, the factors; with d, a is at most 25 bits
     p : signed 48 bits, driven
-    opmode : 7 bits
-        What is added: the multiplexers X, Y and Z.
-    inputs, middle, output : bool
-        Whether A and B, M, and P have registers.
-    opmode_register : bool
-        Whether OPMODE has one.
+    opmode (7 bits): what is added: the multiplexers X, Y and Z
+    inputs, middle, output (bool): whether A and B, M, and P have registers
+    opmode_register (bool): whether OPMODE has one
     d : at most 25 bits; as a, extended by its own sign, if it has one
     c : signed, at most 48 bits
-    subtract : 1 bit, taken with opmode: the product is subtracted
+    subtract (1 bit, taken with opmode: the product is subtracted)
     """
     one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
     pre_adds = d is not None

@@ -13,15 +13,13 @@ class Product(wiring.Component):
 
     Parameters
     ----------
-    inputs, middle, output : bool
-        Whether there are registers before, in and after the multiplier.
-    target : Target
-        XC7 places one DSP48E1; ECP5 one MULT18X18D.
+    inputs, middle, output (bool): whether there are registers before, in and after the multiplier
+    target (Target): XC7 places one DSP48E1; ECP5 one MULT18X18D
 
     Members
     -------
-    a, b : signed 18 bits, in
-    p : signed 36 bits, out
+    a, b (signed 18 bits, in)
+    p (signed 36 bits, out)
     """
 
     def __init__(

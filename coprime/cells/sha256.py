@@ -206,8 +206,7 @@ class Sha256(wiring.Component):
 
     Parameters
     ----------
-    count_bits : int
-        The longest message has 2**count_bits - 1 bytes; 1 to 61.
+    count_bits (int): the longest message has 2**count_bits - 1 bytes; 1 to 61
 
     Members
     -------

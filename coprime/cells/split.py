@@ -28,8 +28,7 @@ class _Halves(wiring.Component):
 
     Parameters
     ----------
-    n : int
-        Bits of a number, even, 4 or more.
+    n (int): bits of a number, even, 4 or more
     ports : dict of str to wiring.Member
     """
 
@@ -56,9 +55,9 @@ class Split(_Halves):
 
     Members
     -------
-    x : unsigned n bits, in
-    low : unsigned h bits, out
-    high : unsigned h + 1 bits, out
+    x (unsigned n bits, in)
+    low (unsigned h bits, out)
+    high (unsigned h + 1 bits, out)
     """
 
     def __init__(self, n: int):
@@ -79,10 +78,10 @@ class ResidueProduct(_Halves):
 
     Members
     -------
-    x_low, y_low : unsigned h = n/2 bits, in
-    x_high, y_high : unsigned h + 1 bits, in
-    low : x_low * y_low mod 2^h - 1, out
-    high : x_high * y_high mod 2^h + 1, out
+    x_low, y_low (unsigned h = n/2 bits, in)
+    x_high, y_high (unsigned h + 1 bits, in)
+    low (out): x_low * y_low mod 2^h - 1
+    high (out): x_high * y_high mod 2^h + 1
     """
 
     def __init__(self, n: int):
@@ -110,11 +109,9 @@ class Join(_Halves):
 
     Members
     -------
-    low : unsigned h = n/2 bits, in
-        Any: all ones are 0.
-    high : unsigned h + 1 bits, in
-        0 to 2^h.
-    result : unsigned n bits, out
+    low (unsigned h = n/2 bits, in): any: all ones are 0
+    high (unsigned h + 1 bits, in): 0 to 2^h
+    result (unsigned n bits, out)
     """
 
     def __init__(self, n: int):
@@ -143,9 +140,8 @@ class SplitProduct(_Halves):
 
     Members
     -------
-    x, y : unsigned n bits, in
-    result : unsigned n bits, out
-        Below 2^n - 1.
+    x, y (unsigned n bits, in)
+    result (unsigned n bits, out): below 2^n - 1
     """
 
     def __init__(self, n: int):

@@ -22,8 +22,7 @@ class Node(wiring.Component):
     Parameters
     ----------
     engine : component with the ports of EngineSignature and the attribute `capabilities`
-    cores : int
-        How many cores the chain has, 1 to 1023: the width of a number.
+    cores (int): how many cores the chain has, 1 to 1023: the width of a number
 
     Members
     -------

@@ -66,10 +66,8 @@ class PacketLayout(data.StructLayout):
 
     Parameters
     ----------
-    capabilities : Capabilities
-        Of the engines.
-    cores : int
-        1 to MAX_CORES.
+    capabilities (Capabilities): of the engines
+    cores (int): 1 to MAX_CORES
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):

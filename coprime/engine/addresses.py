@@ -22,7 +22,7 @@ class LocationAddress(wiring.Component):
 
     Parameters
     ----------
-    layout : Layout
+    layout (Layout)
 
     Members
     -------
@@ -56,12 +56,11 @@ class BlockAddress(wiring.Component):
 
     Parameters
     ----------
-    layout : BankedLayout
-    index_bits : int
-    modes : sequence of Mode
-        WINDOW, ENTRY, or both: what names an entry of the table.
-    holds : bool
-        Whether it can keep its address, so that a port that has nothing to do reads nothing else.
+    layout (BankedLayout)
+    index_bits (int)
+    modes (sequence of Mode): WINDOW, ENTRY, or both: what names an entry of the table
+    holds (bool): whether it can keep its address, so that a port that has nothing to do reads
+        nothing else
 
     Members
     -------

@@ -120,13 +120,10 @@ def lane_capabilities(
 
     Parameters
     ----------
-    multiplication : Multiplication
-    max_bits : int
-        Bits of the longest modulus.
-    prime_digits : int
-        Digits of the longest prime that the memory holds.
-    others
-        The other fields of Capabilities.
+    multiplication (Multiplication)
+    max_bits (int): bits of the longest modulus
+    prime_digits (int): digits of the longest prime that the memory holds
+    others: the other fields of Capabilities
     """
     width, headroom = multiplication.digit_width, multiplication.headroom
     fields: dict[str, Any] = {

@@ -162,10 +162,8 @@ class LinearPipeline(wiring.Component):
     Parameters
     ----------
     digit_width, count_bits, depth : bits of a digit and of a count; words of a bank
-    waits : bool
-        x may have to be waited for: no digit is begun while `hold` is 1.
-    sums : bool
-        Adds a multiple of the modulus, and reads z in either bank.
+    waits (bool): x may have to be waited for: no digit is begun while `hold` is 1
+    sums (bool): adds a multiple of the modulus, and reads z in either bank
 
     Members
     -------

@@ -20,9 +20,8 @@ class ResultCheck(wiring.Component):
 
     Parameters
     ----------
-    width, count_bits : int
-        Bits of a digit and of a count.
-    target : Target
+    width, count_bits (int): bits of a digit and of a count
+    target (Target)
 
     Members
     -------

@@ -37,16 +37,13 @@ class FixedModulus:
 
     Parameters
     ----------
-    modulus : int
-        m, 3 or more.
-    method : Method
-    factor : int
-        c, so that products are taken modulo c * m: 1 or more, or ANY_FACTOR for the c of the least
-        estimated cost.
-    stages : int
-        Registers on the way of a product: 0 or more; 0 for DIRECT.
-    extra_bits : int
-        By how many bits the multiple of ANY_FACTOR may be longer than the modulus: 0 to 16.
+    modulus (int): m, 3 or more
+    method (Method)
+    factor (int): c, so that products are taken modulo c * m: 1 or more, or ANY_FACTOR for the c of
+        the least estimated cost
+    stages (int): registers on the way of a product: 0 or more; 0 for DIRECT
+    extra_bits (int): by how many bits the multiple of ANY_FACTOR may be longer than the modulus: 0
+        to 16
     """
 
     modulus: int
@@ -126,17 +123,16 @@ class RegisteredProduct(wiring.Component):
 
     Parameters
     ----------
-    arithmetic : FixedModulus
+    arithmetic (FixedModulus)
 
     Attributes
     ----------
-    latency : int
-        Cycles from x and y to the result: 2, and those of the product's own registers.
+    latency (int): cycles from x and y to the result: 2, and those of the product's own registers
 
     Members
     -------
-    x, y : unsigned, below c * m, in
-    result : x * y mod c * m, out
+    x, y (unsigned, below c * m, in)
+    result (out): x * y mod c * m
     """
 
     def __init__(self, arithmetic: FixedModulus):
@@ -165,21 +161,18 @@ class RegisteredReduction(wiring.Component):
 
     Parameters
     ----------
-    arithmetic : FixedModulus
-    word : int
-        Bits of a word, 1 or more.
-    words : int
-        1, or 2 for their product.
+    arithmetic (FixedModulus)
+    word (int): bits of a word, 1 or more
+    words (int): 1, or 2 for their product
 
     Attributes
     ----------
-    latency : int
-        Cycles from the words to the result: 2.
+    latency (int): cycles from the words to the result: 2
 
     Members
     -------
-    x, and y if there are two : unsigned, of `word` bits, in
-    result : x, or x * y, mod c * m, out
+    x, and y if there are two (unsigned, of `word` bits, in)
+    result (out): x, or x * y, mod c * m
     """
 
     latency = 2

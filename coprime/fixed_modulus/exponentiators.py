@@ -33,9 +33,8 @@ class RegisterExponentiator(wiring.Component):
 
     Parameters
     ----------
-    exponentiation : RegisterExponentiation
-    digits, digit_width : int
-        Of X and E as they are written.
+    exponentiation (RegisterExponentiation)
+    digits, digit_width (int): of X and E as they are written
 
     Members
     -------
@@ -177,8 +176,7 @@ class BitScanner(wiring.Component):
 
     Parameters
     ----------
-    bits, length_bits : int
-        Of the exponent, and of its length.
+    bits, length_bits (int): of the exponent, and of its length
 
     Members
     -------
@@ -298,9 +296,8 @@ class WindowScanner(wiring.Component):
 
     Parameters
     ----------
-    exponentiation : RegisterExponentiation
-    bits, length_bits : int
-        Of the exponent, and of its length.
+    exponentiation (RegisterExponentiation)
+    bits, length_bits (int): of the exponent, and of its length
 
     Members
     -------
@@ -385,8 +382,8 @@ class PowerTable(wiring.Component):
 
     Parameters
     ----------
-    exponentiation : RegisterExponentiation
-    x_bits : int
+    exponentiation (RegisterExponentiation)
+    x_bits (int)
 
     Members
     -------

@@ -39,11 +39,10 @@ class FixedModulusDesign:
 
     Parameters
     ----------
-    family, family_number : str, int
-    exponentiation : RegisterExponentiation
-    word : int
-        Bits of a digit, in which operands are written and the result is read: 8 to 64. A modulus
-        that has fewer is one digit. An exponent has at most as many digits as the modulus.
+    family, family_number (str, int)
+    exponentiation (RegisterExponentiation)
+    word (int): bits of a digit, in which operands are written and the result is read: 8 to 64. A
+        modulus that has fewer is one digit. An exponent has at most as many digits as the modulus.
     """
 
     family: str
@@ -151,25 +150,17 @@ def _design(
 
     Parameters
     ----------
-    method, family, family_number
-        Which of the two families.
-    modulus : str
-        A name or a number, as `model.moduli.modulus_of` reads it; 3 or more.
-    factor : int
-        c, so that products are taken modulo c times the modulus: below 2^32. 0, for a compressor
-        tree only, is the one of the least cost among those of up to `extra_bits` bits more, 0 to
-        16.
-    word
-        As of FixedModulusDesign.
-    multipliers, exponentiator, window
-        As of RegisterExponentiation.
-    stages : int
-        Pipeline registers in a product: 0 to 16, and at most one more than its tree has levels.
+    method, family, family_number: which of the two families
+    modulus (str): a name or a number, as `model.moduli.modulus_of` reads it; 3 or more
+    factor (int): c, so that products are taken modulo c times the modulus: below 2^32. 0, for a
+        compressor tree only, is the one of the least cost among those of up to `extra_bits` bits
+        more, 0 to 16.
+    word: as of FixedModulusDesign
+    multipliers, exponentiator, window: as of RegisterExponentiation
+    stages (int): pipeline registers in a product: 0 to 16, and at most one more than its tree has
+        levels
 
-    Raises
-    ------
-    ValueError
-        For a parameter out of its range.
+    Raises ValueError for a parameter out of its range.
     """
     check_ranges(
         factor=(factor, range(method is Method.DIRECT, 1 << 32)),

@@ -21,12 +21,10 @@ class RegisterExponentiation:
 
     Parameters
     ----------
-    which : Exponentiator
-    arithmetic : FixedModulus
-    multipliers : int
-        1 or 2.
-    window : int
-        Bits of a window, 1 to 4; ignored where the exponentiator has no windows.
+    which (Exponentiator)
+    arithmetic (FixedModulus)
+    multipliers (int): 1 or 2
+    window (int): bits of a window, 1 to 4; ignored where the exponentiator has no windows
     """
 
     which: Exponentiator

@@ -75,14 +75,12 @@ def map_design(
 
     Parameters
     ----------
-    target : Target
-        Not `generic`.
-    design : wiring.Component or str
-    top : str
-    device : str
-        One of the target's, where its families have different commands; "" for its first one.
-    repeated : sequence of str
-        Modules to map by themselves, as they have many instances.
+    target (Target): not `generic`
+    design (wiring.Component or str)
+    top (str)
+    device (str): one of the target's, where its families have different commands; "" for its first
+        one
+    repeated (sequence of str): modules to map by themselves, as they have many instances
 
     Raises ValueError for `generic`, ToolError if Yosys fails; results are cached by content.
     """

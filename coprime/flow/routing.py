@@ -91,19 +91,14 @@ def route_design(
 
     Parameters
     ----------
-    target : Target
-        With devices.
-    design : wiring.Component or str
-        A component, or Verilog text with top module `top`. Its clock is the port clk or s_axi_aclk.
-    top : str
-    seeds : sequence of int
-        Each starts a placement of its own; at least one.
-    target_mhz : float
-        Clock frequency that nextpnr works towards; above 0.
-    device : str
-        One of the target's; "" for its first one.
-    repeated : sequence of str
-        Modules to map by themselves, as they have many instances.
+    target (Target): with devices
+    design (wiring.Component or str): a component, or Verilog text with top module `top`. Its clock
+        is the port clk or s_axi_aclk.
+    top (str)
+    seeds (sequence of int): each starts a placement of its own; at least one
+    target_mhz (float): clock frequency that nextpnr works towards; above 0
+    device (str): one of the target's; "" for its first one
+    repeated (sequence of str): modules to map by themselves, as they have many instances
 
     Raises ValueError for another device or a design without such a clock, ToolError if the design
     does not fit the device or a tool fails. Results are cached by content.

@@ -71,14 +71,11 @@ class Chain:
 
     Parameters
     ----------
-    front_end : str
-        Module with the ports of an accelerator, as `build_simulation` lists them, and packet_out
-        [P-1:0], reset_out, packet_in [P-1:0].
-    node : str
-        Module with clk, number (its place on the chain, from 0 on), packet_in [P-1:0], reset_in,
-        packet_out [P-1:0], reset_out.
-    length : int
-        How many nodes there are: at least 1, at most what `number` counts.
+    front_end (str): module with the ports of an accelerator, as `build_simulation` lists them, and
+        packet_out [P-1:0], reset_out, packet_in [P-1:0]
+    node (str): module with clk, number (its place on the chain, from 0 on), packet_in [P-1:0],
+        reset_in, packet_out [P-1:0], reset_out
+    length (int): how many nodes there are: at least 1, at most what `number` counts
     """
 
     front_end: str
@@ -158,21 +155,16 @@ def build_library(
 
     Parameters
     ----------
-    verilog : str
-    modules : one or two
-        Each with the name of its clock, its only port at whose rising edge anything happens. In C++
-        they are the classes Vmodel and Vnode.
-    wrapper : path
-        C++ that drives them. Where PREVIOUS_CLOCK, or PREVIOUS_NODE_CLOCK, is defined, it is the
-        member of the root module that keeps the clock's last value, and falling edges need not be
-        evaluated.
-    macros : function
-        What else to define, as options for the compiler: from the folders of the C++ models. It
-        must follow from `verilog` and `modules`.
-    options : sequence of str
-        More options for the compiler.
-    trace : bool
-        Whether the library can write waveforms, which makes it slower.
+    verilog (str)
+    modules (one or two): each with the name of its clock, its only port at whose rising edge
+        anything happens. In C++ they are the classes Vmodel and Vnode.
+    wrapper (path): C++ that drives them. Where PREVIOUS_CLOCK, or PREVIOUS_NODE_CLOCK, is defined,
+        it is the member of the root module that keeps the clock's last value, and falling edges
+        need not be evaluated.
+    macros (function): what else to define, as options for the compiler: from the folders of the C++
+        models. It must follow from `verilog` and `modules`.
+    options (sequence of str): more options for the compiler
+    trace (bool): whether the library can write waveforms, which makes it slower
 
     Raises ToolError without a C++ compiler, or for Verilog with errors.
     """

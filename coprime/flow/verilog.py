@@ -46,16 +46,14 @@ def to_verilog(
 
     Parameters
     ----------
-    component : wiring.Component
-        Becomes the top module, with its signature's members as ports; clock and reset of its
-        `sync` domain, if it uses one that it does not make itself, are the ports clk and rst.
-    name : str
-        Name of the top module: "coprime_" and lower-case letters, digits, underscores. A submodule
-        `x` is called `name`_x, and so on downwards.
-    header : str
-        Text that becomes a comment above the modules, after the license.
-    ports : mapping of str to str, optional
-        Comments on ports of the top module: meaning, unit, range.
+    component (wiring.Component): becomes the top module, with its signature's members as ports;
+        clock and reset of its `sync` domain, if it uses one that it does not make itself, are the
+        ports clk and rst
+    name (str): name of the top module: "coprime_" and lower-case letters, digits, underscores. A
+        submodule `x` is called `name`_x, and so on downwards.
+    header (str): text that becomes a comment above the modules, after the license
+    ports (mapping of str to str, optional): comments on ports of the top module: meaning, unit,
+        range
 
     Raises ValueError for another name, and NotImplementedError for what no design of ours contains:
     transparent memory ports, asynchronous resets, signed division, assertions.

@@ -48,10 +48,8 @@ class BitSerialMultiplication(Multiplication):
 
     Parameters
     ----------
-    words : int
-        Digits of the longest operand, 1 to 4096.
-    digit_width : int
-        Bits of a word, 1 to 128.
+    words (int): digits of the longest operand, 1 to 4096
+    digit_width (int): bits of a word, 1 to 128
     """
 
     words: int
@@ -108,19 +106,15 @@ class BitSerialMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    multiplication : BitSerialMultiplication
-        Of the class `computes`.
-    count_bits : int
-        Bits of a digit count, at most 16; it holds words + 1.
-    round_bits : int
-        Bits of a count of rounds, 1 to 32.
+    multiplication (BitSerialMultiplication): of the class `computes`
+    count_bits (int): bits of a digit count, at most 16; it holds words + 1
+    round_bits (int): bits of a count of rounds, 1 to 32
 
     Attributes
     ----------
-    s : Signal
-        The register S, for simulations to look into.
-    secrets : list
-        All signals and memory words that hold something of the operands; `wipe` clears them.
+    s (Signal): the register S, for simulations to look into
+    secrets (list): all signals and memory words that hold something of the operands; `wipe` clears
+        them
     """
 
     computes: type[BitSerialMultiplication]

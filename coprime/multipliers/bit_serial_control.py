@@ -30,19 +30,14 @@ class OperandReader(wiring.Component):
 
     Members
     -------
-    read : in
-        Asks for word 0 in the next cycle, and for all others after it.
-    written : in
-        A word of the result is written; its index follows until `written` is 0.
-    inner_digits : in
-        Digits of the operand, which hold in the cycle of `read` or the first `written`.
-    asking, last : out
-        A word is asked for; it is the last one.
-    index : `count_bits` + 1 bits, out
-        Digit of the operand or of the result; of an aligned operand with fewer words than D it
-        starts below zero.
-    exists : out
-        The operand has this digit.
+    read (in): asks for word 0 in the next cycle, and for all others after it
+    written (in): a word of the result is written; its index follows until `written` is 0
+    inner_digits (in): digits of the operand, which hold in the cycle of `read` or the first
+        `written`
+    asking, last (out): a word is asked for; it is the last one
+    index (`count_bits` + 1 bits, out): digit of the operand or of the result; of an aligned operand
+        with fewer words than D it starts below zero
+    exists (out): the operand has this digit
     """
 
     def __init__(self, words: int, count_bits: int, *, aligned: bool):
@@ -85,20 +80,13 @@ class MultiplierScanner(wiring.Component):
 
     Members
     -------
-    scan : in
-        1 from the first word's request to the last bit.
-    outer_digits : in
-        Digits of X.
-    ask, index : out
-        A word is asked for; its digit.
-    here, word : in
-        The word that was asked for is `word`.
-    forget : in
-        Clears the word.
-    bit : out
-        The next bit: of a word that is `here`, or of what is left of it.
-    rest : `digit_width` bits
-        Bits of the word that are still to come.
+    scan (in): 1 from the first word's request to the last bit
+    outer_digits (in): digits of X
+    ask, index (out): a word is asked for; its digit
+    here, word (in): the word that was asked for is `word`
+    forget (in): clears the word
+    bit (out): the next bit: of a word that is `here`, or of what is left of it
+    rest (`digit_width` bits): bits of the word that are still to come
     """
 
     def __init__(self, digit_width: int, count_bits: int, *, aligned: bool):
@@ -151,15 +139,11 @@ class RoundCounter(wiring.Component):
 
     Members
     -------
-    begins : in
-        The lengths hold: takes `rounds`.
-    counts : in
-        In the cycle before STARTING, in STARTING and in RUNNING.
-    rounds : in
-    last_chosen : out
-        The bit of X that is chosen is the last round's.
-    last : out
-        The last round.
+    begins (in): the lengths hold: takes `rounds`
+    counts (in): in the cycle before STARTING, in STARTING and in RUNNING
+    rounds (in)
+    last_chosen (out): the bit of X that is chosen is the last round's
+    last (out): the last round
     """
 
     def __init__(self, round_bits: int):
@@ -193,16 +177,12 @@ class PassCounter(wiring.Component):
 
     Members
     -------
-    now, next : in
-        In this cycle there is a pass; in the next one there is.
-    moving, moving_next : in
-        The same for MOVE.
-    cycle : out
-        j, 0 to D + 1.
-    passing_next : out
-        In the next cycle a word of a pass is taken.
-    first, second, final, closing : out
-        1 in cycles 0, 1, D - 1, D + 1 of a pass; `final` also of MOVE.
+    now, next (in): in this cycle there is a pass; in the next one there is
+    moving, moving_next (in): the same for MOVE
+    cycle (out): j, 0 to D + 1
+    passing_next (out): in the next cycle a word of a pass is taken
+    first, second, final, closing (out): 1 in cycles 0, 1, D - 1, D + 1 of a pass; `final` also of
+        MOVE
     """
 
     def __init__(self, words: int):
@@ -256,29 +236,21 @@ class BitSerialControl(wiring.Component):
 
     Parameters
     ----------
-    multiplier : BitSerialMultiplier
-        Gives the parameters.
+    multiplier (BitSerialMultiplier): gives the parameters
 
     Members
     -------
     those of MultiplierSignature but the data of port B
-    word : `digit_width` bits, out
-        A word of the operand that is read; 0 where it has none.
-    preparing : out
-        1 from LOADING on, in a preparation.
-    forget : out
-        Clears everything but S, C and the table.
-    clear_s : out
-    entering_next, passing_next, adding_next : out
-        1 before each cycle in which `word` enters a register; a pass takes a word; S takes a
-        round's result.
-    selecting : out
-        1 in STARTING and RUNNING.
-    running : out
-    x_next : out
-        The bit of X for the next round, where `selecting` is 1.
-    first, final, closing : out
-        1 in cycles 0, D - 1, D + 1 of a pass.
+    word (`digit_width` bits, out): a word of the operand that is read; 0 where it has none
+    preparing (out): 1 from LOADING on, in a preparation
+    forget (out): clears everything but S, C and the table
+    clear_s (out)
+    entering_next, passing_next, adding_next (out): 1 before each cycle in which `word` enters a
+        register; a pass takes a word; S takes a round's result
+    selecting (out): 1 in STARTING and RUNNING
+    running (out)
+    x_next (out): the bit of X for the next round, where `selecting` is 1
+    first, final, closing (out): 1 in cycles 0, D - 1, D + 1 of a pass
     """
 
     STATES: tuple[str, ...] = ("idle", "loading", "starting", "running", "writing")

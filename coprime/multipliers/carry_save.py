@@ -57,11 +57,9 @@ class CarrySaveControl(BitSerialControl):
     Members
     -------
     those of BitSerialControl; `adding_next` also before TRANSFERRING
-    clear_c : out
-    moving_next : out
-        1 before each cycle of MOVING.
-    transferring, summing : out
-        1 in these states.
+    clear_c (out)
+    moving_next (out): 1 before each cycle of MOVING
+    transferring, summing (out): 1 in these states
     """
 
     STATES: tuple[str, ...] = (
@@ -115,25 +113,17 @@ class PassAdder(wiring.Component):
 
     Members
     -------
-    passing_next : in
-        In the next cycle words are taken.
-    summing : in
-        Words are added. Else they are subtracted: `right` is inverted, and the first carry is 1.
-    left, right : `width` bits, in
-        Words to add.
-    compared : `width` bits, in
-        Word of a multiple of M, a cycle before it is compared.
-    taking, adding, comparing : out
-        Words are taken, added, compared.
-    taken : `width` bits, out
-        The word `left` that is added.
-    sum : `width` bits, out
-        The word of the sum that is compared.
-    carry : out
-        The carry into the word that is added; after the last one, out of the whole sum.
-    reaches : out
-        The words of the sum that have been compared are not below the multiple's.
-    secrets : list of Signal
+    passing_next (in): in the next cycle words are taken
+    summing (in): words are added. Else they are subtracted: `right` is inverted, and the first
+        carry is 1.
+    left, right (`width` bits, in): words to add
+    compared (`width` bits, in): word of a multiple of M, a cycle before it is compared
+    taking, adding, comparing (out): words are taken, added, compared
+    taken (`width` bits, out): the word `left` that is added
+    sum (`width` bits, out): the word of the sum that is compared
+    carry (out): the carry into the word that is added; after the last one, out of the whole sum
+    reaches (out): the words of the sum that have been compared are not below the multiple's
+    secrets (list of Signal)
     """
 
     def __init__(self, width: int):
@@ -191,8 +181,7 @@ class CarrySaveMultiplier(BitSerialMultiplier):
 
     Attributes
     ----------
-    c : Signal
-        The register C, for simulations to look into.
+    c (Signal): the register C, for simulations to look into
     """
 
     def __init__(self, multiplication: BitSerialMultiplication, count_bits: int, round_bits: int):

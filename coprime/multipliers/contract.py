@@ -184,29 +184,22 @@ class Multiplication(ABC):
 
     Attributes
     ----------
-    digit_width : int
-        Bits of a digit.
-    canonical : bool
-        Factors and result are below the modulus. Else below twice the modulus.
-    prepares : bool
-        Needs `prepare` before the first multiplication modulo another modulus.
-    montgomery : bool
-        Divides by 2^(bits a round takes * rounds), modulo an odd modulus. Else by nothing.
-    aligned : bool
-        The highest bit of the modulus must be the highest bit of its digits.
-    scaled : bool
-        Works modulo c * M with c = -M^-1 modulo C = 2^W, or a power of that, so factors and
-        results are below 2 * c * M; but with `descale`, the result is below 2M if the multiplier is
-        1, and below 5/2 M if it is below 1/2 R / C, with a multiplicand below M * (1 + c).
-    interleaved : bool
-        Serves two lanes, which start it in the same cycle with the same lengths, or the first lane
-        alone. The second lane's ports are the interface `other`.
-    banked : bool
-        Reads two banks of memory, with the ports of `BankedMultiplierSignature`.
-    two_streams : bool
-        Has the port `b_multiplier` of `MultiplierSignature`.
-    overlaps : bool
-        Takes a product before the last one has ended, with `OverlappingMultiplierSignature`.
+    digit_width (int): bits of a digit
+    canonical (bool): factors and result are below the modulus. Else below twice the modulus.
+    prepares (bool): needs `prepare` before the first multiplication modulo another modulus
+    montgomery (bool): divides by 2^(bits a round takes * rounds), modulo an odd modulus. Else by
+        nothing.
+    aligned (bool): the highest bit of the modulus must be the highest bit of its digits
+    scaled (bool): works modulo c * M with c = -M^-1 modulo C = 2^W, or a power of that, so factors
+        and results are below 2 * c * M; but with `descale`, the result is below 2M if the
+        multiplier is 1, and below 5/2 M if it is below 1/2 R / C, with a multiplicand below M * (1
+        + c)
+    interleaved (bool): serves two lanes, which start it in the same cycle with the same lengths, or
+        the first lane alone. The second lane's ports are the interface `other`.
+    banked (bool): reads two banks of memory, with the ports of `BankedMultiplierSignature`
+    two_streams (bool): has the port `b_multiplier` of `MultiplierSignature`
+    overlaps (bool): takes a product before the last one has ended, with
+        `OverlappingMultiplierSignature`
     """
 
     digit_width: int

@@ -80,9 +80,8 @@ class FdfmMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    count_bits : int
-        Bits of a digit count.
-    target : Target
+    count_bits (int): bits of a digit count
+    target (Target)
     """
 
     multiplication = FdfmMultiplication()
@@ -173,21 +172,15 @@ class FdfmSchedule(wiring.Component):
 
     Members
     -------
-    start, inner_digits, outer_digits : in
-        As in MultiplierSignature.
-    idle : out
-        No multiplication is in progress.
-    y, inverse, x_j, m_j : out
-        Port A reads Y_i, -M^-1, X_j or M_j; X_0 in cycles without any of these.
-    flush : out
-        In the round of j = d, together with `y`.
-    i : out, 0 to outer
-        Index of the digit of Y that is read next.
-    j : out, 0 to inner - 1
-    flushed : in
-        The sum of a `flush` is being written.
-    done : out
-        It is that of the last iteration.
+    start, inner_digits, outer_digits (in): as in MultiplierSignature
+    idle (out): no multiplication is in progress
+    y, inverse, x_j, m_j (out): port A reads Y_i, -M^-1, X_j or M_j; X_0 in cycles without any of
+        these
+    flush (out): in the round of j = d, together with `y`
+    i (out, 0 to outer): index of the digit of Y that is read next
+    j (out, 0 to inner - 1)
+    flushed (in): the sum of a `flush` is being written
+    done (out): it is that of the last iteration
     """
 
     def __init__(self, count_bits: int):
@@ -261,22 +254,14 @@ class FdfmSum(wiring.Component):
 
     Members
     -------
-    clear : in
-        S and C_S are 0 in the iteration that follows.
-    inverse, m_j, flush : in
-        -M^-1 enters the DSP slice, or M_j, or the shift of j = d.
-    j : in, 0 to inner - 1
-        Index of the M_j that enters.
-    p : in, 17 bits
-        The lowest digit of P.
-    b_data : in, 17 bits
-        S_(i,j), a cycle after M_j enters.
-    total : out, 18 bits
-        P + S_0 while -M^-1 enters, else {C_S : S_(i+1,j-1)}.
-    write, write_index : out
-        The sum's digit is S_(i+1,write_index).
-    flushed : out
-        It is the last one of its iteration.
+    clear (in): S and C_S are 0 in the iteration that follows
+    inverse, m_j, flush (in): -M^-1 enters the DSP slice, or M_j, or the shift of j = d
+    j (in, 0 to inner - 1): index of the M_j that enters
+    p (in, 17 bits): the lowest digit of P
+    b_data (in, 17 bits): S_(i,j), a cycle after M_j enters
+    total (out, 18 bits): P + S_0 while -M^-1 enters, else {C_S : S_(i+1,j-1)}
+    write, write_index (out): the sum's digit is S_(i+1,write_index)
+    flushed (out): it is the last one of its iteration
     """
 
     def __init__(self, count_bits: int):

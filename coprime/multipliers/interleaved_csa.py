@@ -73,14 +73,10 @@ class TabulatingControl(CarrySaveControl):
     Members
     -------
     those of CarrySaveControl
-    wiping : out
-        Entry `entry` of the table is cleared.
-    tabulating : out
-        1 in that state.
-    doubling : out
-        1 in SUMMING and the first pass of REDUCING, which compare with 2M.
-    entry : 4 bits, out
-        The table's entry that is made: a count, + 8 for the entries with Y.
+    wiping (out): entry `entry` of the table is cleared
+    tabulating (out): 1 in that state
+    doubling (out): 1 in SUMMING and the first pass of REDUCING, which compare with 2M
+    entry (4 bits, out): the table's entry that is made: a count, + 8 for the entries with Y
     """
 
     STATES = (*CarrySaveControl.STATES, "wiping", "tabulating", "waiting", "reducing")
@@ -153,27 +149,17 @@ class EntryTable(wiring.Component):
 
     Members
     -------
-    begins : in
-        Cycle 0 of a pass that makes an entry.
-    wiping : in
-        The entry is cleared.
-    entry : 4 bits, in
-        The entry that is made.
-    clear : in
-        Clears the word that is written.
-    taken : `width` bits, in
-        The word of F in cycle j + 1.
-    subtracted : `width` bits, in
-        The word of what is subtracted from F, 0 or M, in cycle j.
-    adding : in
-        In cycles 1 to D of a pass.
-    address_next : 4 bits, in
-        Count and bit of X of the next round.
-    running, selecting : in
-        Count and bit are 0 in the next cycle where these are 0.
-    added : D * `width` bits, out
-        The entry of this round.
-    secrets : list of Value
+    begins (in): cycle 0 of a pass that makes an entry
+    wiping (in): the entry is cleared
+    entry (4 bits, in): the entry that is made
+    clear (in): clears the word that is written
+    taken (`width` bits, in): the word of F in cycle j + 1
+    subtracted (`width` bits, in): the word of what is subtracted from F, 0 or M, in cycle j
+    adding (in): in cycles 1 to D of a pass
+    address_next (4 bits, in): count and bit of X of the next round
+    running, selecting (in): count and bit are 0 in the next cycle where these are 0
+    added (D * `width` bits, out): the entry of this round
+    secrets (list of Value)
     """
 
     def __init__(self, words: int, width: int):
@@ -243,14 +229,11 @@ class MultipleSelector(wiring.Component):
 
     Members
     -------
-    tabulating, summing, doubling, closing, clear_c : in, of TabulatingControl
-    overflow : in
-        o, which has weight 2^N.
-    carry, reaches : in, of PassAdder
-    once, twice : out
-        M, 2M is subtracted from S.
-    exceeds : out
-        M is subtracted from F, which gives the entry.
+    tabulating, summing, doubling, closing, clear_c (in, of TabulatingControl)
+    overflow (in): o, which has weight 2^N
+    carry, reaches (in, of PassAdder)
+    once, twice (out): M, 2M is subtracted from S
+    exceeds (out): M is subtracted from F, which gives the entry
     """
 
     def __init__(self) -> None:

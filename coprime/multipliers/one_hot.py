@@ -12,17 +12,14 @@ class OneHot:
 
     Parameters
     ----------
-    states : iterable of str
-        Their names; those of the flip-flops, too.
-    init : str
-        The state after a reset.
+    states (iterable of str): their names; those of the flip-flops, too
+    init (str): the state after a reset
 
     Attributes
     ----------
-    now, next : dict of str to Signal
-        1 in a state, and in the cycle before it.
-    valid : Value
-        0 where one flip-flop has another value than it should have: an even number of them is 1.
+    now, next (dict of str to Signal): 1 in a state, and in the cycle before it
+    valid (Value): 0 where one flip-flop has another value than it should have: an even number of
+        them is 1
 
     Raises ValueError where `init` is not one of the states.
     """

@@ -40,10 +40,8 @@ class PaddingUnit(wiring.Component):
 
     Parameters
     ----------
-    tasks : collection of Task
-        Those that are built in; at least one.
-    max_length : int
-        Longest modulus in bits, 65 to MAX_BITS.
+    tasks (collection of Task): those that are built in; at least one
+    max_length (int): longest modulus in bits, 65 to MAX_BITS
 
     Members
     -------

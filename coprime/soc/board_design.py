@@ -30,28 +30,20 @@ class BoardDesign(wiring.Component):
 
     Parameters
     ----------
-    board : Board
-        Its `pins` are the ports.
-    engine : SelfTestingEngine
+    board (Board): its `pins` are the ports
+    engine (SelfTestingEngine)
     divisor : clock cycles of a bit, as SerialBridge's
 
     Members
     -------
-    clk : 1 bit, in
-    rx, tx : 1 bit each, in and out
-        The serial wires, 1 at rest.
-    button : 1 bit, in
-        From any clock.
-    led_busy : 1 bit, out
-        The engine works, for the host or for the test.
-    led_passed : 1 bit, out
-        The self-test has passed, and no session has begun since.
-    led_failed : 1 bit, out
-        The self-test has failed, or the last command ended with an error.
-    led_session : 1 bit, out
-        A host has opened a session.
-    led_clock : 1 bit, out
-        Blinks while there is a clock.
+    clk (1 bit, in)
+    rx, tx (1 bit each, in and out): the serial wires, 1 at rest
+    button (1 bit, in): from any clock
+    led_busy (1 bit, out): the engine works, for the host or for the test
+    led_passed (1 bit, out): the self-test has passed, and no session has begun since
+    led_failed (1 bit, out): the self-test has failed, or the last command ended with an error
+    led_session (1 bit, out): a host has opened a session
+    led_clock (1 bit, out): blinks while there is a clock
 
     Pins that are active low are inverted in here.
     """

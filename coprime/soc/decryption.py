@@ -197,14 +197,8 @@ def run_system(
     ciphertext : below the modulus; the message in it is text, padded as PKCS #1 v1.5 says
     progress : called with clock cycles as they pass
 
-    Raises
-    ------
-    ValueError
-        For a key or a ciphertext out of range.
-    ToolError
-        If a tool is missing.
-    DeviceError
-        If the firmware does not come to its end.
+    Raises ValueError for a key or a ciphertext out of range, ToolError if a tool is missing,
+    DeviceError if the firmware does not come to its end.
     """
     check_lengths(key.lengths, choice if accelerator else None)
     if not 0 <= ciphertext < key.n:

@@ -47,27 +47,20 @@ class System(wiring.Component):
 
     Parameters
     ----------
-    accelerator : str
-        Module of an accelerator with AXI4-Lite, as `coprime build` writes it.
-    ram_bytes : int
-        Bytes of memory: a power of two, 4096 to 2^28.
-    divisor : int
-        Clock cycles of a bit on `tx`: at least 2.
+    accelerator (str): module of an accelerator with AXI4-Lite, as `coprime build` writes it
+    ram_bytes (int): bytes of memory: a power of two, 4096 to 2^28
+    divisor (int): clock cycles of a bit on `tx`: at least 2
 
     Members
     -------
-    run : 1 bit, in
-    load : 1 bit, in
-        Write `load_data` to the memory; counts while `run` is 0.
-    load_address : in
-        Number of a 32-bit word of the memory.
-    load_data : 32 bits, in
-    tx : 1 bit, out
-        The UART's wire, 8N1.
-    trap : 1 bit, out
-        The processor has ended: on ebreak, an unknown instruction or a misaligned access.
-    fault : 1 bit, out
-        The processor has been stopped by an access.
+    run (1 bit, in)
+    load (1 bit, in): write `load_data` to the memory; counts while `run` is 0
+    load_address (in): number of a 32-bit word of the memory
+    load_data (32 bits, in)
+    tx (1 bit, out): the UART's wire, 8N1
+    trap (1 bit, out): the processor has ended: on ebreak, an unknown instruction or a misaligned
+        access
+    fault (1 bit, out): the processor has been stopped by an access
 
     Raises TypeError or ValueError for parameters out of range.
     """

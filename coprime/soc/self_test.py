@@ -32,7 +32,7 @@ class KnownAnswer:
 
     Parameters
     ----------
-    command : Command
+    command (Command)
     operands : every operand that the command reads
     lengths : in bits, of each length class that these belong to
     result : what the engine must compute
@@ -51,12 +51,10 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
 
     Parameters
     ----------
-    design : Design
-    bits : int
-        Length of the modulus, 64 to the engine's maximum; 512, or that maximum if it is less, if
-        not given. An engine with a fixed modulus has that one's length.
-    seed : int
-        Of the test key and of the ciphertext.
+    design (Design)
+    bits (int): length of the modulus, 64 to the engine's maximum; 512, or that maximum if it is
+        less, if not given. An engine with a fixed modulus has that one's length.
+    seed (int): of the test key and of the ciphertext
 
     Raises TypeError or ValueError for another length, ValueError for an engine that cannot
     exponentiate.
@@ -114,17 +112,14 @@ class SelfTest(wiring.Component):
 
     Parameters
     ----------
-    design : Design
-    answer : KnownAnswer
+    design (Design)
+    answer (KnownAnswer)
 
     Members
     -------
-    start : 1 bit, in
-        Starts the test, which must not be running; the engine must be idle.
-    engine : EngineSignature
-        To be connected to the engine while `running` is 1.
-    running, passed, failed : 1 bit each, out
-        At most one of them is 1.
+    start (1 bit, in): starts the test, which must not be running; the engine must be idle
+    engine (EngineSignature): to be connected to the engine while `running` is 1
+    running, passed, failed (1 bit each, out): at most one of them is 1
     """
 
     def __init__(self, design: Design, answer: KnownAnswer):
@@ -244,15 +239,13 @@ class SelfTestingEngine(wiring.Component):
 
     Parameters
     ----------
-    design : Design
-        Not one that takes random bytes (ValueError).
-    answer : KnownAnswer
-    target : Target
+    design (Design): not one that takes random bytes (ValueError)
+    answer (KnownAnswer)
+    target (Target)
 
     Attributes
     ----------
-    test : SelfTest
-        Whoever has this component starts it, while nothing else uses the engine.
+    test (SelfTest): whoever has this component starts it, while nothing else uses the engine
 
     The ports are those of EngineSignature. While the test runs, inputs are without effect, and
     `busy` and `done` are 0.

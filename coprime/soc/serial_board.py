@@ -19,13 +19,12 @@ class SerialBoard(wiring.Component):
 
     Parameters
     ----------
-    accelerator : SerialAccelerator
+    accelerator (SerialAccelerator)
 
     Members
     -------
-    clk : 1 bit, in
-    rx, tx : 1 bit each, in and out
-        The wires, 1 at rest.
+    clk (1 bit, in)
+    rx, tx (1 bit each, in and out): the wires, 1 at rest
     """
 
     def __init__(self, accelerator: SerialAccelerator):

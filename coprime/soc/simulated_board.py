@@ -37,14 +37,10 @@ class SimulatedBoard(Closing):
 
     Parameters
     ----------
-    verilog : str
-        The whole design, with initial values: it is never reset but by itself.
-    top : str
-        Its top module.
-    clock : int
-        Frequency at clk in Hz; only `SimulatedPort` and `busy` depend on it.
-    baud : int
-        Of the bytes that come and go, in bits per second.
+    verilog (str): the whole design, with initial values: it is never reset but by itself
+    top (str): its top module
+    clock (int): frequency at clk in Hz; only `SimulatedPort` and `busy` depend on it
+    baud (int): of the bytes that come and go, in bits per second
 
     Raises ToolError as `build_library` does, ValueError for less than 2 cycles a bit.
     """
@@ -119,8 +115,7 @@ class SimulatedPort:
 
     Parameters
     ----------
-    board : SimulatedBoard
-        It is closed with the port.
+    board (SimulatedBoard): it is closed with the port
     """
 
     def __init__(self, board: SimulatedBoard):
@@ -153,13 +148,11 @@ class BoardTerminal(Closing):
 
     Parameters
     ----------
-    board : SimulatedBoard
-        It belongs to the terminal until `close`, which does not close it.
+    board (SimulatedBoard): it belongs to the terminal until `close`, which does not close it
 
     Attributes
     ----------
-    path : str
-        Of the serial port.
+    path (str): of the serial port
     """
 
     def __init__(self, board: SimulatedBoard):

@@ -21,16 +21,13 @@ class SimulatedSystem(Closing):
 
     Parameters
     ----------
-    verilog : str
-        Its top module is MODULE_NAME, with the ports of `System` and bits of DIVISOR cycles on tx:
-        `system_verilog`.
-    ram_bytes : int
-        Bytes of its memory.
+    verilog (str): its top module is MODULE_NAME, with the ports of `System` and bits of DIVISOR
+        cycles on tx: `system_verilog`
+    ram_bytes (int): bytes of its memory
 
     Attributes
     ----------
-    progress : function, optional
-        Told clock cycles as they pass, about ten times a second.
+    progress (function, optional): told clock cycles as they pass, about ten times a second
 
     Raises ToolError as `build_library` does.
     """

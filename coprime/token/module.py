@@ -39,8 +39,7 @@ class TokenError(Exception):
 
     Attributes
     ----------
-    code : int
-        The standard's number, CKR_...
+    code (int): the standard's number, CKR_..
     """
 
     def __init__(self, function: str, code: int):

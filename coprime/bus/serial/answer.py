@@ -14,22 +14,15 @@ class AnswerSender(wiring.Component):
 
     Members
     -------
-    start : 1 bit, in
-        For one cycle; the next four keep their values until `done`.
-    number : 8 bits, in
-        That of the request.
-    interrupt : 1 bit, in
-    status : Status, in
-    words : in
-        That follow, 0 to MAX_WORDS.
-    done : 1 bit, out
-        For one cycle: the transmitter has the last flag.
-    place : PLACE_BITS bits, out
-        Number of a stored byte of the words.
-    stored : 8 bits, in
-        The byte at `place`, a cycle later.
-    byte, flag, offered, taken
-        To FrameWriter, which takes at most one in Checksum's CYCLES + 2.
+    start (1 bit, in): for one cycle; the next four keep their values until `done`
+    number (8 bits, in): that of the request
+    interrupt (1 bit, in)
+    status (Status, in)
+    words (in): that follow, 0 to MAX_WORDS
+    done (1 bit, out): for one cycle: the transmitter has the last flag
+    place (PLACE_BITS bits, out): number of a stored byte of the words
+    stored (8 bits, in): the byte at `place`, a cycle later
+    byte, flag, offered, taken: to FrameWriter, which takes at most one in Checksum's CYCLES + 2
     """
 
     def __init__(self) -> None:

@@ -27,22 +27,16 @@ class SerialBridge(wiring.Component):
 
     Parameters
     ----------
-    divisor : int or Fraction
-        Clock cycles of a bit on both wires: at least 4, a multiple of 1/8; `divisor_of` computes
-        it.
+    divisor (int or Fraction): clock cycles of a bit on both wires: at least 4, a multiple of 1/8;
+        `divisor_of` computes it
 
     Members
     -------
-    rx : 1 bit, in
-        The wire from the host, 1 at rest; from any clock.
-    tx : 1 bit, out
-        The wire to the host, 1 at rest; from a register.
-    irq : 1 bit, in
-        Of the accelerator, for the host to see in every answer.
-    reset : 1 bit, out
-        Of the accelerator, active high for one cycle.
-    session : 1 bit, out
-        A session is open.
+    rx (1 bit, in): the wire from the host, 1 at rest; from any clock
+    tx (1 bit, out): the wire to the host, 1 at rest; from a register
+    irq (1 bit, in): of the accelerator, for the host to see in every answer
+    reset (1 bit, out): of the accelerator, active high for one cycle
+    session (1 bit, out): a session is open
     axi : the bus
 
     Raises TypeError or ValueError for another divisor.
@@ -91,10 +85,8 @@ class _Core(wiring.Component):
 
     Members
     -------
-    data, valid, broken : in
-        From Receiver.
-    send_data, send, busy
-        To Transmitter.
+    data, valid, broken (in): from Receiver
+    send_data, send, busy: to Transmitter
     irq, reset, session, axi : as SerialBridge's
     """
 

@@ -21,27 +21,17 @@ class Burst(wiring.Component):
 
     Members
     -------
-    start : 1 bit, in
-        For one cycle; `write` to `words` keep their values until `done`.
-    write : 1 bit, in
-        1: write to registers; 0: read.
-    fixed : 1 bit, in
-        1: all accesses are to one register; 0: to consecutive ones.
-    address : ADDRESS_BITS bits, in
-        Number of the first register.
-    words : in
-        0 to MAX_WORDS.
-    done : 1 bit, out
-        For one cycle.
-    refused : 1 bit, out
-        With `done`: at least one access was refused.
-    place : PLACE_BITS bits, out
-        Number of a stored byte.
-    read_byte : 8 bits, in
-        The byte at `place`, a cycle later.
-    store : 1 bit, out
-        Store `store_byte` at `place`.
-    store_byte : 8 bits, out
+    start (1 bit, in): for one cycle; `write` to `words` keep their values until `done`
+    write (1 bit, in): 1: write to registers; 0: read
+    fixed (1 bit, in): 1: all accesses are to one register; 0: to consecutive ones
+    address (ADDRESS_BITS bits, in): number of the first register
+    words (in): 0 to MAX_WORDS
+    done (1 bit, out): for one cycle
+    refused (1 bit, out): with `done`: at least one access was refused
+    place (PLACE_BITS bits, out): number of a stored byte
+    read_byte (8 bits, in): the byte at `place`, a cycle later
+    store (1 bit, out): store `store_byte` at `place`
+    store_byte (8 bits, out)
     axi : the bus
     """
 

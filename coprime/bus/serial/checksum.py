@@ -14,15 +14,12 @@ class Checksum(wiring.Component):
 
     Members
     -------
-    clear : 1 bit, in
-        Begin anew. A byte that is under way must be complete.
-    data : 8 bits, in
-    valid : 1 bit, in
-        Takes `data`; the next byte may come after CYCLES cycles.
-    value : 32 bits, out
-        Of all bytes, CYCLES + 1 cycles after the last one.
-    matches : 1 bit, out
-        The last four bytes were the checksum of those before, the least significant byte first.
+    clear (1 bit, in): begin anew. A byte that is under way must be complete.
+    data (8 bits, in)
+    valid (1 bit, in): takes `data`; the next byte may come after CYCLES cycles
+    value (32 bits, out): of all bytes, CYCLES + 1 cycles after the last one
+    matches (1 bit, out): the last four bytes were the checksum of those before, the least
+        significant byte first
     """
 
     def __init__(self) -> None:

@@ -12,18 +12,14 @@ class FrameReader(wiring.Component):
 
     Members
     -------
-    data : 8 bits, in
-        A received byte, with `valid`.
-    valid : 1 bit, in
-    broken : 1 bit, in
-        A byte could not be received.
-    byte : 8 bits, out
-        A byte of a frame, with `taken`.
-    taken : 1 bit, out
-    flag : 1 bit, out
-        A frame ends here, and another one begins.
-    spoilt : 1 bit, out
-        The frame under way is invalid: it has a broken byte, or a flag after an escape.
+    data (8 bits, in): a received byte, with `valid`
+    valid (1 bit, in)
+    broken (1 bit, in): a byte could not be received
+    byte (8 bits, out): a byte of a frame, with `taken`
+    taken (1 bit, out)
+    flag (1 bit, out): a frame ends here, and another one begins
+    spoilt (1 bit, out): the frame under way is invalid: it has a broken byte, or a flag after an
+        escape
     """
 
     def __init__(self) -> None:
@@ -61,18 +57,13 @@ class FrameWriter(wiring.Component):
 
     Members
     -------
-    byte : 8 bits, in
-        A byte of a frame, with `offered`, until `taken`.
-    flag : 1 bit, in
-        In its place: a flag.
-    offered : 1 bit, in
-    taken : 1 bit, out
-        For one cycle, in which the byte's last part goes to the transmitter.
-    data : 8 bits, out
-        To the transmitter.
-    send : 1 bit, out
-    busy : 1 bit, in
-        Of the transmitter.
+    byte (8 bits, in): a byte of a frame, with `offered`, until `taken`
+    flag (1 bit, in): in its place: a flag
+    offered (1 bit, in)
+    taken (1 bit, out): for one cycle, in which the byte's last part goes to the transmitter
+    data (8 bits, out): to the transmitter
+    send (1 bit, out)
+    busy (1 bit, in): of the transmitter
     """
 
     def __init__(self) -> None:

@@ -35,16 +35,13 @@ class RequestReceiver(wiring.Component):
 
     Members
     -------
-    listen : 1 bit, in
-    byte, taken, flag, spoilt : in
-        From FrameReader.
-    accepted : 1 bit, out
-        For one cycle: a request has arrived, and `header` and its stored words are valid until the
-        next byte is taken while `listen` is 1.
-    header : RequestHeader, out
-    store : 1 bit, out
-        `byte` is byte `place` of the words.
-    place : PLACE_BITS bits, out
+    listen (1 bit, in)
+    byte, taken, flag, spoilt (in): from FrameReader
+    accepted (1 bit, out): for one cycle: a request has arrived, and `header` and its stored words
+        are valid until the next byte is taken while `listen` is 1
+    header (RequestHeader, out)
+    store (1 bit, out): `byte` is byte `place` of the words
+    place (PLACE_BITS bits, out)
     """
 
     def __init__(self) -> None:

@@ -23,12 +23,9 @@ class SerialAccelerator(wiring.Component):
 
     Members
     -------
-    rx, tx : 1 bit each, in and out
-        The wires, 1 at rest.
-    session : 1 bit, out
-        A host has opened a session.
-    irq : 1 bit, out
-        A command has ended, and the host has not taken notice yet.
+    rx, tx (1 bit each, in and out): the wires, 1 at rest
+    session (1 bit, out): a host has opened a session
+    irq (1 bit, out): a command has ended, and the host has not taken notice yet
     """
 
     def __init__(self, engine: wiring.Component, divisor: int | Fraction):

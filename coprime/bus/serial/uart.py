@@ -22,8 +22,7 @@ def divisor_of(clock: int, baud: int) -> Fraction:
 
     Parameters
     ----------
-    clock, baud : int
-        Frequency of the clock in Hz; bits per second.
+    clock, baud (int): frequency of the clock in Hz; bits per second
 
     Raises ValueError if a bit has fewer than 4 cycles, or is rounded by more than 1%.
     """
@@ -55,17 +54,14 @@ class Transmitter(wiring.Component):
 
     Parameters
     ----------
-    divisor : int or Fraction
-        Clock cycles of a bit: at least 2, a multiple of 1/8.
+    divisor (int or Fraction): clock cycles of a bit: at least 2, a multiple of 1/8
 
     Members
     -------
-    data : 8 bits, in
-    send : 1 bit, in
-        Takes `data` in a cycle in which `busy` is 0; without effect in others.
-    busy : 1 bit, out
-    tx : 1 bit, out
-        The wire, 1 at rest. From a register.
+    data (8 bits, in)
+    send (1 bit, in): takes `data` in a cycle in which `busy` is 0; without effect in others
+    busy (1 bit, out)
+    tx (1 bit, out): the wire, 1 at rest. From a register.
 
     Raises TypeError or ValueError for another divisor.
     """
@@ -106,22 +102,16 @@ class Receiver(wiring.Component):
 
     Parameters
     ----------
-    divisor : int or Fraction
-        Clock cycles of a bit: at least 4, a multiple of 1/8.
+    divisor (int or Fraction): clock cycles of a bit: at least 4, a multiple of 1/8
 
     Members
     -------
-    rx : 1 bit, in
-        The wire, 1 at rest; from any clock.
-    data : 8 bits, out
-        With `valid`.
-    valid : 1 bit, out
-        For one cycle: a byte has been received.
-    broken : 1 bit, out
-        For one cycle: a stop bit was 0.
-    pause : 1 bit, out
-        For one cycle: the wire has been 0 for 16 bits more. The sender holds it, a break: with
-        fewer, a stop bit that was disturbed before a byte of zeros would be one.
+    rx (1 bit, in): the wire, 1 at rest; from any clock
+    data (8 bits, out): with `valid`
+    valid (1 bit, out): for one cycle: a byte has been received
+    broken (1 bit, out): for one cycle: a stop bit was 0
+    pause (1 bit, out): for one cycle: the wire has been 0 for 16 bits more. The sender holds it, a
+        break: with fewer, a stop bit that was disturbed before a byte of zeros would be one.
 
     Raises TypeError or ValueError for another divisor.
     """

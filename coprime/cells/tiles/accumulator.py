@@ -17,16 +17,14 @@ class Accumulator(wiring.Component):
 
     Parameters
     ----------
-    number_bits, width : int
-        Bits of `number`, and of `total`, which are as many or more.
-    target : Target
-        ECP5 places CCU2C.
+    number_bits, width (int): bits of `number`, and of `total`, which are as many or more
+    target (Target): ECP5 places CCU2C
 
     Members
     -------
-    number : signed `number_bits` bits, in
-    subtract, first : 1 bit, in
-    total : signed `width` bits, out
+    number (signed `number_bits` bits, in)
+    subtract, first (1 bit, in)
+    total (signed `width` bits, out)
     """
 
     def __init__(self, number_bits: int, width: int, target: Target = Target.GENERIC):
@@ -59,15 +57,12 @@ class SkewedAccumulator(wiring.Component):
 
     Parameters
     ----------
-    number_bits, width : int
-        As of `Accumulator`; both are greater than `lower`.
-    lower : int
-        Bits of the lower part.
+    number_bits, width (int): as of `Accumulator`; both are greater than `lower`
+    lower (int): bits of the lower part
 
     Members
     -------
-    number, subtract, first, total
-        As of `Accumulator`.
+    number, subtract, first, total: as of `Accumulator`
     """
 
     def __init__(self, number_bits: int, width: int, lower: int):

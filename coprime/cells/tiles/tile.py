@@ -53,19 +53,16 @@ class Tile(wiring.Component):
 
     Parameters
     ----------
-    products : int
-        Most products in a sum, 1 to `most_products()`. Raises TypeError or ValueError.
-    target : Target
-        XC7 places DSP48E1, ECP5 MULT18X18D.
-    skewed : bool
-        The bits of `sum` from WORD on come a cycle later, but on XC7. Raises ValueError if the tile
-        cannot do that.
+    products (int): most products in a sum, 1 to `most_products()`. Raises TypeError or ValueError.
+    target (Target): XC7 places DSP48E1, ECP5 MULT18X18D
+    skewed (bool): the bits of `sum` from WORD on come a cycle later, but on XC7. Raises ValueError
+        if the tile cannot do that.
 
     Members
     -------
-    x_0, x_1, y_0, y_1 : unsigned WORD bits, in
-    subtract, first : 1 bit, in
-    sum : signed `sum_bits` bits, out
+    x_0, x_1, y_0, y_1 (unsigned WORD bits, in)
+    subtract, first (1 bit, in)
+    sum (signed `sum_bits` bits, out)
     """
 
     NAME: ClassVar[str]

@@ -24,17 +24,14 @@ class TileSlice(wiring.Component):
 
     Parameters
     ----------
-    target : Target
-        XC7, or GENERIC for its behavioural twin.
+    target (Target): XC7, or GENERIC for its behavioural twin
 
     Members
     -------
-    minuend, subtrahend : signed 25 bits, in
-        The caller keeps their difference within 25 bits, too.
-    factor : signed 18 bits, in
-    subtract, first : 1 bit, in
-    p : signed 48 bits, out
-        The caller keeps it in its range.
+    minuend, subtrahend (signed 25 bits, in): the caller keeps their difference within 25 bits, too
+    factor (signed 18 bits, in)
+    subtract, first (1 bit, in)
+    p (signed 48 bits, out): the caller keeps it in its range
     """
 
     LATENCY = 4

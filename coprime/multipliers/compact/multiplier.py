@@ -94,11 +94,9 @@ class CompactMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    max_digits : int
-        Digits of the longest modulus, scaled.
-    count_bits : int
-        Bits of a digit count.
-    target : Target
+    max_digits (int): digits of the longest modulus, scaled
+    count_bits (int): bits of a digit count
+    target (Target)
     """
 
     multiplication = CompactMultiplication()

@@ -23,18 +23,13 @@ class CompactSlotSignature(wiring.Signature):
 
     Members
     -------
-    idle, ahead, xy, drop, qm, pad, diagonal, newest
-        Exactly one is 1: the slot of the schedule, or `idle` between products.
-    first, second
-        One slot, two slots after AHEAD.
-    linear
-        The columns are those of a preparation or a last round: single digits, not pairs.
-    preparing, descaling
-        Which of these.
-    begins
-        The next slot is AHEAD of column -1, or the multiplier is idle.
-    ends
-        The last slot of a column.
+    idle, ahead, xy, drop, qm, pad, diagonal, newest: exactly one is 1: the slot of the schedule, or
+        `idle` between products
+    first, second: one slot, two slots after AHEAD
+    linear: the columns are those of a preparation or a last round: single digits, not pairs
+    preparing, descaling: which of these
+    begins: the next slot is AHEAD of column -1, or the multiplier is idle
+    ends: the last slot of a column
     """
 
     def __init__(self) -> None:
@@ -97,9 +92,8 @@ class SlotControl(wiring.Component):
     Members
     -------
     start, prepare, descale, done : as in `BankedMultiplierSignature`
-    column, pair
-        What determines the next slot.
-    slot : CompactSlotSignature, out
+    column, pair: what determines the next slot
+    slot (CompactSlotSignature, out)
     fault : more than one slot is under way, or none
     """
 
@@ -172,10 +166,10 @@ class ColumnCounter(wiring.Component):
     Members
     -------
     inner_digits, rounds, descale : as in `BankedMultiplierSignature`
-    slot : CompactSlotSignature, in
-    beyond_inner, beyond_outer : in
+    slot (CompactSlotSignature, in)
+    beyond_inner, beyond_outer (in)
         Of the index that was asked for a cycle ago: it is beyond the digits of X, of Y.
-    column : ColumnSignature, out
+    column (ColumnSignature, out)
     """
 
     def __init__(self, count_bits: int, target: Target):
@@ -253,8 +247,8 @@ class PairIndices(wiring.Component):
 
     Members
     -------
-    slot, column : in
-    pair : PairSignature, out
+    slot, column (in)
+    pair (PairSignature, out)
     """
 
     def __init__(self, count_bits: int, target: Target):

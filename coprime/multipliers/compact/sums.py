@@ -24,22 +24,19 @@ class CompactColumnSums(wiring.Component):
 
     Parameters
     ----------
-    max_digits : int
-        Of the longest modulus, scaled.
-    count_bits : int
+    max_digits (int): of the longest modulus, scaled
+    count_bits (int)
 
     Members
     -------
-    slot, column : in
-    wipe : in
-    p : in
-        The slice's sum, 0 to 2^`accumulator_bits(max_digits)` - 1.
-    base : Addend, out; subtract : out
-        What the digits' product is added to, or taken from, as they enter the slice.
-    c : out
-        P / 2^17 and the running sum.
-    quotient, digit : 17 bits, out
-        The newest digit of q; the digit of the column that has ended, of q or of the result.
+    slot, column (in)
+    wipe (in)
+    p (in): the slice's sum, 0 to 2^`accumulator_bits(max_digits)` - 1
+    base (Addend, out), subtract (out): what the digits' product is added to, or taken from, as they
+        enter the slice
+    c (out): P / 2^17 and the running sum
+    quotient, digit (17 bits, out): the newest digit of q; the digit of the column that has ended,
+        of q or of the result
     """
 
     def __init__(self, max_digits: int, count_bits: int):

@@ -17,29 +17,22 @@ class Factors(wiring.Component):
 
     Parameters
     ----------
-    multiplication : KaratsubaMultiplication
+    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
 
     Members
     -------
-    slot : in
-        The slot whose words the memories give, a cycle before they are factors.
-    x_word, y_word, m_word : in, w bits
-        These words: of X (or M', or M in a preparation), of Y, and of M.
-    multiplier_is_one : in
-        Y is 1, whatever the memory gives.
-    q_is_made, q_made, q_turn : in
-        A quotient digit, w bits, of multiplication `q_turn`.
-    takes_last, last_turn : in
-        Scaled: S_0, of multiplication `last_turn`, and c are the next factors.
-    clear : in
-        Every register becomes 0.
-    x, y, m_j, q : out, w bits
-        X_j and Y_i, M_j and q_i.
-    turn : in
-        The multiplication of `inverse` and `y_next`.
-    inverse, y_next : out, w bits
-        Its M' and Y_(i+1).
+    slot (in): the slot whose words the memories give, a cycle before they are factors
+    x_word, y_word, m_word (in, w bits): these words: of X (or M', or M in a preparation), of Y, and
+        of M
+    multiplier_is_one (in): Y is 1, whatever the memory gives
+    q_is_made, q_made, q_turn (in): a quotient digit, w bits, of multiplication `q_turn`
+    takes_last, last_turn (in): scaled: S_0, of multiplication `last_turn`, and c are the next
+        factors
+    clear (in): every register becomes 0
+    x, y, m_j, q (out, w bits): X_j and Y_i, M_j and q_i
+    turn (in): the multiplication of `inverse` and `y_next`
+    inverse, y_next (out, w bits): its M' and Y_(i+1)
     """
 
     def __init__(self, multiplication: KaratsubaMultiplication, layout: data.StructLayout):

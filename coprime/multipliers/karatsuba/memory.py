@@ -12,23 +12,17 @@ class WordMemory(wiring.Component):
 
     Parameters
     ----------
-    width : int
-        w, bits of a word.
-    max_digits : int
-        Words of the longest operand.
-    interleaved : bool
-        There are two multiplications.
-    layout : StructLayout
-        Of a slot.
+    width (int): w, bits of a word
+    max_digits (int): words of the longest operand
+    interleaved (bool): there are two multiplications
+    layout (StructLayout): of a slot
 
     Members
     -------
-    reads, read_word : in and out
-        The slot, and its word of w bits, in the same cycle.
-    writes, enable, write_word : in
-        With `enable`, the word of this slot becomes `write_word`, w bits.
-    clears, clear_address : in
-        The word at this address becomes 0.
+    reads, read_word (in and out): the slot, and its word of w bits, in the same cycle
+    writes, enable, write_word (in): with `enable`, the word of this slot becomes `write_word`, w
+        bits
+    clears, clear_address (in): the word at this address becomes 0
     """
 
     def __init__(

@@ -20,26 +20,20 @@ class ProductQuotient(wiring.Component):
 
     Parameters
     ----------
-    multiplication : KaratsubaMultiplication
+    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
-    target : Target
+    target (Target)
 
     Members
     -------
-    slot : in
-        The slot whose factors are there.
-    x : in, w bits
-        X_j.
-    s_is_made, s_turn, s_word : in
-        S_(i+1,0), w bits, of multiplication `s_turn`.
-    turn : out
-        The multiplication whose product enters: `inverse` and `y_next` are its.
-    inverse, y_next : in, w bits
-        M' and Y_(i+1).
-    clear : in
-        Every register becomes 0.
-    is_made, made_turn, q : out
-        A quotient digit, w bits, of multiplication `made_turn`; or another product.
+    slot (in): the slot whose factors are there
+    x (in, w bits): X_j
+    s_is_made, s_turn, s_word (in): S_(i+1,0), w bits, of multiplication `s_turn`
+    turn (out): the multiplication whose product enters: `inverse` and `y_next` are its
+    inverse, y_next (in, w bits): m' and Y_(i+1)
+    clear (in): every register becomes 0
+    is_made, made_turn, q (out): a quotient digit, w bits, of multiplication `made_turn`; or another
+        product
     """
 
     def __init__(
@@ -96,25 +90,19 @@ class ScaledQuotient(wiring.Component):
 
     Parameters
     ----------
-    multiplication : KaratsubaMultiplication
+    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
 
     Members
     -------
-    slot : in
-        The slot whose products are there.
-    product : in, 2w bits
-        The product of this slot: X_j * Y_i, but X_0 * Y_(i+1) in slot 0.
-    s_is_made, s_turn, s_word : in
-        S_(i+1,0), w bits, of multiplication `s_turn`.
-    takes_last, last_turn : in
-        In the next cycle S_0 and c, of multiplication `last_turn`, are the factors.
-    clear : in
-        Every register becomes 0.
-    is_made, made_turn, q : out
-        A quotient digit, w bits, of multiplication `made_turn`.
-    product_now : out, 2w bits
-        X_j * Y_i.
+    slot (in): the slot whose products are there
+    product (in, 2w bits): the product of this slot: X_j * Y_i, but X_0 * Y_(i+1) in slot 0
+    s_is_made, s_turn, s_word (in): S_(i+1,0), w bits, of multiplication `s_turn`
+    takes_last, last_turn (in): in the next cycle S_0 and c, of multiplication `last_turn`, are the
+        factors
+    clear (in): every register becomes 0
+    is_made, made_turn, q (out): a quotient digit, w bits, of multiplication `made_turn`
+    product_now (out, 2w bits): X_j * Y_i
     """
 
     def __init__(self, multiplication: KaratsubaMultiplication, layout: data.StructLayout):

@@ -42,31 +42,24 @@ class Schedule(wiring.Component):
 
     Parameters
     ----------
-    multiplication : KaratsubaMultiplication
+    multiplication (KaratsubaMultiplication)
     max_digits : words of the longest modulus
     count_bits : bits of a digit count
     clear_cycles : cycles of a wipe
 
     Members
     -------
-    start, prepare, wipe, together, descale, inner_digits, outer_digits : in
-        As in MultiplierSignature; `together` comes with `start` and `prepare`.
-    finished : in
-        The last slot of the multiplication or preparation has come to its end.
-    slot : out
-        The slot whose words are read.
-    asks : out
-        It is one of a multiplication, with a word of X; or of M, in a last round modulo M.
-    y_index : out
-        Index of the word of Y that is read.
-    closes : out
-        A word of X is read in the last round.
-    ends : out
-        It is the last slot of all.
-    takes_last : out
-        In the next cycle S_0 * c, of multiplication `slot.turn`, enters the multiplier.
-    clears : out
-        Memories are overwritten at `slot.word`.
+    start, prepare, wipe, together, descale, inner_digits, outer_digits (in): as in
+        MultiplierSignature; `together` comes with `start` and `prepare`
+    finished (in): the last slot of the multiplication or preparation has come to its end
+    slot (out): the slot whose words are read
+    asks (out): it is one of a multiplication, with a word of X; or of M, in a last round modulo M
+    y_index (out): index of the word of Y that is read
+    closes (out): a word of X is read in the last round
+    ends (out): it is the last slot of all
+    takes_last (out): in the next cycle S_0 * c, of multiplication `slot.turn`, enters the
+        multiplier
+    clears (out): memories are overwritten at `slot.word`
     """
 
     def __init__(

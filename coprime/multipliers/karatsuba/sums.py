@@ -17,22 +17,18 @@ class Sums(wiring.Component):
 
     Parameters
     ----------
-    multiplication : KaratsubaMultiplication
-    max_digits : int
-        Words of the longest modulus.
+    multiplication (KaratsubaMultiplication)
+    max_digits (int): words of the longest modulus
     layout : StructLayout of a slot
 
     Members
     -------
-    slot : in
-        The slot whose products are there.
-    product_x, product_m : in, 2w bits
-        X_j * Y_i and q_i * M_j.
-    clears, clear_address : in
-        Every register becomes 0, and the word at this address.
-    s_word : out, w bits
-        The sum of the slot `summed`. It is S_(i+1,j) of the slot `written`, and is written.
-    summed, written : out
+    slot (in): the slot whose products are there
+    product_x, product_m (in, 2w bits): X_j * Y_i and q_i * M_j
+    clears, clear_address (in): every register becomes 0, and the word at this address
+    s_word (out, w bits): the sum of the slot `summed`. It is S_(i+1,j) of the slot `written`, and
+        is written.
+    summed, written (out)
     """
 
     def __init__(

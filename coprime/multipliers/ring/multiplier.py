@@ -81,15 +81,11 @@ class RingMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    tiles : sequence of Tile
-        One, or two of the same kind: for X * Y, and for q * M'.
-    max_words : int
-        Words of the longest modulus, scaled.
-    count_bits : int
-        Bits of a count of words.
-    target : Target
-    delay : int
-        d: 0, or 1 with two tiles.
+    tiles (sequence of Tile): one, or two of the same kind: for X * Y, and for q * M'
+    max_words (int): words of the longest modulus, scaled
+    count_bits (int): bits of a count of words
+    target (Target)
+    delay (int): d: 0, or 1 with two tiles
     """
 
     multiplication: RingMultiplication

@@ -25,15 +25,14 @@ class OperandRings(wiring.Component):
 
     Parameters
     ----------
-    multiplication : RingMultiplication
+    multiplication (RingMultiplication)
     places : of a ring
-    in_block_ram : str
-        Names of the rings that are in block RAM and not in LUTs. With one tile, X and q are so
-        together, and Y and M'.
+    in_block_ram (str): names of the rings that are in block RAM and not in LUTs. With one tile, X
+        and q are so together, and Y and M'.
 
     Members
     -------
-    products : ProductSignature for each tile, in
+    products (ProductSignature for each tile, in)
     x, y, q, m : WriteSignature, in: words for the rings
         With one tile, where both X and q, or both Y and M', are written, they are for two cycles.
     factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, `reading` cycles after

@@ -32,16 +32,15 @@ class Rings(wiring.Component):
     ----------
     width, depth : bits of a word; places of a ring
     count : 1 or 2 rings
-    in_block_ram : bool
-        Else in LUTs.
+    in_block_ram (bool): else in LUTs
 
     Members
     -------
     i, j : places that are read
     ring : of which ring
     enters_i, enters_j : whether the words are wanted; else 0 comes
-    at_i, at_j : out
-    writes : WriteSignature for each ring, in
+    at_i, at_j (out)
+    writes (WriteSignature for each ring, in)
     """
 
     def __init__(self, width: int, depth: int, count: int, *, in_block_ram: bool):
