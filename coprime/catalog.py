@@ -78,11 +78,7 @@ CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"
 
 
 def choose(
-    name: str,
-    settings: Mapping[str, str],
-    lengths: Lengths | None = None,
-    *,
-    option: str = "-p ",
+    name: str, settings: Mapping[str, str], lengths: Lengths | None = None, *, option: str = "-p "
 ) -> Choice | ClusterChoice:
     """Choose a family, or a cluster of engines, with its parameters.
 

@@ -111,10 +111,7 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": {"text": title, "anchor": "start"},
         "config": STYLE,
-        "vconcat": [
-            {"width": 800, "height": 220, "data": data, "layer": [curve, *rules]},
-            heat,
-        ],
+        "vconcat": [{"width": 800, "height": 220, "data": data, "layer": [curve, *rules]}, heat],
     }
 
 

@@ -10,11 +10,7 @@ from coprime.bus.operand_registers import OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.bus.shared_registers import engine_command, engine_operand
 from coprime.cluster.packet import SETTINGS, PacketKind, PacketLayout
-from coprime.engine.contract import (
-    Capabilities,
-    Command,
-    Error,
-)
+from coprime.engine.contract import Capabilities, Command, Error
 
 
 class ClusterControl(wiring.Component):

@@ -6,13 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.gearbox import Conversion
 from coprime.bus.port import WORD_BITS
-from coprime.engine.contract import (
-    ERROR_BITS,
-    Capabilities,
-    Command,
-    Error,
-    Operand,
-)
+from coprime.engine.contract import ERROR_BITS, Capabilities, Command, Error, Operand
 from coprime.operations.operation import among
 
 PRIVATE = [one for one in Command if one.operation.is_private]

@@ -11,14 +11,7 @@ from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import WORD_BITS
 from coprime.bus.shared_registers import CLASSES, LONGEST, exceeds
 from coprime.cells.wires import same_named
-from coprime.engine.contract import (
-    ERROR_BITS,
-    Capabilities,
-    Error,
-    Length,
-    Operand,
-    PerLength,
-)
+from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length, Operand, PerLength
 
 CLASS_BITS = 3
 """Width of a length class, DIGIT included."""

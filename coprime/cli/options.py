@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import (
-    CLUSTER,
-    FAMILIES,
-    MODULUS,
-    Choice,
-    ClusterChoice,
-    choose,
-    settings_for,
-)
+from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths

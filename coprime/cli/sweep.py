@@ -54,11 +54,7 @@ def run(options: argparse.Namespace) -> int:
             bar.update(shown, completed=done, total=total, description=what)
 
         summary = sweep(
-            planned,
-            options.output,
-            workers=workers,
-            scheduler=options.scheduler,
-            progress=progress,
+            planned, options.output, workers=workers, scheduler=options.scheduler, progress=progress
         )
     failed = summary.failed
     print(

@@ -9,12 +9,7 @@ import enum
 from amaranth.lib import data
 from amaranth.utils import bits_for
 
-from coprime.engine.contract import (
-    ERROR_BITS,
-    RESULT_LATENCY,
-    Capabilities,
-    PerLength,
-)
+from coprime.engine.contract import ERROR_BITS, RESULT_LATENCY, Capabilities, PerLength
 
 MAX_CORES = 1023
 

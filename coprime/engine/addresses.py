@@ -34,11 +34,7 @@ class LocationAddress(wiring.Component):
         self.layout = layout
         address = bits_for(layout.depth - 1)
         super().__init__(
-            {
-                "location": In(layout.number_bits),
-                "index": In(address),
-                "address": Out(address),
-            }
+            {"location": In(layout.number_bits), "index": In(address), "address": Out(address)}
         )
 
     def elaborate(self, platform: object) -> Module:

@@ -95,16 +95,13 @@ def _family(
 
 
 MONTGOMERY_2CSA = _family(
-    *(MontgomeryTwoCsa, "montgomery-2csa", 2),
-    "bit-serial Montgomery with two carry-save adders",
+    *(MontgomeryTwoCsa, "montgomery-2csa", 2), "bit-serial Montgomery with two carry-save adders"
 )
 MONTGOMERY_1CSA = _family(
-    *(MontgomeryOneCsa, "montgomery-1csa", 3),
-    "bit-serial Montgomery with one carry-save adder",
+    *(MontgomeryOneCsa, "montgomery-1csa", 3), "bit-serial Montgomery with one carry-save adder"
 )
 INTERLEAVED_CSA = _family(
-    *(InterleavedCsa, "interleaved-csa", 4),
-    "bit-serial interleaved with a carry-save adder",
+    *(InterleavedCsa, "interleaved-csa", 4), "bit-serial interleaved with a carry-save adder"
 )
 MONTGOMERY_R2 = _family(
     *(MontgomeryRadix2, "montgomery-r2", 6),

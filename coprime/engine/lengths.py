@@ -52,11 +52,7 @@ class Lengths:
         for name, bits, longest in (
             ("moduli", self.modulus, limits.max_length),
             ("primes", self.prime, limits.max_prime_length or self.prime),
-            (
-                "exponents",
-                self.exponent,
-                limits.max_prime_length if checks else limits.max_length,
-            ),
+            ("exponents", self.exponent, limits.max_prime_length if checks else limits.max_length),
         ):
             if bits > longest:
                 yield f"{name} of up to {longest} bits (not {bits})"

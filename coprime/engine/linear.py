@@ -148,10 +148,7 @@ class LinearUnit(wiring.Component):
         index = Signal.like(self.index)
         first, last = Signal(), Signal()  # digit 0, and the last one
         restarts, steps = Signal(), Signal()
-        m.d.comb += [
-            self.index.eq(index),
-            last.eq((index + 1)[: len(self.digits)] == self.digits),
-        ]
+        m.d.comb += [self.index.eq(index), last.eq((index + 1)[: len(self.digits)] == self.digits)]
         # A reset and an enable, so that synthesis takes the register's own for them.
         with m.If(restarts):
             m.d.sync += [index.eq(0), first.eq(1)]

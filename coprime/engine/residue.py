@@ -30,12 +30,7 @@ class Residue(wiring.Component):
         self.at_once = -(-parts // self.CYCLES)
         self.steps = -(-parts // self.at_once)
         super().__init__(
-            {
-                "clear": In(1),
-                "add": In(1),
-                "digit": In(digit_width),
-                "residue": Out(self.width + 1),
-            }
+            {"clear": In(1), "add": In(1), "digit": In(digit_width), "residue": Out(self.width + 1)}
         )
 
     def elaborate(self, platform: object) -> Module:

@@ -14,16 +14,7 @@ import jinja2
 import vl_convert
 
 from coprime import __version__
-from coprime.explore.plots import (
-    STYLE,
-    Figure,
-    Plotted,
-    Row,
-    chart,
-    draw,
-    pareto_front,
-    plot_rows,
-)
+from coprime.explore.plots import STYLE, Figure, Plotted, Row, chart, draw, pareto_front, plot_rows
 from coprime.explore.points import Point, versions, write_points
 from coprime.explore.side_by_side import Comparison, compare
 from coprime.flow.files import replacing, write_file
@@ -51,10 +42,7 @@ _COLUMNS = (
 
 
 def write_report(
-    points: Sequence[Point],
-    folder: Path,
-    *,
-    progress: Callable[[str], None] = lambda what: None,
+    points: Sequence[Point], folder: Path, *, progress: Callable[[str], None] = lambda what: None
 ) -> list[Path]:
     """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 

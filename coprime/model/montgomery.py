@@ -38,14 +38,7 @@ def reduced(value: int, modulus: int, bits: int) -> int:
 
 
 def scaled_product(
-    x: int,
-    y: int,
-    modulus: int,
-    width: int,
-    rounds: int,
-    *,
-    descale: bool = False,
-    ahead: int = 1,
+    x: int, y: int, modulus: int, width: int, rounds: int, *, descale: bool = False, ahead: int = 1
 ) -> int:
     """x * y * 2^-(width * rounds) modulo c * modulus with c = -modulus^-1 mod 2^(width * ahead).
 

@@ -14,16 +14,7 @@ from coprime.cells.compressor_tree import Plan
 from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
 
-from .published import (
-    Computed,
-    Figure,
-    Measured,
-    Row,
-    Source,
-    Sources,
-    Table,
-    read_publication,
-)
+from .published import Computed, Figure, Measured, Row, Source, Sources, Table, read_publication
 
 _PRINTED = read_publication("compression")
 
@@ -516,8 +507,7 @@ def _multiplications(curve: str) -> tuple[Source, ...]:
 
 
 _ITERATIONS = _of_tests(
-    lambda test, circuit, where: _iteration(test, circuit, 2, where),
-    *(BUILT, f"{_ROUTED}, μs"),
+    lambda test, circuit, where: _iteration(test, circuit, 2, where), *(BUILT, f"{_ROUTED}, μs")
 )
 _LUTS_OF_TESTS = _of_tests(
     lambda test, circuit, where: _measured("lut", test, circuit, 2, where=where),

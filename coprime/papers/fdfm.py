@@ -52,11 +52,7 @@ def utilization(d: int) -> float:
 
 _ONE = {"multipliers": 1}
 _EVERY_SIZE = {"max_bits": 2176, **_ONE}
-_ROUTED: Any = {
-    "target": "ecp5",
-    "device": "LFE5U-25F-6 CABGA381",
-    "parameters": _EVERY_SIZE,
-}
+_ROUTED: Any = {"target": "ecp5", "device": "LFE5U-25F-6 CABGA381", "parameters": _EVERY_SIZE}
 
 
 def _measured(column: str, bits: int = 1024, **settings: Any) -> Measured:

@@ -126,10 +126,7 @@ def _compared(of: Callable[..., Measured], size: Size, megahertz: float, scale: 
         "Slices": (of("slices_estimate", size, target="xc7"),),
         "DSP48E1": (of("dsp", size, target="xc7"),),
         "Frequency": (clock,),
-        "Time": (
-            at_clock(cycles, megahertz, scale),
-            over_clock(cycles, clock, _OWN_CLOCK, scale),
-        ),
+        "Time": (at_clock(cycles, megahertz, scale), over_clock(cycles, clock, _OWN_CLOCK, scale)),
     }
 
 

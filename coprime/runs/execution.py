@@ -133,12 +133,7 @@ def execute(accelerator: Accelerator, command: Command, operands: Operands) -> R
         accelerator.load_public(n, e)
         return accelerator.public(x)
 
-    return operands.given_to(
-        command,
-        private=private,
-        public=public,
-        numbers=accelerator.operate,
-    )
+    return operands.given_to(command, private=private, public=public, numbers=accelerator.operate)
 
 
 def predict_operation(design: Design, command: Command, operands: Operands) -> Prediction:

@@ -13,14 +13,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
-from coprime.engine.contract import (
-    RESULT_LATENCY,
-    Command,
-    EngineSignature,
-    Error,
-    Length,
-    Operand,
-)
+from coprime.engine.contract import RESULT_LATENCY, Command, EngineSignature, Error, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.rsa import keys

@@ -57,10 +57,7 @@ class AnswerSender(wiring.Component):
             self.words,
         )
         last_place = Signal(PLACE_BITS + 2)
-        m.d.comb += [
-            checksum.data.eq(self.byte),
-            last_place.eq(Cat(Const(0, 2), self.words) - 1),
-        ]
+        m.d.comb += [checksum.data.eq(self.byte), last_place.eq(Cat(Const(0, 2), self.words) - 1)]
         with m.FSM():
             with m.State("REST"):
                 m.d.comb += checksum.clear.eq(1)
@@ -96,10 +93,7 @@ class AnswerSender(wiring.Component):
                     with m.If(self.place == last_place):
                         m.next = "CHECKSUM"
             with m.State("CHECKSUM"):
-                m.d.comb += [
-                    self.byte.eq(checksum.value.word_select(step, 8)),
-                    self.offered.eq(1),
-                ]
+                m.d.comb += [self.byte.eq(checksum.value.word_select(step, 8)), self.offered.eq(1)]
                 with m.If(self.taken):
                     m.d.sync += step.eq(step + 1)
                     with m.If(step == FCS_BYTES - 1):

@@ -108,11 +108,7 @@ class Burst(wiring.Component):
                         m.next = "SCATTER"
             with m.State("SCATTER"):
                 m.d.comb += self.store.eq(1)
-                m.d.sync += [
-                    step.eq(step + 1),
-                    word.eq(word >> 8),
-                    self.place.eq(self.place + 1),
-                ]
+                m.d.sync += [step.eq(step + 1), word.eq(word >> 8), self.place.eq(self.place + 1)]
                 with m.If(step == _BYTES - 1):
                     m.next = "NEXT"
         return m

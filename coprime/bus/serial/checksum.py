@@ -24,13 +24,7 @@ class Checksum(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__(
-            {
-                "clear": In(1),
-                "data": In(8),
-                "valid": In(1),
-                "value": Out(32),
-                "matches": Out(1),
-            }
+            {"clear": In(1), "data": In(8), "valid": In(1), "value": Out(32), "matches": Out(1)}
         )
 
     def elaborate(self, platform: object) -> Module:

@@ -81,10 +81,7 @@ class Transmitter(wiring.Component):
         with m.If(self.busy):
             m.d.sync += count.eq(_next_count(count, self._bit))
             with m.If(count < _PARTS):
-                m.d.sync += [
-                    left.eq(left - 1),
-                    Cat(self.tx, rest).eq(Cat(rest, Const(1, 1))),
-                ]
+                m.d.sync += [left.eq(left - 1), Cat(self.tx, rest).eq(Cat(rest, Const(1, 1)))]
         with m.Elif(self.send):
             m.d.sync += [
                 Cat(self.tx, rest).eq(Cat(Const(0, 1), self.data, Const(1, 1))),
@@ -123,13 +120,7 @@ class Receiver(wiring.Component):
         self.divisor = divisor
         self._bit = _parts(divisor, self.SHORTEST)
         super().__init__(
-            {
-                "rx": In(1),
-                "data": Out(8),
-                "valid": Out(1),
-                "broken": Out(1),
-                "pause": Out(1),
-            }
+            {"rx": In(1), "data": Out(8), "valid": Out(1), "broken": Out(1), "pause": Out(1)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -151,10 +142,7 @@ class Receiver(wiring.Component):
                     with m.If((left == _FRAME - 1) & wire):
                         m.next = "REST"
                     with m.Elif(left == 0):
-                        m.d.comb += [
-                            self.valid.eq(wire),
-                            self.broken.eq(~wire),
-                        ]
+                        m.d.comb += [self.valid.eq(wire), self.broken.eq(~wire)]
                         m.d.sync += left.eq(_BREAK - 1)
                         with m.If(wire):
                             m.next = "REST"

@@ -155,11 +155,7 @@ class Kara95(Tile):
             for number in numbers[1:]:
                 found.append(total[:DIGIT])
                 total = add_two(
-                    m,
-                    total[DIGIT:].as_signed(),
-                    number[:bits].as_signed(),
-                    bits,
-                    target,
+                    m, total[DIGIT:].as_signed(), number[:bits].as_signed(), bits, target
                 )
             return Cat(*found, total).as_signed()
 

@@ -109,7 +109,7 @@ class Rings(wiring.Component):
                 found[name].append(read.data)
             port = memory.write_port()
             m.d.comb += [
-                *(port.en.eq(write.enable), port.addr.eq(write.place), port.data.eq(write.word)),
+                *(port.en.eq(write.enable), port.addr.eq(write.place), port.data.eq(write.word))
             ]
         for name, enters in (("at_i", "enters_i"), ("at_j", "enters_j")):
             word = getattr(self, name)

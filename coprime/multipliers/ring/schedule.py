@@ -159,13 +159,7 @@ class RingSchedule(wiring.Component):
         ]
         return m
 
-    def _count_pairs(
-        self,
-        m: Module,
-        state: OneHot,
-        steps: Steps,
-        crosses: Signal,
-    ) -> None:
+    def _count_pairs(self, m: Module, state: OneHot, steps: Steps, crosses: Signal) -> None:
         """The places of the next slot, in the step or the first one of the next step.
 
         Pairs of the old product go inwards from D - 1, those of the new one outwards: the one with

@@ -249,10 +249,7 @@ class RingColumnSums(wiring.Component):
             m.d.sync += [carry_old.eq(0), carry_new.eq(0)]
         for k, part in enumerate(parts):
             above = k * self.width
-            m.d.comb += [
-                part.carry_old.eq(carry_old[above:]),
-                part.carry_new.eq(carry_new[above:]),
-            ]
+            m.d.comb += [part.carry_old.eq(carry_old[above:]), part.carry_new.eq(carry_new[above:])]
         return m
 
     def _parts(self, m: Module) -> list[SumsPart]:
