@@ -17,16 +17,11 @@ class Graph:
     come the inputs, the registers, and the gates, each after what enters it.
     """
 
-    inputs: int
-    """Number of inputs."""
-    nexts: Sequence[int]
-    """Literal that enters each register."""
-    gates: Sequence[tuple[int, int]]
-    """The two literals that enter each gate."""
-    outputs: dict[str, int]
-    """Literal of each output, by its name."""
-    names: dict[str, int]
-    """Variable of each input and register that has a name."""
+    inputs: int  # number of inputs
+    nexts: Sequence[int]  # literal that enters each register
+    gates: Sequence[tuple[int, int]]  # the two literals that enter each gate
+    outputs: dict[str, int]  # literal of each output, by its name
+    names: dict[str, int]  # variable of each input and register that has a name
 
     @classmethod
     def read(cls, path: Path) -> "Graph":

@@ -20,8 +20,7 @@ from .campaign import Campaign, FaultRun
 from .faults import FaultKind
 from .subject import Subject
 
-_SIZE = 500
-"""Runs of a batch: some seconds."""
+_SIZE = 500  # runs of a batch: some seconds
 _FILE = "runs.parquet"
 
 SCHEMA = pyarrow.schema(

@@ -20,8 +20,7 @@ _LEAST_INTERVAL = 32
 _LEAST_LIMIT = 100_000
 """Cycles of an operation without a fault beyond those that are waited for, at most."""
 _PLACE = 3
-_PATIENCE = 2
-"""Operations that are waited for an end."""
+_PATIENCE = 2  # operations that are waited for an end
 _STEP_REGISTERS = ("program_memory.pc", "current_context.current", "front_end.control.fsm_state")
 """What a step is known by: the access or wait of the driver, and what these registers have."""
 
@@ -30,10 +29,8 @@ class Outcome(StrEnum):
     """What an application gets."""
 
     RIGHT = "right"
-    ERROR = "error"
-    """The driver raises an error of the hardware, or of a refused access."""
-    NO_END = "no_end"
-    """No interrupt comes, or the bus does not answer: a reset helps."""
+    ERROR = "error"  # the driver raises an error of the hardware, or of a refused access
+    NO_END = "no_end"  # no interrupt comes, or the bus does not answer: a reset helps
     WRONG = "wrong"
 
 
@@ -43,18 +40,13 @@ class FaultRun:
 
     fault: Fault
     outcome: Outcome
-    place: str
-    """The component, cut after its third name; a memory is a place of its own."""
-    step: str
-    """What was executed in the fault's cycle."""
+    place: str  # the component, cut after its third name; a memory is a place of its own
+    step: str  # what was executed in the fault's cycle
     error: Error = Error.NONE
     """Of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise."""
-    value: int | None = None
-    """The wrong result; None otherwise."""
-    reveals: bool = False
-    """The wrong result gives the key away."""
-    another_input: bool = False
-    """The wrong result is right for an input that differs in one place."""
+    value: int | None = None  # the wrong result; None otherwise
+    reveals: bool = False  # the wrong result gives the key away
+    another_input: bool = False  # the wrong result is right for an input that differs in one place
 
 
 class Campaign(Closing):

@@ -38,8 +38,7 @@ from coprime.program.steps import StepKind
 from .aiger import Graph
 
 _TOP = "coprime_two"
-_SHORT = 20
-"""Part of the solver's time that the first tries have."""
+_SHORT = 20  # part of the solver's time that the first tries have
 _HELD = ("command", "counts", "lengths")
 _YOSYS = (
     f"hierarchy -check -top {_TOP}",

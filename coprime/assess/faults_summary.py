@@ -15,8 +15,7 @@ from .faults import Fault, FaultKind
 from .subject import Subject
 
 CONFIDENCE = 0.95
-_LISTED = 1000
-"""Wrong results that a record has; the table of the runs has all."""
+_LISTED = 1000  # wrong results that a record has; the table of the runs has all
 
 
 def upper_bound(wrong: int, runs: int, confidence: float = CONFIDENCE) -> float:
@@ -55,10 +54,8 @@ def _as_few(wrong: int, runs: int, probability: float) -> float:
 class FaultSummary:
     """What a campaign has found."""
 
-    subject: Subject
-    """What was run."""
-    runs: pyarrow.Table
-    """With the columns of `batches.SCHEMA`."""
+    subject: Subject  # what was run
+    runs: pyarrow.Table  # with the columns of `batches.SCHEMA`
 
     @property
     def title(self) -> str:

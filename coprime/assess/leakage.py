@@ -14,42 +14,30 @@ from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_val
 from .places import Place, Places
 from .traces import Acquisition, TraceRecorder
 
-_LEAST = 20
-"""Traces of a campaign: some in each group."""
-_BLOCK = 500
-"""Traces that a worker records at once."""
-_AT_ONCE = 16
-"""Traces that are added to the moments at once."""
+_LEAST = 20  # traces of a campaign: some in each group
+_BLOCK = 500  # traces that a worker records at once
+_AT_ONCE = 16  # traces that are added to the moments at once
 
 
 @dataclass(frozen=True)
 class KeptTraces:
     """Traces as a probe that sees all components has them."""
 
-    traces: npt.NDArray[np.floating | np.unsignedinteger]
-    """Array of (traces, cycles)."""
-    fixed: npt.NDArray[np.bool_]
-    """Whether each one is of the fixed group."""
-    inputs: npt.NDArray[np.uint8]
-    """The input of each one as bytes, the highest first."""
+    traces: npt.NDArray[np.floating | np.unsignedinteger]  # array of (traces, cycles)
+    fixed: npt.NDArray[np.bool_]  # whether each one is of the fixed group
+    inputs: npt.NDArray[np.uint8]  # the input of each one as bytes, the highest first
 
 
 @dataclass(frozen=True)
 class Finding:
     """A component whose t passes THRESHOLD in some cycle of a step."""
 
-    component: str
-    """By its name in the trace."""
-    place: Place
-    """The step."""
-    order: int
-    """Of the test."""
-    t: float
-    """The largest |t|."""
-    cycle: int
-    """Of the trace, where it is."""
-    above: int
-    """How many samples of the component and the step pass the corrected threshold."""
+    component: str  # by its name in the trace
+    place: Place  # the step
+    order: int  # of the test
+    t: float  # the largest |t|
+    cycle: int  # of the trace, where it is
+    above: int  # how many samples of the component and the step pass the corrected threshold
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
@@ -62,14 +50,10 @@ class Finding:
 class Profile:
     """The t-values of one order."""
 
-    order: int
-    """1 or 2."""
-    t: Array
-    """Array of (cycles, columns)."""
-    samples: int
-    """How many of them are not the same in all traces."""
-    findings: Sequence[Finding]
-    """The largest first."""
+    order: int  # 1 or 2
+    t: Array  # array of (cycles, columns)
+    samples: int  # how many of them are not the same in all traces
+    findings: Sequence[Finding]  # the largest first
 
     @property
     def threshold(self) -> float:

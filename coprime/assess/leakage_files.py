@@ -15,10 +15,8 @@ from .leakage import Leakage, Profile
 from .moments import THRESHOLD
 from .power import TOTAL
 
-_BINS = 400
-"""Points of a curve: of so many spans of cycles, each with the largest |t|."""
-_ROWS = 14
-"""Components in a plot, those with the largest |t|."""
+_BINS = 400  # points of a curve: of so many spans of cycles, each with the largest |t|
+_ROWS = 14  # components in a plot, those with the largest |t|
 _CYCLE = {
     "field": "cycle",
     "type": "quantitative",

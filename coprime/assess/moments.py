@@ -24,8 +24,7 @@ THRESHOLD = 4.5
 """|t| from which a sample is taken to leak (Goodwill et al.), if it were the only one."""
 _ERROR = 1e-5
 """Probability that any of the samples of a trace without leakage passes the corrected threshold."""
-MOST = 1e9
-"""|t| of a sample that differs between the groups and never within one."""
+MOST = 1e9  # |t| of a sample that differs between the groups and never within one
 
 
 def corrected_threshold(samples: int) -> float:
@@ -44,8 +43,7 @@ def corrected_threshold(samples: int) -> float:
 class Moments:
     """Sums of the first four powers of the samples' differences from a reference, of one group."""
 
-    reference: npt.NDArray[np.floating | np.integer]
-    """A number for each sample."""
+    reference: npt.NDArray[np.floating | np.integer]  # a number for each sample
     count: int = 0
     sums: Array = field(init=False)
 

@@ -18,12 +18,9 @@ _BEFORE, _AFTER, _WHOLE = "input, before the first step", "output, after the las
 class Place:
     """A step of a program, or what comes before and after all of them."""
 
-    address: int
-    """Of the step, from 1 on; 0 where there is none."""
-    step: str
-    """What it computes."""
-    modulus: str = ""
-    """P or Q if it belongs to one of the primes, else empty."""
+    address: int  # of the step, from 1 on; 0 where there is none
+    step: str  # what it computes
+    modulus: str = ""  # P or Q if it belongs to one of the primes, else empty
 
     def __str__(self) -> str:
         return f"{self.step} (mod {self.modulus})" if self.modulus else self.step

@@ -17,20 +17,16 @@ from coprime.bus import registers
 from coprime.device.base import InterruptTimeout
 from coprime.device.faulty import FaultyDevice
 
-TOTAL = "total"
-"""The name of the sum of all components."""
+TOTAL = "total"  # the name of the sum of all components
 _ENGINE = "engine"
-_DEPTH = 4
-"""Names of an instance's path that are kept, in the engine; outside it one is."""
+_DEPTH = 4  # names of an instance's path that are kept, in the engine; outside it one is
 
 
 class PowerModel(enum.Enum):
     """What of a bit costs power."""
 
-    DISTANCE = "distance"
-    """That it changes."""
-    WEIGHT = "weight"
-    """That it is 1."""
+    DISTANCE = "distance"  # that it changes
+    WEIGHT = "weight"  # that it is 1
 
 
 def component_of(register: str) -> str:

@@ -35,14 +35,10 @@ class Subject:
     Raises ValueError as `random_operands`.
     """
 
-    choice: Choice | ClusterChoice
-    """What is built."""
-    command: Command
-    """One that has a result."""
-    bits: int
-    """Length of the modulus."""
-    seed: int
-    """Of everything that is drawn."""
+    choice: Choice | ClusterChoice  # what is built
+    command: Command  # one that has a result
+    bits: int  # length of the modulus
+    seed: int  # of everything that is drawn
 
     start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""

@@ -24,10 +24,8 @@ from .places import places_of
 from .power import PowerDevice, PowerModel
 from .subject import Subject
 
-_MEMORY = 2 << 30
-"""Bytes that the moments of all samples may take."""
-_COLUMNS = 40
-"""At least as many columns as a trace has."""
+_MEMORY = 2 << 30  # bytes that the moments of all samples may take
+_COLUMNS = 40  # at least as many columns as a trace has
 _PUBLIC_EXPONENT_ONES = 8
 """Ones in the 17 bits of public exponents that vary: there are 5005 such odd numbers."""
 
@@ -43,20 +41,17 @@ class LeakageTest(Enum):
     MESSAGE = "message"
     KEY = "key"
     EXPONENT = "exponent"
-    NOTHING = "nothing"
-    """A control, in which nothing must be found."""
+    NOTHING = "nothing"  # a control, in which nothing must be found
 
 
 @dataclass(frozen=True)
 class Acquisition:
     """Everything that traces follow from."""
 
-    subject: Subject
-    """The design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws."""
+    subject: Subject  # the design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws
     test: LeakageTest = LeakageTest.MESSAGE
     model: PowerModel = PowerModel.DISTANCE
-    noise: float = 0.0
-    """Standard deviation of what is added to each sample, in bits; 0 or more."""
+    noise: float = 0.0  # standard deviation of what is added to each sample, in bits; 0 or more
 
     @cached_property
     def fixed_operands(self) -> Operands:

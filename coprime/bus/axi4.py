@@ -9,18 +9,14 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus.axi4_lite import OKAY, SLVERR
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
 
-WORD = 2
-"""AxSIZE of a beat that carries a whole register."""
-WRAP_BITS = 6
-"""Width of a byte address in the longest wrapping burst: 16 beats of 4 bytes."""
+WORD = 2  # AxSIZE of a beat that carries a whole register
+WRAP_BITS = 6  # width of a byte address in the longest wrapping burst: 16 beats of 4 bytes
 
 
-ID_BITS = 4
-"""Bits of an ID, where nothing else is asked for."""
+ID_BITS = 4  # bits of an ID, where nothing else is asked for
 
 
-Burst = enum.IntEnum("Burst", "FIXED INCR WRAP RESERVED", start=0)
-"""AxBURST."""
+Burst = enum.IntEnum("Burst", "FIXED INCR WRAP RESERVED", start=0)  # AxBURST
 
 
 class AXI4Signature(wiring.Signature):

@@ -25,10 +25,8 @@ def random_ports() -> dict[str, wiring.Member]:
 class Bus(enum.Enum):
     """The bus of an accelerator, or of a cluster. The registers are the same on each."""
 
-    AXI4_LITE = "axi4-lite"
-    """One register an access."""
-    AXI4 = "axi4"
-    """Bursts of up to 256 registers, and IDs."""
+    AXI4_LITE = "axi4-lite"  # one register an access
+    AXI4 = "axi4"  # bursts of up to 256 registers, and IDs
 
     @property
     def signature(self) -> wiring.Signature:

@@ -13,8 +13,7 @@ from coprime.bus.shared_registers import CLASSES, LONGEST, exceeds
 from coprime.cells.wires import same_named
 from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length, Operand, PerLength
 
-CLASS_BITS = 3
-"""Width of a length class, DIGIT included."""
+CLASS_BITS = 3  # width of a length class, DIGIT included
 
 
 class OperandState(wiring.Signature):

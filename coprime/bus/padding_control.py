@@ -22,8 +22,7 @@ LONGEST_BYPASSED = 64
 
 # Options that the length of an input depends on.
 _FORMS = (Option.HASH, Option.DIGEST_INFO)
-_SUCCEEDS = frozenset({Task.PKCS1_DECRYPT})
-"""Tasks that must not reveal whether anything was wrong."""
+_SUCCEEDS = frozenset({Task.PKCS1_DECRYPT})  # tasks that must not reveal whether anything was wrong
 
 
 class PaddingControl(wiring.Component):

@@ -4,12 +4,9 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-WINDOW_BITS = 12
-"""Width of a byte address in the window of 4 KiB."""
-ADDRESS_BITS = WINDOW_BITS - 2
-"""Width of a register's number: its byte address divided by 4."""
-WORD_BITS = 32
-"""Width of a register, and of the words in which software writes and reads numbers."""
+WINDOW_BITS = 12  # width of a byte address in the window of 4 KiB
+ADDRESS_BITS = WINDOW_BITS - 2  # width of a register's number: its byte address divided by 4
+WORD_BITS = 32  # width of a register, and of the words in which software writes and reads numbers
 
 WRITE_PORTS = {
     "write": In(1),

@@ -12,14 +12,10 @@ class Field:
     """Some bits of a register."""
 
     name: str
-    offset: int
-    """Position of the least significant bit."""
-    width: int
-    """Bits."""
-    access: str
-    """R, W, RW, or RW1C: writing 1 clears."""
-    reset: int | None
-    """Value after reset; None if it depends on the engine."""
+    offset: int  # position of the least significant bit
+    width: int  # bits
+    access: str  # R, W, RW, or RW1C: writing 1 clears
+    reset: int | None  # value after reset; None if it depends on the engine
     doc: str
 
     @property
@@ -37,10 +33,8 @@ class Register:
     """32 bits at an address."""
 
     name: str
-    address: int
-    """Bytes from the start of the address space; a multiple of 4."""
-    access: str
-    """R, W, RW, or RW1C: writing 1 clears."""
+    address: int  # bytes from the start of the address space; a multiple of 4
+    access: str  # R, W, RW, or RW1C: writing 1 clears
     doc: str
     fields: tuple[Field, ...]
 

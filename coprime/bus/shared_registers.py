@@ -11,12 +11,10 @@ from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
-LONGEST = (1 << LENGTH_BITS) - 1
-"""The value of a length register for a length that does not fit."""
+LONGEST = (1 << LENGTH_BITS) - 1  # the value of a length register for a length that does not fit
 PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
 """Those that are defined only where there is padding."""
-CHECKED_REGISTERS = (registers.RESIDUE,)
-"""Those that are defined only where results are checked."""
+CHECKED_REGISTERS = (registers.RESIDUE,)  # those that are defined only where results are checked
 COMMAND_REGISTERS = (registers.COMMANDS, registers.COMMANDS_HIGH)
 """Those that are defined only where a code has no bit in CAPABILITIES; a cluster's are equal."""
 _OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS)

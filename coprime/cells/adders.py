@@ -14,8 +14,7 @@ from amaranth.hdl import Cat, Const, Instance, Module, Mux, Signal, Value, Value
 
 from .target import Target
 
-CHAIN = 4
-"""Bits of a CARRY4."""
+CHAIN = 4  # bits of a CARRY4
 
 
 def add_three(

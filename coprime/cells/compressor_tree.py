@@ -51,29 +51,23 @@ class Counters(Enum):
 class Folding(Enum):
     """When bits above the top column return to the matrix."""
 
-    ALWAYS = "always"
-    """At once, as in the thesis."""
-    WEIGHTS = "weights"
-    """The initial bits at once; carries when two rows remain."""
-    LAST = "last"
-    """When two rows remain."""
+    ALWAYS = "always"  # at once, as in the thesis
+    WEIGHTS = "weights"  # the initial bits at once; carries when two rows remain
+    LAST = "last"  # when two rows remain
 
 
 class Bit(NamedTuple):
     """A bit of the matrix: a place in a vector, or the inverse of that."""
 
-    vector: int
-    """Number of the vector: -1 for the constant 1, 0 for the tree's input."""
+    vector: int  # number of the vector: -1 for the constant 1, 0 for the tree's input
     place: int
     inverted: bool
-    arrival: int
-    """Unit gates from the tree's inputs."""
+    arrival: int  # unit gates from the tree's inputs
 
 
 ONE = Bit(-1, 0, False, 0)
 Columns = list[list[Bit]]
-LARGE = 1000
-"""Input bits from which on not every choice is planned that might save a little."""
+LARGE = 1000  # input bits from which on not every choice is planned that might save a little
 
 
 @dataclass(frozen=True)
@@ -99,12 +93,10 @@ class Plan:
     counters: Counters
     folding: Folding
     levels: tuple[tuple[CounterRow, ...], ...]
-    columns: tuple[tuple[Bit, ...], ...]
-    """Of the two vectors: at most two bits in each."""
+    columns: tuple[tuple[Bit, ...], ...]  # of the two vectors: at most two bits in each
     least: int
     most: int
-    constant: int
-    """0 to m - 1."""
+    constant: int  # 0 to m - 1
 
     @property
     def width(self) -> int:
@@ -175,12 +167,9 @@ class Plan:
 class TreeOptions(TypedDict, total=False):
     """Choices for a tree; where an option is not given, the cheapest choice is taken."""
 
-    counters: Counters
-    """The counters that it consists of."""
-    folding: Folding
-    """When bits return to the matrix."""
-    recoding: Recoding
-    """Of residues in signed digits; FEWEST by default."""
+    counters: Counters  # the counters that it consists of
+    folding: Folding  # when bits return to the matrix
+    recoding: Recoding  # of residues in signed digits; FEWEST by default
 
 
 def plan_tree(m: int, weights: Sequence[int], **options: Unpack[TreeOptions]) -> Plan:
@@ -511,8 +500,7 @@ def _in_order(counter: Counter, bits: list[Bit]) -> tuple[tuple[Bit, ...], bool]
     return tuple(inputs), False
 
 
-LONGEST = 65535
-"""Bits that a signal may have: Amaranth's netlist numbers them with 16 bits."""
+LONGEST = 65535  # bits that a signal may have: Amaranth's netlist numbers them with 16 bits
 
 
 def _parts(length: int, name: str) -> list[tuple[str, int]]:

@@ -38,10 +38,8 @@ class Counter:
     name: str
     build: Callable[..., tuple[Value, ...]]
     inputs: int
-    area: int
-    """Unit gates."""
-    delays: tuple[int, ...]
-    """Of each output, the lowest weight first, in delays of one unit gate."""
+    area: int  # unit gates
+    delays: tuple[int, ...]  # of each output, the lowest weight first, in delays of one unit gate
 
     @property
     def outputs(self) -> int:

@@ -19,10 +19,8 @@ class Addend(enum.Enum):
     """What the product is added to. The values are the DSP48E1's OPMODE[5:4]."""
 
     ZERO = 0b00
-    P = 0b10
-    """The accumulator."""
-    C = 0b11
-    """The input `c`."""
+    P = 0b10  # the accumulator
+    C = 0b11  # the input `c`
 
 
 class DifferenceSlice(AccumulatingSlice):

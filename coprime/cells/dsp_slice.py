@@ -19,12 +19,9 @@ from .target import Target
 class Accumulate(enum.Enum):
     """What the product is added to. The values are the DSP48E1's OPMODE[6:4]."""
 
-    LOAD = 0b000
-    """Zero."""
-    ADD = 0b010
-    """The accumulator."""
-    SHIFT_ADD = 0b110
-    """The accumulator shifted right by 17 bits (arithmetically)."""
+    LOAD = 0b000  # zero
+    ADD = 0b010  # the accumulator
+    SHIFT_ADD = 0b110  # the accumulator shifted right by 17 bits (arithmetically)
 
 
 class AccumulatingSlice(wiring.Component):

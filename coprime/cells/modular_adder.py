@@ -20,8 +20,7 @@ from coprime.model.compression import Form, modulus_form
 from .counters import full_adder
 from .prefix_adder import EndAround, EndAroundAdder, Network, PrefixAdder
 
-SUBTRACTIONS = 3
-"""Maximum number in parallel."""
+SUBTRACTIONS = 3  # maximum number in parallel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,12 +20,9 @@ from amaranth.lib.wiring import In, Out
 class Network(Enum):
     """Which ranges are combined in which level."""
 
-    BRENT_KUNG = "brent-kung"
-    """Fewest nodes, about 2n; 2 log n - 1 levels."""
-    SKLANSKY = "sklansky"
-    """log n levels, n/2 log n nodes; one node leads to up to n/2 others."""
-    KOGGE_STONE = "kogge-stone"
-    """log n levels, n log n nodes; each leads to two others."""
+    BRENT_KUNG = "brent-kung"  # fewest nodes, about 2n; 2 log n - 1 levels
+    SKLANSKY = "sklansky"  # log n levels, n/2 log n nodes; one node leads to up to n/2 others
+    KOGGE_STONE = "kogge-stone"  # log n levels, n log n nodes; each leads to two others
 
     def levels(self, width: int) -> list[list[tuple[int, int]]]:
         """Nodes (upper, lower) of each level.

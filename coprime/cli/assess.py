@@ -27,10 +27,8 @@ from .output import check_folder, print_json, print_table, progress
 
 SUMMARY = "Assess a design against faults and power analysis, in simulation."
 _ALL = "all"
-_LISTED = 20
-"""Wrong results that are printed."""
-_CORES = 2
-"""Of a cluster, unless they are set: a fault has its effect on a chain of any length."""
+_LISTED = 20  # wrong results that are printed
+_CORES = 2  # of a cluster, unless they are set: a fault has its effect on a chain of any length
 
 
 def add_options(parser: Parser) -> None:
@@ -127,8 +125,7 @@ def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
 
 _TESTS = ("message", "key", "exponent", "nothing")
 _MODELS = ("distance", "weight")
-_SHOWN = 20
-"""Findings in the table; JSON has all."""
+_SHOWN = 20  # findings in the table; JSON has all
 
 
 def _add_leakage_options(parser: Parser) -> None:

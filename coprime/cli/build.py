@@ -19,8 +19,7 @@ from .options import (
 )
 from .output import announce, check_folder
 
-MAX_MHZ = 2000
-"""No FPGA has a faster clock."""
+MAX_MHZ = 2000  # no FPGA has a faster clock
 
 SUMMARY = "Write an accelerator's Verilog, with all that takes it into a design."
 

@@ -24,8 +24,7 @@ from coprime.engine.lengths import Lengths
 from .options import parse_settings
 from .output import announce, progress
 
-DEFAULT = "sim:compact"
-"""The device if none is named."""
+DEFAULT = "sim:compact"  # the device if none is named
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 

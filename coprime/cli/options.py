@@ -15,8 +15,7 @@ from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
 
-BAD_INPUT, FAILED = 2, 1
-"""Exit statuses other than 0."""
+BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
 
 
 class Parser(argparse.ArgumentParser):

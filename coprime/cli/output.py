@@ -23,8 +23,7 @@ class _Recorded(Protocol):
     def record(self) -> dict[str, object]: ...
 
 
-_MANY_GATES = 300_000
-"""Unit gates of compressor trees that take more than half a minute to build."""
+_MANY_GATES = 300_000  # unit gates of compressor trees that take more than half a minute to build
 
 
 # --- Files --------------------------------------------------------------------------------------

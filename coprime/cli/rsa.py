@@ -181,8 +181,7 @@ def _keygen(options: argparse.Namespace) -> None:
 class _NewPrime:
     """What a device is to take: numbers as long as one of a new key's primes."""
 
-    bits: int
-    """Of the prime."""
+    bits: int  # of the prime
     n: None = None
 
     @property

@@ -29,8 +29,7 @@ from .output import announce, check_file, print_json, print_result, progress
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"
-_MODULUS = "m"
-"""The option that is a modulus, which may be an expression."""
+_MODULUS = "m"  # the option that is a modulus, which may be an expression
 
 
 def _raw() -> dict[str, str]:

@@ -33,10 +33,8 @@ RESIDUE_INDEX = -1
 class PacketKind(enum.IntEnum):
     """What a packet is. Nothing but EMPTY and NOTICE is for nobody or for the end of the chain."""
 
-    EMPTY = 0
-    """A free place, for a NOTICE."""
-    SEND = 1
-    """Write `data` to digit `index` of `operand`."""
+    EMPTY = 0  # a free place, for a NOTICE
+    SEND = 1  # write `data` to digit `index` of `operand`
     RECEIVE = 2
     """Ask for digit `index` of the result, and take along the one that was asked for before.
 
@@ -44,12 +42,9 @@ class PacketKind(enum.IntEnum):
     and RESIDUE_INDEX brings back the engine's residue in the same packet; after any other command
     than RSA_PRIVATE it is 0.
     """
-    SET = 3
-    """Give setting number `index` the value `data`."""
-    START = 4
-    """Start command `data`."""
-    CANCEL = 5
-    """End the command that is running, if one is."""
+    SET = 3  # give setting number `index` the value `data`
+    START = 4  # start command `data`
+    CANCEL = 5  # end the command that is running, if one is
     NOTICE = 6
     """From a core: its command has ended. Bits of `data` from below: the error, ERROR_BITS; 1 if
     there is a result. Another one, with FAULT, follows a result of which a digit was found wrong,

@@ -62,10 +62,8 @@ __all__ = [
 
 COMMAND_BITS = 6
 """Width of a command's code as software writes it; an engine has `Capabilities.command_bits`."""
-OPERAND_BITS = 6
-"""The same of an operand's number, and `Capabilities.operand_bits`."""
-RESULT_LATENCY = 3
-"""Cycles from the index of a result's digit to the digit."""
+OPERAND_BITS = 6  # the same of an operand's number, and `Capabilities.operand_bits`
+RESULT_LATENCY = 3  # cycles from the index of a result's digit to the digit
 ERROR_BITS = 5
 
 

@@ -17,12 +17,10 @@ from .budget import Candidate, SliceBudget
 from .design import Design, EngineDesign
 from .lengths import Lengths
 
-MAX_BITS = "max_bits"
-"""The parameter of families that work with any modulus of up to so many bits."""
+MAX_BITS = "max_bits"  # the parameter of families that work with any modulus of up to so many bits
 _SIZE_STEP = 1024
 """Sizes that MAX_BITS takes when it follows a length: few, so that few simulators are built."""
-MODULUS = "modulus"
-"""The parameter of families that are made for one modulus."""
+MODULUS = "modulus"  # the parameter of families that are made for one modulus
 
 
 # --- Parameters of several families ---------------------------------------------------------------

@@ -16,16 +16,11 @@ class LinearOperation(enum.IntEnum):
     Bit 1 is 0 of a subtraction.
     """
 
-    COMPARE = 0
-    """x - z: only the borrow is kept."""
-    SUBTRACT = 1
-    """x - z."""
-    ADD = 2
-    """x + z."""
-    RESTORE = 3
-    """x + z if the operation before ended with a borrow, else x: undoes a subtraction."""
-    MOVE = 6
-    """x; only of two banks."""
+    COMPARE = 0  # x - z: only the borrow is kept
+    SUBTRACT = 1  # x - z
+    ADD = 2  # x + z
+    RESTORE = 3  # x + z if the operation before ended with a borrow, else x: undoes a subtraction
+    MOVE = 6  # x; only of two banks
 
 
 class DigitAdder(wiring.Component):

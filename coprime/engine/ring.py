@@ -21,8 +21,7 @@ _LEAST_RESIDUE = 12
 _SMALLEST_RAM = 1024
 """Words of a block RAM with two ports that has no fewer of them for a bank's width."""
 
-_LEAST_LENGTH = 16
-"""Bits of a modulus: shorter ones take the time of five words all the same."""
+_LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
 RING_TILES = tuple(
     name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE

@@ -22,10 +22,8 @@ OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator
 class Budget:
     """Upper limits; None is no limit."""
 
-    max_dsp: int | None = None
-    """DSP slices."""
-    max_lut: int | None = None
-    """LUTs."""
+    max_dsp: int | None = None  # DSP slices
+    max_lut: int | None = None  # LUTs
     max_ms: float | None = None
     """Milliseconds for one operation; needs a target that is placed and routed."""
 

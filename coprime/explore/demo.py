@@ -20,13 +20,11 @@ from coprime.runs.numbers import random_lengths
 
 from .measure import measure_area
 
-FAMILY = "compact"
-"""Of the accelerator."""
+FAMILY = "compact"  # of the accelerator
 MESSAGE = b"Coprime: computed on one DSP slice, in constant time."
 
 
-MIN_BITS = 8 * (len(MESSAGE) + 2 * 32 + 2)
-"""OAEP with SHA-256 adds two hashes and two bytes."""
+MIN_BITS = 8 * (len(MESSAGE) + 2 * 32 + 2)  # OAEP with SHA-256 adds two hashes and two bytes
 
 
 class _Recorder(Accelerator):

@@ -30,8 +30,7 @@ from .standard_keys import standard_key
 
 LENGTHS = (512, 1024, 2048, 3072, 4096, 8192)
 """Bits of the moduli that operations are predicted for, and the design's longest one."""
-SEEDS = (1, 2, 3, 4)
-"""Of the placements that a clock is the best and the mean of."""
+SEEDS = (1, 2, 3, 4)  # of the placements that a clock is the best and the mean of
 _WORD = 32
 _PARTS = ("engine", "accelerator")
 _LEAST_KEY = 64

@@ -19,8 +19,7 @@ from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
 
-PLANNED_BITS = 128
-"""Modulus up to which the tree is planned, too: in about two seconds."""
+PLANNED_BITS = 128  # modulus up to which the tree is planned, too: in about two seconds
 
 
 @dataclass(frozen=True)

@@ -45,14 +45,10 @@ class PartToMap:
 
     choice: Choice | ClusterChoice
     """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
-    part: str
-    """One of `coprime.flow.parts.PARTS`; of no meaning for a cluster."""
-    target: Target
-    """Not `generic`."""
-    paddings: Collection[Padding] = ()
-    """Those of the accelerator."""
-    bus: Bus = Bus.AXI4_LITE
-    """Of the accelerator or the cluster."""
+    part: str  # one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
+    target: Target  # not `generic`
+    paddings: Collection[Padding] = ()  # those of the accelerator
+    bus: Bus = Bus.AXI4_LITE  # of the accelerator or the cluster
 
     def __post_init__(self) -> None:
         flow_of(self.target)

@@ -19,8 +19,7 @@ from coprime.rsa.keys import library_key
 
 from .standard_keys import standard_key
 
-LENGTHS = (1024, 2048, 3072, 4096, 8192)
-"""Bits; shorter keys OpenSSL's users cannot make any more."""
+LENGTHS = (1024, 2048, 3072, 4096, 8192)  # bits; shorter keys OpenSSL's users cannot make any more
 _SECONDS = 1.0
 
 
@@ -29,8 +28,7 @@ class SoftwareRun:
     """Figures of software, with how they were found."""
 
     figures: Sequence[SoftwareFigures]
-    found: str
-    """Version and processor."""
+    found: str  # version and processor
 
 
 def measure() -> SoftwareRun:

@@ -25,13 +25,11 @@ class Figure:
     name: str
     title: str
     caption: str
-    x: str
-    """Row's field on the x axis."""
+    x: str  # row's field on the x axis
     y: str
     x_title: str
     y_title: str
-    spec: Mapping[str, Any]
-    """Vega-Lite without data, size and configuration."""
+    spec: Mapping[str, Any]  # Vega-Lite without data, size and configuration
 
 
 @dataclass(frozen=True, kw_only=True)

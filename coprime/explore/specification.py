@@ -47,10 +47,8 @@ from .shipped import SPECIFICATIONS
 TARGETS = (*(target.value for target in FLOWS), "unit-gate")
 OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
 ALL = "all"
-SIZE = "bits"
-"""A parameter of this value follows the size."""
-_BITS = "{bits}"
-"""In a text, such as a modulus: the size."""
+SIZE = "bits"  # a parameter of this value follows the size
+_BITS = "{bits}"  # in a text, such as a modulus: the size
 SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 Value = TypeVar("Value")
@@ -100,8 +98,7 @@ class RunTask(_Design):
     """Count the cycles of an operation; only predict them if there are over `simulate_cycles`."""
 
     bits: int
-    operation: str
-    """A command's name, or one of ALONE's: what a part does alone."""
+    operation: str  # a command's name, or one of ALONE's: what a part does alone
     exponents: str
     operand_seed: int
     simulate_cycles: int

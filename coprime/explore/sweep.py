@@ -21,12 +21,9 @@ Progress = Callable[[int, int, int], None]
 class SweepSummary:
     """What a sweep did. A measurement is of an area or of cycles; points share them."""
 
-    points: Sequence[Point]
-    """All of them, as in the results file."""
-    measured: int
-    """Measurements that were done now, failed ones included."""
-    kept: int
-    """Measurements that were there already."""
+    points: Sequence[Point]  # all of them, as in the results file
+    measured: int  # measurements that were done now, failed ones included
+    kept: int  # measurements that were there already
 
     @property
     def failed(self) -> Sequence[Point]:

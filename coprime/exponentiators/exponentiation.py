@@ -25,11 +25,9 @@ _BY_WINDOWS: Mapping[str, Callable[[Context, int], list[Step]]] = {
     "sliding-window": sliding_window,
 }
 
-EXPONENTIATORS = tuple(one.value for one in Exponentiator)
-"""Names of the algorithms."""
+EXPONENTIATORS = tuple(one.value for one in Exponentiator)  # names of the algorithms
 
-WINDOWS = (1, 2, 4)
-"""Bits that a window may have."""
+WINDOWS = (1, 2, 4)  # bits that a window may have
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from coprime.program.operands import Context, Mode, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind, scan, times
 
-LEAVE_FORM = "C = C * 1, out of Montgomery form"
-"""What the step after the loop does."""
+LEAVE_FORM = "C = C * 1, out of Montgomery form"  # what the step after the loop does
 
 
 def _after(context: Context) -> str:

@@ -34,12 +34,9 @@ class Blinding(Flag):
     """What random numbers hide in a private operation from measurements of power or radiation."""
 
     NONE = 0
-    BASE = 1
-    """The base: r ^ E * X is taken to the power, with a random r (Kocher 1996, Chaum 1983)."""
-    EXPONENT = 2
-    """The exponent: D_p + k (P - 1) in place of D_p, with a random k (Kocher 1996)."""
+    BASE = 1  # the base: r ^ E * X is taken to the power, with a random r (Kocher 1996, Chaum 1983)
+    EXPONENT = 2  # the exponent: D_p + k (P - 1) in place of D_p, with a random k (Kocher 1996)
     BOTH = BASE | EXPONENT
 
 
-BLINDINGS = ("none", "base", "exponent", "both")
-"""Every choice by its name."""
+BLINDINGS = ("none", "base", "exponent", "both")  # every choice by its name

@@ -18,10 +18,8 @@ from coprime.cells.compression import ModularProduct, ModularReduction, ModularS
 from coprime.cells.direct import DirectProduct, DirectReduction, DirectSquare
 from coprime.model.pseudo_moduli import Search, search
 
-ANY_FACTOR = 0
-"""In place of c: the one of the cheapest multiple found."""
-EXTRA_BITS = 2
-"""By how many bits such a multiple may be longer, if nothing else is asked for."""
+ANY_FACTOR = 0  # in place of c: the one of the cheapest multiple found
+EXTRA_BITS = 2  # by how many bits such a multiple may be longer, if nothing else is asked for
 
 
 class Method(Enum):

@@ -24,8 +24,7 @@ from coprime.program.steps import COUNTER_BITS
 from .exponentiators import register_exponentiator
 from .register_exponentiation import RegisterExponentiation
 
-CHECK_AND_END = 2
-"""Cycles beside those of the exponentiator."""
+CHECK_AND_END = 2  # cycles beside those of the exponentiator
 
 
 class FixedOperands(wiring.Component):

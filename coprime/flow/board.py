@@ -44,29 +44,22 @@ class Board:
     `led_failed`, `led_session` and `led_clock` that the board has LEDs for.
     """
 
-    name: str
-    """On the command line."""
+    name: str  # on the command line
     title: str
     target: Target
-    device: FpgaDevice
-    """In its package, of its speed grade."""
-    clock_mhz: float
-    """Frequency at the port `clk`."""
+    device: FpgaDevice  # in its package, of its speed grade
+    clock_mhz: float  # frequency at the port `clk`
     oscillator_mhz: float = 0
     """Frequency at the pin, if a clock generator makes that of `clk` from it; 0: there is none."""
     pins: Mapping[str, Pin]
-    source: str
-    """Where the pins are from."""
-    serial: str
-    """How a host is connected to `rx` and `tx`: a sentence."""
-    loader: Sequence[str]
-    """Options of openFPGALoader that name the board."""
+    source: str  # where the pins are from
+    serial: str  # how a host is connected to `rx` and `tx`: a sentence
+    loader: Sequence[str]  # options of openFPGALoader that name the board
     family: str = "compact"
     """What fits: the family that the board's page and `make bitstreams` take."""
     values: Mapping[str, str] = field(default_factory=lambda: {"max_bits": "2048"})
     """Parameters of that family, as on the command line."""
-    notes: Sequence[str] = ()
-    """What else a user of the board has to know, a sentence each."""
+    notes: Sequence[str] = ()  # what else a user of the board has to know, a sentence each
 
     @property
     def flow(self) -> Flow:
@@ -86,21 +79,14 @@ class BoardResult:
 
     board: str
     device: str
-    clock_mhz: float
-    """The board's clock."""
-    fmax_mhz: float
-    """Highest clock frequency that the placed and routed design allows."""
-    utilisation: Mapping[str, int]
-    """Count of each cell type that is used."""
+    clock_mhz: float  # the board's clock
+    fmax_mhz: float  # highest clock frequency that the placed and routed design allows
+    utilisation: Mapping[str, int]  # count of each cell type that is used
     bitstream: Path
-    size: int
-    """Of the bitstream, in bytes."""
-    sha256: str
-    """Of the bitstream."""
-    files: tuple[Path, ...]
-    """All that were written, the bitstream first."""
-    tools: Mapping[str, str]
-    """Version of each tool."""
+    size: int  # of the bitstream, in bytes
+    sha256: str  # of the bitstream
+    files: tuple[Path, ...]  # all that were written, the bitstream first
+    tools: Mapping[str, str]  # version of each tool
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""

@@ -53,8 +53,7 @@ KINDS: Mapping[str, CacheKind] = {
 }
 """What is kept, by the name of its folder."""
 
-RECENT = 3600
-"""Seconds after its last use in which no entry is removed to make room."""
+RECENT = 3600  # seconds after its last use in which no entry is removed to make room
 _LEFT_BEHIND = 24 * 3600
 """Seconds after which a folder that is not finished yet is no longer worked on."""
 _DEFAULT_LIMIT = 4 << 30

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-PATIENCE = 2.0
-"""Seconds after which work is long."""
+PATIENCE = 2.0  # seconds after which work is long
 
 _report: ContextVar[Callable[[str], None] | None] = ContextVar("report", default=None)
 _current: ContextVar["_Notice | None"] = ContextVar("current", default=None)

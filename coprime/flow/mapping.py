@@ -46,16 +46,11 @@ class Resources:
 class MappedDesign(Resources):
     """A design in the cells of a device family, before placement."""
 
-    target: str
-    """As `Target` has it."""
-    device: str
-    """The device family, in words."""
-    cells: Mapping[str, int]
-    """Count of each cell type."""
-    tools: Mapping[str, str]
-    """Version of each tool."""
-    netlist: str = field(repr=False)
-    """The mapped netlist as Verilog."""
+    target: str  # as `Target` has it
+    device: str  # the device family, in words
+    cells: Mapping[str, int]  # count of each cell type
+    tools: Mapping[str, str]  # version of each tool
+    netlist: str = field(repr=False)  # the mapped netlist as Verilog
 
 
 def verilog_of(design: wiring.Component | str, top: str) -> str:

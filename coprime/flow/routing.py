@@ -35,16 +35,11 @@ sys.exit(function(sys.argv[1:]) if module.startswith("yowasp") else function())
 class CriticalPath:
     """The slowest path from register to register."""
 
-    start: str
-    """Cell that it starts from."""
-    end: str
-    """Cell that it ends in."""
-    nets: tuple[str, ...]
-    """Nets on the way."""
-    logic_ns: float
-    """Time in cells, with setup and clock to output."""
-    routing_ns: float
-    """Time on wires."""
+    start: str  # cell that it starts from
+    end: str  # cell that it ends in
+    nets: tuple[str, ...]  # nets on the way
+    logic_ns: float  # time in cells, with setup and clock to output
+    routing_ns: float  # time on wires
 
     def __str__(self) -> str:
         """Say where it leads and what it costs, in one line."""
@@ -59,18 +54,13 @@ class RoutedDesign:
     """A design, placed and routed."""
 
     device: str
-    fmax_mhz: float
-    """Highest clock frequency, of the best seed."""
-    seed: int
-    """The best seed."""
-    fmax_by_seed: Mapping[int, float]
-    """Highest clock frequency in MHz that each seed led to."""
-    critical_path: CriticalPath
-    """Of the best seed."""
+    fmax_mhz: float  # highest clock frequency, of the best seed
+    seed: int  # the best seed
+    fmax_by_seed: Mapping[int, float]  # highest clock frequency in MHz that each seed led to
+    critical_path: CriticalPath  # of the best seed
     utilisation: Mapping[str, int]
     """Count of each cell type that is used, the registers at the ports included."""
-    tools: Mapping[str, str]
-    """Version of each tool."""
+    tools: Mapping[str, str]  # version of each tool
 
 
 def route_design(

@@ -15,12 +15,10 @@ class Part:
     wire: str
     low: int
     width: int
-    bits: str = ""
-    """The digits 0, 1 and x of a constant, highest first."""
+    bits: str = ""  # the digits 0, 1 and x of a constant, highest first
 
 
-Value = tuple[Part, ...]
-"""Parts, the lowest first."""
+Value = tuple[Part, ...]  # parts, the lowest first
 
 
 @dataclass
@@ -30,8 +28,7 @@ class Wire:
     name: str
     width: int
     attributes: dict[str, str]
-    direction: str = ""
-    """`input`, `output` or `inout` of a port."""
+    direction: str = ""  # `input`, `output` or `inout` of a port
 
 
 @dataclass
@@ -90,8 +87,7 @@ class NetlistModule:
     name: str
     wires: dict[str, Wire] = field(default_factory=dict)
     memories: dict[str, NetlistMemory] = field(default_factory=dict)
-    contents: list[Cell | Body] = field(default_factory=list)
-    """Cells and processes."""
+    contents: list[Cell | Body] = field(default_factory=list)  # cells and processes
     connections: list[Assign] = field(default_factory=list)
 
 

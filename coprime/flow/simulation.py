@@ -36,10 +36,8 @@ _VERILATOR_FLAGS = (
 _HEADER = "runtime.h"
 _HEADERS = ("algorithm", "deque", "iterator", "memory", "random", "string", "vector", "verilated.h")
 """What every simulation includes; compiled in advance it takes a second less for each."""
-_SOURCES = ("verilated", "verilated_threads")
-"""Verilator's own sources that every simulation needs."""
-_TRACER = "verilated_fst_c"
-"""The one that waveforms need."""
+_SOURCES = ("verilated", "verilated_threads")  # Verilator's own sources that every simulation needs
+_TRACER = "verilated_fst_c"  # the one that waveforms need
 _LARGE = 460_000
 """Bytes of Verilog from which on Verilator makes many short functions: the compiler's time grows
 faster than a function, and much of these designs is one expression after the other. A compressor

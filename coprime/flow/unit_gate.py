@@ -79,15 +79,12 @@ _RECIPE = Path(__file__).read_text("utf-8")
 class UnitGate:
     """A design in unit gates."""
 
-    area: int
-    """Unit gates."""
+    area: int  # unit gates
     delay: int
     """Of the longest path between ports, flip-flops and memories, in delays of one unit gate."""
     flip_flops: int
-    memory_bits: int
-    """Of memories that are written."""
-    tools: Mapping[str, str]
-    """Version of each tool."""
+    memory_bits: int  # of memories that are written
+    tools: Mapping[str, str]  # version of each tool
 
 
 def estimate(design: wiring.Component | str, top: str, *, adder: str = "brent-kung") -> UnitGate:

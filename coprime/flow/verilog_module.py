@@ -12,13 +12,11 @@ from .verilog_words import RESERVED
 
 _KEPT_ATTRIBUTES = ("keep", "no_rw_check", "ram_style")
 _COLUMNS = 100
-_LONGEST_PART = 72
-"""Characters of an expression from which on it has a wire of its own."""
+_LONGEST_PART = 72  # characters of an expression from which on it has a wire of its own
 _MOST_CHOICES = 2
 """Conditions from which on a choice is a block, not a conditional expression. Yosys maps blocks to
 fewer LUTs than nested expressions (`compact`: 664 for 680 with up to three conditions)."""
-_FEWEST_WORDS = 4
-"""Equal words of a memory in a row that are written as a loop."""
+_FEWEST_WORDS = 4  # equal words of a memory in a row that are written as a loop
 
 
 class Names:
@@ -51,8 +49,7 @@ _WIDER = 3  # also where the context is wider and the result is extended by zero
 @dataclass(frozen=True)
 class _Expression:
     text: str
-    operator: str = ""
-    """The outermost one; none for names, numbers, and what is in brackets."""
+    operator: str = ""  # the outermost one; none for names, numbers, and what is in brackets
     use: int = _WIDER
 
     def inside(self, operator: str) -> str:

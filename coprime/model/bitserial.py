@@ -9,8 +9,7 @@ every value are asserted as it goes.
 
 from collections.abc import Iterator
 
-COUNTS = 5
-"""Values of the interleaved multiplication's count: 0 to 4."""
+COUNTS = 5  # values of the interleaved multiplication's count: 0 to 4
 
 
 def carry_save(a: int, b: int, c: int) -> tuple[int, int]:

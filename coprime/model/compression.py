@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-Digit = tuple[int, int]
-"""(column, sign), for a non-zero digit: sign * 2^column, with sign 1 or -1."""
+Digit = tuple[int, int]  # (column, sign), for a non-zero digit: sign * 2^column, with sign 1 or -1
 
 
 class Form(Enum):

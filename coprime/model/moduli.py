@@ -140,8 +140,7 @@ def _moduli() -> tuple[NamedModulus, ...]:
 MODULI: Mapping[str, NamedModulus] = {modulus.name: modulus for modulus in _moduli()}
 """By name; of COMPRESSION's family those that it publishes figures of."""
 
-_LONGEST = 4096
-"""Maximum length of a written modulus, in bits."""
+_LONGEST = 4096  # maximum length of a written modulus, in bits
 _WRITTEN = (
     "write a name, vassoler-N for an even N, a number as 3329 or 0xd01, or a sum of powers as"
     " 2^255 - 19"

@@ -6,8 +6,7 @@ n is the modulus's length in bits. The bounds of every value are asserted as it 
 
 from collections.abc import Iterator
 
-HEADROOM = 2
-"""Rounds beyond n, and the bits of a factor beyond it: R = 2^(n + 2) is above 4M."""
+HEADROOM = 2  # rounds beyond n, and the bits of a factor beyond it: R = 2^(n + 2) is above 4M
 
 
 def multiply_rounds(x: int, y: int, m: int, rounds: int, width: int) -> Iterator[int]:

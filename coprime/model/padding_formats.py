@@ -11,8 +11,7 @@ import hmac
 DIGEST_BYTES = 32
 DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 """The bytes before a SHA-256 digest in a PKCS #1 v1.5 signature (RFC 8017, 9.2, note 1)."""
-MIN_FILLER_BYTES = 8
-"""Minimum number of bytes between type and message in PKCS #1 v1.5."""
+MIN_FILLER_BYTES = 8  # minimum number of bytes between type and message in PKCS #1 v1.5
 PKCS1_BYTES = MIN_FILLER_BYTES + 3
 """Bytes of an encoded message besides the message; so are the next two."""
 OAEP_BYTES = 2 * DIGEST_BYTES + 2

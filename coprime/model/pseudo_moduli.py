@@ -25,22 +25,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-EXHAUSTIVE_BITS = 16
-"""Number of extra bits up to which every multiple is considered."""
+EXHAUSTIVE_BITS = 16  # number of extra bits up to which every multiple is considered
 
-_FULL_ADDER = 7
-"""Unit gates of a full adder: an AND or OR is 1, an XOR 2."""
+_FULL_ADDER = 7  # unit gates of a full adder: an AND or OR is 1, an XOR 2
 
 _FULL_ADDER_DELAY = 4
 
 _EVALUATED = 64
 """Multiples of each kind whose cost is computed: sparse ones, and those with cheap carries."""
 
-_SHOWN = 8
-"""Maximum signed digits of a number that is written out."""
+_SHOWN = 8  # maximum signed digits of a number that is written out
 
-_FEW = 4
-"""Maximum signed digits of the multiples that are searched for among all c."""
+_FEW = 4  # maximum signed digits of the multiples that are searched for among all c
 
 
 def signed_digits(number: int) -> tuple[tuple[int, int], ...]:

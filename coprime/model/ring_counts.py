@@ -6,8 +6,7 @@ need, before there is hardware: an engine may add its own steps between them.
 
 from dataclasses import dataclass
 
-WINDOWS = range(1, 6)
-"""Bits of a window that are worth their table."""
+WINDOWS = range(1, 6)  # bits of a window that are worth their table
 
 
 def window_products(bits: int, window: int) -> int:

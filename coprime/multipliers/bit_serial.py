@@ -58,8 +58,7 @@ class BitSerialMultiplication(Multiplication):
     prepares = True
     headroom = 0
     round_bits = 1
-    constant_cycles = 1
-    """Of a multiplication beside its rounds, loading and unloading: STARTING."""
+    constant_cycles = 1  # of a multiplication beside its rounds, loading and unloading: STARTING
 
     def __post_init__(self) -> None:
         _check_range("words", self.words, 1, 4096)

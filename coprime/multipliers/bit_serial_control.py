@@ -254,10 +254,8 @@ class BitSerialControl(wiring.Component):
     """
 
     STATES: tuple[str, ...] = ("idle", "loading", "starting", "running", "writing")
-    UNUSED: tuple[str, ...] = ("idle",)
-    """States between products."""
-    PASSES: tuple[str, ...] = ("writing",)
-    """States that are passes."""
+    UNUSED: tuple[str, ...] = ("idle",)  # states between products
+    PASSES: tuple[str, ...] = ("writing",)  # states that are passes
     FLAGS: tuple[str, ...] = (
         *("preparing", "forget", "clear_s", "selecting", "running", "x_next"),
         *("entering_next", "passing_next", "adding_next", "first", "final", "closing"),

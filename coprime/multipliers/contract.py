@@ -29,14 +29,10 @@ class Role(enum.IntEnum):
 class Pair(enum.IntEnum):
     """Two operands that a banked multiplier reads at once, one from each bank."""
 
-    FACTORS = 0
-    """Left: multiplicand; right: multiplier."""
-    QUOTIENT = 1
-    """Left: scaled modulus; right: quotient."""
-    MODULUS = 2
-    """Left: modulus; right: its inverse."""
-    RESULT = 3
-    """Left: result; right: inverse."""
+    FACTORS = 0  # left: multiplicand; right: multiplier
+    QUOTIENT = 1  # left: scaled modulus; right: quotient
+    MODULUS = 2  # left: modulus; right: its inverse
+    RESULT = 3  # left: result; right: inverse
 
 
 class MultiplierSignature(wiring.Signature):

@@ -37,10 +37,8 @@ class FdfmMultiplication(Multiplication):
     """
 
     digit_width = RADIX_BITS
-    headroom = 2
-    """2^(17d) > 4M."""
-    min_digits = 2
-    """Of X and M: S_0 is the sum of j = 1."""
+    headroom = 2  # 2^(17d) > 4M
+    min_digits = 2  # of X and M: S_0 is the sum of j = 1
     canonical = False
     prepares = False
 

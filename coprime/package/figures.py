@@ -13,24 +13,19 @@ from coprime.flow.mapping import Resources
 class ClockFigures:
     """Maximum clock frequency of a part, placed and routed."""
 
-    mean_mhz: float
-    """Over the placements: what one run of the tools reaches on average."""
+    mean_mhz: float  # over the placements: what one run of the tools reaches on average
     best_mhz: float
-    seeds: int
-    """Placements, each from another seed: 1 or more."""
-    found: str
-    """How: tool and device."""
+    seeds: int  # placements, each from another seed: 1 or more
+    found: str  # how: tool and device
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartFigures:
     """Area of a part of the design, and its clock where it was routed."""
 
-    part: str
-    """engine, accelerator or cluster."""
+    part: str  # engine, accelerator or cluster
     resources: Resources
-    found: str
-    """How: tool and device family."""
+    found: str  # how: tool and device family
     clock: ClockFigures | None = None
 
 
@@ -62,12 +57,9 @@ class SoftwareFigures:
 class Assessed:
     """What was assessed of a design of these parameters, with how much, and what came out."""
 
-    assessment: str
-    """constant time, faults or power."""
-    what: str
-    """Operation, size, kind of fault or test."""
-    amount: str
-    """Runs, traces, or how it was proved."""
+    assessment: str  # constant time, faults or power
+    what: str  # operation, size, kind of fault or test
+    amount: str  # runs, traces, or how it was proved
     result: str
 
 
@@ -78,6 +70,5 @@ class Figures:
     parts: Sequence[PartFigures] = ()
     operations: Sequence[OperationFigures] = ()
     software: Sequence[SoftwareFigures] = ()
-    software_found: str = ""
-    """How those of the software were: version, and the processor."""
+    software_found: str = ""  # how those of the software were: version, and the processor
     assessed: Sequence[Assessed] = ()

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-Cell = str | int | float | bool | None
-"""A value in a table; None is a figure that was not measured."""
+Cell = str | int | float | bool | None  # a value in a table; None is a figure that was not measured
 
 _NOT_MEASURED = "not measured"
 

@@ -13,8 +13,7 @@ from coprime.bus.axi_accelerator import Bus
 
 from .description import Description
 
-FOLDER = "timing"
-"""Of the diagrams, in this package and in what is built."""
+FOLDER = "timing"  # of the diagrams, in this package and in what is built
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from .instructions import EXECUTION, STEP, ByteStep, ByteStepKind
 from .program_blocks import assemble
 from .tasks import Option, Task
 
-STEP_CYCLES = 3
-"""Cycles of a step besides its bytes: FETCH, STORE, EXECUTE."""
+STEP_CYCLES = 3  # cycles of a step besides its bytes: FETCH, STORE, EXECUTE
 
 
 class Control(wiring.Component):

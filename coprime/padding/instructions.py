@@ -22,61 +22,44 @@ from coprime.model.padding_formats import DIGEST_BYTES
 
 from .tasks import Option
 
-ADDRESS_BITS = 9
-"""Bits of an address in the program memory."""
+ADDRESS_BITS = 9  # bits of an address in the program memory
 
 
 class Slot(enum.IntEnum):
     """Memory for 32 bytes each; software can write the first four."""
 
-    SECRET = 0
-    """SHA-256 of the private exponent, encoded in as many bytes as the modulus has."""
-    LABEL = 1
-    """SHA-256 of OAEP's label."""
-    SALT = 2
-    """PSS's salt, in the first bytes; the rest is not used."""
-    MESSAGE = 3
-    """SHA-256 of a message."""
-    KDK = 4
-    """The key derivation key of PKCS #1 v1.5 decryption."""
-    DIGEST = 5
-    """The last digest of the hash unit."""
+    SECRET = 0  # SHA-256 of the private exponent, encoded in as many bytes as the modulus has
+    LABEL = 1  # SHA-256 of OAEP's label
+    SALT = 2  # PSS's salt, in the first bytes; the rest is not used
+    MESSAGE = 3  # SHA-256 of a message
+    KDK = 4  # the key derivation key of PKCS #1 v1.5 decryption
+    DIGEST = 5  # the last digest of the hash unit
 
 
 class Base(enum.IntEnum):
     """Lengths in bytes that addresses are relative to."""
 
     ZERO = 0
-    MODULUS = 1
-    """ceil(bits / 8), the length of an encoded message; k in RFC 8017."""
-    ENCODED = 2
-    """ceil((bits - 1) / 8), the length of PSS's encoded message; emLen."""
-    INPUT = 3
-    """Length of the message; of a ciphertext or a signature, the length set by software."""
-    SALT = 4
-    """Length of the salt."""
+    MODULUS = 1  # ceil(bits / 8), the length of an encoded message; k in RFC 8017
+    ENCODED = 2  # ceil((bits - 1) / 8), the length of PSS's encoded message; emLen
+    INPUT = 3  # length of the message; of a ciphertext or a signature, the length set by software
+    SALT = 4  # length of the salt
 
 
 class ByteStepKind(enum.IntEnum):
     """What a step does."""
 
     END = 0
-    STREAM = 1
-    """Move bytes from sources to sinks, one after the other."""
-    SET_POINTER = 2
-    """pointer = base + literal, minus 32 * block if `minus_blocks`."""
-    SET_BOUND = 3
-    """bound = base + literal."""
+    STREAM = 1  # move bytes from sources to sinks, one after the other
+    SET_POINTER = 2  # pointer = base + literal, minus 32 * block if `minus_blocks`
+    SET_BOUND = 3  # bound = base + literal
     HASH_START = 4
-    HASH_END = 5
-    """Wait until the digest is in its slot."""
+    HASH_END = 5  # wait until the digest is in its slot
     LOOP = 6
     """block = block + 1, and jump to `target`, until the pointer is at the bound (if `bounded`) or
     block is `count`. Then block = 0."""
-    SKIP = 7
-    """Jump to `target` if the option equals `sense`."""
-    SET_LENGTH = 8
-    """The message has `literal` bytes."""
+    SKIP = 7  # jump to `target` if the option equals `sense`
+    SET_LENGTH = 8  # the message has `literal` bytes
     DECIDE = 9
     """Set `bad` unless a separator was found. If bad, the length is the alternative length."""
 
@@ -84,12 +67,9 @@ class ByteStepKind(enum.IntEnum):
 class Literal(enum.IntEnum):
     """A constant source, or one that depends on lengths only."""
 
-    VALUE = 0
-    """The step's own literal."""
-    BLOCK = 1
-    """The number of the block."""
-    SIZE_HIGH = 2
-    """The upper byte of 8 * k, the bits of the modulus's bytes."""
+    VALUE = 0  # the step's own literal
+    BLOCK = 1  # the number of the block
+    SIZE_HIGH = 2  # the upper byte of 8 * k, the bits of the modulus's bytes
     SIZE_LOW = 3
 
 
@@ -98,19 +78,15 @@ class Random(enum.IntEnum):
 
     NONE = 0
     ANY = 1
-    NONZERO = 2
-    """A zero is discarded, and another byte drawn."""
+    NONZERO = 2  # a zero is discarded, and another byte drawn
 
 
 class Trim(enum.IntEnum):
     """Which bits of a byte are kept: for the first byte of PSS's encoded message."""
 
-    NONE = 0
-    """All."""
-    KEEP = 1
-    """Those that may be 1."""
-    EXCESS = 2
-    """Those that must be 0."""
+    NONE = 0  # all
+    KEEP = 1  # those that may be 1
+    EXCESS = 2  # those that must be 0
 
 
 class Check(enum.IntEnum):
@@ -119,12 +95,9 @@ class Check(enum.IntEnum):
     NONE = 0
     ZERO = 1
     NONZERO = 2
-    FIND = 3
-    """The first zero is the separator; the message is below it."""
-    FIND_STRICTLY = 4
-    """As FIND, and all bytes before it have the value 1."""
-    CANDIDATE = 5
-    """A byte of a candidate for the alternative length, the upper one of two first."""
+    FIND = 3  # the first zero is the separator; the message is below it
+    FIND_STRICTLY = 4  # as FIND, and all bytes before it have the value 1
+    CANDIDATE = 5  # a byte of a candidate for the alternative length, the upper one of two first
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ class Scheme(enum.IntEnum):
 class Padding(enum.Enum):
     """What can be built in, or left out."""
 
-    PKCS1 = "pkcs1"
-    """PKCS #1 v1.5, encryption and signatures."""
+    PKCS1 = "pkcs1"  # PKCS #1 v1.5, encryption and signatures
     OAEP = "oaep"
     PSS = "pss"
 

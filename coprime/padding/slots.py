@@ -13,8 +13,7 @@ from coprime.model.padding_formats import DIGEST_BYTES
 from .instructions import EXECUTION, ByteStepKind, Slot
 
 SLOT_WORDS = DIGEST_BYTES // 4
-WRITABLE_SLOTS = 4
-"""The first ones, which software can write."""
+WRITABLE_SLOTS = 4  # the first ones, which software can write
 
 
 class Slots(wiring.Component):

@@ -32,14 +32,11 @@ class Task(enum.IntEnum):
 class Option(enum.IntEnum):
     """Options of software that a program tests."""
 
-    HASH = 0
-    """Sign the input's digest instead of the input."""
+    HASH = 0  # sign the input's digest instead of the input
     DIGEST_INFO = 1
     """Insert the identifier of SHA-256 before the digest of a PKCS #1 v1.5 signature."""
-    LABEL = 2
-    """The label's digest is in its slot; otherwise the label is empty."""
-    SALT = 3
-    """The salt is in its slot; otherwise it is random."""
+    LABEL = 2  # the label's digest is in its slot; otherwise the label is empty
+    SALT = 3  # the salt is in its slot; otherwise it is random
 
 
 def min_bytes(task: Task, options: frozenset[Option] = frozenset()) -> int:

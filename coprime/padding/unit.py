@@ -26,8 +26,7 @@ from .programs import PROGRAMS
 from .slots import SLOT_WORDS, WRITABLE_SLOTS, Slots
 from .tasks import Option, Task
 
-MAX_BITS = 8 * DIGEST_BYTES * 255
-"""The counter of MGF1's blocks has one byte."""
+MAX_BITS = 8 * DIGEST_BYTES * 255  # the counter of MGF1's blocks has one byte
 
 
 class PaddingUnit(wiring.Component):

@@ -20,8 +20,7 @@ from .published import (
     read_publication,
 )
 
-SLICES = 19_200
-"""Of the paper's device, each with two LUTs of four inputs and two flip-flops."""
+SLICES = 19_200  # of the paper's device, each with two LUTs of four inputs and two flip-flops
 LUTS = 2 * SLICES
 
 TWO_CSA, ONE_CSA, INTERLEAVED = "montgomery-2csa", "montgomery-1csa", "interleaved-csa"
@@ -40,14 +39,12 @@ def _by_family(number: str, column: str = "{}") -> Mapping[str, Mapping[int, flo
     return {family: _PRINTED.column(number, column.format(NAMES[family])) for family in NAMES}
 
 
-AREA_PERCENT = _by_family("Table 1")
-"""Table 1: slices occupied, in % of 19,200, by family and bits."""
+AREA_PERCENT = _by_family("Table 1")  # Table 1: slices occupied, in % of 19,200, by family and bits
 
 PERIOD_NS = _by_family("Table 2", "{}: period")
 """Table 2: shortest clock period in ns, by family and bits."""
 
-MEGAHERTZ = _by_family("Table 2", "{}: frequency")
-"""Table 2: the same as a frequency."""
+MEGAHERTZ = _by_family("Table 2", "{}: frequency")  # Table 2: the same as a frequency
 
 _ROWS_OF_TABLE_3 = {
     "Redundant interleaved mult.": INTERLEAVED,
@@ -96,8 +93,7 @@ def _multiplications(bits: int, count: int) -> int:
 
 # --- What the figures are compared with ---------------------------------------------------------
 
-_ECP5 = "LFE5U-85F-6 CABGA381"
-"""The one device for all lengths."""
+_ECP5 = "LFE5U-85F-6 CABGA381"  # the one device for all lengths
 _OWN_CLOCK = "At the multiplier's clock on LFE5U-85F"
 
 

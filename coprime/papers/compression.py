@@ -198,8 +198,7 @@ _GATES = "unit gates"
 BUILT = (8, 16)
 """Tests whose engines for one modulus are measured: 8, which the figures have, and 16, which the
 tables have, too. Montgomery's are measured for all."""
-REDUCED = (2, 4, 8, 16)
-"""Tests whose reductions of operands of 32 bits are measured."""
+REDUCED = (2, 4, 8, 16)  # tests whose reductions of operands of 32 bits are measured
 
 
 def _measured(
@@ -428,8 +427,7 @@ _RESULTS = tuple(
 
 # --- Figures ------------------------------------------------------------------------------------
 
-_SIZE = 16
-"""n of our multipliers in Figures 13 and 14; the text does not specify theirs."""
+_SIZE = 16  # n of our multipliers in Figures 13 and 14; the text does not specify theirs
 
 
 def _of_form(of: Callable[[Plan], int]) -> Callable[[str], tuple[Source, ...]]:

@@ -22,15 +22,13 @@ CRT_MILLISECONDS: Mapping[int, float] = _PRINTED.column("Table 2", "Time with CR
 
 ONE_CORE: Mapping[str, float]
 """Table 1: one core on a Virtex-6 XC6VLX240T-1; a slice has four six-input LUTs."""
-CORES_320: Mapping[str, float]
-"""Table 1: 320 cores on the same device."""
+CORES_320: Mapping[str, float]  # Table 1: 320 cores on the same device
 ONE_CORE, CORES_320 = (
     dict(zip(("slices", "bram36", "dsp48e1", "megahertz"), figures, strict=True))
     for _, *figures in _PRINTED.lines("Table 1")
 )
 
-EARLIER_MEGAHERTZ = 447.027
-"""Table 3: clock of the authors' earlier circuit, without CRT."""
+EARLIER_MEGAHERTZ = 447.027  # Table 3: clock of the authors' earlier circuit, without CRT
 
 
 def products(d: int) -> int:

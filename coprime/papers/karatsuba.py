@@ -12,10 +12,8 @@ from coprime.bus.axi_accelerator import Bus, transfer_cycles
 
 from .published import Figure, Measured, Sources, at_clock, over_clock, read_publication
 
-Size = tuple[int, int]
-"""Bits of the modulus, and of a word."""
-Figures = tuple[int, int, float, float]
-"""Slices, DSP48E1, MHz, and the time."""
+Size = tuple[int, int]  # bits of the modulus, and of a word
+Figures = tuple[int, int, float, float]  # slices, DSP48E1, MHz, and the time
 
 _PRINTED = read_publication("karatsuba")
 
@@ -35,8 +33,7 @@ def _size(label: str) -> Size:
     return bits, word
 
 
-MULTIPLICATIONS = _by_size("Table 1")
-"""Table 1: one modular multiplication, times in microseconds."""
+MULTIPLICATIONS = _by_size("Table 1")  # Table 1: one modular multiplication, times in microseconds
 
 EXPONENTIATIONS = _by_size("Table 2")
 """Table 2: one exponentiation on two multipliers, times in milliseconds."""
@@ -44,8 +41,7 @@ EXPONENTIATIONS = _by_size("Table 2")
 SYSTEM_WORDS: Mapping[int, int] = {512: 32, 1024: 64, 2048: 64}
 """Tables 3 and 4 name no words; these have the DSP slices that are printed there, by bits."""
 
-SYSTEM_MEGAHERTZ = 100
-"""Table 4: the coprocessor's clock."""
+SYSTEM_MEGAHERTZ = 100  # Table 4: the coprocessor's clock
 
 _BUS_NAMES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4"}
 
@@ -76,8 +72,7 @@ def multiplication_cycles(bits: int, word: int, latency: int) -> int:
 
 # --- What the figures are compared with ---------------------------------------------------------
 
-_ECP5 = "LFE5U-85F-6 CABGA381"
-"""The one device for all sizes."""
+_ECP5 = "LFE5U-85F-6 CABGA381"  # the one device for all sizes
 _OWN_CLOCK = "At the multiplier's clock on LFE5U-85F"
 
 

@@ -28,8 +28,7 @@ class _Strict(BaseModel):
 class Paper(_Strict):
     """A publication."""
 
-    name: str
-    """Its short name."""
+    name: str  # its short name
     authors: str
     title: str
     venue: str
@@ -73,15 +72,12 @@ class Computed:
     of: tuple[Measured, ...] = ()
     value: Callable[..., float]
     """Takes the figures of `of`, in their order, and gives one in the published unit."""
-    how: str
-    """What the function computes."""
-    where: str = "Computed"
-    """What to call it, or the place of measurement."""
+    how: str  # what the function computes
+    where: str = "Computed"  # what to call it, or the place of measurement
 
 
 Source = Measured | Computed
-Sources = Mapping[str, Sequence[Source]]
-"""What a row's figures are compared with, by column name."""
+Sources = Mapping[str, Sequence[Source]]  # what a row's figures are compared with, by column name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,14 +92,11 @@ class Column:
 class Row:
     """One line of figures."""
 
-    label: str
-    """What they are of."""
+    label: str  # what they are of
     published: Mapping[str, Figure]
     """By column name; a column that is left out is empty in the paper."""
-    here: Sources = field(default_factory=dict)
-    """What each is compared with, by column name."""
-    x: float | None = None
-    """Abscissa, where the table is drawn as a chart."""
+    here: Sources = field(default_factory=dict)  # what each is compared with, by column name
+    x: float | None = None  # abscissa, where the table is drawn as a chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,21 +104,16 @@ class Table:
     """A table or a figure of a paper."""
 
     paper: Paper
-    number: str
-    """As in the paper: "Table 2"."""
+    number: str  # as in the paper: "Table 2"
     title: str
-    row_title: str
-    """What the rows' labels are."""
+    row_title: str  # what the rows' labels are
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    device: str = ""
-    """What the paper's own figures were measured on."""
-    page: int | None = None
-    """Printed page number, where it is known."""
+    device: str = ""  # what the paper's own figures were measured on
+    page: int | None = None  # printed page number, where it is known
     drawn: tuple[str, ...] = ()
     """Names of the columns that are drawn over the rows' `x`, for a figure."""
-    remarks: tuple[str, ...] = ()
-    """How to read it, and where the paper contradicts itself."""
+    remarks: tuple[str, ...] = ()  # how to read it, and where the paper contradicts itself
 
     def __post_init__(self) -> None:
         """Refuse figures and sources of columns that are not there."""
@@ -146,18 +134,15 @@ class _PrintedTable(_Strict):
     number: str
     title: str
     row_title: str
-    columns: list[str]
-    """Each as "name" or "name [unit]"."""
+    columns: list[str]  # each as "name" or "name [unit]"
     rows: str = ""
     """A line each: the label and a figure for each column, two or more spaces apart. "-" is empty
     in the paper; quotes make text of digits."""
-    row_label: str = "{:,} bits"
-    """Makes a label of a number."""
+    row_label: str = "{:,} bits"  # makes a label of a number
     page: int | None = None
     device: str = ""
     chart: list[str] = []
-    remarks: str = ""
-    """Paragraphs with an empty line between them."""
+    remarks: str = ""  # paragraphs with an empty line between them
 
     @property
     def cells(self) -> Iterator[tuple[str, ...]]:

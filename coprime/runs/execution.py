@@ -34,20 +34,15 @@ class Run:
     family: str
     parameters: Mapping[str, int | str]
     operation: str
-    bits: int
-    """Length of the modulus; of the longest one for a cluster."""
-    result: int
-    """For a cluster, that of the first request."""
-    ok: bool
-    """Every result equals Python's."""
+    bits: int  # length of the modulus; of the longest one for a cluster
+    result: int  # for a cluster, that of the first request
+    ok: bool  # every result equals Python's
     cycles: int
     predicted_cycles: int
     utilization: float
     """Part of the cycles in which the multipliers did a product that the algorithm needs."""
-    seconds: float
-    """Wall time of the operation with its loading."""
-    cycles_per_second: float
-    """Simulated clock cycles a second."""
+    seconds: float  # wall time of the operation with its loading
+    cycles_per_second: float  # simulated clock cycles a second
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them, the result in hex."""
@@ -63,8 +58,7 @@ class ClusterRun(Run):
     """
 
     requests: int
-    busy: float
-    """predicted_cycles over cycles: the part of their time in which the engines worked."""
+    busy: float  # predicted_cycles over cycles: the part of their time in which the engines worked
 
 
 # --- One accelerator ----------------------------------------------------------------------------
@@ -180,8 +174,7 @@ class Identity(Closing):
 class _PredictingAccelerator(Accelerator):
     """The driver, which makes the jobs, with a design's model in place of a device."""
 
-    prediction: Prediction
-    """Of the last command."""
+    prediction: Prediction  # of the last command
 
     def __init__(self, design: Design):
         super().__init__(Identity(design.capabilities))

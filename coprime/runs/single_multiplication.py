@@ -32,12 +32,10 @@ _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 class MultiplicationRun:
     """One multiplication."""
 
-    cycles: int
-    """From start to done, loading and unloading of the operands' digits included."""
+    cycles: int  # from start to done, loading and unloading of the operands' digits included
     products: int
     """Cycles of these in which a product that the algorithm needs enters the multiplier."""
-    right: bool = True
-    """Whether the result is that of Python's integers."""
+    right: bool = True  # whether the result is that of Python's integers
 
 
 def predict_multiplication(

@@ -11,8 +11,7 @@ from coprime.flow.templates import filled
 from coprime.soc.board_design import board_name, board_verilog
 
 _TEMPLATES = Path(__file__).with_name("templates")
-BAUD = 115_200
-"""Of the serial port if nothing else is said."""
+BAUD = 115_200  # of the serial port if nothing else is said
 
 LEDS = {
     "led_busy": "the engine works",
@@ -31,8 +30,7 @@ class BoardProject:
     board: str
     device: str
     clock_mhz: float
-    files: tuple[Path, ...]
-    """The script first."""
+    files: tuple[Path, ...]  # the script first
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""

@@ -31,14 +31,11 @@ from coprime.soc.simulated_system import DIVISOR, SimulatedSystem
 
 MAX_BITS, MAX_PRIME_BITS = 4096, 2048
 """The firmware's: bits of the longest modulus and of the longest prime."""
-MESSAGE = "Hello from the accelerator."
-"""What is encrypted if nothing else is said."""
+MESSAGE = "Hello from the accelerator."  # what is encrypted if nothing else is said
 
-JOB = 0xC000
-"""Address of the job in the memory, above the program and below the stack."""
+JOB = 0xC000  # address of the job in the memory, above the program and below the stack
 _ON_ACCELERATOR, _IN_SOFTWARE = 1, 2
-_CYCLE_LIMIT = (1 << 32) - 1
-"""The firmware's counters have 32 bits."""
+_CYCLE_LIMIT = (1 << 32) - 1  # the firmware's counters have 32 bits
 
 _END = "\nend\n"
 _CYCLES = re.compile(r"^(.+): (\d+) cycles$", re.MULTILINE)

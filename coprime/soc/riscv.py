@@ -25,15 +25,11 @@ from coprime.flow.verilog import to_verilog
 
 MODULE_NAME = "coprime_riscv_system"
 
-RAM_BYTES = 1 << 16
-"""Size of the memory if nothing else is said; it lies at address 0."""
+RAM_BYTES = 1 << 16  # size of the memory if nothing else is said; it lies at address 0
 RAM_MINIMUM = 1 << 12
-UART = 0x4000_0000
-"""A write of a byte sends it, if bit 0 of a read, busy, is 0."""
-ACCELERATOR = 0x8000_0000
-"""The accelerator's register window of 4 KiB."""
-INTERRUPT = 3
-"""Number of the accelerator's interrupt; 0 to 2 are the processor's own."""
+UART = 0x4000_0000  # a write of a byte sends it, if bit 0 of a read, busy, is 0
+ACCELERATOR = 0x8000_0000  # the accelerator's register window of 4 KiB
+INTERRUPT = 3  # number of the accelerator's interrupt; 0 to 2 are the processor's own
 
 _VECTOR = 0x10
 _PAGE = WINDOW_BITS

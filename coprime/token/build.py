@@ -14,8 +14,7 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
 from coprime.flow.tools import ToolError, run_tool
 
-MODULE = "libcoprime-pkcs11.so"
-"""The module's file."""
+MODULE = "libcoprime-pkcs11.so"  # the module's file
 SIMULATION = "libcoprime-simulated.so"
 """The simulated engine's file, which the module expects beside it."""
 ENGINE = ("ring", {"tile": "kara95", "max_bits": "4096"})

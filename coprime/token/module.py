@@ -10,8 +10,7 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
 from dataclasses import dataclass
 from pathlib import Path
 
-OFFICER, USER = 0, 1
-"""Who logs in: CKU_SO and CKU_USER."""
+OFFICER, USER = 0, 1  # who logs in: CKU_SO and CKU_USER
 MIN_PIN, ADVISED_PIN = 6, 8
 """Lengths of PINs in bytes: the least that is taken, and the least that is advised."""
 NOT_RECOGNIZED = 0xE1

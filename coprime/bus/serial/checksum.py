@@ -5,8 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-CYCLES = 8
-"""Clock cycles that a byte takes: at most one in as many may come."""
+CYCLES = 8  # clock cycles that a byte takes: at most one in as many may come
 
 
 class Checksum(wiring.Component):

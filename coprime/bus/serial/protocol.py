@@ -9,25 +9,21 @@ import enum
 
 FLAG = 0x7E
 ESCAPE = 0x7D
-ESCAPED = 0x20
-"""The bit that is inverted in a byte after ESCAPE."""
+ESCAPED = 0x20  # the bit that is inverted in a byte after ESCAPE
 FCS_BYTES = 4
 
 REQUEST_HEADER = 4
 """Bytes before the words of a request: number; `SerialRequest`, FIXED and ADDRESS_HIGH; address."""
 ANSWER_HEADER = 3
 """Bytes before the words of an answer: number; ANSWER, INTERRUPT and Status; words."""
-MAX_WORDS = 64
-"""The longest burst: 256 bytes."""
+MAX_WORDS = 64  # the longest burst: 256 bytes
 
 FIXED = 1 << 3
 """In byte 1 of a request: all words are for one register, otherwise for consecutive ones."""
 ADDRESS_HIGH = 0b11
 """In byte 1 of a request: bits 9 and 8 of the register's number, whose others are in byte 2."""
-ANSWER = 1 << 7
-"""In byte 1 of an answer, and 0 in that of a request: an echo is no answer."""
-INTERRUPT = 1 << 6
-"""In byte 1 of an answer: the accelerator's interrupt request."""
+ANSWER = 1 << 7  # in byte 1 of an answer, and 0 in that of a request: an echo is no answer
+INTERRUPT = 1 << 6  # in byte 1 of an answer: the accelerator's interrupt request
 
 
 class SerialRequest(enum.IntEnum):

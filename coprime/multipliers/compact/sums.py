@@ -11,8 +11,7 @@ from ..delays import history
 from .digits import ENTERED
 from .schedule import ColumnSignature, CompactSlotSignature
 
-_SUMMED = ENTERED + DifferenceSlice.LATENCY
-"""Cycles from asking for digits to their product in P."""
+_SUMMED = ENTERED + DifferenceSlice.LATENCY  # cycles from asking for digits to their product in P
 
 
 class CompactColumnSums(wiring.Component):

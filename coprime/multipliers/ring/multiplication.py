@@ -30,8 +30,7 @@ class RingMultiplication(Multiplication):
     delay: int = 0
     skew: int = 0
 
-    ASKING = 3
-    """Cycles from `start` until a product may begin, or be taken at step D."""
+    ASKING = 3  # cycles from `start` until a product may begin, or be taken at step D
     canonical = False
     prepares = True
     scaled = True

@@ -18,8 +18,7 @@ PHASES = (
 )
 """In their order; the rows of the table in `Phases`."""
 
-LAST = -1
-"""The last place of a ring, which no word of an operand has: in a round, of q and c."""
+LAST = -1  # the last place of a ring, which no word of an operand has: in a round, of q and c
 
 
 class PhaseSignature(wiring.Signature):

@@ -19,8 +19,7 @@ from .slot_signatures import ProductSignature, RingSlotSignature
 
 OLD = ("old_xy", "old_qm", "old_carry")
 NEW = ("new_xy", "new_qm", "pad", "diagonal_xy", "diagonal_qm", "newest")
-SLOTS = (*OLD, *NEW)
-"""Of a step, in their order; the rows of the table in `RingMultiplier`."""
+SLOTS = (*OLD, *NEW)  # of a step, in their order; the rows of the table in `RingMultiplier`
 
 
 class RingSchedule(wiring.Component):

@@ -29,12 +29,9 @@ _PRESET = {
     **dict.fromkeys(("s_axi_awburst", "s_axi_arburst"), "2'd1"),
 }
 """What inputs are before they are driven, where that is not 0."""
-_DRIVEN = "s_axis_random_"
-"""Inputs that a generator drives."""
-_TOO_LONG = 0xFFFF
-"""A length over every maximum."""
-_UNKNOWN = 33
-"""A code that is no command, though its lower bits are."""
+_DRIVEN = "s_axis_random_"  # inputs that a generator drives
+_TOO_LONG = 0xFFFF  # a length over every maximum
+_UNKNOWN = 33  # a code that is no command, though its lower bits are
 
 _WITH_CELLS = (Target.XC7, Target.ECP5)
 """Targets whose Verilog instantiates cells; others have theirs inferred."""

@@ -29,8 +29,7 @@ from coprime.rsa.padding import (
 from ..description import Description
 from .vectors import SampleNumbers
 
-SEED = 2463534242
-"""Of the random bytes."""
+SEED = 2463534242  # of the random bytes
 _BITS, _PSS_BITS = 544, 288
 """Bits of the modulus that OAEP and signatures have room in, and of one for PSS alone."""
 _SHORT_BITS = 72

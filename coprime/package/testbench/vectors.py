@@ -13,8 +13,7 @@ from ..description import Description
 
 SIZES = (512, 384, 256, 192, 128, 96, 64)
 """Bits of the keys, of which the testbench takes the longest that is quick enough."""
-MOST_CYCLES = 40_000
-"""Of one private operation: five to ten seconds in Icarus."""
+MOST_CYCLES = 40_000  # of one private operation: five to ten seconds in Icarus
 
 
 @dataclass(frozen=True)
