@@ -107,16 +107,15 @@ class TwoCopies(wiring.Component):
             if member.is_port and member.flow is In and name != "digit"
         }
         random_bytes = {"random_a": In(8), "random_b": In(8), "random_valid": In(1)}
-        super().__init__(
-            {
-                **self.shared,
-                "digit_a": In(own.digit_width),
-                "digit_b": In(own.digit_width),
-                **(random_bytes if own.draws else {}),
-                "comparable": Out(1),
-                "wrong": Out(1),
-            }
-        )
+        ports = {
+            **self.shared,
+            "digit_a": In(own.digit_width),
+            "digit_b": In(own.digit_width),
+            **(random_bytes if own.draws else {}),
+            "comparable": Out(1),
+            "wrong": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Connect the copies, and compare them."""

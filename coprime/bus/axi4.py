@@ -39,27 +39,26 @@ class AXI4Signature(wiring.Signature):
                 f"{prefix}ready": Out(1),
             }
 
-        super().__init__(
-            {
-                **address("aw"),
-                "wdata": In(32),
-                "wstrb": In(4),
-                "wlast": In(1),
-                "wvalid": In(1),
-                "wready": Out(1),
-                "bid": Out(id_width),
-                "bresp": Out(2),
-                "bvalid": Out(1),
-                "bready": In(1),
-                **address("ar"),
-                "rid": Out(id_width),
-                "rdata": Out(32),
-                "rresp": Out(2),
-                "rlast": Out(1),
-                "rvalid": Out(1),
-                "rready": In(1),
-            }
-        )
+        ports = {
+            **address("aw"),
+            "wdata": In(32),
+            "wstrb": In(4),
+            "wlast": In(1),
+            "wvalid": In(1),
+            "wready": Out(1),
+            "bid": Out(id_width),
+            "bresp": Out(2),
+            "bvalid": Out(1),
+            "bready": In(1),
+            **address("ar"),
+            "rid": Out(id_width),
+            "rdata": Out(32),
+            "rresp": Out(2),
+            "rlast": Out(1),
+            "rvalid": Out(1),
+            "rready": In(1),
+        }
+        super().__init__(ports)
 
 
 class AXI4(wiring.Component):

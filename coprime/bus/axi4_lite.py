@@ -16,29 +16,28 @@ class AXI4LiteSignature(wiring.Signature):
     """AXI4-Lite with 12-bit addresses and 32-bit data, seen from the slave; AXI's own names."""
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "awaddr": In(WINDOW_BITS),
-                "awprot": In(3),
-                "awvalid": In(1),
-                "awready": Out(1),
-                "wdata": In(32),
-                "wstrb": In(4),
-                "wvalid": In(1),
-                "wready": Out(1),
-                "bresp": Out(2),
-                "bvalid": Out(1),
-                "bready": In(1),
-                "araddr": In(WINDOW_BITS),
-                "arprot": In(3),
-                "arvalid": In(1),
-                "arready": Out(1),
-                "rdata": Out(32),
-                "rresp": Out(2),
-                "rvalid": Out(1),
-                "rready": In(1),
-            }
-        )
+        ports = {
+            "awaddr": In(WINDOW_BITS),
+            "awprot": In(3),
+            "awvalid": In(1),
+            "awready": Out(1),
+            "wdata": In(32),
+            "wstrb": In(4),
+            "wvalid": In(1),
+            "wready": Out(1),
+            "bresp": Out(2),
+            "bvalid": Out(1),
+            "bready": In(1),
+            "araddr": In(WINDOW_BITS),
+            "arprot": In(3),
+            "arvalid": In(1),
+            "arready": Out(1),
+            "rdata": Out(32),
+            "rresp": Out(2),
+            "rvalid": Out(1),
+            "rready": In(1),
+        }
+        super().__init__(ports)
 
 
 def flat_ports(bus: wiring.Signature | None = None) -> dict[str, wiring.Member]:

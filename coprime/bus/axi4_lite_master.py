@@ -24,18 +24,17 @@ class AXI4LiteMaster(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "valid": In(1),
-                "address": In(WINDOW_BITS),
-                "data": In(32),
-                "strobes": In(4),
-                "ready": Out(1),
-                "answer": Out(32),
-                "refused": Out(1),
-                "axi": In(AXI4LiteSignature()),
-            }
-        )
+        ports = {
+            "valid": In(1),
+            "address": In(WINDOW_BITS),
+            "data": In(32),
+            "strobes": In(4),
+            "ready": Out(1),
+            "answer": Out(32),
+            "refused": Out(1),
+            "axi": In(AXI4LiteSignature()),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Hold each channel's valid until it is taken, and end with the answer."""

@@ -78,13 +78,12 @@ class AxiAccelerator(wiring.Component):
         self.bus = bus
         self.slave = bus.slave()
         self.front_end = FrontEnd(self.capabilities, paddings)
-        super().__init__(
-            {
-                **flat_ports(bus.signature),
-                "irq": Out(1),
-                **(random_ports() if self.front_end.draws else {}),
-            }
-        )
+        ports = {
+            **flat_ports(bus.signature),
+            "irq": Out(1),
+            **(random_ports() if self.front_end.draws else {}),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -43,15 +43,14 @@ class ChainEnds(wiring.Component):
         self.bus = bus
         self.target = target
         layout = PacketLayout(capabilities, cores)
-        super().__init__(
-            {
-                **flat_ports(bus.signature),
-                "irq": Out(1),
-                "packet_out": Out(layout),
-                "packet_in": In(layout),
-                "reset_out": Out(1),
-            }
-        )
+        ports = {
+            **flat_ports(bus.signature),
+            "irq": Out(1),
+            "packet_out": Out(layout),
+            "packet_in": In(layout),
+            "reset_out": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

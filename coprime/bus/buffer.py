@@ -33,18 +33,17 @@ class InputLength(wiring.Component):
     """
 
     def __init__(self, byte_bits: int):
-        super().__init__(
-            {
-                "write": In(1),
-                "value": In(WORD_BITS),
-                "limit": In(byte_bits),
-                "padded": In(1),
-                "size": In(byte_bits),
-                "empty": Out(1),
-                "clipped": Out(1),
-                "bytes": Out(byte_bits),
-            }
-        )
+        ports = {
+            "write": In(1),
+            "value": In(WORD_BITS),
+            "limit": In(byte_bits),
+            "padded": In(1),
+            "size": In(byte_bits),
+            "empty": Out(1),
+            "clipped": Out(1),
+            "bytes": Out(byte_bits),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -113,27 +112,26 @@ class Buffer(wiring.Component):
             "byte_data": In(8),
             "byte_word": Out(WORD_BITS),
         }
-        super().__init__(
-            {
-                "busy": In(1),
-                "store": In(1),
-                "store_word": In(self.word_bits),
-                "store_data": In(WORD_BITS),
-                "read_word": In(self.word_bits),
-                "word": Out(WORD_BITS),
-                "feed_first": In(1),
-                "feed": In(1),
-                "feed_word": In(self.word_bits),
-                "bytes": In(self.byte_bits),
-                "words": Out(stream.Signature(WORD_BITS)),
-                "results": In(stream.Signature(WORD_BITS, always_ready=True)),
-                "result_word": In(self.word_bits),
-                "wipe": In(1),
-                "wipe_first": In(1),
-                "wiped": Out(1),
-                **(byte_ports if byte_access else {}),
-            }
-        )
+        ports = {
+            "busy": In(1),
+            "store": In(1),
+            "store_word": In(self.word_bits),
+            "store_data": In(WORD_BITS),
+            "read_word": In(self.word_bits),
+            "word": Out(WORD_BITS),
+            "feed_first": In(1),
+            "feed": In(1),
+            "feed_word": In(self.word_bits),
+            "bytes": In(self.byte_bits),
+            "words": Out(stream.Signature(WORD_BITS)),
+            "results": In(stream.Signature(WORD_BITS, always_ready=True)),
+            "result_word": In(self.word_bits),
+            "wipe": In(1),
+            "wipe_first": In(1),
+            "wiped": Out(1),
+            **(byte_ports if byte_access else {}),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -231,22 +229,21 @@ class BufferRegisters(wiring.Component):
     def __init__(self, words: int, byte_bits: int):
         self.words = words
         word_bits = bits_for(words - 1)
-        super().__init__(
-            {
-                **dict.fromkeys(("accepts", "write_window", "read_window"), In(1)),
-                "value": In(WORD_BITS),
-                "write_word": In(INPUT_WINDOW_BITS),
-                **dict.fromkeys(("writes_fifo", "writes_address", "writes_window"), In(1)),
-                **dict.fromkeys(("writes_read_address", "clear"), In(1)),
-                "store": Out(1),
-                **dict.fromkeys(("store_word", "read_word"), Out(word_bits)),
-                "store_data": Out(WORD_BITS),
-                "beyond": Out(1),
-                "read_word_in": In(OUTPUT_WINDOW_BITS),
-                "output_length": In(byte_bits),
-                "shown": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("accepts", "write_window", "read_window"), In(1)),
+            "value": In(WORD_BITS),
+            "write_word": In(INPUT_WINDOW_BITS),
+            **dict.fromkeys(("writes_fifo", "writes_address", "writes_window"), In(1)),
+            **dict.fromkeys(("writes_read_address", "clear"), In(1)),
+            "store": Out(1),
+            **dict.fromkeys(("store_word", "read_word"), Out(word_bits)),
+            "store_data": Out(WORD_BITS),
+            "beyond": Out(1),
+            "read_word_in": In(OUTPUT_WINDOW_BITS),
+            "output_length": In(byte_bits),
+            "shown": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

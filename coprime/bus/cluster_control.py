@@ -58,33 +58,27 @@ class ClusterControl(wiring.Component):
         self.cores = cores
         self.capabilities = capabilities
         self.layout = PacketLayout(capabilities, cores)
-        super().__init__(
-            {
-                "select": In(1),
-                "choose": In(1),
-                "start": In(1),
-                "cancel": In(1),
-                "value": In(WORD_BITS),
-                "core": In(self.layout["core"].shape),
-                "command": Out(capabilities.command_bits),
-                "operand": Out(capabilities.operand_bits),
-                **COMMON_PORTS,
-                "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
-                "loader_start": Out(1),
-                "loader_idle": In(1),
-                "loader_done": In(1),
-                "loader_excess": In(1),
-                "loader_index": In(self.layout["index"].shape),
-                "digits": In(stream.Signature(capabilities.digit_width)),
-                "packets": Out(stream.Signature(self.layout)),
-                "clear": Out(1),
-                "clear_core": Out(range(cores + 8)),
-                **dict.fromkeys(("set_mark", "clear_mark", "starts"), Out(1)),
-                **dict.fromkeys(("clear_marks", "occupy"), Out(1)),
-                "noticed": In(1),
-                "report": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("select", "choose", "start", "cancel"), In(1)),
+            "value": In(WORD_BITS),
+            "core": In(self.layout["core"].shape),
+            "command": Out(capabilities.command_bits),
+            "operand": Out(capabilities.operand_bits),
+            **COMMON_PORTS,
+            "state": In(OperandState(capabilities, bits_for(capabilities.max_length + 1))),
+            "loader_start": Out(1),
+            **dict.fromkeys(("loader_idle", "loader_done", "loader_excess"), In(1)),
+            "loader_index": In(self.layout["index"].shape),
+            "digits": In(stream.Signature(capabilities.digit_width)),
+            "packets": Out(stream.Signature(self.layout)),
+            "clear": Out(1),
+            "clear_core": Out(range(cores + 8)),
+            **dict.fromkeys(("set_mark", "clear_mark", "starts"), Out(1)),
+            **dict.fromkeys(("clear_marks", "occupy"), Out(1)),
+            "noticed": In(1),
+            "report": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -75,14 +75,13 @@ class ClusterFrontEnd(wiring.Component):
         self.cores = cores
         self.target = target
         self.layout = PacketLayout(capabilities, cores)
-        super().__init__(
-            {
-                "registers": Out(RegisterSignature()),
-                "packet_out": Out(self.layout),
-                "packet_in": In(self.layout),
-                "irq": Out(1),
-            }
-        )
+        ports = {
+            "registers": Out(RegisterSignature()),
+            "packet_out": Out(self.layout),
+            "packet_in": In(self.layout),
+            "irq": Out(1),
+        }
+        super().__init__(ports)
         own = capabilities
         constants = identity(own, registers.IDENTIFICATION) | {"CORES": cores}
         known = defined_cluster_registers(own)

@@ -44,14 +44,13 @@ class CompletionSlot(data.StructLayout):
     """A completion, with the digits and bits of its result; both are 0 if there is none."""
 
     def __init__(self, capabilities: Capabilities, cores: int):
-        super().__init__(
-            {
-                "core": PacketLayout(capabilities, cores)["core"].shape,
-                "error": ERROR_BITS,
-                "digits": bits_for(capabilities.max_digits),
-                "length": bits_for(capabilities.max_length),
-            }
-        )
+        fields = {
+            "core": PacketLayout(capabilities, cores)["core"].shape,
+            "error": ERROR_BITS,
+            "digits": bits_for(capabilities.max_digits),
+            "length": bits_for(capabilities.max_length),
+        }
+        super().__init__(fields)
 
 
 class NoticeQueue(wiring.Component):
@@ -70,14 +69,13 @@ class NoticeQueue(wiring.Component):
     def __init__(self, capabilities: Capabilities, cores: int):
         self.notice = Notice(capabilities, cores)
         self.memory = distributed(self.notice, cores)
-        super().__init__(
-            {
-                "notices": In(stream.Signature(self.notice, always_ready=True)),
-                "any": Out(1),
-                "oldest": Out(self.notice),
-                "remove": In(1),
-            }
-        )
+        ports = {
+            "notices": In(stream.Signature(self.notice, always_ready=True)),
+            "any": Out(1),
+            "oldest": Out(self.notice),
+            "remove": In(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -123,21 +121,20 @@ class Requester(wiring.Component):
         self.notice = Notice(capabilities, cores)
         self.slot_layout = CompletionSlot(capabilities, cores)
         packet = PacketLayout(capabilities, cores)
-        super().__init__(
-            {
-                "any": In(1),
-                "oldest": In(self.notice),
-                "remove": Out(1),
-                "free": In(1),
-                "core": Out(packet["core"].shape),
-                "digits": In(self.slot_layout["digits"].shape),
-                "length": In(self.slot_layout["length"].shape),
-                "requests": Out(stream.Signature(packet["index"].shape, always_ready=True)),
-                "describe": Out(1),
-                "slot": Out(self.slot_layout),
-                "pointer": Out(POINTER_BITS),
-            }
-        )
+        ports = {
+            "any": In(1),
+            "oldest": In(self.notice),
+            "remove": Out(1),
+            "free": In(1),
+            "core": Out(packet["core"].shape),
+            "digits": In(self.slot_layout["digits"].shape),
+            "length": In(self.slot_layout["length"].shape),
+            "requests": Out(stream.Signature(packet["index"].shape, always_ready=True)),
+            "describe": Out(1),
+            "slot": Out(self.slot_layout),
+            "pointer": Out(POINTER_BITS),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -237,17 +234,16 @@ class Filler(wiring.Component):
         if capabilities.checked:
             reply["wrong"] = 1
         self.reply = data.StructLayout(reply)
-        super().__init__(
-            {
-                "replies": In(stream.Signature(self.reply, always_ready=True)),
-                "requested": In(1),
-                "digits": In(bits_for(capabilities.max_digits)),
-                "place": Out(range(capabilities.max_digits + 1 + capabilities.checked)),
-                "stores": Out(1),
-                "complete": Out(1),
-                **({"brings_residue": Out(1), "wrong": Out(1)} if capabilities.checked else {}),
-            }
-        )
+        ports = {
+            "replies": In(stream.Signature(self.reply, always_ready=True)),
+            "requested": In(1),
+            "digits": In(bits_for(capabilities.max_digits)),
+            "place": Out(range(capabilities.max_digits + 1 + capabilities.checked)),
+            "stores": Out(1),
+            "complete": Out(1),
+            **({"brings_residue": Out(1), "wrong": Out(1)} if capabilities.checked else {}),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -333,19 +329,18 @@ class Collector(wiring.Component):
                 else {}
             )
         )
-        super().__init__(
-            {
-                "notices": self.queue.signature.members["notices"],
-                "asked_core": Out(core),
-                "asked_digits": self.requester.signature.members["digits"],
-                "asked_length": self.requester.signature.members["length"],
-                "requests": self.requester.signature.members["requests"],
-                "replies": self.filler.signature.members["replies"],
-                "completions": Out(stream.Signature(completion)),
-                "words": Out(stream.Signature(WORD_BITS)),
-                "word_pending": Out(1),
-            }
-        )
+        ports = {
+            "notices": self.queue.signature.members["notices"],
+            "asked_core": Out(core),
+            "asked_digits": self.requester.signature.members["digits"],
+            "asked_length": self.requester.signature.members["length"],
+            "requests": self.requester.signature.members["requests"],
+            "replies": self.filler.signature.members["replies"],
+            "completions": Out(stream.Signature(completion)),
+            "words": Out(stream.Signature(WORD_BITS)),
+            "word_pending": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

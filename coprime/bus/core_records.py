@@ -56,36 +56,32 @@ class CoreRecords(wiring.Component):
             "marks": distributed(len(Operand), cores),
             "occupied": distributed(1, cores),
         }
-        super().__init__(
-            {
-                "clear": In(1),
-                "clear_core": In(range(cores + 8)),
-                "core": In(core),
-                "selected": In(1),
-                "value": In(WORD_BITS),
-                "of_prime": In(1),
-                "enable": In(1),
-                "writes": In(len(CLASSES)),
-                "loaded": In(1),
-                "loaded_class": In(range(len(Length))),
-                "loaded_digits": In(own.count_bits),
-                "operand": In(own.operand_bits),
-                "set_mark": In(1),
-                "clear_mark": In(1),
-                "start": In(1),
-                "private": In(1),
-                "clear_marks": In(1),
-                "occupy": In(1),
-                "release": In(1),
-                "release_core": In(core),
-                "release_forgets": In(1),
-                "state": Out(OperandState(own, length_bits)),
-                "occupied": Out(1),
-                "asked_core": In(core),
-                "asked_digits": Out(own.count_bits),
-                "asked_length": Out(length_bits),
-            }
-        )
+        ports = {
+            "clear": In(1),
+            "clear_core": In(range(cores + 8)),
+            "core": In(core),
+            "selected": In(1),
+            "value": In(WORD_BITS),
+            "of_prime": In(1),
+            "enable": In(1),
+            "writes": In(len(CLASSES)),
+            "loaded": In(1),
+            "loaded_class": In(range(len(Length))),
+            "loaded_digits": In(own.count_bits),
+            "operand": In(own.operand_bits),
+            **dict.fromkeys(("set_mark", "clear_mark", "start", "private"), In(1)),
+            "clear_marks": In(1),
+            "occupy": In(1),
+            "release": In(1),
+            "release_core": In(core),
+            "release_forgets": In(1),
+            "state": Out(OperandState(own, length_bits)),
+            "occupied": Out(1),
+            "asked_core": In(core),
+            "asked_digits": Out(own.count_bits),
+            "asked_length": Out(length_bits),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

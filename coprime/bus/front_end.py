@@ -79,18 +79,17 @@ class Seal(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities):
-        super().__init__(
-            {
-                "lengths": In(PerLength(LENGTH_BITS)),
-                "counts": In(PerLength(capabilities.count_bits)),
-                "writes": In(1),
-                "begins": In(1),
-                "begun": In(capabilities.command_bits),
-                "command": In(capabilities.command_bits),
-                "intact": Out(1),
-                "same_command": Out(1),
-            }
-        )
+        ports = {
+            "lengths": In(PerLength(LENGTH_BITS)),
+            "counts": In(PerLength(capabilities.count_bits)),
+            "writes": In(1),
+            "begins": In(1),
+            "begun": In(capabilities.command_bits),
+            "command": In(capabilities.command_bits),
+            "intact": Out(1),
+            "same_command": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -151,14 +150,13 @@ class FrontEnd(wiring.Component):
         self.capabilities = capabilities
         self.padding = PaddingControl(paddings, capabilities.max_length) if paddings else None
         self.draws = bool(paddings) or capabilities.draws
-        super().__init__(
-            {
-                "registers": Out(RegisterSignature()),
-                "engine": In(EngineSignature(capabilities)),
-                "irq": Out(1),
-                **({"random": In(stream.Signature(8))} if self.draws else {}),
-            }
-        )
+        ports = {
+            "registers": Out(RegisterSignature()),
+            "engine": In(EngineSignature(capabilities)),
+            "irq": Out(1),
+            **({"random": In(stream.Signature(8))} if self.draws else {}),
+        }
+        super().__init__(ports)
         own = capabilities
         known = defined_registers(own, padded=bool(paddings))
         self.write = WriteDecode(

@@ -42,25 +42,20 @@ class GearboxRing(wiring.Component):
         self.unit = unit
         self.word_units = WORD_BITS // unit
         self.digit_units = digit_width // unit
-        super().__init__(
-            {
-                "to_words": In(1),
-                "move": In(1),
-                "aligning": In(1),
-                "mask": In(unit),
-                "load_word": In(1),
-                "word_in": In(WORD_BITS),
-                "load_digit": In(1),
-                "digit_in": In(digit_width),
-                "restart": In(1),
-                "clear": In(1),
-                "word": Out(WORD_BITS),
-                "digit": Out(digit_width),
-                "word_last": Out(1),
-                "digit_last": Out(1),
-                "excess": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("to_words", "move", "aligning"), In(1)),
+            "mask": In(unit),
+            "load_word": In(1),
+            "word_in": In(WORD_BITS),
+            "load_digit": In(1),
+            "digit_in": In(digit_width),
+            "restart": In(1),
+            "clear": In(1),
+            "word": Out(WORD_BITS),
+            "digit": Out(digit_width),
+            **dict.fromkeys(("word_last", "digit_last", "excess"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -190,24 +185,21 @@ class Gearbox(wiring.Component):
         words = -(-max_length // WORD_BITS)
         length_bits = bits_for(max_length)
         self.place_bits = 1 + bits_for(max_length + headroom + max(WORD_BITS, digit_width))
-        super().__init__(
-            {
-                "start": In(1),
-                "length": In(length_bits),
-                "padded": In(1),
-                "to_words": In(1),
-                **({"aligned": In(1)} if alignable else {}),
-                "busy": Out(1),
-                "done": Out(1),
-                "excess": Out(1),
-                "words_in": In(stream.Signature(WORD_BITS)),
-                "digits_out": Out(stream.Signature(digit_width, always_ready=True)),
-                "digit_in": In(digit_width),
-                "digit_index": Out(bits_for(digits + 1)),
-                "words_out": Out(stream.Signature(WORD_BITS, always_ready=True)),
-                "word_index": Out(bits_for(words)),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "length": In(length_bits),
+            "padded": In(1),
+            "to_words": In(1),
+            **({"aligned": In(1)} if alignable else {}),
+            **dict.fromkeys(("busy", "done", "excess"), Out(1)),
+            "words_in": In(stream.Signature(WORD_BITS)),
+            "digits_out": Out(stream.Signature(digit_width, always_ready=True)),
+            "digit_in": In(digit_width),
+            "digit_index": Out(bits_for(digits + 1)),
+            "words_out": Out(stream.Signature(WORD_BITS, always_ready=True)),
+            "word_index": Out(bits_for(words)),
+        }
+        super().__init__(ports)
 
     def cycles(
         self, length: int, *, padded: bool = False, to_words: bool = False, aligned: bool = False

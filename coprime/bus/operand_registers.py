@@ -32,15 +32,14 @@ class OperandState(wiring.Signature):
     """
 
     def __init__(self, capabilities: Capabilities, length_bits: int):
-        super().__init__(
-            {
-                "lengths": Out(PerLength(length_bits)),
-                "counts": Out(PerLength(capabilities.count_bits)),
-                "absent": Out(len(CLASSES), init=(1 << len(CLASSES)) - 1),
-                "over": Out(len(CLASSES)),
-                "complete": Out(len(Operand)),
-            }
-        )
+        ports = {
+            "lengths": Out(PerLength(length_bits)),
+            "counts": Out(PerLength(capabilities.count_bits)),
+            "absent": Out(len(CLASSES), init=(1 << len(CLASSES)) - 1),
+            "over": Out(len(CLASSES)),
+            "complete": Out(len(Operand)),
+        }
+        super().__init__(ports)
 
 
 class WrittenLength(wiring.Component):
@@ -58,16 +57,15 @@ class WrittenLength(wiring.Component):
 
     def __init__(self, capabilities: Capabilities):
         self.capabilities = capabilities
-        super().__init__(
-            {
-                "value": In(WORD_BITS),
-                "of_prime": In(1),
-                "enable": In(1),
-                "zero": Out(1),
-                "too_long": Out(1),
-                "count": Out(capabilities.count_bits),
-            }
-        )
+        ports = {
+            "value": In(WORD_BITS),
+            "of_prime": In(1),
+            "enable": In(1),
+            "zero": Out(1),
+            "too_long": Out(1),
+            "count": Out(capabilities.count_bits),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -107,23 +105,22 @@ class OperandRegisters(wiring.Component):
     def __init__(self, capabilities: Capabilities):
         self.capabilities = capabilities
         count = capabilities.count_bits
-        super().__init__(
-            {
-                "value": In(WORD_BITS),
-                "of_prime": In(1),
-                "enable": In(1),
-                "writes": In(len(CLASSES)),
-                "loaded": In(1),
-                "loaded_class": In(CLASS_BITS),
-                "loaded_digits": In(count),
-                "operand": In(capabilities.operand_bits),
-                "marks": In(1),
-                "mark": In(1),
-                **({"uses_up": In(1)} if capabilities.checked else {}),
-                "clear": In(1),
-                "state": Out(OperandState(capabilities, LENGTH_BITS)),
-            }
-        )
+        ports = {
+            "value": In(WORD_BITS),
+            "of_prime": In(1),
+            "enable": In(1),
+            "writes": In(len(CLASSES)),
+            "loaded": In(1),
+            "loaded_class": In(CLASS_BITS),
+            "loaded_digits": In(count),
+            "operand": In(capabilities.operand_bits),
+            "marks": In(1),
+            "mark": In(1),
+            **({"uses_up": In(1)} if capabilities.checked else {}),
+            "clear": In(1),
+            "state": Out(OperandState(capabilities, LENGTH_BITS)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -181,18 +178,17 @@ class OperandChoice(wiring.Component):
         self.capabilities = capabilities
         self.loadable = sorted(loadable)
         longest = max(capabilities.max_length, capabilities.digit_width)
-        super().__init__(
-            {
-                "operand": In(capabilities.operand_bits),
-                "state": In(OperandState(capabilities, length_bits)),
-                "length_class": Out(CLASS_BITS),
-                "length": Out(range(longest + 1)),
-                "bytes": Out(bits_for((longest + 7) // 8)),
-                "padded": Out(1),
-                "aligned": Out(1),
-                "refusal": Out(ERROR_BITS),
-            }
-        )
+        ports = {
+            "operand": In(capabilities.operand_bits),
+            "state": In(OperandState(capabilities, length_bits)),
+            "length_class": Out(CLASS_BITS),
+            "length": Out(range(longest + 1)),
+            "bytes": Out(bits_for((longest + 7) // 8)),
+            "padded": Out(1),
+            "aligned": Out(1),
+            "refusal": Out(ERROR_BITS),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -251,14 +247,13 @@ class CommandCheck(wiring.Component):
     def __init__(self, capabilities: Capabilities, marked: Collection[Operand], length_bits: int):
         self.capabilities = capabilities
         self.marked = frozenset(marked)
-        super().__init__(
-            {
-                "command": In(capabilities.command_bits),
-                "state": In(OperandState(capabilities, length_bits)),
-                "needs_x": Out(1),
-                "error": Out(ERROR_BITS),
-            }
-        )
+        ports = {
+            "command": In(capabilities.command_bits),
+            "state": In(OperandState(capabilities, length_bits)),
+            "needs_x": Out(1),
+            "error": Out(ERROR_BITS),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

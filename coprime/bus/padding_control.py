@@ -62,32 +62,27 @@ class PaddingControl(wiring.Component):
             for name in ("address", "from_input", "read_data", "store", "store_data", "random")
         }
         count = self.unit.count_bits
-        super().__init__(
-            {
-                "writes": In(1),
-                "writes_window": In(1),
-                "value": In(WORD_BITS),
-                "word": In(self.unit.slot_address.shape()),
-                "setting": Out(WORD_BITS),
-                "begins": In(1),
-                "by_status": In(1),
-                "private": In(1),
-                "modulus_length": In(LENGTH_BITS),
-                "size": In(count),
-                "input_length": In(count),
-                "encodes": Out(1),
-                "decodes": Out(1),
-                "limit": Out(count),
-                "error": Out(ERROR_BITS),
-                "start": In(1),
-                "busy": Out(1),
-                "done": Out(1),
-                "failed": Out(1),
-                "length": Out(count),
-                "wipe": In(1),
-                **passed,
-            }
-        )
+        ports = {
+            "writes": In(1),
+            "writes_window": In(1),
+            "value": In(WORD_BITS),
+            "word": In(self.unit.slot_address.shape()),
+            "setting": Out(WORD_BITS),
+            **dict.fromkeys(("begins", "by_status", "private"), In(1)),
+            "modulus_length": In(LENGTH_BITS),
+            "size": In(count),
+            "input_length": In(count),
+            "encodes": Out(1),
+            "decodes": Out(1),
+            "limit": Out(count),
+            "error": Out(ERROR_BITS),
+            "start": In(1),
+            **dict.fromkeys(("busy", "done", "failed"), Out(1)),
+            "length": Out(count),
+            "wipe": In(1),
+            **passed,
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Describe the circuit."""

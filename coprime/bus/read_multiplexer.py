@@ -48,16 +48,15 @@ class ReadMultiplexer(wiring.Component):
         ]
         self.constants = {r: constants[r.name] for r in looked_up if r.name in constants}
         self.known = tuple(r for r in looked_up if r.name not in constants)
-        super().__init__(
-            {
-                **READ_PORTS,
-                "settled": In(1),
-                "looks_up": Out(1),
-                "values": In(data.StructLayout({r.name.lower(): WORD_BITS for r in self.known})),
-                "late": In(data.StructLayout(dict.fromkeys(self.late_registers, WORD_BITS))),
-                "late_shown": In(data.StructLayout(dict.fromkeys(self.late_registers, 1))),
-            }
-        )
+        ports = {
+            **READ_PORTS,
+            "settled": In(1),
+            "looks_up": Out(1),
+            "values": In(data.StructLayout({r.name.lower(): WORD_BITS for r in self.known})),
+            "late": In(data.StructLayout(dict.fromkeys(self.late_registers, WORD_BITS))),
+            "late_shown": In(data.StructLayout(dict.fromkeys(self.late_registers, 1))),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

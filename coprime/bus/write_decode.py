@@ -47,16 +47,15 @@ class WriteDecode(wiring.Component):
         self.aliases = dict(aliases or {})
         self.conditions = dict(conditions or {})
         self.guards = tuple(guards)
-        super().__init__(
-            {
-                **WRITE_PORTS,
-                "settled": In(1),
-                "closed": In(len(self.guards)),
-                "accepts": Out(1),
-                "strobes": Out(data.StructLayout({r.name.lower(): 1 for r in self.known})),
-                "refused": Out(len(self.guards)),
-            }
-        )
+        ports = {
+            **WRITE_PORTS,
+            "settled": In(1),
+            "closed": In(len(self.guards)),
+            "accepts": Out(1),
+            "strobes": Out(data.StructLayout({r.name.lower(): 1 for r in self.known})),
+            "refused": Out(len(self.guards)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

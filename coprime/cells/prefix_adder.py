@@ -94,15 +94,14 @@ class PrefixAdder(wiring.Component):
         _check_width(width)
         self.width = width
         self.network = Network(network)
-        super().__init__(
-            {
-                "a": In(width),
-                "b": In(width),
-                "carry_in": In(1),
-                "sum": Out(width),
-                "carry_out": Out(1),
-            }
-        )
+        ports = {
+            "a": In(width),
+            "b": In(width),
+            "carry_in": In(1),
+            "sum": Out(width),
+            "carry_out": Out(1),
+        }
+        super().__init__(ports)
 
     @staticmethod
     def estimate(width: int, network: Network) -> tuple[int, int]:

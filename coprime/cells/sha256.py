@@ -32,15 +32,14 @@ class MessageSchedule(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "byte": In(8),
-                **dict.fromkeys(("take", "extend"), In(1)),
-                **dict.fromkeys(("position", "index"), Out(6)),
-                "word": Out(WORD_BITS),
-                "entered": Out(1),
-            }
-        )
+        ports = {
+            "byte": In(8),
+            **dict.fromkeys(("take", "extend"), In(1)),
+            **dict.fromkeys(("position", "index"), Out(6)),
+            "word": Out(WORD_BITS),
+            "entered": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Bytes become words, and words the schedule."""
@@ -88,17 +87,16 @@ class Compression(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "word": In(WORD_BITS),
-                "entered": In(1),
-                "index": In(6),
-                "start": In(1),
-                "add": In(1),
-                "total": Out(WORD_BITS),
-                "place": Out(range(WORDS)),
-            }
-        )
+        ports = {
+            "word": In(WORD_BITS),
+            "entered": In(1),
+            "index": In(6),
+            "start": In(1),
+            "add": In(1),
+            "total": Out(WORD_BITS),
+            "place": Out(range(WORDS)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Round, sums and the first H."""
@@ -163,14 +161,13 @@ class MessagePadding(wiring.Component):
 
     def __init__(self, count_bits: int):
         self.count_bits = count_bits
-        super().__init__(
-            {
-                **dict.fromkeys(("start", "count", "finish", "take", "next_block"), In(1)),
-                "position": In(6),
-                "byte": Out(8),
-                **dict.fromkeys(("begun", "last"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("start", "count", "finish", "take", "next_block"), In(1)),
+            "position": In(6),
+            "byte": Out(8),
+            **dict.fromkeys(("begun", "last"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count the message's bytes, and select the padding's."""
@@ -231,20 +228,19 @@ class Sha256(wiring.Component):
         if not 1 <= count_bits <= 61:
             raise ValueError(f"count_bits must be 1 to 61, not {count_bits}")
         self.count_bits = count_bits
-        super().__init__(
-            {
-                "start": In(1),
-                "byte": In(8),
-                "valid": In(1),
-                "ready": Out(1),
-                "finish": In(1),
-                "busy": Out(1),
-                "done": Out(1),
-                "digest_word": Out(WORD_BITS),
-                "digest_index": Out(range(WORDS)),
-                "digest_write": Out(1),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "byte": In(8),
+            "valid": In(1),
+            "ready": Out(1),
+            "finish": In(1),
+            "busy": Out(1),
+            "done": Out(1),
+            "digest_word": Out(WORD_BITS),
+            "digest_index": Out(range(WORDS)),
+            "digest_write": Out(1),
+        }
+        super().__init__(ports)
 
     @classmethod
     def cycles(cls, length: int) -> int:

@@ -35,16 +35,15 @@ class Node(wiring.Component):
     def __init__(self, engine: wiring.Component, cores: int):
         self.engine = engine
         self.layout = PacketLayout(capabilities_of(engine), cores)
-        super().__init__(
-            {
-                "clk": In(1),
-                "reset_in": In(1),
-                "reset_out": Out(1),
-                "number": In(self.layout["core"].shape),
-                "packet_in": In(self.layout),
-                "packet_out": Out(self.layout),
-            }
-        )
+        ports = {
+            "clk": In(1),
+            "reset_in": In(1),
+            "reset_out": Out(1),
+            "number": In(self.layout["core"].shape),
+            "packet_in": In(self.layout),
+            "packet_out": Out(self.layout),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -70,12 +70,11 @@ class PacketLayout(data.StructLayout):
             ERROR_BITS + 1,
             capabilities.command_bits,
         )
-        super().__init__(
-            {
-                "kind": bits_for(max(PacketKind)),
-                "core": bits_for(cores - 1),
-                "operand": capabilities.operand_bits,
-                "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),
-                "data": widest,
-            }
-        )
+        fields = {
+            "kind": bits_for(max(PacketKind)),
+            "core": bits_for(cores - 1),
+            "operand": capabilities.operand_bits,
+            "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),
+            "data": widest,
+        }
+        super().__init__(fields)

@@ -77,16 +77,15 @@ class BlockAddress(wiring.Component):
         self.layout = layout
         self.modes = modes
         self.holds = holds
-        super().__init__(
-            {
-                "block": In(layout.block_bits),
-                "index": In(index_bits),
-                "window": In(layout.entry_bits),
-                "entry": In(layout.entry_bits),
-                "address": Out(bits_for(layout.depth - 1)),
-                **({"idle": In(1)} if holds else {}),
-            }
-        )
+        ports = {
+            "block": In(layout.block_bits),
+            "index": In(index_bits),
+            "window": In(layout.entry_bits),
+            "entry": In(layout.entry_bits),
+            "address": Out(bits_for(layout.depth - 1)),
+            **({"idle": In(1)} if holds else {}),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Put the entry in the mode's place."""

@@ -27,15 +27,14 @@ class LaneLinkSignature(wiring.Signature):
     """
 
     def __init__(self, number_bits: int, address_bits: int, digit_width: int):
-        super().__init__(
-            {
-                "at_barrier": Out(1),
-                "ends": Out(1),
-                "location": Out(number_bits),
-                "index": Out(address_bits),
-                "data": Out(digit_width),
-            }
-        )
+        ports = {
+            "at_barrier": Out(1),
+            "ends": Out(1),
+            "location": Out(number_bits),
+            "index": Out(address_bits),
+            "data": Out(digit_width),
+        }
+        super().__init__(ports)
 
 
 class Lane(LaneOfUnits):

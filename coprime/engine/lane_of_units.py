@@ -83,14 +83,13 @@ class LaneOfUnits(wiring.Component):
             self.linear = LinearPipeline(*sizes, waits=program.draws, sums=program.sums)
         else:
             self.linear = LinearUnit(*sizes)
-        super().__init__(
-            {
-                **EngineSignature(capabilities).members,
-                "multiplying": Out(1),
-                "to_other": Out(link),
-                "from_other": In(link),
-            }
-        )
+        ports = {
+            **EngineSignature(capabilities).members,
+            "multiplying": Out(1),
+            "to_other": Out(link),
+            "from_other": In(link),
+        }
+        super().__init__(ports)
 
     def number(self, reference: Reference) -> Const:
         """What steps call a location, or an addressing mode."""

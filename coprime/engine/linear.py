@@ -42,16 +42,15 @@ class DigitAdder(wiring.Component):
     """
 
     def __init__(self, width: int):
-        super().__init__(
-            {
-                **dict.fromkeys(("clear", "take", "use", "restart", "subtract", "add"), In(1)),
-                "a_data": In(width),
-                "b_data": In(width),
-                "z": Out(width),
-                "result": Out(width),
-                "borrow": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("clear", "take", "use", "restart", "subtract", "add"), In(1)),
+            "a_data": In(width),
+            "b_data": In(width),
+            "z": Out(width),
+            "result": Out(width),
+            "borrow": Out(1),
+        }
+        super().__init__(ports)
         # A block RAM's output comes late in the cycle: it is taken before it is added.
         self.x = Signal(width, reset_less=True)
         self.held = Signal(width, reset_less=True)
@@ -104,19 +103,18 @@ class LinearUnit(wiring.Component):
         self.depth = depth
         self.adder = DigitAdder(digit_width)
         flags = ("done", "b_write", "borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
-        super().__init__(
-            {
-                "start": In(1),
-                "clear": In(1),
-                "operation": In(2),
-                "digits": In(count_bits),
-                "index": Out(bits_for(depth - 1)),
-                "a_data": In(digit_width),
-                "b_data": In(digit_width),
-                "b_write_data": Out(digit_width),
-                **dict.fromkeys(flags, Out(1)),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "clear": In(1),
+            "operation": In(2),
+            "digits": In(count_bits),
+            "index": Out(bits_for(depth - 1)),
+            "a_data": In(digit_width),
+            "b_data": In(digit_width),
+            "b_write_data": Out(digit_width),
+            **dict.fromkeys(flags, Out(1)),
+        }
+        super().__init__(ports)
 
     @staticmethod
     def cycles(digits: int) -> int:

@@ -24,16 +24,15 @@ class RandomDigit(wiring.Component):
     """
 
     def __init__(self, digit_width: int):
-        super().__init__(
-            {
-                "wanted": In(1),
-                "there": Out(1),
-                "digit": Out(digit_width),
-                "used": In(1),
-                "clear": In(1),
-                "random": In(stream.Signature(8)),
-            }
-        )
+        ports = {
+            "wanted": In(1),
+            "there": Out(1),
+            "digit": Out(digit_width),
+            "used": In(1),
+            "clear": In(1),
+            "random": In(stream.Signature(8)),
+        }
+        super().__init__(ports)
         self.bytes = self.bytes_of(digit_width)
 
     @staticmethod

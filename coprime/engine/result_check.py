@@ -35,16 +35,15 @@ class ResultCheck(wiring.Component):
 
     def __init__(self, width: int, count_bits: int, target: Target = Target.GENERIC):
         self.target = target
-        super().__init__(
-            {
-                **dict.fromkeys(("succeeds", "ends", "busy", "write"), In(1)),
-                "index": In(count_bits),
-                "count": In(count_bits),
-                "read": In(width),
-                "checked": In(width),
-                "differs": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("succeeds", "ends", "busy", "write"), In(1)),
+            "index": In(count_bits),
+            "count": In(count_bits),
+            "read": In(width),
+            "checked": In(width),
+            "differs": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Which digits are compared, and the comparison."""

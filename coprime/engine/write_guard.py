@@ -35,15 +35,14 @@ class WriteGuard(wiring.Component):
         self.program = program
         self.layout = layout
         address = bits_for(layout.depth - 1)
-        super().__init__(
-            {
-                "works": In(1),
-                "left_address": In(address),
-                "right_address": In(address),
-                "may_left": Out(1),
-                "may_right": Out(1),
-            }
-        )
+        ports = {
+            "works": In(1),
+            "left_address": In(address),
+            "right_address": In(address),
+            "may_left": Out(1),
+            "may_right": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Look at both addresses."""

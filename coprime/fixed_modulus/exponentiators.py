@@ -56,23 +56,22 @@ class RegisterExponentiator(wiring.Component):
         self.digits = digits
         self.digit_width = digit_width
         bits, held = self.arithmetic.bits, digits * digit_width
-        super().__init__(
-            {
-                "write": In(1),
-                "index": In(bits_for(digits + 1)),
-                "digit": In(digit_width),
-                "start": In(1),
-                "single": In(1),
-                "y": In(bits),
-                "exponent": In(held),
-                "length": In(bits_for(held)),
-                "wipe": In(1),
-                "x": Out(max(held, bits)),
-                "c": Out(bits),
-                "done": Out(1),
-                "multiplying": Out(bits_for(exponentiation.multipliers)),
-            }
-        )
+        ports = {
+            "write": In(1),
+            "index": In(bits_for(digits + 1)),
+            "digit": In(digit_width),
+            "start": In(1),
+            "single": In(1),
+            "y": In(bits),
+            "exponent": In(held),
+            "length": In(bits_for(held)),
+            "wipe": In(1),
+            "x": Out(max(held, bits)),
+            "c": Out(bits),
+            "done": Out(1),
+            "multiplying": Out(bits_for(exponentiation.multipliers)),
+        }
+        super().__init__(ports)
         # A product's factors hold while `running`; it is there in the last cycle, `ready`.
         self.running = Signal()
         self.ready = Signal()
@@ -187,14 +186,13 @@ class BitScanner(wiring.Component):
     """
 
     def __init__(self, bits: int, length_bits: int):
-        super().__init__(
-            {
-                **dict.fromkeys(("start", "step"), In(1)),
-                "exponent": In(bits),
-                "length": In(length_bits),
-                **dict.fromkeys(("bit", "last"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("start", "step"), In(1)),
+            "exponent": In(bits),
+            "length": In(length_bits),
+            **dict.fromkeys(("bit", "last"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Look the next bit up."""
@@ -314,16 +312,15 @@ class WindowScanner(wiring.Component):
     def __init__(self, exponentiation: RegisterExponentiation, bits: int, length_bits: int):
         self.exponentiation = exponentiation
         self.window = window = exponentiation.window_bits
-        super().__init__(
-            {
-                **dict.fromkeys(("start", "step", "wipe"), In(1)),
-                "exponent": In(bits),
-                "length": In(length_bits),
-                "left": Out(range(bits + window)),
-                **dict.fromkeys(("begins", "ends", "multiplies"), Out(1)),
-                "entry": Out(window),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("start", "step", "wipe"), In(1)),
+            "exponent": In(bits),
+            "length": In(length_bits),
+            "left": Out(range(bits + window)),
+            **dict.fromkeys(("begins", "ends", "multiplies"), Out(1)),
+            "entry": Out(window),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count the bits, look the bits ahead up, and decode them."""
@@ -400,21 +397,20 @@ class PowerTable(wiring.Component):
         self.exponentiation = exponentiation
         bits = exponentiation.arithmetic.bits
         self.memory = Memory(shape=bits, depth=exponentiation.table_words, init=[])
-        super().__init__(
-            {
-                "start": In(1),
-                "x": In(x_bits),
-                "store_one": In(1),
-                "store": In(1),
-                "product": In(bits),
-                "wipe": In(1),
-                "first": Out(1),
-                "last": Out(1),
-                "fetch_square": In(1),
-                "entry": In(exponentiation.window),
-                "power": Out(bits),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "x": In(x_bits),
+            "store_one": In(1),
+            "store": In(1),
+            "product": In(bits),
+            "wipe": In(1),
+            "first": Out(1),
+            "last": Out(1),
+            "fetch_square": In(1),
+            "entry": In(exponentiation.window),
+            "power": Out(bits),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """The memory, and which entry is made."""

@@ -50,18 +50,17 @@ class FixedOperands(wiring.Component):
         held, count_bits = digits * digit_width, bits_for(digits + 1)
         self.e = Signal(held, reset_less=True)
         self.matches = Signal(digits)
-        super().__init__(
-            {
-                "write": In(1),
-                "operand": In(operand_bits),
-                "index": In(count_bits),
-                "digit": In(digit_width),
-                "wipe": In(1),
-                "exponent_digits": In(count_bits),
-                **dict.fromkeys(("y", "exponent"), Out(held)),
-                "modulus_matches": Out(1),
-            }
-        )
+        ports = {
+            "write": In(1),
+            "operand": In(operand_bits),
+            "index": In(count_bits),
+            "digit": In(digit_width),
+            "wipe": In(1),
+            "exponent_digits": In(count_bits),
+            **dict.fromkeys(("y", "exponent"), Out(held)),
+            "modulus_matches": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """A register for each; of M a bit for each digit."""

@@ -43,17 +43,16 @@ class OperandReader(wiring.Component):
     def __init__(self, words: int, count_bits: int, *, aligned: bool):
         self.words = words
         self.aligned = aligned
-        super().__init__(
-            {
-                "read": In(1),
-                "written": In(1),
-                "inner_digits": In(count_bits),
-                "asking": Out(1),
-                "last": Out(1),
-                "index": Out(count_bits + 1),
-                "exists": Out(1),
-            }
-        )
+        ports = {
+            "read": In(1),
+            "written": In(1),
+            "inner_digits": In(count_bits),
+            "asking": Out(1),
+            "last": Out(1),
+            "index": Out(count_bits + 1),
+            "exists": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count words."""
@@ -93,18 +92,17 @@ class MultiplierScanner(wiring.Component):
         self.digit_width = digit_width
         self.aligned = aligned
         self.rest = Signal(digit_width)
-        super().__init__(
-            {
-                "scan": In(1),
-                "outer_digits": In(count_bits),
-                "ask": Out(1),
-                "index": Out(count_bits),
-                "here": In(1),
-                "word": In(digit_width),
-                "forget": In(1),
-                "bit": Out(1),
-            }
-        )
+        ports = {
+            "scan": In(1),
+            "outer_digits": In(count_bits),
+            "ask": Out(1),
+            "index": Out(count_bits),
+            "here": In(1),
+            "word": In(digit_width),
+            "forget": In(1),
+            "bit": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count the bits of a word, and shift it."""
@@ -147,13 +145,12 @@ class RoundCounter(wiring.Component):
     """
 
     def __init__(self, round_bits: int):
-        super().__init__(
-            {
-                **dict.fromkeys(("begins", "counts"), In(1)),
-                "rounds": In(round_bits),
-                **dict.fromkeys(("last_chosen", "last"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("begins", "counts"), In(1)),
+            "rounds": In(round_bits),
+            **dict.fromkeys(("last_chosen", "last"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count below zero."""
@@ -187,14 +184,13 @@ class PassCounter(wiring.Component):
 
     def __init__(self, words: int):
         self.words = words
-        super().__init__(
-            {
-                **{name: In(1) for name in ("now", "next", "moving", "moving_next")},
-                "cycle": Out(range(words + 2)),
-                "passing_next": Out(1),
-                **{name: Out(1) for name in ("first", "second", "final", "closing")},
-            }
-        )
+        ports = {
+            **{name: In(1) for name in ("now", "next", "moving", "moving_next")},
+            "cycle": Out(range(words + 2)),
+            "passing_next": Out(1),
+            **{name: Out(1) for name in ("first", "second", "final", "closing")},
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count, with flip-flops for the cycles that matter."""

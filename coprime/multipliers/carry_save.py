@@ -129,14 +129,13 @@ class PassAdder(wiring.Component):
     def __init__(self, width: int):
         self.width = width
         flags = ("taking", "adding", "comparing", "carry", "reaches")
-        super().__init__(
-            {
-                **{name: In(1) for name in ("passing_next", "summing")},
-                **{name: In(width) for name in ("left", "right", "compared")},
-                **{name: Out(1) for name in flags},
-                **{name: Out(width) for name in ("taken", "sum")},
-            }
-        )
+        ports = {
+            **{name: In(1) for name in ("passing_next", "summing")},
+            **{name: In(width) for name in ("left", "right", "compared")},
+            **{name: Out(1) for name in flags},
+            **{name: Out(width) for name in ("taken", "sum")},
+        }
+        super().__init__(ports)
         self._taken, self._sum, self._compared = (
             Signal(width, name=name, reset_less=True)
             for name in ("taken_word", "sum_word", "compared_word")

@@ -70,9 +70,7 @@ class MultiplierSignature(wiring.Signature):
             streams
             | descale
             | {
-                "start": In(1),
-                "prepare": In(1),
-                "wipe": In(1),
+                **dict.fromkeys(("start", "prepare", "wipe"), In(1)),
                 "done": Out(1),
                 "inner_digits": In(count_bits),
                 "outer_digits": In(count_bits),
@@ -110,23 +108,22 @@ class BankedMultiplierSignature(wiring.Signature):
     """
 
     def __init__(self, digit_width: int, count_bits: int):
-        super().__init__(
-            {
-                **{name: In(1) for name in ("start", "prepare", "wipe")},
-                "done": Out(1),
-                **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
-                **{name: In(1) for name in ("multiplier_is_one", "descale", "squares")},
-                "a_role": Out(Pair),
-                "a_index": Out(count_bits),
-                "b_index": Out(count_bits),
-                **{name: In(digit_width) for name in ("a_left", "a_right", "b_left", "b_right")},
-                "b_write": Out(1),
-                "b_quotient": Out(1),
-                "b_write_data": Out(digit_width),
-                "multiplying": Out(1),
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            **{name: In(1) for name in ("start", "prepare", "wipe")},
+            "done": Out(1),
+            **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
+            **{name: In(1) for name in ("multiplier_is_one", "descale", "squares")},
+            "a_role": Out(Pair),
+            "a_index": Out(count_bits),
+            "b_index": Out(count_bits),
+            **{name: In(digit_width) for name in ("a_left", "a_right", "b_left", "b_right")},
+            "b_write": Out(1),
+            "b_quotient": Out(1),
+            "b_write_data": Out(digit_width),
+            "multiplying": Out(1),
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
 
 class OverlappingMultiplierSignature(wiring.Signature):
@@ -160,19 +157,18 @@ class OverlappingMultiplierSignature(wiring.Signature):
         )
         outputs = ("done", "busy", "takes", "turns", "b_of_next", "b_write", "multiplying", "fault")
         counts = ("inner_digits", "rounds", "longest_digits")
-        super().__init__(
-            {
-                **dict.fromkeys(inputs, In(1)),
-                **dict.fromkeys(counts, In(count_bits)),
-                **dict.fromkeys(outputs, Out(1)),
-                "a_role": Out(Role),
-                "a_index": Out(count_bits),
-                "b_index": Out(count_bits),
-                "a_data": In(digit_width),
-                "b_data": In(digit_width),
-                "b_write_data": Out(digit_width),
-            }
-        )
+        ports = {
+            **dict.fromkeys(inputs, In(1)),
+            **dict.fromkeys(counts, In(count_bits)),
+            **dict.fromkeys(outputs, Out(1)),
+            "a_role": Out(Role),
+            "a_index": Out(count_bits),
+            "b_index": Out(count_bits),
+            "a_data": In(digit_width),
+            "b_data": In(digit_width),
+            "b_write_data": Out(digit_width),
+        }
+        super().__init__(ports)
 
 
 class Multiplication(ABC):

@@ -182,18 +182,17 @@ class FdfmSchedule(wiring.Component):
     """
 
     def __init__(self, count_bits: int):
-        super().__init__(
-            {
-                "start": In(1),
-                "inner_digits": In(count_bits),
-                "outer_digits": In(count_bits),
-                **dict.fromkeys(("idle", "y", "inverse", "x_j", "m_j", "flush"), Out(1)),
-                "i": Out(count_bits),
-                "j": Out(count_bits),
-                "flushed": In(1),
-                "done": Out(1),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "inner_digits": In(count_bits),
+            "outer_digits": In(count_bits),
+            **dict.fromkeys(("idle", "y", "inverse", "x_j", "m_j", "flush"), Out(1)),
+            "i": Out(count_bits),
+            "j": Out(count_bits),
+            "flushed": In(1),
+            "done": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count through both loops."""
@@ -263,18 +262,17 @@ class FdfmSum(wiring.Component):
     """
 
     def __init__(self, count_bits: int):
-        super().__init__(
-            {
-                **dict.fromkeys(("clear", "inverse", "m_j", "flush"), In(1)),
-                "j": In(count_bits),
-                "p": In(RADIX_BITS),
-                "b_data": In(RADIX_BITS),
-                "total": Out(RADIX_BITS + 1),
-                "write": Out(1),
-                "write_index": Out(count_bits),
-                "flushed": Out(1),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("clear", "inverse", "m_j", "flush"), In(1)),
+            "j": In(count_bits),
+            "p": In(RADIX_BITS),
+            "b_data": In(RADIX_BITS),
+            "total": Out(RADIX_BITS + 1),
+            "write": Out(1),
+            "write_index": Out(count_bits),
+            "flushed": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """One carry chain, with a digit of S and a carry waiting for each sum."""

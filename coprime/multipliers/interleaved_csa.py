@@ -174,14 +174,13 @@ class EntryTable(wiring.Component):
         self.secrets: list[Value] = [self._word]
         self.secrets += [entry for memory in self._memories for entry in memory.data]
         flags = ("begins", "wiping", "clear", "adding", "running", "selecting")
-        super().__init__(
-            {
-                **{name: In(1) for name in flags},
-                **{name: In(width) for name in ("taken", "subtracted")},
-                **{name: In(4) for name in ("entry", "address_next")},
-                "added": Out(words * width),
-            }
-        )
+        ports = {
+            **{name: In(1) for name in flags},
+            **{name: In(width) for name in ("taken", "subtracted")},
+            **{name: In(4) for name in ("entry", "address_next")},
+            "added": Out(words * width),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the adder of an entry's words, and the memories."""
@@ -238,14 +237,13 @@ class MultipleSelector(wiring.Component):
 
     def __init__(self) -> None:
         flags = ("tabulating", "summing", "doubling", "closing", "clear_c")
-        super().__init__(
-            {
-                **{name: In(1) for name in (*flags, "overflow", "carry", "reaches")},
-                "once": Out(1, init=1),
-                "twice": Out(1),
-                "exceeds": Out(1),
-            }
-        )
+        ports = {
+            **{name: In(1) for name in (*flags, "overflow", "carry", "reaches")},
+            "once": Out(1, init=1),
+            "twice": Out(1),
+            "exceeds": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Compare what is above the registers."""

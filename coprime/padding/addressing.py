@@ -48,16 +48,15 @@ class Addressing(wiring.Component):
 
     def __init__(self, count_bits: int):
         self.count_bits = count_bits
-        super().__init__(
-            {
-                "start": In(1),
-                "modulus_length": In(LENGTH_BITS),
-                "given_length": In(count_bits),
-                "salt_length": In(SALT_BITS),
-                "now": In(EXECUTION),
-                "at": Out(addresses(count_bits)),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "modulus_length": In(LENGTH_BITS),
+            "given_length": In(count_bits),
+            "salt_length": In(SALT_BITS),
+            "now": In(EXECUTION),
+            "at": Out(addresses(count_bits)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Select the base, add, store."""

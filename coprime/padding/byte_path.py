@@ -31,21 +31,20 @@ class BytePath(wiring.Component):
     """
 
     def __init__(self, count_bits: int):
-        super().__init__(
-            {
-                "now": In(EXECUTION),
-                "combined": Out(1),
-                "modulus_length": In(LENGTH_BITS),
-                "at": In(addresses(count_bits)),
-                "read_data": In(32),
-                "slot_byte": In(8),
-                "random": In(stream.Signature(8)),
-                "bad": In(1),
-                "length": In(count_bits),
-                "value": Out(8),
-                "store_data": Out(8),
-            }
-        )
+        ports = {
+            "now": In(EXECUTION),
+            "combined": Out(1),
+            "modulus_length": In(LENGTH_BITS),
+            "at": In(addresses(count_bits)),
+            "read_data": In(32),
+            "slot_byte": In(8),
+            "random": In(stream.Signature(8)),
+            "bad": In(1),
+            "length": In(count_bits),
+            "value": Out(8),
+            "store_data": Out(8),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Sources, trimming, the register, and the release of a message."""

@@ -31,17 +31,16 @@ class Checks(wiring.Component):
 
     def __init__(self, count_bits: int):
         self.count_bits = count_bits
-        super().__init__(
-            {
-                "start": In(1),
-                "now": In(EXECUTION),
-                "at": In(addresses(count_bits)),
-                "value": In(8),
-                "upper": In(1),
-                "bad": Out(1),
-                "length": Out(count_bits),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "now": In(EXECUTION),
+            "at": In(addresses(count_bits)),
+            "value": In(8),
+            "upper": In(1),
+            "bad": Out(1),
+            "length": Out(count_bits),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Compare, find the separator, select a candidate."""

@@ -37,27 +37,24 @@ class Control(wiring.Component):
 
     def __init__(self, programs: Mapping[Task, Sequence[ByteStep]]):
         self.programs = programs
-        super().__init__(
-            {
-                "start": In(1),
-                "task": In(Task),
-                "options": In(len(Option)),
-                "wipe": In(1),
-                "busy": Out(1),
-                "done": Out(1),
-                "now": Out(EXECUTION),
-                "combined": In(1),
-                "at_bound": In(1),
-                "repeat": In(1),
-                "hash_valid": Out(1),
-                "hash_ready": In(1),
-                "hash_start": Out(1),
-                "hash_finish": Out(1),
-                "hash_done": In(1),
-                "clear": Out(1),
-                "cleared": In(1),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "task": In(Task),
+            "options": In(len(Option)),
+            "wipe": In(1),
+            "busy": Out(1),
+            "done": Out(1),
+            "now": Out(EXECUTION),
+            **dict.fromkeys(("combined", "at_bound", "repeat"), In(1)),
+            "hash_valid": Out(1),
+            "hash_ready": In(1),
+            "hash_start": Out(1),
+            "hash_finish": Out(1),
+            "hash_done": In(1),
+            "clear": Out(1),
+            "cleared": In(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Fetch a step, execute it, move its bytes."""

@@ -33,22 +33,21 @@ class Slots(wiring.Component):
     def __init__(self) -> None:
         # A word is never used that is read in the cycle in which it is written.
         self.memory = Memory(shape=32, depth=8 * SLOT_WORDS, init=[], attrs={"no_rw_check": 1})
-        super().__init__(
-            {
-                "now": In(EXECUTION),
-                "place": Out(range(DIGEST_BYTES)),
-                "byte": Out(8),
-                "value": In(8),
-                "digest_write": In(1),
-                "digest_index": In(range(SLOT_WORDS)),
-                "digest_word": In(32),
-                "slot_write": In(1),
-                "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
-                "slot_data": In(32),
-                "clear": In(1),
-                "cleared": Out(1),
-            }
-        )
+        ports = {
+            "now": In(EXECUTION),
+            "place": Out(range(DIGEST_BYTES)),
+            "byte": Out(8),
+            "value": In(8),
+            "digest_write": In(1),
+            "digest_index": In(range(SLOT_WORDS)),
+            "digest_word": In(32),
+            "slot_write": In(1),
+            "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
+            "slot_data": In(32),
+            "clear": In(1),
+            "cleared": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """A read port for bytes, and a write port for bytes and words."""

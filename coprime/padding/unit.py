@@ -74,30 +74,27 @@ class PaddingUnit(wiring.Component):
         self.address_bits = bits_for(4 * -(-max_length // 32) - 1)
         self.count_bits = bits_for(bytes_of(max_length) + 1)
         self.slots = Slots()
-        super().__init__(
-            {
-                "start": In(1),
-                "task": In(Task),
-                "options": In(len(Option)),
-                "modulus_length": In(LENGTH_BITS),
-                "input_length": In(self.count_bits),
-                "salt_length": In(SALT_BITS),
-                "busy": Out(1),
-                "done": Out(1),
-                "bad": Out(1),
-                "length": Out(self.count_bits),
-                "wipe": In(1),
-                "slot_write": In(1),
-                "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
-                "slot_data": In(32),
-                "address": Out(self.address_bits),
-                "from_input": Out(1),
-                "read_data": In(32),
-                "store": Out(1),
-                "store_data": Out(8),
-                "random": In(stream.Signature(8)),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "task": In(Task),
+            "options": In(len(Option)),
+            "modulus_length": In(LENGTH_BITS),
+            "input_length": In(self.count_bits),
+            "salt_length": In(SALT_BITS),
+            **dict.fromkeys(("busy", "done", "bad"), Out(1)),
+            "length": Out(self.count_bits),
+            "wipe": In(1),
+            "slot_write": In(1),
+            "slot_address": In(range(WRITABLE_SLOTS * SLOT_WORDS)),
+            "slot_data": In(32),
+            "address": Out(self.address_bits),
+            "from_input": Out(1),
+            "read_data": In(32),
+            "store": Out(1),
+            "store_data": Out(8),
+            "random": In(stream.Signature(8)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts."""

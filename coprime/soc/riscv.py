@@ -71,17 +71,16 @@ class System(wiring.Component):
         self.accelerator = accelerator
         self.ram_bytes = ram_bytes
         self.transmitter = Transmitter(divisor)
-        super().__init__(
-            {
-                "run": In(1),
-                "load": In(1),
-                "load_address": In(range(ram_bytes // 4)),
-                "load_data": In(32),
-                "tx": Out(1, init=1),
-                "trap": Out(1),
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            "run": In(1),
+            "load": In(1),
+            "load_address": In(range(ram_bytes // 4)),
+            "load_data": In(32),
+            "tx": Out(1, init=1),
+            "trap": Out(1),
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Tell the processor's accesses apart by their address."""

@@ -118,15 +118,12 @@ class SelfTest(wiring.Component):
     def __init__(self, design: Design, answer: KnownAnswer):
         self.design = design
         self.answer = answer
-        super().__init__(
-            {
-                "start": In(1),
-                "engine": In(EngineSignature(design.capabilities)),
-                "running": Out(1),
-                "passed": Out(1),
-                "failed": Out(1),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "engine": In(EngineSignature(design.capabilities)),
+            **dict.fromkeys(("running", "passed", "failed"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Connect engine and memory by a state machine that does one thing in each state."""

@@ -26,22 +26,21 @@ class AnswerSender(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "start": In(1),
-                "number": In(8),
-                "interrupt": In(1),
-                "status": In(Status),
-                "words": In(range(MAX_WORDS + 1)),
-                "done": Out(1),
-                "place": Out(PLACE_BITS),
-                "stored": In(8),
-                "byte": Out(8),
-                "flag": Out(1),
-                "offered": Out(1),
-                "taken": In(1),
-            }
-        )
+        ports = {
+            "start": In(1),
+            "number": In(8),
+            "interrupt": In(1),
+            "status": In(Status),
+            "words": In(range(MAX_WORDS + 1)),
+            "done": Out(1),
+            "place": Out(PLACE_BITS),
+            "stored": In(8),
+            "byte": Out(8),
+            "flag": Out(1),
+            "offered": Out(1),
+            "taken": In(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count the bytes of each part."""

@@ -45,16 +45,15 @@ class SerialBridge(wiring.Component):
     def __init__(self, divisor: int | Fraction):
         self.receiver = Receiver(divisor)
         self.transmitter = Transmitter(divisor)
-        super().__init__(
-            {
-                "rx": In(1),
-                "tx": Out(1, init=1),
-                "irq": In(1),
-                "reset": Out(1),
-                "session": Out(1),
-                "axi": In(AXI4LiteSignature()),
-            }
-        )
+        ports = {
+            "rx": In(1),
+            "tx": Out(1, init=1),
+            "irq": In(1),
+            "reset": Out(1),
+            "session": Out(1),
+            "axi": In(AXI4LiteSignature()),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Reset all but the receiver at a break."""
@@ -91,20 +90,19 @@ class _Core(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "data": In(8),
-                "valid": In(1),
-                "broken": In(1),
-                "send_data": Out(8),
-                "send": Out(1),
-                "busy": In(1),
-                "irq": In(1),
-                "reset": Out(1),
-                "session": Out(1),
-                "axi": In(AXI4LiteSignature()),
-            }
-        )
+        ports = {
+            "data": In(8),
+            "valid": In(1),
+            "broken": In(1),
+            "send_data": Out(8),
+            "send": Out(1),
+            "busy": In(1),
+            "irq": In(1),
+            "reset": Out(1),
+            "session": Out(1),
+            "axi": In(AXI4LiteSignature()),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Take a request, execute it or not, and answer."""

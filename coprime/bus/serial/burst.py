@@ -36,22 +36,19 @@ class Burst(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "start": In(1),
-                "write": In(1),
-                "fixed": In(1),
-                "address": In(ADDRESS_BITS),
-                "words": In(range(MAX_WORDS + 1)),
-                "done": Out(1),
-                "refused": Out(1),
-                "place": Out(PLACE_BITS),
-                "read_byte": In(8),
-                "store": Out(1),
-                "store_byte": Out(8),
-                "axi": In(AXI4LiteSignature()),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("start", "write", "fixed"), In(1)),
+            "address": In(ADDRESS_BITS),
+            "words": In(range(MAX_WORDS + 1)),
+            "done": Out(1),
+            "refused": Out(1),
+            "place": Out(PLACE_BITS),
+            "read_byte": In(8),
+            "store": Out(1),
+            "store_byte": Out(8),
+            "axi": In(AXI4LiteSignature()),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """For each word: its bytes from the store, or into it, and the access."""

@@ -23,17 +23,14 @@ class FrameReader(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "data": In(8),
-                "valid": In(1),
-                "broken": In(1),
-                "byte": Out(8),
-                "taken": Out(1),
-                "flag": Out(1),
-                "spoilt": Out(1),
-            }
-        )
+        ports = {
+            "data": In(8),
+            "valid": In(1),
+            "broken": In(1),
+            "byte": Out(8),
+            **dict.fromkeys(("taken", "flag", "spoilt"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Remember whether the last byte was an escape."""
@@ -67,17 +64,16 @@ class FrameWriter(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "byte": In(8),
-                "flag": In(1),
-                "offered": In(1),
-                "taken": Out(1),
-                "data": Out(8),
-                "send": Out(1),
-                "busy": In(1),
-            }
-        )
+        ports = {
+            "byte": In(8),
+            "flag": In(1),
+            "offered": In(1),
+            "taken": Out(1),
+            "data": Out(8),
+            "send": Out(1),
+            "busy": In(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Send an escape first, if the byte means something else otherwise."""

@@ -45,19 +45,16 @@ class RequestReceiver(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "listen": In(1),
-                "byte": In(8),
-                "taken": In(1),
-                "flag": In(1),
-                "spoilt": In(1),
-                "accepted": Out(1),
-                "header": Out(RequestHeader),
-                "store": Out(1),
-                "place": Out(PLACE_BITS),
-            }
-        )
+        ports = {
+            "listen": In(1),
+            "byte": In(8),
+            **dict.fromkeys(("taken", "flag", "spoilt"), In(1)),
+            "accepted": Out(1),
+            "header": Out(RequestHeader),
+            "store": Out(1),
+            "place": Out(PLACE_BITS),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count bytes: the first ones are the header, and the words follow."""

@@ -57,20 +57,19 @@ class DigitFetch(wiring.Component):
     def __init__(self, count_bits: int, target: Target):
         self.target = target
         flags = ("b_write", "b_quotient", "multiplying", "beyond_inner", "beyond_outer")
-        super().__init__(
-            {
-                "slot": In(CompactSlotSignature()),
-                "column": In(ColumnSignature(count_bits)),
-                "pair": In(PairSignature(count_bits)),
-                "multiplier_is_one": In(1),
-                "squares": In(1),
-                "a_role": Out(Pair),
-                "a_index": Out(count_bits),
-                "b_index": Out(count_bits),
-                **{name: Out(1) for name in flags},
-                "entering": Out(EnteringSignature()),
-            }
-        )
+        ports = {
+            "slot": In(CompactSlotSignature()),
+            "column": In(ColumnSignature(count_bits)),
+            "pair": In(PairSignature(count_bits)),
+            "multiplier_is_one": In(1),
+            "squares": In(1),
+            "a_role": Out(Pair),
+            "a_index": Out(count_bits),
+            "b_index": Out(count_bits),
+            **{name: Out(1) for name in flags},
+            "entering": Out(EnteringSignature()),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the requests, and the flags of what they are for."""
@@ -173,14 +172,13 @@ class DigitRegisters(wiring.Component):
 
     def __init__(self) -> None:
         digits = ("a_left", "a_right", "b_left", "b_right", "quotient")
-        super().__init__(
-            {
-                "entering": In(EnteringSignature()),
-                **{name: In(RADIX_BITS) for name in digits},
-                **{name: Out(RADIX_BITS) for name in ("a", "b", "x", "y")},
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            "entering": In(EnteringSignature()),
+            **{name: In(RADIX_BITS) for name in digits},
+            **{name: Out(RADIX_BITS) for name in ("a", "b", "x", "y")},
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the registers."""

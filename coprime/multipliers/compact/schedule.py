@@ -57,15 +57,14 @@ class ColumnSignature(wiring.Signature):
     def __init__(self, count_bits: int):
         flags = ("second_half", "late", "newest_is_result", "written_is_result", "finished")
         limit = 2 << count_bits
-        super().__init__(
-            {
-                "k": Out(count_bits + 1, init=limit - 1),
-                "before": Out(count_bits + 1, init=limit - 2),
-                **{name: Out(count_bits) for name in ("inner", "outer", "ahead_index", "written")},
-                "reached": Out(5),
-                **{name: Out(1) for name in flags},
-            }
-        )
+        ports = {
+            "k": Out(count_bits + 1, init=limit - 1),
+            "before": Out(count_bits + 1, init=limit - 2),
+            **{name: Out(count_bits) for name in ("inner", "outer", "ahead_index", "written")},
+            "reached": Out(5),
+            **{name: Out(1) for name in flags},
+        }
+        super().__init__(ports)
 
 
 class PairSignature(wiring.Signature):
@@ -98,16 +97,15 @@ class SlotControl(wiring.Component):
     """
 
     def __init__(self, count_bits: int):
-        super().__init__(
-            {
-                **{name: In(1) for name in ("start", "prepare", "descale")},
-                "column": In(ColumnSignature(count_bits)),
-                "pair": In(PairSignature(count_bits)),
-                "slot": Out(CompactSlotSignature()),
-                "done": Out(1),
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            **{name: In(1) for name in ("start", "prepare", "descale")},
+            "column": In(ColumnSignature(count_bits)),
+            "pair": In(PairSignature(count_bits)),
+            "slot": Out(CompactSlotSignature()),
+            "done": Out(1),
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the state machine, a flip-flop for each slot."""
@@ -176,14 +174,13 @@ class ColumnCounter(wiring.Component):
         self.count_bits = count_bits
         self.target = target
         flags = ("descale", "beyond_inner", "beyond_outer")
-        super().__init__(
-            {
-                **{name: In(count_bits) for name in ("inner_digits", "rounds")},
-                **{name: In(1) for name in flags},
-                "slot": In(CompactSlotSignature()),
-                "column": Out(ColumnSignature(count_bits)),
-            }
-        )
+        ports = {
+            **{name: In(count_bits) for name in ("inner_digits", "rounds")},
+            **{name: In(1) for name in flags},
+            "slot": In(CompactSlotSignature()),
+            "column": Out(ColumnSignature(count_bits)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the counters; `ahead_index` and `written` begin the critical paths."""
@@ -254,13 +251,12 @@ class PairIndices(wiring.Component):
     def __init__(self, count_bits: int, target: Target):
         self.count_bits = count_bits
         self.target = target
-        super().__init__(
-            {
-                "slot": In(CompactSlotSignature()),
-                "column": In(ColumnSignature(count_bits)),
-                "pair": Out(PairSignature(count_bits)),
-            }
-        )
+        ports = {
+            "slot": In(CompactSlotSignature()),
+            "column": In(ColumnSignature(count_bits)),
+            "pair": Out(PairSignature(count_bits)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the counter of i, and what follows from i and the column."""

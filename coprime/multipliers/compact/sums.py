@@ -41,19 +41,18 @@ class CompactColumnSums(wiring.Component):
     def __init__(self, max_digits: int, count_bits: int):
         self.sum_bits = accumulator_bits(max_digits)
         self.running = Signal(self.sum_bits)
-        super().__init__(
-            {
-                "slot": In(CompactSlotSignature()),
-                "column": In(ColumnSignature(count_bits)),
-                "wipe": In(1),
-                "p": In(self.sum_bits),
-                "base": Out(Addend),
-                "subtract": Out(1),
-                "c": Out(self.sum_bits + 1),
-                "quotient": Out(RADIX_BITS),
-                "digit": Out(RADIX_BITS),
-            }
-        )
+        ports = {
+            "slot": In(CompactSlotSignature()),
+            "column": In(ColumnSignature(count_bits)),
+            "wipe": In(1),
+            "p": In(self.sum_bits),
+            "base": Out(Addend),
+            "subtract": Out(1),
+            "c": Out(self.sum_bits + 1),
+            "quotient": Out(RADIX_BITS),
+            "digit": Out(RADIX_BITS),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the sums and the registers of their digits."""

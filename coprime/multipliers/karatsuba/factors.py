@@ -40,14 +40,13 @@ class Factors(wiring.Component):
         width = multiplication.digit_width
         strobes = ("multiplier_is_one", "q_is_made", "q_turn", "takes_last", "last_turn", "clear")
         words = ("x", "y", "m_j", "q", "inverse", "y_next")
-        super().__init__(
-            {
-                "slot": In(layout),
-                **dict.fromkeys(("x_word", "y_word", "m_word", "q_made"), In(width)),
-                **dict.fromkeys((*strobes, "turn"), In(1)),
-                **dict.fromkeys(words, Out(width)),
-            }
-        )
+        ports = {
+            "slot": In(layout),
+            **dict.fromkeys(("x_word", "y_word", "m_word", "q_made"), In(width)),
+            **dict.fromkeys((*strobes, "turn"), In(1)),
+            **dict.fromkeys(words, Out(width)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """What enters each register, and when."""

@@ -31,17 +31,16 @@ class WordMemory(wiring.Component):
         self.width = width
         self.max_digits = max_digits
         self.interleaved = interleaved
-        super().__init__(
-            {
-                "reads": In(layout),
-                "read_word": Out(width),
-                "writes": In(layout),
-                "enable": In(1),
-                "write_word": In(width),
-                "clears": In(1),
-                "clear_address": In(layout["word"].width),
-            }
-        )
+        ports = {
+            "reads": In(layout),
+            "read_word": Out(width),
+            "writes": In(layout),
+            "enable": In(1),
+            "write_word": In(width),
+            "clears": In(1),
+            "clear_address": In(layout["word"].width),
+        }
+        super().__init__(ports)
 
     @staticmethod
     def depth(max_digits: int, *, interleaved: bool) -> int:

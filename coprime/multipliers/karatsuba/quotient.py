@@ -42,15 +42,14 @@ class ProductQuotient(wiring.Component):
         self.multiplication = multiplication
         self.target = target
         width = multiplication.digit_width
-        super().__init__(
-            {
-                "slot": In(layout),
-                **dict.fromkeys(("x", "s_word", "inverse", "y_next"), In(width)),
-                **dict.fromkeys(("s_is_made", "s_turn", "clear"), In(1)),
-                **dict.fromkeys(("turn", "is_made", "made_turn"), Out(1)),
-                "q": Out(width),
-            }
-        )
+        ports = {
+            "slot": In(layout),
+            **dict.fromkeys(("x", "s_word", "inverse", "y_next"), In(width)),
+            **dict.fromkeys(("s_is_made", "s_turn", "clear"), In(1)),
+            **dict.fromkeys(("turn", "is_made", "made_turn"), Out(1)),
+            "q": Out(width),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """One multiplier, by turns."""
@@ -109,17 +108,16 @@ class ScaledQuotient(wiring.Component):
         self.multiplication = multiplication
         width = multiplication.digit_width
         strobes = ("s_is_made", "s_turn", "takes_last", "last_turn", "clear")
-        super().__init__(
-            {
-                "slot": In(layout),
-                "product": In(2 * width),
-                "s_word": In(width),
-                **dict.fromkeys(strobes, In(1)),
-                **dict.fromkeys(("is_made", "made_turn"), Out(1)),
-                "q": Out(width),
-                "product_now": Out(2 * width),
-            }
-        )
+        ports = {
+            "slot": In(layout),
+            "product": In(2 * width),
+            "s_word": In(width),
+            **dict.fromkeys(strobes, In(1)),
+            **dict.fromkeys(("is_made", "made_turn"), Out(1)),
+            "q": Out(width),
+            "product_now": Out(2 * width),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Keep X_0's product for an iteration, and add S."""

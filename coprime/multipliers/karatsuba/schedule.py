@@ -73,16 +73,15 @@ class Schedule(wiring.Component):
         self.clear_cycles = clear_cycles
         longest = max(max_digits, own.period(2), own.descaling, clear_cycles)
         commands = ("start", "prepare", "wipe", "together", "descale", "finished")
-        super().__init__(
-            {
-                **dict.fromkeys(commands, In(1)),
-                "inner_digits": In(count_bits),
-                "outer_digits": In(count_bits),
-                "slot": Out(slot_layout(bits_for(longest))),
-                "y_index": Out(count_bits),
-                **dict.fromkeys(("asks", "closes", "ends", "takes_last", "clears"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(commands, In(1)),
+            "inner_digits": In(count_bits),
+            "outer_digits": In(count_bits),
+            "slot": Out(slot_layout(bits_for(longest))),
+            "y_index": Out(count_bits),
+            **dict.fromkeys(("asks", "closes", "ends", "takes_last", "clears"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Count words, turns and rounds."""

@@ -37,18 +37,17 @@ class Sums(wiring.Component):
         self.multiplication = multiplication
         self.max_digits = max_digits
         width = multiplication.digit_width
-        super().__init__(
-            {
-                "slot": In(layout),
-                "product_x": In(2 * width),
-                "product_m": In(2 * width),
-                "clears": In(1),
-                "clear_address": In(layout["word"].width),
-                "s_word": Out(width),
-                "summed": Out(layout),
-                "written": Out(layout),
-            }
-        )
+        ports = {
+            "slot": In(layout),
+            "product_x": In(2 * width),
+            "product_m": In(2 * width),
+            "clears": In(1),
+            "clear_address": In(layout["word"].width),
+            "s_word": Out(width),
+            "summed": Out(layout),
+            "written": Out(layout),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Three stages of adders, between a read of S and a write."""

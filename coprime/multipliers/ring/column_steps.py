@@ -35,15 +35,14 @@ class Steps(wiring.Component):
     def __init__(self, count_bits: int, ahead: int, reached: int):
         self.ahead = ahead
         flags = ("has_old", "goes_on", "last_old", "is_last", "is_turn", "closing", "is_end")
-        super().__init__(
-            {
-                "count": In(count_bits),
-                **dict.fromkeys(("idle", "ends"), In(1)),
-                **dict.fromkeys(("s", "left", "next_s", "next_left"), Out(count_bits)),
-                **dict.fromkeys((*flags, "restarts"), Out(1)),
-                "reached": Out(reached),
-            }
-        )
+        ports = {
+            "count": In(count_bits),
+            **dict.fromkeys(("idle", "ends"), In(1)),
+            **dict.fromkeys(("s", "left", "next_s", "next_left"), Out(count_bits)),
+            **dict.fromkeys((*flags, "restarts"), Out(1)),
+            "reached": Out(reached),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """The counters, and flags that are known when a step begins."""

@@ -36,22 +36,21 @@ class Loads(wiring.Component):
 
     def __init__(self, place_bits: int, count_bits: int, width: int):
         write = Out(WriteSignature(width, place_bits))
-        super().__init__(
-            {
-                "request": In(RequestSignature(count_bits)),
-                "asked": In(AskedSignature(place_bits)),
-                "under_way": In(UnderWaySignature(place_bits)),
-                "phase": In(PhaseSignature(place_bits)),
-                "slot": In(RingSlotSignature()),
-                **dict.fromkeys(("begins", "port_b_taken"), In(1)),
-                "a_role": Out(Role),
-                **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
-                "b_of_next": Out(1),
-                **dict.fromkeys(("a_data", "b_data"), In(width)),
-                "x": write,
-                "y": write,
-            }
-        )
+        ports = {
+            "request": In(RequestSignature(count_bits)),
+            "asked": In(AskedSignature(place_bits)),
+            "under_way": In(UnderWaySignature(place_bits)),
+            "phase": In(PhaseSignature(place_bits)),
+            "slot": In(RingSlotSignature()),
+            **dict.fromkeys(("begins", "port_b_taken"), In(1)),
+            "a_role": Out(Role),
+            **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
+            "b_of_next": Out(1),
+            **dict.fromkeys(("a_data", "b_data"), In(width)),
+            "x": write,
+            "y": write,
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Ask, and register what comes."""

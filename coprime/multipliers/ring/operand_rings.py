@@ -44,13 +44,12 @@ class OperandRings(wiring.Component):
         self.places = places
         self.in_block_ram = in_block_ram
         place, width, tiles = bits_for(places - 1), multiplication.digit_width, multiplication.tiles
-        super().__init__(
-            {
-                "products": In(ProductSignature(place)).array(tiles),
-                **dict.fromkeys("xyqm", In(WriteSignature(width, place))),
-                "factors": Out(FactorSignature(width)).array(tiles),
-            }
-        )
+        ports = {
+            "products": In(ProductSignature(place)).array(tiles),
+            **dict.fromkeys("xyqm", In(WriteSignature(width, place))),
+            "factors": Out(FactorSignature(width)).array(tiles),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Place the rings; their registers are those before the tiles."""

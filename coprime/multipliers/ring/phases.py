@@ -84,16 +84,15 @@ class Phases(wiring.Component):
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
         self.multiplication = multiplication
         outputs = ("begins", "loaded", "starts_steps", "ends", "idle", "fault")
-        super().__init__(
-            {
-                "asked": In(AskedSignature(place_bits)),
-                "under_way": In(UnderWaySignature(place_bits)),
-                **dict.fromkeys(("wipe", "stops", "inverse_is_odd"), In(1)),
-                **dict.fromkeys(outputs, Out(1)),
-                "phase": Out(PhaseSignature(place_bits)),
-                "round": Out(RoundSignature(place_bits)),
-            }
-        )
+        ports = {
+            "asked": In(AskedSignature(place_bits)),
+            "under_way": In(UnderWaySignature(place_bits)),
+            **dict.fromkeys(("wipe", "stops", "inverse_is_odd"), In(1)),
+            **dict.fromkeys(outputs, Out(1)),
+            "phase": Out(PhaseSignature(place_bits)),
+            "round": Out(RoundSignature(place_bits)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the phases, a flip-flop for each, and their counters."""

@@ -49,12 +49,11 @@ class UnderWaySignature(wiring.Signature):
 
     def __init__(self, place_bits: int):
         flags = ("preparing", "squaring", "is_one", "descales", "old_descales")
-        super().__init__(
-            {
-                **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
-                **dict.fromkeys((*flags, "new_exists", "old_exists"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
+            **dict.fromkeys((*flags, "new_exists", "old_exists"), Out(1)),
+        }
+        super().__init__(ports)
 
 
 class Products(wiring.Component):
@@ -82,16 +81,15 @@ class Products(wiring.Component):
 
     def __init__(self, place_bits: int, count_bits: int, multiplication: RingMultiplication):
         self.multiplication = multiplication
-        super().__init__(
-            {
-                "request": In(RequestSignature(count_bits)),
-                "slot": In(RingSlotSignature()),
-                **dict.fromkeys(("wipe", "begins", "loaded", "leaves"), In(1)),
-                "asked": Out(AskedSignature(place_bits)),
-                "takes": Out(1),
-                "under_way": Out(UnderWaySignature(place_bits)),
-            }
-        )
+        ports = {
+            "request": In(RequestSignature(count_bits)),
+            "slot": In(RingSlotSignature()),
+            **dict.fromkeys(("wipe", "begins", "loaded", "leaves"), In(1)),
+            "asked": Out(AskedSignature(place_bits)),
+            "takes": Out(1),
+            "under_way": Out(UnderWaySignature(place_bits)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """The registers, and when they change."""

@@ -65,20 +65,19 @@ class Results(wiring.Component):
             in_block_ram=in_block_ram,
         )
         write = WriteSignature(computes.digit_width, place_bits)
-        super().__init__(
-            {
-                "slot": In(RingSlotSignature()),
-                "round": In(RoundSignature(place_bits)),
-                "phase": In(PhaseSignature(place_bits)),
-                "under_way": In(UnderWaySignature(place_bits)),
-                "tiles": In(signed(tile_bits)).array(computes.tiles),
-                **dict.fromkeys(("loads_x", "loads_y"), In(write)),
-                **dict.fromkeys("xyqm", Out(write)),
-                "writes": Out(1),
-                "place": Out(place_bits),
-                "word": Out(computes.digit_width),
-            }
-        )
+        ports = {
+            "slot": In(RingSlotSignature()),
+            "round": In(RoundSignature(place_bits)),
+            "phase": In(PhaseSignature(place_bits)),
+            "under_way": In(UnderWaySignature(place_bits)),
+            "tiles": In(signed(tile_bits)).array(computes.tiles),
+            **dict.fromkeys(("loads_x", "loads_y"), In(write)),
+            **dict.fromkeys("xyqm", Out(write)),
+            "writes": Out(1),
+            "place": Out(place_bits),
+            "word": Out(computes.digit_width),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Follow the column, count the words, and write them."""

@@ -49,14 +49,13 @@ class Rings(wiring.Component):
         self.count = count
         self.in_block_ram = in_block_ram
         place = bits_for(depth - 1)
-        super().__init__(
-            {
-                **dict.fromkeys(("ring", "enters_i", "enters_j"), In(1)),
-                **dict.fromkeys(("i", "j"), In(place)),
-                **dict.fromkeys(("at_i", "at_j"), Out(width)),
-                "writes": In(WriteSignature(width, place)).array(count),
-            }
-        )
+        ports = {
+            **dict.fromkeys(("ring", "enters_i", "enters_j"), In(1)),
+            **dict.fromkeys(("i", "j"), In(place)),
+            **dict.fromkeys(("at_i", "at_j"), Out(width)),
+            "writes": In(WriteSignature(width, place)).array(count),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """A block RAM, and for two rings a register after it; or memories of LUTs, and for two

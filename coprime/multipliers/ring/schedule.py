@@ -50,17 +50,16 @@ class RingSchedule(wiring.Component):
         self.place_bits = place_bits
         self.loop = loop
         self.skew = skew
-        super().__init__(
-            {
-                "starts_steps": In(1),
-                "stop": In(1),
-                "count": In(place_bits),
-                "slot": Out(RingSlotSignature()),
-                "products": Out(ProductSignature(place_bits)).array(1),
-                "stops": Out(1),
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            "starts_steps": In(1),
+            "stop": In(1),
+            "count": In(place_bits),
+            "slot": Out(RingSlotSignature()),
+            "products": Out(ProductSignature(place_bits)).array(1),
+            "stops": Out(1),
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build the state machine, a flip-flop for each slot, and the counters."""

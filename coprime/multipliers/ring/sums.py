@@ -60,17 +60,16 @@ class SumsPart(wiring.Component):
         self.highest = highest
         self.whole = lowest and highest
         carries = wiring.Signature(dict.fromkeys(CARRIES, Out(1)))
-        super().__init__(
-            {
-                "slot": In(COLUMN),
-                "sums": In(signed(tile_bits) if highest else tile_bits).array(tiles),
-                **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
-                **dict.fromkeys(("carry_old", "carry_new"), In(base)),
-                "carries_in": In(carries),
-                "carries_out": Out(carries),
-                **dict.fromkeys(("total", "latest"), Out(total)),
-            }
-        )
+        ports = {
+            "slot": In(COLUMN),
+            "sums": In(signed(tile_bits) if highest else tile_bits).array(tiles),
+            **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
+            **dict.fromkeys(("carry_old", "carry_new"), In(base)),
+            "carries_in": In(carries),
+            "carries_out": Out(carries),
+            **dict.fromkeys(("total", "latest"), Out(total)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Build S, and RS of both products."""
@@ -220,14 +219,13 @@ class RingColumnSums(wiring.Component):
         self.skewed = skewed
         self.in_block_ram = in_block_ram
         self.bits: SumBits = sum_bits(max_words, width)
-        super().__init__(
-            {
-                "slot": In(COLUMN),
-                "sums": In(signed(tile_bits)).array(tiles),
-                **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
-                "word": Out(width),
-            }
-        )
+        ports = {
+            "slot": In(COLUMN),
+            "sums": In(signed(tile_bits)).array(tiles),
+            **dict.fromkeys(("next_of_old", "clear", "wipe"), In(1)),
+            "word": Out(width),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Place the parts, and keep the carries of both products."""

@@ -40,15 +40,14 @@ class TilePairs(wiring.Component):
         self.place_bits = place_bits
         sums = ("count", "sum", "next_sum", "first_place", "pairs")
         inputs = ("stop", "begins", "has_old", "many", "next_many", "diagonal")
-        super().__init__(
-            {
-                **dict.fromkeys(sums, In(place_bits)),
-                **dict.fromkeys(inputs, In(1)),
-                "lowest": In(range(ahead + 1)),
-                **dict.fromkeys(("i", "j"), Out(place_bits)),
-                **dict.fromkeys(("old", "new", "old_ends", "ready", "first"), Out(1)),
-            }
-        )
+        ports = {
+            **dict.fromkeys(sums, In(place_bits)),
+            **dict.fromkeys(inputs, In(1)),
+            "lowest": In(range(ahead + 1)),
+            **dict.fromkeys(("i", "j"), Out(place_bits)),
+            **dict.fromkeys(("old", "new", "old_ends", "ready", "first"), Out(1)),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """The places, and how many pairs of the old product are left."""

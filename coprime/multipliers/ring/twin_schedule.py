@@ -50,17 +50,16 @@ class TwinSchedule(wiring.Component):
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
         self.place_bits = place_bits
         self.multiplication = multiplication
-        super().__init__(
-            {
-                "starts_steps": In(1),
-                "stop": In(1),
-                "count": In(place_bits),
-                "slot": Out(RingSlotSignature()),
-                "products": Out(ProductSignature(place_bits)).array(2),
-                "stops": Out(1),
-                "fault": Out(1),
-            }
-        )
+        ports = {
+            "starts_steps": In(1),
+            "stop": In(1),
+            "count": In(place_bits),
+            "slot": Out(RingSlotSignature()),
+            "products": Out(ProductSignature(place_bits)).array(2),
+            "stops": Out(1),
+            "fault": Out(1),
+        }
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """What both tiles do together, and the pairs of each."""
