@@ -1,4 +1,7 @@
-"""Kinds of parameters that a design takes: what their values are, and how a text is read as one."""
+"""Kinds of parameters that a design takes: what their values are, and how a text is read as one.
+
+And the checks of what a constructor is given.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,3 +109,21 @@ class BudgetParameter:
 
 
 AnyParameter = Parameter | ChoiceParameter | ModulusParameter
+
+
+def check_ranges(**parameters: tuple[int, range]) -> None:
+    """Refuse what is no int (TypeError), or not in its range (ValueError)."""
+    for name, (value, allowed) in parameters.items():
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {value!r}")
+        if value not in allowed:
+            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
+
+
+def check_least(least: int, **parameters: int) -> None:
+    """Refuse what is no int (TypeError), or below `least` (ValueError)."""
+    for name, value in parameters.items():
+        if not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, not {value!r}")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")

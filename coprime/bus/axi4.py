@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.axi4_lite import OKAY, SLVERR
 from coprime.bus.port import WINDOW_BITS, RegisterSignature
+from coprime.parameters import check_ranges
 
 WORD = 2  # AxSIZE of a beat that carries a whole register
 WRAP_BITS = 6  # width of a byte address in the longest wrapping burst: 16 beats of 4 bytes
@@ -92,10 +93,7 @@ class AXI4(wiring.Component):
     """
 
     def __init__(self, id_width: int = ID_BITS) -> None:
-        if not isinstance(id_width, int):
-            raise TypeError(f"id_width must be an integer, not {id_width!r}")
-        if id_width not in range(1, 33):
-            raise ValueError(f"id_width must be 1 to 32, not {id_width}")
+        check_ranges(id_width=(id_width, range(1, 33)))
         super().__init__(
             {"axi": Out(AXI4Signature(id_width)), "registers": In(RegisterSignature())}
         )

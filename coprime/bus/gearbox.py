@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.bus.port import WORD_BITS
+from coprime.parameters import check_ranges
 
 LENGTH_BITS = 16
 
@@ -165,15 +166,11 @@ class Gearbox(wiring.Component):
     def __init__(
         self, digit_width: int, headroom: int, max_length: int, *, alignable: bool = False
     ):
-        for name, value, low, high in (
-            ("digit_width", digit_width, 1, 255),
-            ("headroom", headroom, 0, 255),
-            ("max_length", max_length, 1, (1 << LENGTH_BITS) - 1),
-        ):
-            if not isinstance(value, int):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
-            if not low <= value <= high:
-                raise ValueError(f"{name} must be {low} to {high}, not {value}")
+        check_ranges(
+            digit_width=(digit_width, range(1, 256)),
+            headroom=(headroom, range(256)),
+            max_length=(max_length, range(1, 1 << LENGTH_BITS)),
+        )
         if alignable and headroom:
             raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
         self.digit_width = digit_width

@@ -6,6 +6,8 @@ from amaranth.lib.memory import Memory, MemoryData
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.parameters import check_least
+
 from .target import Target
 
 
@@ -39,11 +41,7 @@ class BlockRam(wiring.Component):
     def __init__(
         self, width: int, depth: int, *, write_a: bool = False, target: Target = Target.GENERIC
     ):
-        for name, value in (("width", width), ("depth", depth)):
-            if not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, not {value!r}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+        check_least(1, width=width, depth=depth)
         self.target = Target(target)
         if write_a and self.target is Target.ECP5:
             raise ValueError("write_a must be False for ecp5: use port B for writing")

@@ -21,6 +21,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model.compression import modulus_form
+from coprime.parameters import check_least
 
 from .compressor_tree import CompressorTree, Plan, TreeOptions, plan_tree
 from .modular_adder import ModularAdder
@@ -181,10 +182,7 @@ class ModularSum(_Compression):
     """
 
     def __init__(self, m: int, count: int, *, bits: int | None = None, **options: Unpack[Options]):
-        if not isinstance(count, int):
-            raise TypeError(f"count must be an int, not {count!r}")
-        if count < 1:
-            raise ValueError(f"count must be at least 1, not {count}")
+        check_least(1, count=count)
         self.count = count
         bits = _residue_bits(m) if bits is None else bits
         super().__init__(m, {f"x{k}": bits for k in range(count)}, **options)

@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model.compression import modulus_form
+from coprime.parameters import check_least
 
 
 class _Direct(wiring.Component):
@@ -68,10 +69,7 @@ class DirectReduction(_Direct):
     """`result` is x mod m, for x of `bits` bits. Range: m >= 3, bits >= 1."""
 
     def __init__(self, m: int, bits: int):
-        if not isinstance(bits, int):
-            raise TypeError(f"bits must be an int, not {bits!r}")
-        if bits < 1:
-            raise ValueError(f"bits must be at least 1, not {bits}")
+        check_least(1, bits=bits)
         super().__init__(m, {"x": bits})
 
     @property

@@ -11,6 +11,8 @@ from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.parameters import check_ranges
+
 from .primitives import dsp48e1
 from .product import Product
 from .target import Target
@@ -39,10 +41,7 @@ class AccumulatingSlice(wiring.Component):
         *,
         adds_c: bool = False,
     ):
-        if not isinstance(accumulator_width, int):
-            raise TypeError(f"accumulator_width must be an int, not {accumulator_width!r}")
-        if accumulator_width not in range(36, 49):
-            raise ValueError(f"accumulator_width must be in 36..48, not {accumulator_width}")
+        check_ranges(accumulator_width=(accumulator_width, range(36, 49)))
         self.accumulator_width = accumulator_width
         self.target = Target(target)
         shape = signed(accumulator_width)

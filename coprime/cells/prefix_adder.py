@@ -16,6 +16,8 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.parameters import check_least
+
 
 class Network(Enum):
     """Which ranges are combined in which level."""
@@ -91,7 +93,7 @@ class PrefixAdder(wiring.Component):
     """
 
     def __init__(self, width: int, *, network: Network = Network.BRENT_KUNG):
-        _check_width(width)
+        check_least(1, width=width)
         self.width = width
         self.network = Network(network)
         ports = {
@@ -136,7 +138,7 @@ class EndAroundAdder(wiring.Component):
     """
 
     def __init__(self, width: int, kind: EndAround, *, network: Network = Network.BRENT_KUNG):
-        _check_width(width)
+        check_least(1, width=width)
         self.width = width
         self.kind = EndAround(kind)
         self.network = Network(network)
@@ -163,10 +165,3 @@ class EndAroundAdder(wiring.Component):
         carries = generates | (propagates & around.replicate(self.width))
         m.d.comb += self.sum[: self.width].eq(self.a ^ self.b ^ Cat(around, carries[:-1]))
         return m
-
-
-def _check_width(width: int) -> None:
-    if not isinstance(width, int):
-        raise TypeError(f"width must be an int, not {width!r}")
-    if width < 1:
-        raise ValueError(f"width must be at least 1, not {width}")

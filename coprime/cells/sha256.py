@@ -14,6 +14,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
 from coprime.model import sha256
+from coprime.parameters import check_ranges
 
 WORD_BITS = 32
 WORDS = sha256.DIGEST_BYTES * 8 // WORD_BITS
@@ -223,10 +224,7 @@ class Sha256(wiring.Component):
     """From `start` to the first byte."""
 
     def __init__(self, count_bits: int = 16):
-        if not isinstance(count_bits, int):
-            raise TypeError(f"count_bits must be an integer, not {count_bits!r}")
-        if not 1 <= count_bits <= 61:
-            raise ValueError(f"count_bits must be 1 to 61, not {count_bits}")
+        check_ranges(count_bits=(count_bits, range(1, 62)))
         self.count_bits = count_bits
         ports = {
             "start": In(1),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
+from coprime.parameters import check_least
 
 from .base import (
     BusError,
@@ -101,10 +102,7 @@ class SerialDevice(Closing):
     def __init__(self, port: SerialPort, *, patience: float = 1.0, attempts: int = 4):
         if not patience >= 0:
             raise ValueError(f"patience must be at least 0 seconds, not {patience}")
-        if not isinstance(attempts, int):
-            raise TypeError(f"attempts must be an int, not {attempts!r}")
-        if attempts < 1:
-            raise ValueError(f"attempts must be at least 1, not {attempts}")
+        check_least(1, attempts=attempts)
         self._port: SerialPort | None = port
         self._patience = patience
         self._attempts = attempts

@@ -12,6 +12,7 @@ from coprime.flow.files import check_writable
 from coprime.flow.parts import FRONT_END, NODE, accelerator_verilog, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.padding.scheme import Padding
+from coprime.parameters import check_least
 
 from .base import (
     BusError,
@@ -106,10 +107,7 @@ class SimulatedDevice(Closing):
 
     def run(self, cycles: int) -> None:
         """Let `cycles` clock cycles pass, at least 0, without any access."""
-        if not isinstance(cycles, int):
-            raise TypeError(f"cycles must be an int, not {cycles!r}")
-        if cycles < 0:
-            raise ValueError(f"cycles must be at least 0, not {cycles}")
+        check_least(0, cycles=cycles)
         for done in range(0, cycles, self._chunk):
             self._library.coprime_run(self._open(), min(self._chunk, cycles - done))
 

@@ -14,9 +14,9 @@ from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
-from coprime.parameters import Parameter
+from coprime.parameters import Parameter, check_ranges
 
-from .design import EngineDesign, check_ranges, lane_capabilities
+from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 

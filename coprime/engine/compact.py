@@ -11,8 +11,9 @@ from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
+from coprime.parameters import check_ranges
 
-from .design import EngineDesign, check_ranges, lane_capabilities
+from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus
 from .layout import Banks
 

@@ -141,15 +141,6 @@ def lane_capabilities(
     return Capabilities(**{**fields, **others})
 
 
-def check_ranges(**parameters: tuple[int, range]) -> None:
-    """Refuse a parameter that is no int (TypeError) or not in its range (ValueError)."""
-    for name, (value, allowed) in parameters.items():
-        if not isinstance(value, int):
-            raise TypeError(f"{name} must be an int, not {value!r}")
-        if value not in allowed:
-            raise ValueError(f"{name} must be in {allowed[0]}..{allowed[-1]}, not {value}")
-
-
 def usual_commands() -> list[Command]:
     """The operations that every engine of lanes has."""
     return [one for one in Command if one.operation.computes and not one.operation.optional]

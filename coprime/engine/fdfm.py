@@ -10,8 +10,9 @@ from functools import partial
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
+from coprime.parameters import check_ranges
 
-from .design import EngineDesign, check_ranges, lane_capabilities
+from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 

@@ -10,9 +10,9 @@ from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
-from coprime.parameters import Parameter
+from coprime.parameters import Parameter, check_ranges
 
-from .design import EngineDesign, check_ranges, lane_capabilities
+from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 

@@ -6,11 +6,11 @@ from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
-from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter
+from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
 
 from .budget import SliceBudget
 from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
-from .design import EngineDesign, check_ranges, lane_capabilities
+from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus, multipliers_each
 from .layout import Banks
 from .residue import residue_width

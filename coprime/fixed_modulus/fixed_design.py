@@ -6,13 +6,12 @@ from functools import cached_property, partial
 
 from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
-from coprime.engine.design import check_ranges
 from coprime.engine.family import MODULUS, Family, multipliers_each
 from coprime.engine.prediction import Prediction
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import Exponentiator
 from coprime.model.moduli import modulus_of
-from coprime.parameters import ChoiceParameter, ModulusParameter, Parameter
+from coprime.parameters import ChoiceParameter, ModulusParameter, Parameter, check_ranges
 from coprime.program.steps import COUNTER_BITS
 
 from .arithmetic import (

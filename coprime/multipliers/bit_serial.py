@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Signal, Value
 
+from coprime.parameters import check_ranges
+
 from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature
 
 
@@ -61,8 +63,9 @@ class BitSerialMultiplication(Multiplication):
     constant_cycles = 1  # of a multiplication beside its rounds, loading and unloading: STARTING
 
     def __post_init__(self) -> None:
-        _check_range("words", self.words, 1, 4096)
-        _check_range("digit_width", self.digit_width, 1, 128)
+        check_ranges(
+            words=(self.words, range(1, 4097)), digit_width=(self.digit_width, range(1, 129))
+        )
 
     @property
     def width(self) -> int:
@@ -120,8 +123,7 @@ class BitSerialMultiplier(ModularMultiplier):
     multiplication: BitSerialMultiplication
 
     def __init__(self, multiplication: BitSerialMultiplication, count_bits: int, round_bits: int):
-        _check_range("count_bits", count_bits, 1, 16)
-        _check_range("round_bits", round_bits, 1, 32)
+        check_ranges(count_bits=(count_bits, range(1, 17)), round_bits=(round_bits, range(1, 33)))
         self.multiplication = multiplication
         self.words = words = multiplication.words
         self.digit_width = multiplication.digit_width
@@ -133,10 +135,3 @@ class BitSerialMultiplier(ModularMultiplier):
         self.s = Signal(self.width, reset_less=True)
         self.secrets: list[Value] = [self.s]
         super().__init__(MultiplierSignature(self.digit_width, count_bits, round_bits))
-
-
-def _check_range(name: str, value: int, least: int, most: int) -> None:
-    if not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, not {value!r}")
-    if value not in range(least, most + 1):
-        raise ValueError(f"{name} must be in {least}..{most}, not {value}")

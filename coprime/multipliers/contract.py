@@ -8,6 +8,8 @@ from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.model.montgomery import reduced, scaled_product
+
 from .bounds import Bound
 
 READ_LATENCY = 3
@@ -265,9 +267,19 @@ class Multiplication(ABC):
         """Cycles of preparing for a modulus of `inner` digits."""
         raise NotImplementedError
 
-    @abstractmethod
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """The result of one multiplication, in integers."""
+    def product(self, x: int, y: int, modulus: int, rounds: int, *, descale: bool = False) -> int:
+        """X * Y mod M; or (X * Y + q * M) / R with the q below R that makes it an integer.
+
+        R is 2^(bits a round takes * rounds). Of a scaled multiplication c * M takes the place of M,
+        but with `descale` in the last round, or in as many as c has digits.
+        """
+        if not self.montgomery:
+            return x * y % modulus
+        if not self.scaled:
+            result = reduced(x * y, modulus, self.round_bits * rounds)
+            return result % modulus if self.canonical else result
+        width, ahead = self.digit_width, max(1, self.scale_bits // self.digit_width)
+        return scaled_product(x, y, modulus, width, rounds, descale=descale, ahead=ahead)
 
 
 class ModularMultiplier(wiring.Component):

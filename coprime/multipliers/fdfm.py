@@ -21,7 +21,6 @@ from coprime.cells.dsp_slice import Accumulate, DspSlice
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.fdfm import RADIX_BITS
-from coprime.model.montgomery import reduced
 
 from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature, Role
 from .delays import delays
@@ -50,10 +49,6 @@ class FdfmMultiplication(Multiplication):
     def products(self, inner: int, rounds: int) -> int:
         """Products that Algorithm 3 needs (equation 7): X_j * Y_i, q * M_j and one for q."""
         return rounds * (2 * inner + 1)
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^(17*rounds) that makes it an integer."""
-        return reduced(multiplicand * multiplier, modulus, RADIX_BITS * rounds)
 
 
 class FdfmMultiplier(ModularMultiplier):

@@ -49,10 +49,6 @@ class InterleavedMultiplication(CarrySaveMultiplication):
         """Cycles of loading the modulus and making the entries without Y."""
         return 1 + READ_LATENCY + 1 + self.words + self._table_cycles
 
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """X * Y mod M."""
-        return multiplicand * multiplier % modulus
-
 
 class TabulatingControl(CarrySaveControl):
     """The control of a multiplier with a table, which reads the modulus again after its rounds.

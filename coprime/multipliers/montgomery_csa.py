@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
-from coprime.model.montgomery import reduced
-
 from .bit_serial import turned
 from .carry_save import CarrySaveControl, CarrySaveMultiplication, CarrySaveMultiplier
 
@@ -19,10 +17,6 @@ class MontgomeryCarrySaveMultiplication(CarrySaveMultiplication):
     def unloading_cycles(self) -> int:
         """MOVING, SUMMING and WRITING."""
         return self.words + 2 * self.pass_cycles
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """X * Y * 2^-rounds mod M."""
-        return reduced(multiplicand * multiplier, modulus, rounds) % modulus
 
 
 class MontgomeryCarrySave(CarrySaveMultiplier):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Const, Module, Mux, Signal
 
-from coprime.model.montgomery import reduced
 from coprime.model.montgomery_r2 import HEADROOM
 
 from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
@@ -30,10 +29,6 @@ class MontgomeryRadix2Multiplication(BitSerialMultiplication):
     def unloading_cycles(self) -> int:
         """WRITING."""
         return self.pass_cycles
-
-    def product(self, multiplicand: int, multiplier: int, modulus: int, rounds: int) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^rounds that makes it an integer."""
-        return reduced(multiplicand * multiplier, modulus, rounds)
 
 
 class PropagatingControl(BitSerialControl):

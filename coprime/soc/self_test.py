@@ -16,6 +16,7 @@ from coprime.cells.target import Target
 from coprime.engine.contract import RESULT_LATENCY, Command, EngineSignature, Error, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
+from coprime.parameters import check_ranges
 from coprime.rsa import keys
 
 
@@ -58,10 +59,7 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
         return _exponentiation(design, own.fixed_modulus, own.fixed_modulus // 3, 2)
     if bits is None:
         bits = min(512, own.max_length)
-    if not isinstance(bits, int):
-        raise TypeError(f"bits must be an int, not {bits!r}")
-    if bits not in range(keys.MIN_BITS, own.max_length + 1):
-        raise ValueError(f"bits must be in {keys.MIN_BITS}..{own.max_length}, not {bits}")
+    check_ranges(bits=(bits, range(keys.MIN_BITS, own.max_length + 1)))
     key = keys.generate(bits, seed=seed)
     plain = pow(3, bits, key.n)  # a number of the modulus's length that is the same every time
     cipher = pow(plain, key.e, key.n)

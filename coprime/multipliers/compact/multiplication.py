@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from coprime.model.compact import RADIX_BITS
-from coprime.model.montgomery import scaled_product
 
 from ..contract import Multiplication
 
@@ -70,20 +69,3 @@ class CompactMultiplication(Multiplication):
         short, long = min(inner, outer), max(inner, outer)
         pairs = short * (short - 1) // 2 + short * (long - short)
         return 2 * (short + pairs) + (1 + inner if descale else 0)
-
-    def product(
-        self,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        descale: bool = False,
-    ) -> int:
-        """(X * Y + q * c * M) / R with the q below R = 2^(17*rounds) that makes it an integer.
-
-        With `descale`, the last round is modulo M.
-        """
-        return scaled_product(
-            multiplicand, multiplier, modulus, RADIX_BITS, rounds, descale=descale
-        )

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from coprime.model.montgomery import reduced, scaled_product
-
 from ..contract import READ_LATENCY, Multiplication
 
 ASK = READ_LATENCY + 1
@@ -97,21 +95,3 @@ class KaratsubaMultiplication(Multiplication):
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""
         return inner * rounds
-
-    def product(
-        self,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        descale: bool = False,
-    ) -> int:
-        """(X * Y + q * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
-
-        Scaled, c * M takes the place of M; with `descale`, the last round is modulo M.
-        """
-        width = self.digit_width
-        if not self.scaled:
-            return reduced(multiplicand * multiplier, modulus, width * rounds)
-        return scaled_product(multiplicand, multiplier, modulus, width, rounds, descale=descale)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from coprime.model.montgomery import digits, scaled_product
+from coprime.model.montgomery import digits
 
 from ..contract import READ_LATENCY, Multiplication
 
@@ -230,21 +230,3 @@ class RingMultiplication(Multiplication):
         """
         count = self.words(inner, rounds)
         return count * count + count - 1 if self.tiles == 1 else count * (count + 1) // 2
-
-    def product(
-        self,
-        multiplicand: int,
-        multiplier: int,
-        modulus: int,
-        rounds: int,
-        *,
-        descale: bool = False,
-    ) -> int:
-        """(X * Y + q * c * M) / R with the q below R = 2^(w*rounds) that makes it an integer.
-
-        With `descale`, the last 1 + d rounds are modulo M.
-        """
-        width, ahead = self.digit_width, self.ahead
-        return scaled_product(
-            multiplicand, multiplier, modulus, width, rounds, descale=descale, ahead=ahead
-        )
