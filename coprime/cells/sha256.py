@@ -13,6 +13,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
+from coprime.cells.wires import same_named
 from coprime.model import sha256
 from coprime.parameters import check_ranges
 
@@ -256,9 +257,7 @@ class Sha256(wiring.Component):
         m.d.comb += [
             schedule.byte.eq(Mux(padding.take, padding.byte, self.byte)),
             schedule.take.eq(padding.take | padding.count),
-            compression.word.eq(schedule.word),
-            compression.entered.eq(schedule.entered),
-            compression.index.eq(schedule.index),
+            *same_named(compression, schedule, "word", "entered", "index"),
             padding.position.eq(schedule.position),
             padding.count.eq(self.ready & self.valid),
             self.busy.eq(1),

@@ -34,12 +34,10 @@ class DeviceKey(Protocol):
     @property
     def n(self) -> int | None:
         """The modulus; None if it is still to be made."""
-        ...
 
     @property
     def lengths(self) -> Lengths:
         """Of the numbers in its operations."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The view that a driver has of an accelerator: 32-bit registers and an interrupt."""
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 __all__ = [
@@ -70,12 +69,7 @@ class Closing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -87,14 +81,12 @@ class Device(Protocol):
 
         Raises BusError if the device refuses.
         """
-        ...
 
     def write32(self, address: int, value: int) -> None:
         """Write `value`, in 0..2**32 - 1, to the register at byte address `address`.
 
         Raises BusError if the device refuses.
         """
-        ...
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
         """Return when the interrupt request is active.
@@ -102,20 +94,13 @@ class Device(Protocol):
         `timeout` is in seconds on hardware; None waits indefinitely. A simulation has a limit in
         clock cycles instead. Raises InterruptTimeout.
         """
-        ...
 
     def close(self) -> None:
         """Release the device. Closing twice is allowed."""
-        ...
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 @runtime_checkable
@@ -127,14 +112,12 @@ class BlockDevice(Protocol):
 
         Raises BusError if the device refuses any.
         """
-        ...
 
     def write_block(self, address: int, values: Sequence[int]) -> None:
         """Write consecutive registers from `address` on, in this order.
 
         Raises BusError if the device refuses any.
         """
-        ...
 
 
 def read_block(device: Device, address: int, count: int) -> list[int]:

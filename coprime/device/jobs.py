@@ -114,7 +114,6 @@ class Predicted(Protocol):
     @property
     def cycles(self) -> int:
         """Clock cycles of the engine."""
-        ...
 
 
 Predict = Callable[[Command, Mapping[Operand, int], Mapping[Length, int]], Predicted]

@@ -49,26 +49,21 @@ class SerialPort(Protocol):
 
     def write(self, data: bytes) -> None:
         """Send bytes. Raises DeviceError."""
-        ...
 
     def read(self, seconds: float) -> bytes:
         """What has come: at least a byte, or nothing if none comes in so many seconds.
 
         Raises DeviceError.
         """
-        ...
 
     def send_break(self) -> None:
         """Hold the wire at 0 for at least 27 bits, where the port can. Raises DeviceError."""
-        ...
 
     def now(self) -> float:
         """The time in seconds that `read` waits in."""
-        ...
 
     def close(self) -> None:
         """Release the port. Closing twice is allowed."""
-        ...
 
 
 class SerialDevice(Closing):

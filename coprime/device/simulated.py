@@ -17,13 +17,12 @@ from coprime.parameters import check_least
 from .base import (
     BusError,
     BusTimeout,
-    Closing,
-    DeviceError,
     InterruptTimeout,
     check_address,
     check_block,
     check_value,
 )
+from .library import LibrarySimulation
 
 __all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 
@@ -32,7 +31,7 @@ __all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 _CHUNK = 1 << 20
 
 
-class SimulatedDevice(Closing):
+class SimulatedDevice(LibrarySimulation):
     """A Device made of Verilog. It starts after a reset; the clock runs only while a method does.
 
     Parameters
@@ -72,7 +71,6 @@ class SimulatedDevice(Closing):
         cycle_limit: int = 4_000_000_000,
         access_limit: int = 1_000_000,
     ):
-        self._handle: int | None = None
         for name, limit in (("cycle_limit", cycle_limit), ("access_limit", access_limit)):
             if not isinstance(limit, int):
                 raise TypeError(f"{name} must be an int, not {limit!r}")
@@ -174,19 +172,9 @@ class SimulatedDevice(Closing):
 
     def close(self) -> None:
         """End the simulation and complete the trace."""
-        if self._handle is not None:
-            if self._trace:
-                self._library.coprime_trace_close(self._handle)
-            self._library.coprime_destroy(self._handle)
-            self._handle = None
-
-    def __del__(self) -> None:
-        self.close()
-
-    def _open(self) -> int:
-        if self._handle is None:
-            raise DeviceError("the simulated device is closed")
-        return self._handle
+        if self._handle is not None and self._trace:
+            self._library.coprime_trace_close(self._handle)
+        super().close()
 
 
 def open_simulation(

@@ -113,4 +113,3 @@ class PortScheduler(Protocol):
 
     def connect(self, m: Module, step: StepInBanks, banks: Mapping[str, Value]) -> ProductAccess:
         """Connect the digits that the `banks` read, by their ports; say what is asked of them."""
-        ...

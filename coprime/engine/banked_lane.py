@@ -6,6 +6,7 @@ from amaranth.lib.wiring import Out, connect, flipped
 
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
@@ -251,9 +252,7 @@ class BankedLane(LaneOfUnits):
         m.d.comb += [
             check.succeeds.eq(self.done & is_private & (self.error == Error.NONE)),
             check.ends.eq(self.start),
-            check.busy.eq(self.busy),
-            check.write.eq(self.write),
-            check.index.eq(self.index),
+            *same_named(check, self, "busy", "write", "index"),
             check.count.eq(self.counts.modulus),
             check.read.eq(left.b_data),
             check.checked.eq(right.b_data),

@@ -26,21 +26,17 @@ class Design(Protocol):
     @property
     def capabilities(self) -> Capabilities:
         """What the engine can do."""
-        ...
 
     def hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
         """Make the engine, with the ports of EngineSignature, for a target."""
-        ...
 
     def multiplier_hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
         """Make one multiplier, to measure it alone."""
-        ...
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
         """What a command does with these operands, of these lengths in bits: without hardware."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Mode, Reference
@@ -112,13 +113,8 @@ class LaneOfUnits(wiring.Component):
         m.d.comb += [
             multiplies.eq(works & ~sequencer.clearing),
             # The bus.
-            sequencer.command.eq(self.command),
-            sequencer.start.eq(self.start),
-            sequencer.counts.eq(self.counts),
-            sequencer.lengths.eq(self.lengths),
-            self.busy.eq(sequencer.busy),
-            self.done.eq(sequencer.done),
-            self.error.eq(sequencer.error),
+            *same_named(sequencer, self, "command", "start", "counts", "lengths"),
+            *same_named(self, sequencer, "busy", "done", "error"),
             self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
             # The other lane.
             sequencer.other_at_barrier.eq(self.from_other.at_barrier),
@@ -127,10 +123,8 @@ class LaneOfUnits(wiring.Component):
             self.to_other.ends.eq(sequencer.done),
             # The multiplier.
             multiplier.start.eq(sequencer.multiply),
-            multiplier.prepare.eq(sequencer.prepare),
+            *same_named(multiplier, sequencer, "prepare", "inner_digits", "rounds"),
             multiplier.wipe.eq(sequencer.clear),
-            multiplier.inner_digits.eq(sequencer.inner_digits),
-            multiplier.rounds.eq(sequencer.rounds),
             multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
             sequencer.multiplied.eq(multiplier.done),
             # The linear unit.
@@ -138,10 +132,7 @@ class LaneOfUnits(wiring.Component):
             linear.clear.eq(sequencer.clear),
             linear.digits.eq(sequencer.inner_digits),
             sequencer.linear_done.eq(linear.done),
-            sequencer.borrow.eq(linear.borrow),
-            sequencer.z_is_zero.eq(linear.z_is_zero),
-            sequencer.z_is_odd.eq(linear.z_is_odd),
-            sequencer.z_is_normalized.eq(linear.z_is_normalized),
+            *same_named(sequencer, linear, "borrow", "z_is_zero", "z_is_odd", "z_is_normalized"),
         ]
         if self.multiplication.overlaps:
             m.d.comb += sequencer.occupied.eq(multiplier.busy)

@@ -11,17 +11,14 @@ class Limits(Protocol):
     @property
     def max_length(self) -> int:
         """Bits of the longest modulus."""
-        ...
 
     @property
     def max_prime_length(self) -> int:
         """Bits of the longest prime; 0: private operations need no primes."""
-        ...
 
     @property
     def checked(self) -> bool:
         """Whether a private operation has the public exponent in a prime's place."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import READ_LATENCY
 
 
@@ -131,9 +132,7 @@ class LinearUnit(wiring.Component):
         m = Module()
         m.submodules.adder = adder = self.adder
         m.d.comb += [
-            adder.clear.eq(self.clear),
-            adder.a_data.eq(self.a_data),
-            adder.b_data.eq(self.b_data),
+            *same_named(adder, self, "clear", "a_data", "b_data"),
             adder.subtract.eq(~self.operation[1]),
             adder.add.eq((self.operation == LinearOperation.ADD) | self.borrow),
             self.b_write_data.eq(adder.result),

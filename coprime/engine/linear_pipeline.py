@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import READ_LATENCY, Multiplication
 from coprime.multipliers.delays import delays, history
 from coprime.program.assembler import Program
@@ -242,24 +243,18 @@ class LinearPipeline(wiring.Component):
         # Only MOVE is neither a subtraction, an addition nor a RESTORE.
         may_restore = ~self.operation[2]
         m.d.comb += [
-            adder.clear.eq(self.clear),
+            *same_named(adder, self, "clear", "a_data", "a_other", "x_is_other", "b_data"),
             adder.take.eq(takes),
             adder.use.eq(uses),
             adder.subtract.eq(~self.operation[1]),
             adder.add.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
-            adder.a_data.eq(self.a_data),
-            adder.a_other.eq(self.a_other),
-            adder.x_is_other.eq(self.x_is_other),
-            adder.b_data.eq(self.b_data),
             self.b_write_data.eq(adder.result),
             self.b_write.eq(clears | (writes & (self.operation != LinearOperation.COMPARE))),
             self.gives.eq(history(m, "gives", writes, 2, reset=True)[-1]),
         ]
         if self.sums:
             m.d.comb += [
-                adder.b_other.eq(self.b_other),
-                adder.z_is_other.eq(self.z_is_other),
-                adder.shift.eq(self.shift),
+                *same_named(adder, self, "b_other", "z_is_other", "shift"),
                 self.reads_modulus.eq(asks_second),
             ]
         index, restarts, last = Signal.like(self.index), Signal(), Signal()

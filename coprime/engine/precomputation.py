@@ -14,37 +14,30 @@ class PrivateNumbers(Protocol):
     @property
     def n(self) -> int:
         """Modulus."""
-        ...
 
     @property
     def d(self) -> int:
         """Private exponent."""
-        ...
 
     @property
     def p(self) -> int:
         """First prime."""
-        ...
 
     @property
     def q(self) -> int:
         """Second prime."""
-        ...
 
     @property
     def dp(self) -> int:
         """Private exponent modulo p - 1."""
-        ...
 
     @property
     def dq(self) -> int:
         """Private exponent modulo q - 1."""
-        ...
 
     @property
     def e(self) -> int:
         """Public exponent; asked for only where the hardware checks a private operation."""
-        ...
 
 
 @dataclass(frozen=True)

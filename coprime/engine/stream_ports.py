@@ -6,6 +6,7 @@ from typing import Any
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import Role
 from coprime.program.operands import Mode, Scratch
 from coprime.program.steps import StepKind
@@ -120,10 +121,7 @@ class StreamPorts:
         makes_power = takes_power & (new.destination == blocks.of(Mode.ENTRY))
         m.d.comb += [
             asked.multiplier.eq(step.y),
-            asked.destination.eq(step.destination),
-            asked.window.eq(step.window),
-            asked.entry.eq(step.entry),
-            asked.copies.eq(step.copies),
+            *same_named(asked, step, "destination", "window", "entry", "copies"),
             multiplier.longest_digits.eq(self.longest_digits),
             multiplier.chained.eq(
                 (step.kind == StepKind.MULTIPLY)

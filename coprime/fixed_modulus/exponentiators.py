@@ -18,6 +18,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.wires import same_named
 from coprime.exponentiators.names import Exponentiator
 from coprime.program.steps import COUNTER_BITS
 
@@ -215,9 +216,7 @@ class RightToLeft(RegisterExponentiator):
         m.submodules.scanner = scanner = BitScanner(len(self.exponent), len(self.length))
         self.scanner = scanner
         m.d.comb += [
-            scanner.start.eq(self.start),
-            scanner.exponent.eq(self.exponent),
-            scanner.length.eq(self.length),
+            *same_named(scanner, self, "start", "exponent", "length"),
         ]
 
 
@@ -471,19 +470,14 @@ class LeftToRight(RegisterExponentiator):
         m.submodules.scanner = scanner = WindowScanner(own, len(self.exponent), len(self.length))
         self.scanner = scanner
         m.d.comb += [
-            scanner.start.eq(self.start),
-            scanner.wipe.eq(self.wipe),
-            scanner.exponent.eq(self.exponent),
-            scanner.length.eq(self.length),
+            *same_named(scanner, self, "start", "wipe", "exponent", "length"),
         ]
         if own.table_words:
             m.submodules.table = self.table = table = PowerTable(own, len(self.x))
             m.d.comb += [
-                table.start.eq(self.start),
-                table.x.eq(self.x),
+                *same_named(table, self, "start", "x", "wipe"),
                 # Only a fixed window needs T_0, and not before the end of a square.
                 table.store_one.eq(scanner.begins & self.running),
-                table.wipe.eq(self.wipe),
                 table.entry.eq(scanner.entry),
             ]
 

@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     ERROR_BITS,
     RESULT_LATENCY,
@@ -128,9 +129,7 @@ class FixedModulusEngine(wiring.Component):
         writes = self.write & ~self.busy
         m.d.comb += [
             operands.write.eq(writes),
-            operands.operand.eq(self.operand),
-            operands.index.eq(self.index),
-            operands.digit.eq(self.digit),
+            *same_named(operands, self, "operand", "index", "digit"),
             operands.exponent_digits.eq(self.counts.exponent),
             power.write.eq(writes & (self.operand == Operand.X)),
             power.index.eq(self.index),

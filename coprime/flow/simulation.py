@@ -12,7 +12,7 @@ import ctypes
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,10 +223,9 @@ def _bus_macros(models: Sequence[Path]) -> list[str]:
 
 def load_simulation(library: Path) -> ctypes.CDLL:
     """Load what `build_simulation` gave, with the C functions' types declared."""
-    loaded = ctypes.CDLL(str(library))
     handle, word, count = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
     words = ctypes.POINTER(word)
-    types: dict[str, tuple[type | None, list[type]]] = {
+    types: Mapping[str, tuple[type | None, list[type]]] = {
         "create": (handle, [count, count]),
         "destroy": (None, [handle]),
         "reset": (None, [handle]),
@@ -252,8 +251,19 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "record": (count, [handle, count, words, count, ctypes.c_int]),
         "samples": (None, [handle, ctypes.c_void_p]),
     }
+    return load_library(library, "coprime", types)
+
+
+def load_library(
+    library: Path, prefix: str, types: Mapping[str, tuple[type | None, list[type]]]
+) -> ctypes.CDLL:
+    """Load what `build_library` gave, with the types of its functions' results and arguments.
+
+    They are named without the prefix, and need not all be there.
+    """
+    loaded = ctypes.CDLL(str(library))
     for name, (result, arguments) in types.items():
-        function = getattr(loaded, f"coprime_{name}", None)
+        function = getattr(loaded, f"{prefix}_{name}", None)
         if function is not None:  # tracing and registers are in libraries built for it only
             function.restype, function.argtypes = result, arguments
     return loaded

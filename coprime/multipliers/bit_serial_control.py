@@ -13,6 +13,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.wires import same_named
+
 from .bit_serial import BitSerialMultiplier
 from .contract import READ_LATENCY, Role
 from .delays import delays
@@ -338,10 +340,8 @@ class BitSerialControl(wiring.Component):
             self.selecting.eq(coming["starting"] | coming["running"]),
         ]
         m.d.comb += [
-            scanner.outer_digits.eq(self.outer_digits),
+            *same_named(scanner, self, "outer_digits", "word", "forget"),
             scanner.here.eq(x_here),
-            scanner.word.eq(self.word),
-            scanner.forget.eq(self.forget),
             rounds_left.begins.eq(begins),
             rounds_left.counts.eq(coming["starting"] | self.selecting),
             rounds_left.rounds.eq(self.rounds),

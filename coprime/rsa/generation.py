@@ -51,7 +51,6 @@ class ModexpDevice(Protocol):
         self, x: int, e: int, m: int, *, exponent_length: int | None = None
     ) -> _ModexpResult:
         """x ** e mod m, with an exponent of `exponent_length` bits."""
-        ...
 
 
 class Generation:

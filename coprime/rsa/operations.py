@@ -43,7 +43,6 @@ class HasValue(Protocol):
     @property
     def value(self) -> int:
         """The number, below the modulus."""
-        ...
 
 
 class RsaAccelerator(Protocol):
@@ -51,19 +50,15 @@ class RsaAccelerator(Protocol):
 
     def load_public(self, n: int, e: int) -> None:
         """Load a public key."""
-        ...
 
     def public(self, x: int) -> HasValue:
         """x^e mod n with the public key."""
-        ...
 
     def load_private(self, key: Any) -> None:
         """Load a private key."""
-        ...
 
     def private(self, x: int) -> HasValue:
         """x^d mod n with the private key."""
-        ...
 
 
 def encrypt(

@@ -60,7 +60,6 @@ class EncryptionPadding(Protocol):
 
         Raises MessageTooLongError, and ValueError if even an empty message does not fit.
         """
-        ...
 
     def decode(self, encoded: bytes, substitute: bytes) -> bytes:
         """The message in `encoded`, which is as long as the modulus.
@@ -68,7 +67,6 @@ class EncryptionPadding(Protocol):
         With a wrong padding it returns `substitute`, where whether it is wrong must be a secret, or
         raises DecryptionError.
         """
-        ...
 
 
 class SignaturePadding(Protocol):
@@ -80,14 +78,12 @@ class SignaturePadding(Protocol):
         Raises ValueError if the modulus is too short for the hash, and if the message must be a
         digest and has another length.
         """
-        ...
 
     def matches(self, message: bytes, encoded: bytes, bits: int) -> bool:
         """Whether `encoded`, ceil(bits / 8) bytes, encodes this message.
 
         Raises ValueError if the message must be a digest and has another length.
         """
-        ...
 
 
 @dataclass(frozen=True)

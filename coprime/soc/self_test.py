@@ -13,6 +13,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.engine.contract import RESULT_LATENCY, Command, EngineSignature, Error, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
@@ -151,9 +152,7 @@ class SelfTest(wiring.Component):
             ]
         m.d.comb += [
             read.addr.eq(address),
-            engine.operand.eq(word.operand),
-            engine.index.eq(word.index),
-            engine.digit.eq(word.digit),
+            *same_named(engine, word, "operand", "index", "digit"),
             engine.command.eq(answer.command),
         ]
         with m.FSM() as states:

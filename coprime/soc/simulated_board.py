@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-from coprime.device.base import Closing, DeviceError
-from coprime.flow.simulation import build_library
+from coprime.device.base import Closing
+from coprime.device.library import LibrarySimulation
+from coprime.flow.simulation import build_library, load_library
 
 _WRAPPER = Path(__file__).with_name("simulated_board.cpp")
 _PARTS = 8
@@ -32,7 +33,7 @@ def frame_of(byte: int) -> int:
     return 1 << 9 | byte << 1
 
 
-class SimulatedBoard(Closing):
+class SimulatedBoard(LibrarySimulation):
     """A design with the pins clk, rx and tx, cycle by cycle. All other inputs are 0.
 
     Parameters
@@ -45,8 +46,10 @@ class SimulatedBoard(Closing):
     Raises ToolError as `build_library` does, ValueError for less than 2 cycles a bit.
     """
 
+    PREFIX = "coprime_board"
+    WHAT = "board"
+
     def __init__(self, verilog: str, top: str, *, clock: int, baud: int):
-        self._handle: int | None = None
         self.clock, self.baud = clock, baud
         bit = round(Fraction(clock, baud) * _PARTS)
         if bit < 2 * _PARTS:
@@ -94,20 +97,6 @@ class SimulatedBoard(Closing):
     def power_up(self) -> None:
         """Start anew, as if the bitstream had just been loaded; what is on the wires goes on."""
         self._library.coprime_board_power_up(self._open())
-
-    def close(self) -> None:
-        """End the simulation."""
-        if self._handle is not None:
-            self._library.coprime_board_destroy(self._handle)
-            self._handle = None
-
-    def __del__(self) -> None:
-        self.close()
-
-    def _open(self) -> int:
-        if self._handle is None:
-            raise DeviceError("the simulated board is closed")
-        return self._handle
 
 
 class SimulatedPort:
@@ -200,7 +189,6 @@ class BoardTerminal(Closing):
 
 
 def _load(path: Path) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(path))
     handle, count = ctypes.c_void_p, ctypes.c_uint64
     types: dict[str, tuple[type | None, list[type]]] = {
         "create": (handle, [count]),
@@ -213,7 +201,4 @@ def _load(path: Path) -> ctypes.CDLL:
         "busy": (count, [handle]),
         "broken": (count, [handle]),
     }
-    for name, (result, arguments) in types.items():
-        function = getattr(library, f"coprime_board_{name}")
-        function.restype, function.argtypes = result, arguments
-    return library
+    return load_library(path, "coprime_board", types)

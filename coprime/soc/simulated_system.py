@@ -4,8 +4,9 @@ import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from coprime.device.base import Closing, DeviceError
-from coprime.flow.simulation import build_library
+from coprime.device.base import DeviceError
+from coprime.device.library import LibrarySimulation
+from coprime.flow.simulation import build_library, load_library
 from coprime.soc.riscv import MODULE_NAME, RAM_BYTES
 
 DIVISOR = 4
@@ -16,7 +17,7 @@ _RUNNING, _FAULT = 0, 2  # of simulation.cpp's states
 _CHUNK = 1 << 19
 
 
-class SimulatedSystem(Closing):
+class SimulatedSystem(LibrarySimulation):
     """A RISC-V system with an accelerator, cycle by cycle.
 
     Parameters
@@ -32,10 +33,11 @@ class SimulatedSystem(Closing):
     Raises ToolError as `build_library` does.
     """
 
+    PREFIX = "coprime_system"
+    WHAT = "system"
     progress: Callable[[int], None] | None = None
 
     def __init__(self, verilog: str, *, ram_bytes: int = RAM_BYTES):
-        self._handle: int | None = None
         library = build_library(verilog, [(MODULE_NAME, "clk")], _WRAPPER)
         self._words = ram_bytes // 4
         self._library = _load(library)
@@ -98,23 +100,8 @@ class SimulatedSystem(Closing):
         """Clock cycles that the processor has run."""
         return int(self._library.coprime_system_cycles(self._open()))
 
-    def close(self) -> None:
-        """End the simulation."""
-        if self._handle is not None:
-            self._library.coprime_system_destroy(self._handle)
-            self._handle = None
-
-    def __del__(self) -> None:
-        self.close()
-
-    def _open(self) -> int:
-        if self._handle is None:
-            raise DeviceError("the simulated system is closed")
-        return self._handle
-
 
 def _load(path: Path) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(path))
     handle, count = ctypes.c_void_p, ctypes.c_uint64
     types: dict[str, tuple[type | None, list[type]]] = {
         "create": (handle, [count]),
@@ -125,7 +112,4 @@ def _load(path: Path) -> ctypes.CDLL:
         "text": (handle, [handle, ctypes.POINTER(count)]),
         "broken": (count, [handle]),
     }
-    for name, (result, arguments) in types.items():
-        function = getattr(library, f"coprime_system_{name}")
-        function.restype, function.argtypes = result, arguments
-    return library
+    return load_library(path, "coprime_system", types)

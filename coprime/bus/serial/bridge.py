@@ -14,6 +14,7 @@ from coprime.bus.serial.framing import FrameReader, FrameWriter
 from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
 from coprime.bus.serial.request import PLACE_BITS, RequestReceiver
 from coprime.bus.serial.uart import Receiver, Transmitter
+from coprime.cells.wires import same_named
 
 
 class SerialBridge(wiring.Component):
@@ -64,9 +65,7 @@ class SerialBridge(wiring.Component):
         m.submodules.core = core = at_break(_Core())
         m.d.comb += [
             receiver.rx.eq(self.rx),
-            core.data.eq(receiver.data),
-            core.valid.eq(receiver.valid),
-            core.broken.eq(receiver.broken),
+            *same_named(core, receiver, "data", "valid", "broken"),
             transmitter.data.eq(core.send_data),
             transmitter.send.eq(core.send),
             core.busy.eq(transmitter.busy),
@@ -126,13 +125,8 @@ class _Core(wiring.Component):
         opens = Signal()  # the answer is OPEN's
 
         m.d.comb += [
-            reader.data.eq(self.data),
-            reader.valid.eq(self.valid),
-            reader.broken.eq(self.broken),
-            request.byte.eq(reader.byte),
-            request.taken.eq(reader.taken),
-            request.flag.eq(reader.flag),
-            request.spoilt.eq(reader.spoilt),
+            *same_named(reader, self, "data", "valid", "broken"),
+            *same_named(request, reader, "byte", "taken", "flag", "spoilt"),
             burst.write.eq(header.command == SerialRequest.WRITE),
             burst.fixed.eq(header.fixed),
             burst.address.eq(Cat(header.address_low, header.address_high)),
@@ -140,9 +134,7 @@ class _Core(wiring.Component):
             burst.read_byte.eq(read.data),
             sender.number.eq(header.number),
             sender.stored.eq(read.data),
-            writer.byte.eq(sender.byte),
-            writer.flag.eq(sender.flag),
-            writer.offered.eq(sender.offered),
+            *same_named(writer, sender, "byte", "flag", "offered"),
             sender.taken.eq(writer.taken),
             self.send_data.eq(writer.data),
             self.send.eq(writer.send),
