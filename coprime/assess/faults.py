@@ -133,8 +133,7 @@ class Targets:
     """
 
     def __init__(self, registers: Mapping[str, StateElement], steps: Sequence[str]):
-        self.registers = registers
-        self.steps = steps
+        self.registers, self.steps = registers, steps
 
     @cached_property
     def components(self) -> Mapping[str, Sequence[StateElement]]:

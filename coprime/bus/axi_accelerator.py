@@ -74,8 +74,7 @@ class AxiAccelerator(wiring.Component):
         self.capabilities = capabilities_of(engine)
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
-        self.engine = engine
-        self.bus = bus
+        self.engine, self.bus = engine, bus
         self.slave = bus.slave()
         self.front_end = FrontEnd(self.capabilities, paddings)
         ports = {

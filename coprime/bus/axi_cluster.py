@@ -38,10 +38,8 @@ class ChainEnds(wiring.Component):
         *,
         target: Target = Target.GENERIC,
     ):
-        self.capabilities = capabilities
-        self.cores = cores
-        self.bus = bus
-        self.target = target
+        self.capabilities, self.cores = capabilities, cores
+        self.bus, self.target = bus, target
         layout = PacketLayout(capabilities, cores)
         ports = {
             **flat_ports(bus.signature),
@@ -101,9 +99,7 @@ class AxiCluster(wiring.Component):
         node: str,
     ):
         self.layout = PacketLayout(capabilities, cores)
-        self.cores = cores
-        self.ends = ends
-        self.node = node
+        self.cores, self.ends, self.node = cores, ends, node
         super().__init__({**flat_ports(bus.signature), "irq": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:

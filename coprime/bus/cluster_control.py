@@ -55,8 +55,7 @@ class ClusterControl(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):
-        self.cores = cores
-        self.capabilities = capabilities
+        self.cores, self.capabilities = cores, capabilities
         self.layout = PacketLayout(capabilities, cores)
         ports = {
             **dict.fromkeys(("select", "choose", "start", "cancel"), In(1)),

@@ -71,9 +71,7 @@ class ClusterFrontEnd(wiring.Component):
 
     def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
         check_max_length(capabilities)
-        self.capabilities = capabilities
-        self.cores = cores
-        self.target = target
+        self.capabilities, self.cores, self.target = capabilities, cores, target
         self.layout = PacketLayout(capabilities, cores)
         ports = {
             "registers": Out(RegisterSignature()),

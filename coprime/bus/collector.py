@@ -310,8 +310,7 @@ class Collector(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
-        self.target = target
-        self.capabilities = capabilities
+        self.target, self.capabilities = target, capabilities
         self.queue = NoticeQueue(capabilities, cores)
         self.requester = Requester(capabilities, cores)
         self.filler = Filler(capabilities)

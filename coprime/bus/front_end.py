@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal, Value
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -14,7 +14,6 @@ from coprime.bus.operand_registers import CommandCheck, OperandChoice, OperandRe
 from coprime.bus.padding_control import PaddingControl
 from coprime.bus.port import RegisterSignature, connect_sides
 from coprime.bus.read_multiplexer import ReadMultiplexer
-from coprime.bus.register_classes import Window
 from coprime.bus.registers import REGISTERS
 from coprime.bus.shared_registers import (
     CLASSES,
@@ -55,11 +54,6 @@ NOT_WHILE_BUSY = (
     registers.KEY_DATA,
     *LENGTH_REGISTERS,
 )
-
-
-def word_of(window: Window, address: Value) -> Value:
-    """Which word of the window an address at the register port is."""
-    return address[: (window.words - 1).bit_length()]
 
 
 class Seal(wiring.Component):

@@ -173,9 +173,7 @@ class Gearbox(wiring.Component):
         )
         if alignable and headroom:
             raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
-        self.digit_width = digit_width
-        self.headroom = headroom
-        self.alignable = alignable
+        self.digit_width, self.headroom, self.alignable = digit_width, headroom, alignable
         self.conversion = Conversion(digit_width, headroom, alignable)
         self.unit = self.conversion.unit
         digits = -(-(max_length + headroom) // digit_width)

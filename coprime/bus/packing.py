@@ -47,10 +47,8 @@ class Packing(wiring.Component):
     ):
         if alignable and headroom:
             raise ValueError(f"headroom must be 0 where numbers are aligned, not {headroom}")
-        self.digit_width = digit_width
-        self.headroom = headroom
-        self.max_length = max_length
-        self.alignable = alignable
+        self.digit_width, self.headroom = digit_width, headroom
+        self.max_length, self.alignable = max_length, alignable
         super().__init__(self.ports(-(-(max_length + headroom) // digit_width)))
 
     @abstractmethod

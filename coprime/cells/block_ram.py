@@ -45,9 +45,7 @@ class BlockRam(wiring.Component):
         self.target = Target(target)
         if write_a and self.target is Target.ECP5:
             raise ValueError("write_a must be False for ecp5: use port B for writing")
-        self.width = width
-        self.depth = depth
-        self.write_a = write_a
+        self.width, self.depth, self.write_a = width, depth, write_a
         self.data = MemoryData(shape=width, depth=depth, init=[])
         address = bits_for(depth - 1)
         super().__init__(

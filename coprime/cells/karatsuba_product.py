@@ -52,8 +52,7 @@ class KaratsubaProduct(wiring.Component):
             raise ValueError(f"width must be one of {', '.join(map(str, WIDTHS))}, not {width}")
         if latency not in range(self.most(width) + 1):
             raise ValueError(f"latency must be in 0..{self.most(width)}, not {latency}")
-        self.width = width
-        self.latency = latency
+        self.width, self.latency = width, latency
         self.target = Target(target)
         levels = self.levels(width)
         self.registers = frozenset(_priority(levels)[:latency])

@@ -42,8 +42,7 @@ class BusError(DeviceError):
 
     def __init__(self, address: int, write: bool):
         super().__init__(f"{_access(address, write)} was refused by the device")
-        self.address = address
-        self.write = write
+        self.address, self.write = address, write
 
 
 class BusTimeout(DeviceError):  # noqa: N818
@@ -51,8 +50,7 @@ class BusTimeout(DeviceError):  # noqa: N818
 
     def __init__(self, address: int, write: bool):
         super().__init__(f"{_access(address, write)} was not answered by the device")
-        self.address = address
-        self.write = write
+        self.address, self.write = address, write
 
 
 class InterruptTimeout(DeviceError):  # noqa: N818

@@ -40,13 +40,11 @@ class FaultyDevice(SimulatedDevice):
 
     Parameters
     ----------
-    verilog, top, cycle_limit, access_limit
-        As in SimulatedDevice; `top` is a module's name.
+    verilog, top, cycle_limit, access_limit: as in SimulatedDevice; `top` is a module's name
 
     Attributes
     ----------
-    registers : mapping of str to StateElement
-        By name.
+    registers (mapping of str to StateElement): by name
     """
 
     registers: Mapping[str, StateElement]

@@ -125,10 +125,8 @@ class EngineContents:
 
     Attributes
     ----------
-    lengths : dict[Length, int]
-        In bits.
-    operands : dict[Operand, int]
-        The complete ones.
+    lengths (dict[Length, int]): in bits
+    operands (dict[Operand, int]): the complete ones
     """
 
     def __init__(self) -> None:
@@ -163,32 +161,21 @@ class EngineDriver:
 
     Attributes
     ----------
-    family : int
-        Number of the family.
-    commands : frozenset[Command]
-        Those that an engine implements.
-    constant_time : bool
-        Whether a private operation takes the same cycles for all keys and messages of a length.
-    fixed_modulus : bool
-        Whether the hardware works with a single modulus only.
-    multipliers : int
-        Number of multipliers of an engine that work in parallel.
-    equal_primes : bool
-        Whether both primes of a key are loaded with the length of the longer one.
-    checked : bool
-        Whether the result of a private operation is checked with the public exponent.
-    digit_width, headroom : int
-        Bits of a digit, and bits of an operand beyond its length.
-    radix_bits : int
-        Bits that a round of the multiplication takes, which determine R for a length of the
-        modulus. 0: there is no Montgomery form, and even moduli are allowed.
-    min_length, max_length, max_prime_length : int
-        Bits of the shortest modulus, the longest modulus and the longest prime (0: no CRT).
+    family (int): number of the family
+    commands (frozenset[Command]): those that an engine implements
+    constant_time (bool): whether a private operation takes the same cycles for all keys and
+        messages of a length
+    fixed_modulus (bool): whether the hardware works with a single modulus only
+    multipliers (int): number of multipliers of an engine that work in parallel
+    equal_primes (bool): whether both primes of a key are loaded with the length of the longer one
+    checked (bool): whether the result of a private operation is checked with the public exponent
+    digit_width, headroom (int): bits of a digit, and bits of an operand beyond its length
+    radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
+        of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
+    min_length, max_length, max_prime_length (int): bits of the shortest modulus, the longest
+        modulus and the longest prime (0: no CRT)
 
-    Raises
-    ------
-    IdentificationError
-        The device is something else.
+    Raises IdentificationError if the device is something else.
     """
 
     def __init__(self, device: Device, identification: Register):

@@ -28,8 +28,7 @@ class PaddedAccelerator(Accelerator):
 
     Attributes
     ----------
-    paddings : frozenset[Padding]
-        Those that are built in.
+    paddings (frozenset[Padding]): those that are built in
     """
 
     def __init__(

@@ -74,9 +74,7 @@ class BlockAddress(wiring.Component):
         *,
         holds: bool = False,
     ):
-        self.layout = layout
-        self.modes = modes
-        self.holds = holds
+        self.layout, self.modes, self.holds = layout, modes, holds
         ports = {
             "block": In(layout.block_bits),
             "index": In(index_bits),

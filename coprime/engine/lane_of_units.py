@@ -57,12 +57,9 @@ class LaneOfUnits(wiring.Component):
         leads: bool,
         target: Target,
     ):
-        self.capabilities = capabilities
-        self.multiplication = multiplication
-        self.multiplier = multiplier
-        self.program = program
-        self.leads = leads
-        self.target = target
+        self.capabilities, self.multiplication = capabilities, multiplication
+        self.multiplier, self.program = multiplier, program
+        self.leads, self.target = leads, target
         width, depth = capabilities.digit_width, layout.depth
         banked = layout.banks == 2
         self.memories: Sequence[BlockRam] = [

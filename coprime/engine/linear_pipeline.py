@@ -191,9 +191,7 @@ class LinearPipeline(wiring.Component):
         waits: bool = False,
         sums: bool = False,
     ):
-        self.depth = depth
-        self.waits = waits
-        self.sums = sums
+        self.depth, self.waits, self.sums = depth, waits, sums
         self.adder = PipelinedAdder(digit_width, sums=sums)
         index = bits_for(depth - 1)
         flags = ("done", "b_write", "first", "gives", "borrow")

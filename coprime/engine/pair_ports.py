@@ -32,8 +32,7 @@ class PairPorts:
     """
 
     def __init__(self, multiplier: wiring.PureInterface, blocks: Blocks):
-        self.multiplier = multiplier
-        self.blocks = blocks
+        self.multiplier, self.blocks = multiplier, blocks
 
     def connect(self, m: Module, step: StepInBanks, banks: Mapping[str, Value]) -> ProductAccess:
         """Connect the digits that the banks read; say what is asked of the ports."""

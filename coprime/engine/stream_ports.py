@@ -64,8 +64,7 @@ class StreamPorts:
     """
 
     def __init__(self, multiplier: wiring.PureInterface, blocks: Blocks, longest_digits: Value):
-        self.multiplier = multiplier
-        self.blocks = blocks
+        self.multiplier, self.blocks = multiplier, blocks
         self.longest_digits = longest_digits
         self.asked, self.new, self.old = (
             ProductPlaces(blocks, name) for name in ("asked", "new", "old")

@@ -32,8 +32,7 @@ class WriteGuard(wiring.Component):
     """
 
     def __init__(self, program: Program, layout: BankedLayout):
-        self.program = program
-        self.layout = layout
+        self.program, self.layout = program, layout
         address = bits_for(layout.depth - 1)
         ports = {
             "works": In(1),

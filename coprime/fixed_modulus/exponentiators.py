@@ -54,8 +54,7 @@ class RegisterExponentiator(wiring.Component):
     def __init__(self, exponentiation: RegisterExponentiation, digits: int, digit_width: int):
         self.exponentiation = exponentiation
         self.arithmetic = exponentiation.arithmetic
-        self.digits = digits
-        self.digit_width = digit_width
+        self.digits, self.digit_width = digits, digit_width
         bits, held = self.arithmetic.bits, digits * digit_width
         ports = {
             "write": In(1),

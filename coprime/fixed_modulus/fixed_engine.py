@@ -45,9 +45,7 @@ class FixedOperands(wiring.Component):
     """
 
     def __init__(self, modulus: int, digit_width: int, digits: int, operand_bits: int):
-        self.modulus = modulus
-        self.digit_width = digit_width
-        self.digits = digits
+        self.modulus, self.digit_width, self.digits = modulus, digit_width, digits
         held, count_bits = digits * digit_width, bits_for(digits + 1)
         self.e = Signal(held, reset_less=True)
         self.matches = Signal(digits)

@@ -135,8 +135,7 @@ class Writer:
     """One module: what is called how, and its text."""
 
     def __init__(self, module: NetlistModule, name: str, hints: Mapping[str, str]):
-        self.module = module
-        self.name = name
+        self.module, self.name = module, name
         self.names = Names()
         self._numbers = count(1)
         self._blocks: set[str] = set()  # wires that blocks assign to

@@ -130,8 +130,7 @@ class BitSerialMultiplier(ModularMultiplier):
         self.width = multiplication.width
         if words + 1 >= 1 << count_bits:
             raise ValueError(f"count_bits must hold words + 1 = {words + 1}, not be {count_bits}")
-        self.count_bits = count_bits
-        self.round_bits = round_bits
+        self.count_bits, self.round_bits = count_bits, round_bits
         self.s = Signal(self.width, reset_less=True)
         self.secrets: list[Value] = [self.s]
         super().__init__(MultiplierSignature(self.digit_width, count_bits, round_bits))

@@ -43,8 +43,7 @@ class OperandReader(wiring.Component):
     """
 
     def __init__(self, words: int, count_bits: int, *, aligned: bool):
-        self.words = words
-        self.aligned = aligned
+        self.words, self.aligned = words, aligned
         ports = {
             "read": In(1),
             "written": In(1),
@@ -91,8 +90,7 @@ class MultiplierScanner(wiring.Component):
     """
 
     def __init__(self, digit_width: int, count_bits: int, *, aligned: bool):
-        self.digit_width = digit_width
-        self.aligned = aligned
+        self.digit_width, self.aligned = digit_width, aligned
         self.rest = Signal(digit_width)
         ports = {
             "scan": In(1),

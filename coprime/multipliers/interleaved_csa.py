@@ -159,8 +159,7 @@ class EntryTable(wiring.Component):
     """
 
     def __init__(self, words: int, width: int):
-        self.words = words
-        self.width = width
+        self.words, self.width = words, width
         self._word = Signal(width, name="entry_word", reset_less=True)
         # A memory of each word, in LUTs.
         self._memories = [

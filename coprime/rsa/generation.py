@@ -24,15 +24,13 @@ from coprime.rsa.primes import (
     miller_rabin_rounds,
 )
 
-MIN_BITS, MAX_BITS = 1024, 4096
-"""Lengths of a modulus."""
+MIN_BITS, MAX_BITS = 1024, 4096  # lengths of a modulus
 _SECURITY = {2048: 112, 3072: 128, 4096: 144}
 """Table B.1: keys of up to so many bits, and bits of security of their primes' test."""
 _RESTRICTED = 2
 """Bits that the rule's bound loses: it is for all odd numbers of a length, and candidates are those
 3 modulo 4 from sqrt(2) 2^(half - 1) on, 1 in 3.42 of them."""
-_MIN_DISTANCE = 100
-"""Of two primes: they differ in one of so many leading bits."""
+_MIN_DISTANCE = 100  # of two primes: they differ in one of so many leading bits
 
 
 class _ModexpResult(Protocol):
@@ -70,7 +68,7 @@ class Generation:
 
     Attributes
     ----------
-    exponentiations, cycles : int
+    exponentiations, cycles (int)
         Those of the accelerator for the key until now, and the clock cycles that they took.
 
     Raises TypeError or ValueError for a parameter out of range.

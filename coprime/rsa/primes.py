@@ -5,8 +5,7 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 
-BitsOf = Callable[[int], int]
-"""A random source: returns a uniformly random number of so many bits."""
+BitsOf = Callable[[int], int]  # a random source: returns a uniformly random number of so many bits
 Power = Callable[[int, int, int], int]
 """x ** e mod m, as Python's `pow` or an engine computes it. Ranges: 1 < x < m - 1, e > 0, m odd."""
 

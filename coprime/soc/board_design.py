@@ -49,8 +49,7 @@ class BoardDesign(wiring.Component):
     """
 
     def __init__(self, board: Board, engine: SelfTestingEngine, divisor: int | Fraction):
-        self.board = board
-        self.engine = engine
+        self.board, self.engine = board, engine
         self.accelerator = SerialAccelerator(engine, divisor)
         inputs = ("clk", "rx", "button")
         super().__init__({port: In(1) if port in inputs else Out(1) for port in board.pins})

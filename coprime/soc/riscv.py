@@ -68,8 +68,7 @@ class System(wiring.Component):
             raise ValueError(
                 f"ram_bytes must be a power of two in {RAM_MINIMUM}..2**28, not {ram_bytes}"
             )
-        self.accelerator = accelerator
-        self.ram_bytes = ram_bytes
+        self.accelerator, self.ram_bytes = accelerator, ram_bytes
         self.transmitter = Transmitter(divisor)
         ports = {
             "run": In(1),

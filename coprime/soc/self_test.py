@@ -115,8 +115,7 @@ class SelfTest(wiring.Component):
     """
 
     def __init__(self, design: Design, answer: KnownAnswer):
-        self.design = design
-        self.answer = answer
+        self.design, self.answer = design, answer
         ports = {
             "start": In(1),
             "engine": In(EngineSignature(design.capabilities)),

@@ -66,8 +66,7 @@ class SkewedAccumulator(wiring.Component):
     """
 
     def __init__(self, number_bits: int, width: int, lower: int):
-        self.width = width
-        self.lower = lower
+        self.width, self.lower = width, lower
         ports = {"number": In(signed(number_bits)), "subtract": In(1), "first": In(1)}
         super().__init__({**ports, "total": Out(signed(width))})
 

@@ -83,8 +83,7 @@ class Tile(wiring.Component):
             )
         if skewed and not self.SKEWS:
             raise ValueError(f"{self.NAME} cannot be skewed")
-        self.products = products
-        self.skewed = skewed
+        self.products, self.skewed = products, skewed
         self.target = Target(target)
         self.sum_bits = 2 * self.WORD + (products - 1).bit_length() + 1
         words = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), In(self.WORD))

@@ -102,8 +102,7 @@ class CompactMultiplier(ModularMultiplier):
     multiplication = CompactMultiplication()
 
     def __init__(self, max_digits: int, count_bits: int, target: Target = Target.GENERIC):
-        self.max_digits = max_digits
-        self.count_bits = count_bits
+        self.max_digits, self.count_bits = max_digits, count_bits
         self.target = Target(target)
         super().__init__(BankedMultiplierSignature(RADIX_BITS, count_bits))
 

@@ -171,8 +171,7 @@ class ColumnCounter(wiring.Component):
     """
 
     def __init__(self, count_bits: int, target: Target):
-        self.count_bits = count_bits
-        self.target = target
+        self.count_bits, self.target = count_bits, target
         flags = ("descale", "beyond_inner", "beyond_outer")
         ports = {
             **{name: In(count_bits) for name in ("inner_digits", "rounds")},
@@ -249,8 +248,7 @@ class PairIndices(wiring.Component):
     """
 
     def __init__(self, count_bits: int, target: Target):
-        self.count_bits = count_bits
-        self.target = target
+        self.count_bits, self.target = count_bits, target
         ports = {
             "slot": In(CompactSlotSignature()),
             "column": In(ColumnSignature(count_bits)),

@@ -28,9 +28,7 @@ class WordMemory(wiring.Component):
     def __init__(
         self, width: int, max_digits: int, *, interleaved: bool, layout: data.StructLayout
     ):
-        self.width = width
-        self.max_digits = max_digits
-        self.interleaved = interleaved
+        self.width, self.max_digits, self.interleaved = width, max_digits, interleaved
         ports = {
             "reads": In(layout),
             "read_word": Out(width),

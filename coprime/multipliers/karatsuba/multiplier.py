@@ -84,8 +84,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         count_bits: int,
         target: Target = Target.GENERIC,
     ):
-        self.multiplication = multiplication
-        self.max_digits = max_digits
+        self.multiplication, self.max_digits = multiplication, max_digits
         self.count_bits = count_bits
         self.target = Target(target)
         ports = MultiplierSignature(

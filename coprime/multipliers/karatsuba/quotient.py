@@ -39,8 +39,7 @@ class ProductQuotient(wiring.Component):
     def __init__(
         self, multiplication: KaratsubaMultiplication, layout: data.StructLayout, target: Target
     ):
-        self.multiplication = multiplication
-        self.target = target
+        self.multiplication, self.target = multiplication, target
         width = multiplication.digit_width
         ports = {
             "slot": In(layout),

@@ -34,8 +34,7 @@ class Sums(wiring.Component):
     def __init__(
         self, multiplication: KaratsubaMultiplication, max_digits: int, layout: data.StructLayout
     ):
-        self.multiplication = multiplication
-        self.max_digits = max_digits
+        self.multiplication, self.max_digits = multiplication, max_digits
         width = multiplication.digit_width
         ports = {
             "slot": In(layout),

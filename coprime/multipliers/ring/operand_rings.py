@@ -40,8 +40,7 @@ class OperandRings(wiring.Component):
     """
 
     def __init__(self, multiplication: RingMultiplication, places: int, in_block_ram: str):
-        self.multiplication = multiplication
-        self.places = places
+        self.multiplication, self.places = multiplication, places
         self.in_block_ram = in_block_ram
         place, width, tiles = bits_for(places - 1), multiplication.digit_width, multiplication.tiles
         ports = {

@@ -44,10 +44,8 @@ class Rings(wiring.Component):
     """
 
     def __init__(self, width: int, depth: int, count: int, *, in_block_ram: bool):
-        self.width = width
-        self.depth = depth
-        self.count = count
-        self.in_block_ram = in_block_ram
+        self.width, self.depth = width, depth
+        self.count, self.in_block_ram = count, in_block_ram
         place = bits_for(depth - 1)
         ports = {
             **dict.fromkeys(("ring", "enters_i", "enters_j"), In(1)),

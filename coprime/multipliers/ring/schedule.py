@@ -47,9 +47,7 @@ class RingSchedule(wiring.Component):
     """
 
     def __init__(self, place_bits: int, loop: int, skew: int = 0):
-        self.place_bits = place_bits
-        self.loop = loop
-        self.skew = skew
+        self.place_bits, self.loop, self.skew = place_bits, loop, skew
         ports = {
             "starts_steps": In(1),
             "stop": In(1),

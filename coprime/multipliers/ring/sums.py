@@ -54,10 +54,8 @@ class SumsPart(wiring.Component):
         highest: bool = True,
     ):
         self.base, self.running = base, running
-        self.in_block_ram = in_block_ram
-        self.max_words = max_words
-        self.target = target
-        self.highest = highest
+        self.in_block_ram, self.max_words = in_block_ram, max_words
+        self.target, self.highest = target, highest
         self.whole = lowest and highest
         carries = wiring.Signature(dict.fromkeys(CARRIES, Out(1)))
         ports = {
@@ -215,9 +213,7 @@ class RingColumnSums(wiring.Component):
         assert not skewed or tiles == 1
         self.width = width
         self.target = Target(target)
-        self.max_words = max_words
-        self.skewed = skewed
-        self.in_block_ram = in_block_ram
+        self.max_words, self.skewed, self.in_block_ram = max_words, skewed, in_block_ram
         self.bits: SumBits = sum_bits(max_words, width)
         ports = {
             "slot": In(COLUMN),

@@ -48,8 +48,7 @@ class TwinSchedule(wiring.Component):
     """
 
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
-        self.place_bits = place_bits
-        self.multiplication = multiplication
+        self.place_bits, self.multiplication = place_bits, multiplication
         ports = {
             "starts_steps": In(1),
             "stop": In(1),
