@@ -120,8 +120,9 @@ class LaneOfUnits(wiring.Component):
             self.to_other.ends.eq(sequencer.done),
             # The multiplier.
             multiplier.start.eq(sequencer.multiply),
-            *same_named(multiplier, sequencer, "prepare", "inner_digits", "rounds"),
+            multiplier.prepare.eq(sequencer.prepare),
             multiplier.wipe.eq(sequencer.clear),
+            *same_named(multiplier, sequencer, "inner_digits", "rounds"),
             multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
             sequencer.multiplied.eq(multiplier.done),
             # The linear unit.

@@ -241,11 +241,12 @@ class LinearPipeline(wiring.Component):
         # Only MOVE is neither a subtraction, an addition nor a RESTORE.
         may_restore = ~self.operation[2]
         m.d.comb += [
-            *same_named(adder, self, "clear", "a_data", "a_other", "x_is_other", "b_data"),
+            adder.clear.eq(self.clear),
             adder.take.eq(takes),
             adder.use.eq(uses),
             adder.subtract.eq(~self.operation[1]),
             adder.add.eq((self.operation == LinearOperation.ADD) | (may_restore & self.borrow)),
+            *same_named(adder, self, "a_data", "a_other", "x_is_other", "b_data"),
             self.b_write_data.eq(adder.result),
             self.b_write.eq(clears | (writes & (self.operation != LinearOperation.COMPARE))),
             self.gives.eq(history(m, "gives", writes, 2, reset=True)[-1]),

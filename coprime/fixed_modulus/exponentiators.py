@@ -214,9 +214,7 @@ class RightToLeft(RegisterExponentiator):
         """Scan the exponent."""
         m.submodules.scanner = scanner = BitScanner(len(self.exponent), len(self.length))
         self.scanner = scanner
-        m.d.comb += [
-            *same_named(scanner, self, "start", "exponent", "length"),
-        ]
+        m.d.comb += same_named(scanner, self, "start", "exponent", "length")
 
 
 class OnTwo(RightToLeft):
@@ -468,9 +466,7 @@ class LeftToRight(RegisterExponentiator):
         own = self.exponentiation
         m.submodules.scanner = scanner = WindowScanner(own, len(self.exponent), len(self.length))
         self.scanner = scanner
-        m.d.comb += [
-            *same_named(scanner, self, "start", "wipe", "exponent", "length"),
-        ]
+        m.d.comb += same_named(scanner, self, "start", "wipe", "exponent", "length")
         if own.table_words:
             m.submodules.table = self.table = table = PowerTable(own, len(self.x))
             m.d.comb += [

@@ -338,8 +338,9 @@ class BitSerialControl(wiring.Component):
             self.selecting.eq(coming["starting"] | coming["running"]),
         ]
         m.d.comb += [
-            *same_named(scanner, self, "outer_digits", "word", "forget"),
+            scanner.outer_digits.eq(self.outer_digits),
             scanner.here.eq(x_here),
+            *same_named(scanner, self, "word", "forget"),
             rounds_left.begins.eq(begins),
             rounds_left.counts.eq(coming["starting"] | self.selecting),
             rounds_left.rounds.eq(self.rounds),
