@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from .faults_summary import FaultSummary
 
 _PNG_SCALE = 1.5
 _COLUMNS = 120
-_ROW_PIXELS, _WIDTH_PIXELS = 16, 760
+_PLOT = Path(__file__).with_name("faults_plot.json")
 
 
 def write_files(found: FaultSummary, folder: Path) -> list[Path]:
@@ -38,50 +37,21 @@ def write_files(found: FaultSummary, folder: Path) -> list[Path]:
     return [runs, record, svg, png]
 
 
-# --- The plot, as a Vega-Lite specification ------------------------------------------------------
+# --- The plot -----------------------------------------------------------------------------------
 
 
 def draw_faults(runs: pyarrow.Table, title: str) -> dict[str, Any]:
-    """Draw runs, with the columns of `batches.SCHEMA`.
+    """Draw runs, with the columns of `batches.SCHEMA`: a Vega-Lite specification with its data.
 
     The darker a cell, the larger the part of the runs in its place and cycles that ended with an
     error; a circle is in cells where some have no end, and each wrong result is a cross.
     """
+    drawing: dict[str, Any] = json.loads(_PLOT.read_text("utf-8"))
+    drawing["title"]["text"] = title
     cells = _cells(runs)
-    return {
-        "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},
-        "width": _WIDTH_PIXELS,
-        "height": {"step": _ROW_PIXELS},
-        "padding": 10,
-        "config": STYLE,
-        "layer": [
-            {
-                "data": {"values": cells},
-                "mark": {"type": "rect"},
-                "encoding": {
-                    **_places("first"),
-                    "x2": {"field": "last"},
-                    "color": {
-                        "field": "errors",
-                        "type": "quantitative",
-                        "title": "error",
-                        "scale": {"scheme": "blues", "domain": [0, 1]},
-                        "legend": {"format": "%"},
-                    },
-                },
-            },
-            {
-                "data": {"values": [*_no_end(cells), *_wrong(runs)]},
-                "mark": {"type": "point", "filled": True, "opacity": 0.8},
-                "encoding": {
-                    **_places("first"),
-                    "fill": _outcome(["#e69f00", "#d00000"]),
-                    "shape": _outcome(["circle", "cross"]),
-                    "size": _outcome([14, 28]),
-                },
-            },
-        ],
-    }
+    no_end = [{**cell, "outcome": "no end"} for cell in cells if cell["no_end"]]
+    datasets = {"cells": cells, "marks": [*no_end, *_wrong(runs)]}
+    return {**drawing, "config": STYLE, "datasets": datasets}
 
 
 def _cells(runs: pyarrow.Table) -> list[dict[str, Any]]:
@@ -102,10 +72,6 @@ def _cells(runs: pyarrow.Table) -> list[dict[str, Any]]:
     ]
 
 
-def _no_end(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**cell, "outcome": "no end"} for cell in cells if cell["no_end"]]
-
-
 def _wrong(runs: pyarrow.Table) -> list[dict[str, Any]]:
     chosen = runs.filter(compute.equal(runs["outcome"], Outcome.WRONG.value))
     columns = (chosen[name].to_pylist() for name in ("place", "cycle"))
@@ -113,21 +79,3 @@ def _wrong(runs: pyarrow.Table) -> list[dict[str, Any]]:
         {"place": place, "first": cycle, "outcome": "wrong"}
         for place, cycle in zip(*columns, strict=True)
     ]
-
-
-def _outcome(styles: Sequence[object]) -> dict[str, Any]:
-    scale = {"domain": ["no end", "wrong"], "range": styles}
-    return {"field": "outcome", "type": "nominal", "title": None, "scale": scale}
-
-
-def _places(x: str) -> dict[str, Any]:
-    return {
-        "x": {
-            "field": x,
-            "type": "quantitative",
-            "title": "Clock cycles from the write of COMMAND",
-            "axis": {"grid": False},
-            "scale": {"nice": False},
-        },
-        "y": {"field": "place", "type": "nominal", "title": None, "axis": {"labelLimit": 260}},
-    }

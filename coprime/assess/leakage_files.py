@@ -17,13 +17,7 @@ from .power import TOTAL
 
 _BINS = 400  # points of a curve: of so many spans of cycles, each with the largest |t|
 _ROWS = 14  # components in a plot, those with the largest |t|
-_CYCLE = {
-    "field": "cycle",
-    "type": "quantitative",
-    "title": "clock cycle",
-    "scale": {"nice": False},
-}
-"""The axis of the curve and of the rows below it."""
+_PLOT = Path(__file__).with_name("leakage_plot.json")
 
 
 def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
@@ -65,64 +59,23 @@ def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
         f"{subject.engine.family.name} {settings}: {subject.command.name}, fixed against"
         f" random {own.test.value}, {leakage.traces:,} traces, order {profile.order}"
     )
-    rules = [
-        {"data": {"values": [{"t": t, "threshold": name}]}, "mark": {"type": "rule"}}
-        | {"encoding": {"y": {"field": "t", "type": "quantitative"}, **_dash()}}
-        for t, name in ((THRESHOLD, "4.5"), (profile.threshold, f"{profile.threshold:.2f}"))
-    ]
-    scale = {"type": "symlog", "constant": 10}
-    curve = {
-        "mark": {"type": "line", "strokeWidth": 1, "interpolate": "step"},
-        "encoding": {
-            "x": _CYCLE,
-            "y": {"field": "t", "type": "quantitative", "title": "|t|, total", "scale": scale},
-        },
-    }
     total = leakage.components.index(TOTAL)
     order = sorted(
         (k for k in range(len(leakage.components)) if k != total),
         key=lambda k: -float(np.abs(profile.t[:, k]).max()),
     )
     rows = [row for k in order[:_ROWS] for row in _curve(leakage, profile, k)]
-    heat = {
-        "data": {"values": rows},
-        "mark": {"type": "rect"},
-        "width": 800,
-        "encoding": {
-            "x": _CYCLE,
-            "x2": {"field": "end"},
-            "y": {"field": "component", "type": "nominal", "sort": None, "title": None},
-            "color": {
-                "field": "t",
-                "type": "quantitative",
-                "title": "|t|",
-                "scale": {
-                    "type": "threshold",
-                    "domain": [THRESHOLD, profile.threshold, 20, 100],
-                    "range": ["#eceff2", "#c6dbef", "#6baed6", "#d55e00", "#7f0000"],
-                },
-            },
-        },
+    drawing: dict[str, Any] = json.loads(_PLOT.read_text("utf-8"))
+    drawing["title"]["text"] = title
+    levels = drawing["vconcat"][1]["encoding"]["color"]["scale"]
+    levels["domain"] = [THRESHOLD, profile.threshold, 20, 100]
+    lines = ((THRESHOLD, "4.5"), (profile.threshold, f"{profile.threshold:.2f}"))
+    datasets = {
+        "total": [*_curve(leakage, profile, total)],
+        "thresholds": [{"t": t, "threshold": name} for t, name in lines],
+        "components": rows,
     }
-    data = {"values": [*_curve(leakage, profile, total)]}
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": {"text": title, "anchor": "start"},
-        "config": STYLE,
-        "vconcat": [{"width": 800, "height": 220, "data": data, "layer": [curve, *rules]}, heat],
-    }
-
-
-def _dash() -> dict[str, Any]:
-    return {
-        "strokeDash": {
-            "field": "threshold",
-            "type": "nominal",
-            "title": "threshold",
-            "legend": {"symbolType": "stroke"},
-        },
-        "color": {"value": "#d55e00"},
-    }
+    return {**drawing, "config": STYLE, "datasets": datasets}
 
 
 def _curve(leakage: Leakage, profile: Profile, column: int) -> Iterator[dict[str, Any]]:
