@@ -42,6 +42,8 @@ html_show_sphinx = False
 _ITEM = re.compile(r"(?P<name>\w+(?:, \w+)*) : (?P<text>.+)")
 _TYPE_WORDS = 5
 """A longer text after the colon of an item describes the parameter rather than its type."""
+_TYPED = re.compile(r"(?P<name>\w+(?:, \w+)*) \((?P<type>[^()]+)\)(?:: (?P<text>.+))?")
+_RAISED = re.compile(r"(?P<name>\w+): (?P<text>.+)")
 
 
 def describe_parameters(
@@ -49,16 +51,23 @@ def describe_parameters(
 ) -> None:
     """Move one-line descriptions of parameters to where Napoleon expects them.
 
-    Our docstrings have "name : description" in one line where the signature has the type.
+    Our docstrings have "name : description" in one line where the signature has the type, and else
+    "name (type): description"; of exceptions "Name: when it is raised".
     """
-    inside, found = False, []
+    section, found = "", []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if following.startswith("---"):
-            inside = line == "Parameters"
-        item = _ITEM.fullmatch(line) if inside else None
+            section = line
+        item = _ITEM.fullmatch(line) if section == "Parameters" else None
+        typed = _TYPED.fullmatch(line) if section in ("Parameters", "Attributes") else None
+        raised = _RAISED.fullmatch(line) if section == "Raises" else None
         continued = following.startswith("    ")
-        if item and not (continued and len(item["text"].split()) <= _TYPE_WORDS):
-            found += [item["name"], f"    {item['text']}"]
+        if typed:
+            found.append(f"{typed['name']} : {typed['type']}")
+            found += [f"    {typed['text']}"] if typed["text"] else []
+        elif raised or (item and not (continued and len(item["text"].split()) <= _TYPE_WORDS)):
+            one = raised or item
+            found += [one["name"], f"    {one['text']}"]
         else:
             found.append(line)
     lines[:] = found

@@ -79,10 +79,8 @@ class Accelerator(EngineDriver):
 
     Raises
     ------
-    IdentificationError
-        The device is something else.
-    EngineError
-        BUSY: a command is already running.
+    IdentificationError: the device is something else
+    EngineError: BUSY: a command is already running
     """
 
     def __init__(

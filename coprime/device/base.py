@@ -34,10 +34,8 @@ class BusError(DeviceError):
 
     Attributes
     ----------
-    address : int
-        Byte address of the access; for a block, the first one.
-    write : bool
-        Whether it was a write.
+    address (int): byte address of the access; for a block, the first one
+    write (bool): whether it was a write
     """
 
     def __init__(self, address: int, write: bool):

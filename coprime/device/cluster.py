@@ -56,17 +56,13 @@ class Cluster(EngineDriver):
 
     Attributes
     ----------
-    cores : int
-        Number of cores, 1 to 1023, numbered from 0.
-    resets : int
-        Number of resets of the device that were noticed.
+    cores (int): number of cores, 1 to 1023, numbered from 0
+    resets (int): number of resets of the device that were noticed
 
     Raises
     ------
-    IdentificationError
-        The device is something else.
-    EngineError
-        BUSY: a core is already occupied.
+    IdentificationError: the device is something else
+    EngineError: BUSY: a core is already occupied
     """
 
     def __init__(self, device: Device, *, predict: Predict | None = None):
@@ -100,11 +96,9 @@ class Cluster(EngineDriver):
 
         Raises
         ------
-        ValueError
-            There is no such core, or `x` is longer than the job's modulus length.
-        EngineError
-            The hardware refused an access: nothing was started, and the next command loads the core
-            again. BUSY: the core is occupied.
+        ValueError: there is no such core, or `x` is longer than the job's modulus length
+        EngineError: the hardware refused an access: nothing was started, and the next command loads
+            the core again. BUSY: the core is occupied.
         """
         self._check_core(core)
         check_naturals(x=x)
@@ -177,14 +171,11 @@ class Cluster(EngineDriver):
 
         Raises
         ------
-        ValueError
-            There is no such core.
-        EngineError
-            BUSY: one of them is occupied, and none was wiped; others: a core failed to wipe.
-        InterruptTimeout
-            A core did not end in `timeout` seconds; its completion is outstanding.
-        DeviceError
-            The device was reset meanwhile, so that memories may not be wiped.
+        ValueError: there is no such core
+        EngineError: BUSY: one of them is occupied, and none was wiped; others: a core failed to
+            wipe
+        InterruptTimeout: a core did not end in `timeout` seconds; its completion is outstanding
+        DeviceError: the device was reset meanwhile, so that memories may not be wiped
         """
         left = set(range(self.cores) if cores is None else cores)
         for core in left:

@@ -74,8 +74,7 @@ class EngineError(Exception):
 
     Attributes
     ----------
-    code : Error
-        The reason.
+    code (Error): the reason
     """
 
     def __init__(self, code: Error, limits: str = ""):

@@ -47,8 +47,7 @@ class RequestFailed(DeviceError):  # noqa: N818
 
     Attributes
     ----------
-    cores : dict[int, str]
-        The cores that failed on it, each with the reason.
+    cores (dict[int, str]): the cores that failed on it, each with the reason
     """
 
     def __init__(self, text: str, cores: dict[int, str]):
@@ -80,14 +79,10 @@ class Request:
 
     Attributes
     ----------
-    number : int
-        From 0, in the order of submission.
-    command : Command
-        The operation.
-    state : State
-        Its state.
-    attempts : int
-        Number of times it was started on a core.
+    number (int): from 0, in the order of submission
+    command (Command): the operation
+    state (State): its state
+    attempts (int): number of times it was started on a core
     """
 
     def __init__(
@@ -116,12 +111,9 @@ class Request:
 
         Raises
         ------
-        ValueError
-            The request is still waiting or running.
-        EngineError
-            The hardware refused the numbers; CANCELLED: the request was cancelled.
-        RequestFailed
-            Cores failed on it, or no core is left.
+        ValueError: the request is still waiting or running
+        EngineError: the hardware refused the numbers; CANCELLED: the request was cancelled
+        RequestFailed: cores failed on it, or no core is left
         """
         if self._result is None:
             raise ValueError(f"the request has no result yet: it is {self.state.value}")
@@ -200,8 +192,7 @@ class Scheduler:
 
     Raises
     ------
-    ValueError
-        A core is occupied, or a parameter is out of range.
+    ValueError: a core is occupied, or a parameter is out of range
     """
 
     def __init__(

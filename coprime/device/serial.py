@@ -74,20 +74,15 @@ class SerialDevice(Closing):
 
     Parameters
     ----------
-    port : SerialPort
-        It is closed with the device.
-    patience : float
-        Seconds that an answer may take beyond the time on the wire; at least 0. Each repetition
-        waits twice as long as the one before.
-    attempts : int
-        How often a request is sent before LinkError is raised: at least 1.
+    port (SerialPort): it is closed with the device
+    patience (float): seconds that an answer may take beyond the time on the wire; at least 0. Each
+        repetition waits twice as long as the one before.
+    attempts (int): how often a request is sent before LinkError is raised: at least 1
 
     Attributes
     ----------
-    progress : function, optional
-        Called with no argument at each poll while waiting.
-    repeated : int
-        Requests that were sent again.
+    progress (function, optional): called with no argument at each poll while waiting
+    repeated (int): requests that were sent again
 
     Raises LinkError if no board answers.
     """

@@ -36,25 +36,21 @@ class SimulatedDevice(LibrarySimulation):
 
     Parameters
     ----------
-    verilog : str
-        The whole design.
-    top : str or Chain
-        Its top module, with the ports of an accelerator (`build_simulation` lists them), or the
-        modules of a chain. Then the top module is not simulated, and need not be in `verilog`.
-    trace : path, optional
-        FST file to which every signal is written, from the end of the reset to `close`.
-    cycle_limit : int
-        Clock cycles after which `wait_interrupt` gives up; at least 1.
-    access_limit : int
-        Clock cycles after which an access, or a burst, without an answer raises BusTimeout; at
-        least 1.
+    verilog (str): the whole design
+    top (str or Chain): its top module, with the ports of an accelerator (`build_simulation` lists
+        them), or the modules of a chain. Then the top module is not simulated, and need not be in
+        `verilog`.
+    trace (path, optional): FST file to which every signal is written, from the end of the reset to
+        `close`
+    cycle_limit (int): clock cycles after which `wait_interrupt` gives up; at least 1
+    access_limit (int): clock cycles after which an access, or a burst, without an answer raises
+        BusTimeout; at least 1
 
     Attributes
     ----------
-    progress : function, optional
-        Called with the clock cycles that have passed while waiting, about ten times a second.
-    cycle_limit : int
-        As given; it may be changed.
+    progress (function, optional): called with the clock cycles that have passed while waiting,
+        about ten times a second
+    cycle_limit (int): as given; it may be changed
 
     Raises ToolError and ValueError as `build_simulation` does, and ValueError for a chain that is
     longer than the numbers of its nodes allow.

@@ -25,8 +25,7 @@ class UioDevice(Closing):
 
     Parameters
     ----------
-    path : str or path
-        The device file; its first memory map holds the registers.
+    path (str or path): the device file; its first memory map holds the registers
 
     Raises DeviceError if the file cannot be opened, or has no registers to map.
     """

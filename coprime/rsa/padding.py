@@ -43,8 +43,7 @@ class MessageTooLongError(ValueError):
 
     Attributes
     ----------
-    limit : int
-        Bytes of the longest message.
+    limit (int): bytes of the longest message
     """
 
     def __init__(self, length: int, limit: int):

@@ -30,18 +30,16 @@ class LiteXAccelerator(LiteXModule):
 
     Parameters
     ----------
-    choice : Choice
+    choice (Choice)
     paddings : those that the hardware makes and removes
 
     Attributes
     ----------
-    bus : AXILiteInterface
-        Its slave.
-    ev : object with the signal `irq`
-        Where LiteX looks for a module's interrupt. Its enable and status are registers of the
-        accelerator, not LiteX's.
-    random : stream.Endpoint
-        Only with paddings or blinding: random bytes in its `data`, of which each one is used once.
+    bus (AXILiteInterface): its slave
+    ev (object with the signal `irq`): where LiteX looks for a module's interrupt. Its enable and
+        status are registers of the accelerator, not LiteX's.
+    random (stream.Endpoint): only with paddings or blinding: random bytes in its `data`, of which
+        each one is used once
     """
 
     def __init__(self, choice: Choice, paddings: Collection[Padding] = ()):
@@ -91,21 +89,15 @@ def add_accelerator(
 
     Parameters
     ----------
-    soc : LiteXSoC
-        With any bus; LiteX puts an adapter before AXI4-Lite.
-    choice : Choice
-        The accelerator: `coprime.catalog.choose`.
-    folder : path
-        Where its Verilog and its C header are written to.
-    name : str
-        Of the region, the interrupt and the submodule.
-    origin : int, optional
-        Address of the registers, a multiple of 4096 where the processor does not cache; None is
-        where LiteX finds room.
-    target : Target
-    paddings : collection of Padding
-        In hardware. A source of random bytes then belongs at the accelerator's `random`, as with
-        an engine that blinds.
+    soc (LiteXSoC): with any bus; LiteX puts an adapter before AXI4-Lite
+    choice (Choice): the accelerator: `coprime.catalog.choose`
+    folder (path): where its Verilog and its C header are written to
+    name (str): of the region, the interrupt and the submodule
+    origin (int, optional): address of the registers, a multiple of 4096 where the processor does
+        not cache; None is where LiteX finds room
+    target (Target)
+    paddings (collection of Padding): in hardware. A source of random bytes then belongs at the
+        accelerator's `random`, as with an engine that blinds.
     """
     verilog, *_ = write_package(choice, target, folder, paddings=paddings)
     soc.platform.add_source(str(verilog))
