@@ -109,11 +109,9 @@ class TwoCopies(wiring.Component):
         random_bytes = {"random_a": In(8), "random_b": In(8), "random_valid": In(1)}
         ports = {
             **self.shared,
-            "digit_a": In(own.digit_width),
-            "digit_b": In(own.digit_width),
+            **dict.fromkeys(("digit_a", "digit_b"), In(own.digit_width)),
             **(random_bytes if own.draws else {}),
-            "comparable": Out(1),
-            "wrong": Out(1),
+            **dict.fromkeys(("comparable", "wrong"), Out(1)),
         }
         super().__init__(ports)
 

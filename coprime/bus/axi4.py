@@ -44,8 +44,7 @@ class AXI4Signature(wiring.Signature):
             **address("aw"),
             "wdata": In(32),
             "wstrb": In(4),
-            "wlast": In(1),
-            "wvalid": In(1),
+            **dict.fromkeys(("wlast", "wvalid"), In(1)),
             "wready": Out(1),
             "bid": Out(id_width),
             "bresp": Out(2),
@@ -55,8 +54,7 @@ class AXI4Signature(wiring.Signature):
             "rid": Out(id_width),
             "rdata": Out(32),
             "rresp": Out(2),
-            "rlast": Out(1),
-            "rvalid": Out(1),
+            **dict.fromkeys(("rlast", "rvalid"), Out(1)),
             "rready": In(1),
         }
         super().__init__(ports)

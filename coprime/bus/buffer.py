@@ -39,8 +39,7 @@ class InputLength(wiring.Component):
             "limit": In(byte_bits),
             "padded": In(1),
             "size": In(byte_bits),
-            "empty": Out(1),
-            "clipped": Out(1),
+            **dict.fromkeys(("empty", "clipped"), Out(1)),
             "bytes": Out(byte_bits),
         }
         super().__init__(ports)
@@ -107,27 +106,23 @@ class Buffer(wiring.Component):
         byte_ports = {
             "byte_access": In(1),
             "byte_address": In(self.word_bits + 2),
-            "byte_result": In(1),
-            "byte_store": In(1),
+            **dict.fromkeys(("byte_result", "byte_store"), In(1)),
             "byte_data": In(8),
             "byte_word": Out(WORD_BITS),
         }
         ports = {
-            "busy": In(1),
-            "store": In(1),
+            **dict.fromkeys(("busy", "store"), In(1)),
             "store_word": In(self.word_bits),
             "store_data": In(WORD_BITS),
             "read_word": In(self.word_bits),
             "word": Out(WORD_BITS),
-            "feed_first": In(1),
-            "feed": In(1),
+            **dict.fromkeys(("feed_first", "feed"), In(1)),
             "feed_word": In(self.word_bits),
             "bytes": In(self.byte_bits),
             "words": Out(stream.Signature(WORD_BITS)),
             "results": In(stream.Signature(WORD_BITS, always_ready=True)),
             "result_word": In(self.word_bits),
-            "wipe": In(1),
-            "wipe_first": In(1),
+            **dict.fromkeys(("wipe", "wipe_first"), In(1)),
             "wiped": Out(1),
             **(byte_ports if byte_access else {}),
         }

@@ -239,8 +239,7 @@ class Filler(wiring.Component):
             "requested": In(1),
             "digits": In(bits_for(capabilities.max_digits)),
             "place": Out(range(capabilities.max_digits + 1 + capabilities.checked)),
-            "stores": Out(1),
-            "complete": Out(1),
+            **dict.fromkeys(("stores", "complete"), Out(1)),
             **({"brings_residue": Out(1), "wrong": Out(1)} if capabilities.checked else {}),
         }
         super().__init__(ports)

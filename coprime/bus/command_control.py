@@ -15,8 +15,7 @@ COMMON_PORTS = {
     "settled": Out(1),
     "refused_write": In(Error.ADDRESS.bit_length()),
     "refused": Out(Error.ADDRESS.bit_length()),
-    "refusal": In(ERROR_BITS),
-    "check_error": In(ERROR_BITS),
+    **dict.fromkeys(("refusal", "check_error"), In(ERROR_BITS)),
     "needs_x": In(1),
 }
 """Ports that the control of an accelerator and that of a cluster have."""
@@ -107,14 +106,10 @@ class CommandControl(wiring.Component):
                 **COMMON_PORTS,
                 **dict.fromkeys(("empty", "clipped", "idle_gearbox", "converted", "excess"), In(1)),
                 **dict.fromkeys(("convert", "to_words", "loaded", "marks", "mark"), Out(1)),
-                "wipe_all": Out(1),
-                "feed_first": Out(1),
-                "feed": Out(1),
-                "wipe": Out(1),
+                **dict.fromkeys(("wipe_all", "feed_first", "feed", "wipe"), Out(1)),
                 "wiped": In(1),
                 "engine_start": Out(1),
-                "engine_busy": In(1),
-                "engine_done": In(1),
+                **dict.fromkeys(("engine_busy", "engine_done"), In(1)),
                 "engine_error": In(ERROR_BITS),
                 **dict.fromkeys(("running", "succeed", "end"), Out(1)),
                 "end_error": Out(ERROR_BITS),
@@ -127,11 +122,9 @@ class CommandControl(wiring.Component):
             | (
                 {
                     "pad_start": Out(1),
-                    "pad_done": In(1),
-                    "pad_failed": In(1),
+                    **dict.fromkeys(("pad_done", "pad_failed"), In(1)),
                     "pad_error": In(ERROR_BITS),
-                    "encodes": In(1),
-                    "decodes": In(1),
+                    **dict.fromkeys(("encodes", "decodes"), In(1)),
                     "padded": Out(1),
                 }
                 if padding

@@ -76,12 +76,9 @@ class Seal(wiring.Component):
         ports = {
             "lengths": In(PerLength(LENGTH_BITS)),
             "counts": In(PerLength(capabilities.count_bits)),
-            "writes": In(1),
-            "begins": In(1),
-            "begun": In(capabilities.command_bits),
-            "command": In(capabilities.command_bits),
-            "intact": Out(1),
-            "same_command": Out(1),
+            **dict.fromkeys(("writes", "begins"), In(1)),
+            **dict.fromkeys(("begun", "command"), In(capabilities.command_bits)),
+            **dict.fromkeys(("intact", "same_command"), Out(1)),
         }
         super().__init__(ports)
 

@@ -59,10 +59,8 @@ class WrittenLength(wiring.Component):
         self.capabilities = capabilities
         ports = {
             "value": In(WORD_BITS),
-            "of_prime": In(1),
-            "enable": In(1),
-            "zero": Out(1),
-            "too_long": Out(1),
+            **dict.fromkeys(("of_prime", "enable"), In(1)),
+            **dict.fromkeys(("zero", "too_long"), Out(1)),
             "count": Out(capabilities.count_bits),
         }
         super().__init__(ports)
@@ -107,15 +105,13 @@ class OperandRegisters(wiring.Component):
         count = capabilities.count_bits
         ports = {
             "value": In(WORD_BITS),
-            "of_prime": In(1),
-            "enable": In(1),
+            **dict.fromkeys(("of_prime", "enable"), In(1)),
             "writes": In(len(CLASSES)),
             "loaded": In(1),
             "loaded_class": In(CLASS_BITS),
             "loaded_digits": In(count),
             "operand": In(capabilities.operand_bits),
-            "marks": In(1),
-            "mark": In(1),
+            **dict.fromkeys(("marks", "mark"), In(1)),
             **({"uses_up": In(1)} if capabilities.checked else {}),
             "clear": In(1),
             "state": Out(OperandState(capabilities, LENGTH_BITS)),
@@ -184,8 +180,7 @@ class OperandChoice(wiring.Component):
             "length_class": Out(CLASS_BITS),
             "length": Out(range(longest + 1)),
             "bytes": Out(bits_for((longest + 7) // 8)),
-            "padded": Out(1),
-            "aligned": Out(1),
+            **dict.fromkeys(("padded", "aligned"), Out(1)),
             "refusal": Out(ERROR_BITS),
         }
         super().__init__(ports)

@@ -93,8 +93,7 @@ class WordsToDigits(Packing):
             "words": In(stream.Signature(WORD_BITS)),
             "digits": Out(stream.Signature(self.digit_width)),
             "digit_index": Out(bits_for(digits + 1)),
-            "done": Out(1),
-            "excess": Out(1),
+            **dict.fromkeys(("done", "excess"), Out(1)),
         }
 
     def elaborate(self, platform: object) -> Elaboratable:

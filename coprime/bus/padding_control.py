@@ -63,17 +63,14 @@ class PaddingControl(wiring.Component):
         }
         count = self.unit.count_bits
         ports = {
-            "writes": In(1),
-            "writes_window": In(1),
+            **dict.fromkeys(("writes", "writes_window"), In(1)),
             "value": In(WORD_BITS),
             "word": In(self.unit.slot_address.shape()),
             "setting": Out(WORD_BITS),
             **dict.fromkeys(("begins", "by_status", "private"), In(1)),
             "modulus_length": In(LENGTH_BITS),
-            "size": In(count),
-            "input_length": In(count),
-            "encodes": Out(1),
-            "decodes": Out(1),
+            **dict.fromkeys(("size", "input_length"), In(count)),
+            **dict.fromkeys(("encodes", "decodes"), Out(1)),
             "limit": Out(count),
             "error": Out(ERROR_BITS),
             "start": In(1),

@@ -12,8 +12,7 @@ WRITE_PORTS = {
     "write": In(1),
     "write_address": In(ADDRESS_BITS),
     "write_data": In(WORD_BITS),
-    "write_ready": Out(1),
-    "write_error": Out(1),
+    **dict.fromkeys(("write_ready", "write_error"), Out(1)),
 }
 READ_PORTS = {
     "read": In(1),

@@ -56,20 +56,17 @@ class CommandStatus(wiring.Component):
 
     def __init__(self, byte_bits: int, multipliers: int):
         ports = {
-            "start": In(1),
-            "end": In(1),
+            **dict.fromkeys(("start", "end"), In(1)),
             "end_error": In(ERROR_BITS),
             "running": In(1),
             "multiplying": In(bits_for(multipliers)),
             "succeed": In(1),
             "result_bytes": In(byte_bits),
-            "clear_error": In(1),
-            "clear_interrupt": In(1),
+            **dict.fromkeys(("clear_error", "clear_interrupt"), In(1)),
             "busy": Out(1),
             "error": Out(ERROR_BITS),
             "interrupt": Out(1),
-            "cycles": Out(WORD_BITS),
-            "products": Out(WORD_BITS),
+            **dict.fromkeys(("cycles", "products"), Out(WORD_BITS)),
             "output_length": Out(byte_bits),
         }
         super().__init__(ports)

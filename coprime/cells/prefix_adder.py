@@ -97,8 +97,7 @@ class PrefixAdder(wiring.Component):
         self.width = width
         self.network = Network(network)
         ports = {
-            "a": In(width),
-            "b": In(width),
+            **dict.fromkeys(("a", "b"), In(width)),
             "carry_in": In(1),
             "sum": Out(width),
             "carry_out": Out(1),

@@ -36,8 +36,7 @@ class Node(wiring.Component):
         self.engine = engine
         self.layout = PacketLayout(capabilities_of(engine), cores)
         ports = {
-            "clk": In(1),
-            "reset_in": In(1),
+            **dict.fromkeys(("clk", "reset_in"), In(1)),
             "reset_out": Out(1),
             "number": In(self.layout["core"].shape),
             "packet_in": In(self.layout),

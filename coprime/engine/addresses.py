@@ -78,8 +78,7 @@ class BlockAddress(wiring.Component):
         ports = {
             "block": In(layout.block_bits),
             "index": In(index_bits),
-            "window": In(layout.entry_bits),
-            "entry": In(layout.entry_bits),
+            **dict.fromkeys(("window", "entry"), In(layout.entry_bits)),
             "address": Out(bits_for(layout.depth - 1)),
             **({"idle": In(1)} if holds else {}),
         }

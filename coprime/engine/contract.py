@@ -282,8 +282,7 @@ class EngineSignature(wiring.Signature):
                 "lengths": In(PerLength(capabilities.length_bits)),
                 "command": In(capabilities.command_bits),
                 "start": In(1),
-                "busy": Out(1),
-                "done": Out(1),
+                **dict.fromkeys(("busy", "done"), Out(1)),
                 "error": Out(ERROR_BITS),
                 "multiplying": Out(bits_for(capabilities.multipliers)),
             }

@@ -28,8 +28,7 @@ class LaneLinkSignature(wiring.Signature):
 
     def __init__(self, number_bits: int, address_bits: int, digit_width: int):
         ports = {
-            "at_barrier": Out(1),
-            "ends": Out(1),
+            **dict.fromkeys(("at_barrier", "ends"), Out(1)),
             "location": Out(number_bits),
             "index": Out(address_bits),
             "data": Out(digit_width),

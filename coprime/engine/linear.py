@@ -45,10 +45,8 @@ class DigitAdder(wiring.Component):
     def __init__(self, width: int):
         ports = {
             **dict.fromkeys(("clear", "take", "use", "restart", "subtract", "add"), In(1)),
-            "a_data": In(width),
-            "b_data": In(width),
-            "z": Out(width),
-            "result": Out(width),
+            **dict.fromkeys(("a_data", "b_data"), In(width)),
+            **dict.fromkeys(("z", "result"), Out(width)),
             "borrow": Out(1),
         }
         super().__init__(ports)
@@ -105,13 +103,11 @@ class LinearUnit(wiring.Component):
         self.adder = DigitAdder(digit_width)
         flags = ("done", "b_write", "borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
         ports = {
-            "start": In(1),
-            "clear": In(1),
+            **dict.fromkeys(("start", "clear"), In(1)),
             "operation": In(2),
             "digits": In(count_bits),
             "index": Out(bits_for(depth - 1)),
-            "a_data": In(digit_width),
-            "b_data": In(digit_width),
+            **dict.fromkeys(("a_data", "b_data"), In(digit_width)),
             "b_write_data": Out(digit_width),
             **dict.fromkeys(flags, Out(1)),
         }

@@ -51,8 +51,7 @@ class PipelinedAdder(wiring.Component):
         members = {
             **dict.fromkeys(flags, In(1)),
             **{name: In(width) for name in ("a_data", "a_other", "b_data")},
-            "z": Out(width),
-            "result": Out(width),
+            **dict.fromkeys(("z", "result"), Out(width)),
             "borrow": Out(1),
         }
         if sums:
@@ -200,8 +199,7 @@ class LinearPipeline(wiring.Component):
                 **dict.fromkeys(("start", "clear", "x_is_other"), In(1)),
                 "operation": In(3),
                 "digits": In(count_bits),
-                "index": Out(index),
-                "b_index": Out(index),
+                **dict.fromkeys(("index", "b_index"), Out(index)),
                 **{name: In(digit_width) for name in ("a_data", "a_other", "b_data")},
                 "b_write_data": Out(digit_width),
                 **dict.fromkeys((*flags, "z_is_zero", "z_is_odd", "z_is_normalized"), Out(1)),

@@ -28,8 +28,7 @@ class RandomDigit(wiring.Component):
             "wanted": In(1),
             "there": Out(1),
             "digit": Out(digit_width),
-            "used": In(1),
-            "clear": In(1),
+            **dict.fromkeys(("used", "clear"), In(1)),
             "random": In(stream.Signature(8)),
         }
         super().__init__(ports)

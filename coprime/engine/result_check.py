@@ -37,10 +37,8 @@ class ResultCheck(wiring.Component):
         self.target = target
         ports = {
             **dict.fromkeys(("succeeds", "ends", "busy", "write"), In(1)),
-            "index": In(count_bits),
-            "count": In(count_bits),
-            "read": In(width),
-            "checked": In(width),
+            **dict.fromkeys(("index", "count"), In(count_bits)),
+            **dict.fromkeys(("read", "checked"), In(width)),
             "differs": Out(1),
         }
         super().__init__(ports)

@@ -21,8 +21,8 @@ class WriteGuard(wiring.Component):
 
     Parameters
     ----------
-    program : Program
-    layout : BankedLayout
+    program (Program)
+    layout (BankedLayout)
 
     Members
     -------
@@ -36,10 +36,8 @@ class WriteGuard(wiring.Component):
         address = bits_for(layout.depth - 1)
         ports = {
             "works": In(1),
-            "left_address": In(address),
-            "right_address": In(address),
-            "may_left": Out(1),
-            "may_right": Out(1),
+            **dict.fromkeys(("left_address", "right_address"), In(address)),
+            **dict.fromkeys(("may_left", "may_right"), Out(1)),
         }
         super().__init__(ports)
 

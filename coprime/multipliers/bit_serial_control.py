@@ -45,11 +45,9 @@ class OperandReader(wiring.Component):
     def __init__(self, words: int, count_bits: int, *, aligned: bool):
         self.words, self.aligned = words, aligned
         ports = {
-            "read": In(1),
-            "written": In(1),
+            **dict.fromkeys(("read", "written"), In(1)),
             "inner_digits": In(count_bits),
-            "asking": Out(1),
-            "last": Out(1),
+            **dict.fromkeys(("asking", "last"), Out(1)),
             "index": Out(count_bits + 1),
             "exists": Out(1),
         }

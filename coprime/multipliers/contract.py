@@ -74,8 +74,7 @@ class MultiplierSignature(wiring.Signature):
             | {
                 **dict.fromkeys(("start", "prepare", "wipe"), In(1)),
                 "done": Out(1),
-                "inner_digits": In(count_bits),
-                "outer_digits": In(count_bits),
+                **dict.fromkeys(("inner_digits", "outer_digits"), In(count_bits)),
                 "rounds": In(round_bits),
                 "multiplier_is_one": In(1),
                 "a_role": Out(Role),
@@ -116,14 +115,11 @@ class BankedMultiplierSignature(wiring.Signature):
             **{name: In(count_bits) for name in ("inner_digits", "outer_digits", "rounds")},
             **{name: In(1) for name in ("multiplier_is_one", "descale", "squares")},
             "a_role": Out(Pair),
-            "a_index": Out(count_bits),
-            "b_index": Out(count_bits),
+            **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
             **{name: In(digit_width) for name in ("a_left", "a_right", "b_left", "b_right")},
-            "b_write": Out(1),
-            "b_quotient": Out(1),
+            **dict.fromkeys(("b_write", "b_quotient"), Out(1)),
             "b_write_data": Out(digit_width),
-            "multiplying": Out(1),
-            "fault": Out(1),
+            **dict.fromkeys(("multiplying", "fault"), Out(1)),
         }
         super().__init__(ports)
 
@@ -164,10 +160,8 @@ class OverlappingMultiplierSignature(wiring.Signature):
             **dict.fromkeys(counts, In(count_bits)),
             **dict.fromkeys(outputs, Out(1)),
             "a_role": Out(Role),
-            "a_index": Out(count_bits),
-            "b_index": Out(count_bits),
-            "a_data": In(digit_width),
-            "b_data": In(digit_width),
+            **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
+            **dict.fromkeys(("a_data", "b_data"), In(digit_width)),
             "b_write_data": Out(digit_width),
         }
         super().__init__(ports)

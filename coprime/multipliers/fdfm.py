@@ -179,11 +179,9 @@ class FdfmSchedule(wiring.Component):
     def __init__(self, count_bits: int):
         ports = {
             "start": In(1),
-            "inner_digits": In(count_bits),
-            "outer_digits": In(count_bits),
+            **dict.fromkeys(("inner_digits", "outer_digits"), In(count_bits)),
             **dict.fromkeys(("idle", "y", "inverse", "x_j", "m_j", "flush"), Out(1)),
-            "i": Out(count_bits),
-            "j": Out(count_bits),
+            **dict.fromkeys(("i", "j"), Out(count_bits)),
             "flushed": In(1),
             "done": Out(1),
         }
@@ -260,8 +258,7 @@ class FdfmSum(wiring.Component):
         ports = {
             **dict.fromkeys(("clear", "inverse", "m_j", "flush"), In(1)),
             "j": In(count_bits),
-            "p": In(RADIX_BITS),
-            "b_data": In(RADIX_BITS),
+            **dict.fromkeys(("p", "b_data"), In(RADIX_BITS)),
             "total": Out(RADIX_BITS + 1),
             "write": Out(1),
             "write_index": Out(count_bits),

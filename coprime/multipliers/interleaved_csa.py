@@ -235,8 +235,7 @@ class MultipleSelector(wiring.Component):
         ports = {
             **{name: In(1) for name in (*flags, "overflow", "carry", "reaches")},
             "once": Out(1, init=1),
-            "twice": Out(1),
-            "exceeds": Out(1),
+            **dict.fromkeys(("twice", "exceeds"), Out(1)),
         }
         super().__init__(ports)
 

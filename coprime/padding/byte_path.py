@@ -18,7 +18,7 @@ class BytePath(wiring.Component):
 
     Members
     -------
-    now : EXECUTION
+    now (EXECUTION)
     combined : the sources are complete: no random byte is missing
     modulus_length : as in PaddingUnit
     at : `addresses`
@@ -41,8 +41,7 @@ class BytePath(wiring.Component):
             "random": In(stream.Signature(8)),
             "bad": In(1),
             "length": In(count_bits),
-            "value": Out(8),
-            "store_data": Out(8),
+            **dict.fromkeys(("value", "store_data"), Out(8)),
         }
         super().__init__(ports)
 

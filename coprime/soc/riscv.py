@@ -71,13 +71,11 @@ class System(wiring.Component):
         self.accelerator, self.ram_bytes = accelerator, ram_bytes
         self.transmitter = Transmitter(divisor)
         ports = {
-            "run": In(1),
-            "load": In(1),
+            **dict.fromkeys(("run", "load"), In(1)),
             "load_address": In(range(ram_bytes // 4)),
             "load_data": In(32),
             "tx": Out(1, init=1),
-            "trap": Out(1),
-            "fault": Out(1),
+            **dict.fromkeys(("trap", "fault"), Out(1)),
         }
         super().__init__(ports)
 

@@ -36,8 +36,7 @@ class AnswerSender(wiring.Component):
             "place": Out(PLACE_BITS),
             "stored": In(8),
             "byte": Out(8),
-            "flag": Out(1),
-            "offered": Out(1),
+            **dict.fromkeys(("flag", "offered"), Out(1)),
             "taken": In(1),
         }
         super().__init__(ports)

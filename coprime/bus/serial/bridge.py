@@ -50,8 +50,7 @@ class SerialBridge(wiring.Component):
             "rx": In(1),
             "tx": Out(1, init=1),
             "irq": In(1),
-            "reset": Out(1),
-            "session": Out(1),
+            **dict.fromkeys(("reset", "session"), Out(1)),
             "axi": In(AXI4LiteSignature()),
         }
         super().__init__(ports)
@@ -91,14 +90,11 @@ class _Core(wiring.Component):
     def __init__(self) -> None:
         ports = {
             "data": In(8),
-            "valid": In(1),
-            "broken": In(1),
+            **dict.fromkeys(("valid", "broken"), In(1)),
             "send_data": Out(8),
             "send": Out(1),
-            "busy": In(1),
-            "irq": In(1),
-            "reset": Out(1),
-            "session": Out(1),
+            **dict.fromkeys(("busy", "irq"), In(1)),
+            **dict.fromkeys(("reset", "session"), Out(1)),
             "axi": In(AXI4LiteSignature()),
         }
         super().__init__(ports)

@@ -25,8 +25,7 @@ class FrameReader(wiring.Component):
     def __init__(self) -> None:
         ports = {
             "data": In(8),
-            "valid": In(1),
-            "broken": In(1),
+            **dict.fromkeys(("valid", "broken"), In(1)),
             "byte": Out(8),
             **dict.fromkeys(("taken", "flag", "spoilt"), Out(1)),
         }
@@ -66,8 +65,7 @@ class FrameWriter(wiring.Component):
     def __init__(self) -> None:
         ports = {
             "byte": In(8),
-            "flag": In(1),
-            "offered": In(1),
+            **dict.fromkeys(("flag", "offered"), In(1)),
             "taken": Out(1),
             "data": Out(8),
             "send": Out(1),

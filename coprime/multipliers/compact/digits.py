@@ -46,12 +46,12 @@ class DigitFetch(wiring.Component):
 
     Members
     -------
-    slot, column, pair : in
+    slot, column, pair (in)
     multiplier_is_one, squares : in, as in `BankedMultiplierSignature`
     a_role, a_index, b_index, b_write, b_quotient, multiplying : out, as there
-    beyond_inner, beyond_outer : out
+    beyond_inner, beyond_outer (out)
         The index that port A was asked for a cycle ago is beyond the digits of X, of Y.
-    entering : EnteringSignature, out
+    entering (EnteringSignature, out)
     """
 
     def __init__(self, count_bits: int, target: Target):
@@ -61,11 +61,9 @@ class DigitFetch(wiring.Component):
             "slot": In(CompactSlotSignature()),
             "column": In(ColumnSignature(count_bits)),
             "pair": In(PairSignature(count_bits)),
-            "multiplier_is_one": In(1),
-            "squares": In(1),
+            **dict.fromkeys(("multiplier_is_one", "squares"), In(1)),
             "a_role": Out(Pair),
-            "a_index": Out(count_bits),
-            "b_index": Out(count_bits),
+            **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
             **{name: Out(1) for name in flags},
             "entering": Out(EnteringSignature()),
         }
@@ -161,11 +159,11 @@ class DigitRegisters(wiring.Component):
 
     Members
     -------
-    entering : EnteringSignature, in
+    entering (EnteringSignature, in)
     a_left, a_right, b_left, b_right : 17 bits, in, from the memory
     quotient : 17 bits, in, the newest digit of q
     a, b : 17 bits, out, which enter the slice in the cycle before
-    x, y : 17 bits, out
+    x, y (17 bits, out)
     fault : c is even, though it is the inverse of an odd number; if it were 0, so would be all
         products
     """

@@ -102,8 +102,7 @@ class SlotControl(wiring.Component):
             "column": In(ColumnSignature(count_bits)),
             "pair": In(PairSignature(count_bits)),
             "slot": Out(CompactSlotSignature()),
-            "done": Out(1),
-            "fault": Out(1),
+            **dict.fromkeys(("done", "fault"), Out(1)),
         }
         super().__init__(ports)
 

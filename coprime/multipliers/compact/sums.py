@@ -49,8 +49,7 @@ class CompactColumnSums(wiring.Component):
             "base": Out(Addend),
             "subtract": Out(1),
             "c": Out(self.sum_bits + 1),
-            "quotient": Out(RADIX_BITS),
-            "digit": Out(RADIX_BITS),
+            **dict.fromkeys(("quotient", "digit"), Out(RADIX_BITS)),
         }
         super().__init__(ports)
 

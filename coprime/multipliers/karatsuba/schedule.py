@@ -75,8 +75,7 @@ class Schedule(wiring.Component):
         commands = ("start", "prepare", "wipe", "together", "descale", "finished")
         ports = {
             **dict.fromkeys(commands, In(1)),
-            "inner_digits": In(count_bits),
-            "outer_digits": In(count_bits),
+            **dict.fromkeys(("inner_digits", "outer_digits"), In(count_bits)),
             "slot": Out(slot_layout(bits_for(longest))),
             "y_index": Out(count_bits),
             **dict.fromkeys(("asks", "closes", "ends", "takes_last", "clears"), Out(1)),

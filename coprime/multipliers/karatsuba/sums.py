@@ -38,13 +38,11 @@ class Sums(wiring.Component):
         width = multiplication.digit_width
         ports = {
             "slot": In(layout),
-            "product_x": In(2 * width),
-            "product_m": In(2 * width),
+            **dict.fromkeys(("product_x", "product_m"), In(2 * width)),
             "clears": In(1),
             "clear_address": In(layout["word"].width),
             "s_word": Out(width),
-            "summed": Out(layout),
-            "written": Out(layout),
+            **dict.fromkeys(("summed", "written"), Out(layout)),
         }
         super().__init__(ports)
 

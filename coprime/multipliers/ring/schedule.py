@@ -40,8 +40,8 @@ class RingSchedule(wiring.Component):
     stop : there is no new product: a step has the old one's column and one PAD, or two with `skew`,
         so that columns end two or three cycles apart, and the last column is the end
     count : D, constant while not idle
-    slot : RingSlotSignature, out
-    products : ProductSignature for each tile, out
+    slot (RingSlotSignature, out)
+    products (ProductSignature for each tile, out)
     stops : the last slot before it is idle
     fault : more than one slot is under way, or none
     """
@@ -49,13 +49,11 @@ class RingSchedule(wiring.Component):
     def __init__(self, place_bits: int, loop: int, skew: int = 0):
         self.place_bits, self.loop, self.skew = place_bits, loop, skew
         ports = {
-            "starts_steps": In(1),
-            "stop": In(1),
+            **dict.fromkeys(("starts_steps", "stop"), In(1)),
             "count": In(place_bits),
             "slot": Out(RingSlotSignature()),
             "products": Out(ProductSignature(place_bits)).array(1),
-            "stops": Out(1),
-            "fault": Out(1),
+            **dict.fromkeys(("stops", "fault"), Out(1)),
         }
         super().__init__(ports)
 

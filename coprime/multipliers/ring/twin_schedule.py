@@ -50,13 +50,11 @@ class TwinSchedule(wiring.Component):
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
         self.place_bits, self.multiplication = place_bits, multiplication
         ports = {
-            "starts_steps": In(1),
-            "stop": In(1),
+            **dict.fromkeys(("starts_steps", "stop"), In(1)),
             "count": In(place_bits),
             "slot": Out(RingSlotSignature()),
             "products": Out(ProductSignature(place_bits)).array(2),
-            "stops": Out(1),
-            "fault": Out(1),
+            **dict.fromkeys(("stops", "fault"), Out(1)),
         }
         super().__init__(ports)
 
