@@ -61,8 +61,7 @@ class AxiAccelerator(wiring.Component):
     -------
     s_axi_aclk: the clock of everything inside
     s_axi_aresetn: reset, active low, sampled with the clock
-    s_axi_*: the channels of the bus, with 12-bit addresses and 32-bit data, and 4-bit IDs if it
-        has any
+    s_axi_*: the channels of the bus: 12-bit addresses, 32-bit data, and 4-bit IDs if it has any
     irq: interrupt, active high, as long as it is pending and enabled
     s_axis_random_*: AXI4-Stream of random bytes, of which each one is used once; only with paddings
         or with an engine that draws

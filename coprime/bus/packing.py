@@ -189,8 +189,7 @@ class DigitsToWords(Packing):
     Members
     -------
     start : begins a number; ignored while busy
-    digits : count of digits, at least 1, those of the headroom included or not; must not change
-        while busy
+    digits : count of digits, at least 1, with those of the headroom or not; constant while busy
     length : bits of the number, at least 1; sampled with `start`
     busy : 1 from the cycle after `start` until the last word is taken
     digit_index : the digit that is requested

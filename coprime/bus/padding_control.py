@@ -46,8 +46,7 @@ class PaddingControl(wiring.Component):
     limit : the longest input, in bytes; a cycle after `size`
     error : why the command is impossible; a cycle after `size`
     start : start the unit
-    done, failed, length : the unit ends; valid then: whether with an error, and bytes of the
-        message
+    done, failed, length : the unit ends; valid then: with an error or not, bytes of the message
     busy : the unit is working, or wiping its slots
     wipe : clear the slots
     address, from_input, read_data, store, store_data, random : as the unit's

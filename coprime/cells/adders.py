@@ -30,8 +30,7 @@ def add_three(
     Parameters
     ----------
     m (Module)
-    rows (sequence of (ValueLike, int)): the numbers, signed or not, and by how many bits each is
-        shifted
+    rows (sequence of (ValueLike, int)): the numbers, signed or not, and each one's shift in bits
     width (int): bits of the sum
     target (Target): XC7 places LUT6_2 and CARRY4, from the second lowest shift on
     subtract_last (bool): the last number is subtracted. Its shift is not the lowest one, unless

@@ -28,8 +28,7 @@ class Completion:
         where results are checked, what was read is not what the core has checked for this command.
     value : the result, below the modulus; None after an error and after WIPE. The repr does not
         show it, since it may be a secret.
-    predicted_cycles : the prediction of the engine's design; None without `predict`, and after an
-        error
+    predicted_cycles : that of the engine's design; None without `predict`, and after an error
     """
 
     core: int
@@ -172,8 +171,7 @@ class Cluster(EngineDriver):
         Raises
         ------
         ValueError: there is no such core
-        EngineError: BUSY: one of them is occupied, and none was wiped; others: a core failed to
-            wipe
+        EngineError: BUSY: one of them is occupied, none was wiped; others: a core failed to wipe
         InterruptTimeout: a core did not end in `timeout` seconds; its completion is outstanding
         DeviceError: the device was reset meanwhile, so that memories may not be wiped
         """

@@ -40,8 +40,7 @@ class SimulatedDevice(LibrarySimulation):
     top (str or Chain): its top module, with the ports of an accelerator (`build_simulation` lists
         them), or the modules of a chain. Then the top module is not simulated, and need not be in
         `verilog`.
-    trace (path, optional): FST file to which every signal is written, from the end of the reset to
-        `close`
+    trace (path, optional): FST file for every signal, from the end of the reset to `close`
     cycle_limit (int): clock cycles after which `wait_interrupt` gives up; at least 1
     access_limit (int): clock cycles after which an access, or a burst, without an answer raises
         BusTimeout; at least 1

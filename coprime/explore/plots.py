@@ -49,8 +49,7 @@ def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     for what is no cluster) and `id`, `settings` (the parameters in words), `count` (cycles,
     predicted ones if it was not simulated), `area` (LUTs or unit gates), `time`, `product` (area
     times time, of a cluster over its cores) and `commands`. Time is in ms on a target where points
-    are routed, in clock cycles where none is; for the unit-gate estimate it is cycles times the
-    delay.
+    are routed, in clock cycles where none is; for the unit-gate estimate it is cycles times delay.
     """
     good = [point for point in points if point.status == "ok"]
     rows: list[Row] = []

@@ -30,8 +30,7 @@ def find(choice: Choice, target: str, part: str) -> Sequence[Point]:
     """The points of exactly this design on a target: one for each operation and size.
 
     Each parameter must be that of the measured design; `target` is xc7, ecp5 or unit-gate, `part`
-    one that a point may have. All of them have the same area and clock. Empty if it was not
-    measured.
+    one that a point may have. All of them have the same area and clock. Empty if not measured.
     """
     defaults = {parameter.name: parameter.default for parameter in choice.family.parameters}
     return [

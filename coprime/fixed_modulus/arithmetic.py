@@ -40,8 +40,7 @@ class FixedModulus:
     factor (int): c, so that products are taken modulo c * m: 1 or more, or ANY_FACTOR for the c of
         the least estimated cost
     stages (int): registers on the way of a product: 0 or more; 0 for DIRECT
-    extra_bits (int): by how many bits the multiple of ANY_FACTOR may be longer than the modulus: 0
-        to 16
+    extra_bits (int): bits by which the multiple of ANY_FACTOR may exceed the modulus: 0 to 16
     """
 
     modulus: int

@@ -152,8 +152,7 @@ def _design(
     method, family, family_number: which of the two families
     modulus (str): a name or a number, as `model.moduli.modulus_of` reads it; 3 or more
     factor (int): c, so that products are taken modulo c times the modulus: below 2^32. 0, for a
-        compressor tree only, is the one of the least cost among those of up to `extra_bits` bits
-        more, 0 to 16.
+        compressor tree only, is the cheapest among those of up to `extra_bits` bits more, 0 to 16.
     word: as of FixedModulusDesign
     multipliers, exponentiator, window: as of RegisterExponentiation
     stages (int): pipeline registers in a product: 0 to 16, and at most one more than its tree has

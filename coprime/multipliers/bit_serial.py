@@ -115,8 +115,7 @@ class BitSerialMultiplier(ModularMultiplier):
     Attributes
     ----------
     s (Signal): the register S, for simulations to look into
-    secrets (list): all signals and memory words that hold something of the operands; `wipe` clears
-        them
+    secrets (list): all signals and memory words that hold something of operands; `wipe` clears them
     """
 
     computes: type[BitSerialMultiplication]

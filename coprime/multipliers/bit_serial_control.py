@@ -34,8 +34,7 @@ class OperandReader(wiring.Component):
     -------
     read (in): asks for word 0 in the next cycle, and for all others after it
     written (in): a word of the result is written; its index follows until `written` is 0
-    inner_digits (in): digits of the operand, which hold in the cycle of `read` or the first
-        `written`
+    inner_digits (in): digits of the operand, valid in the cycle of `read` or the first `written`
     asking, last (out): a word is asked for; it is the last one
     index (`count_bits` + 1 bits, out): digit of the operand or of the result; of an aligned operand
         with fewer words than D it starts below zero

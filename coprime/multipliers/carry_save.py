@@ -114,8 +114,7 @@ class PassAdder(wiring.Component):
     Members
     -------
     passing_next (in): in the next cycle words are taken
-    summing (in): words are added. Else they are subtracted: `right` is inverted, and the first
-        carry is 1.
+    summing (in): words are added. Else subtracted: `right` is inverted, and the first carry is 1.
     left, right (`width` bits, in): words to add
     compared (`width` bits, in): word of a multiple of M, a cycle before it is compared
     taking, adding, comparing (out): words are taken, added, compared
@@ -175,8 +174,7 @@ class CarrySaveMultiplier(BitSerialMultiplier):
     """The hardware of a `CarrySaveMultiplication`.
 
     Only S can be turned word by word: a multiplexer before each bit of C would make the adder row a
-    third larger on devices with four-input LUTs. A round with nothing to add brings C into S
-    instead.
+    third larger on devices with four-input LUTs. A round without an addend brings C into S instead.
 
     Attributes
     ----------

@@ -167,8 +167,7 @@ class FdfmSchedule(wiring.Component):
     -------
     start, inner_digits, outer_digits (in): as in MultiplierSignature
     idle (out): no multiplication is in progress
-    y, inverse, x_j, m_j (out): port A reads Y_i, -M^-1, X_j or M_j; X_0 in cycles without any of
-        these
+    y, inverse, x_j, m_j (out): port A reads Y_i, -M^-1, X_j or M_j; else X_0
     flush (out): in the round of j = d, together with `y`
     i (out, 0 to outer): index of the digit of Y that is read next
     j (out, 0 to inner - 1)
@@ -235,8 +234,7 @@ class FdfmSchedule(wiring.Component):
 class FdfmSum(wiring.Component):
     """The adder of lines 8 and 9, and of line 3: P + S_(i,j) + C_S.
 
-    What enters the DSP slice in some cycle has its sum in P, and so in `total`, DspSlice.LATENCY
-    cycles later.
+    What enters the DSP slice has its sum in P, and so in `total`, DspSlice.LATENCY cycles later.
 
     Parameters
     ----------

@@ -4,8 +4,7 @@ Source: COMPRESSION, Algorithm 2 and figure 7, the multiplier that it calls MM. 
 
 * The operands come word by word from a memory, and the result goes back there, as described in
   `bit_serial.py`.
-* q of a round is computed in the round before, from the lowest bits, so that it selects from a
-  flip-flop.
+* q of a round is computed in the round before, from the lowest bits, to select from a flip-flop.
 """
 
 from dataclasses import dataclass

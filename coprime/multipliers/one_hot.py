@@ -18,8 +18,7 @@ class OneHot:
     Attributes
     ----------
     now, next (dict of str to Signal): 1 in a state, and in the cycle before it
-    valid (Value): 0 where one flip-flop has another value than it should have: an even number of
-        them is 1
+    valid (Value): 0 where one flip-flop has a wrong value: an even number of them is 1
 
     Raises ValueError where `init` is not one of the states.
     """

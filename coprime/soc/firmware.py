@@ -80,8 +80,7 @@ def _toolchain(command: tuple[str, ...], environment: Mapping[str, str]) -> Tool
 def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list[int]:
     """Compile the firmware, and give its words of 32 bits from address 0 on.
 
-    `definitions` are the macros by which it knows the system. Raises ToolError if the compiler
-    fails.
+    `definitions` are the macros by which it knows the system. ToolError if the compiler fails.
     """
     driver = _DRIVER / "src" / "coprime.c"
     sources = [*sorted(_SOURCES.glob("*.[cS]")), driver]

@@ -51,8 +51,7 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
         less, if not given. An engine with a fixed modulus has that one's length.
     seed (int): of the test key and of the ciphertext
 
-    Raises TypeError or ValueError for another length, ValueError for an engine that cannot
-    exponentiate.
+    Raises TypeError or ValueError for another length, ValueError for an engine without powers.
     """
     own = design.capabilities
     if own.fixed_modulus is not None:

@@ -47,8 +47,7 @@ class SimulatedSystem(LibrarySimulation):
     def load(self, address: int, words: Sequence[int]) -> None:
         """Reset processor and accelerator, and write words to the memory.
 
-        `address` is the first one's, in bytes, a multiple of 4. Raises ValueError if they do not
-        fit.
+        `address` is the first one's, in bytes, a multiple of 4. ValueError if they do not fit.
         """
         if address % 4 or not 0 <= address <= 4 * (self._words - len(words)):
             raise ValueError(

@@ -16,8 +16,7 @@ _BYTES = WORD_BITS // 8
 class Burst(wiring.Component):
     """Write stored words to registers, or store the words that registers show.
 
-    A word takes 6 cycles, and what the bus takes. All words are accessed, also after one that is
-    refused.
+    A word takes 6 cycles, and what the bus takes. All words are accessed, also after a refused one.
 
     Members
     -------

@@ -18,8 +18,7 @@ class FrameReader(wiring.Component):
     byte (8 bits, out): a byte of a frame, with `taken`
     taken (1 bit, out)
     flag (1 bit, out): a frame ends here, and another one begins
-    spoilt (1 bit, out): the frame under way is invalid: it has a broken byte, or a flag after an
-        escape
+    spoilt (1 bit, out): the frame under way is invalid: a broken byte, or a flag after an escape
     """
 
     def __init__(self) -> None:

@@ -23,8 +23,7 @@ class Factors(wiring.Component):
     Members
     -------
     slot (in): the slot whose words the memories give, a cycle before they are factors
-    x_word, y_word, m_word (in, w bits): these words: of X (or M', or M in a preparation), of Y, and
-        of M
+    x_word, y_word, m_word (in, w bits): words of X (or M', or M in a preparation), of Y, and of M
     multiplier_is_one (in): Y is 1, whatever the memory gives
     q_is_made, q_made, q_turn (in): a quotient digit, w bits, of multiplication `q_turn`
     takes_last, last_turn (in): scaled: S_0, of multiplication `last_turn`, and c are the next

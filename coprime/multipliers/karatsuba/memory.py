@@ -20,8 +20,7 @@ class WordMemory(wiring.Component):
     Members
     -------
     reads, read_word (in and out): the slot, and its word of w bits, in the same cycle
-    writes, enable, write_word (in): with `enable`, the word of this slot becomes `write_word`, w
-        bits
+    writes, enable, write_word (in): with `enable`, this slot's word becomes `write_word`, w bits
     clears, clear_address (in): the word at this address becomes 0
     """
 

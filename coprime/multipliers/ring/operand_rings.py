@@ -35,8 +35,7 @@ class OperandRings(wiring.Component):
     products (ProductSignature for each tile, in)
     x, y, q, m : WriteSignature, in: words for the rings
         With one tile, where both X and q, or both Y and M', are written, they are for two cycles.
-    factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, `reading` cycles after
-        the slot
+    factors : x_0, x_1, y_0, y_1, first for each tile, out: as of `Tile`, `reading` cycles later
     """
 
     def __init__(self, multiplication: RingMultiplication, places: int, in_block_ram: str):
