@@ -23,24 +23,19 @@ class Point:
     does not fit the device, say): compare points whose `status` is "ok" only.
     """
 
-    family: str
-    """Name in the catalogue."""
-    paper: str
-    """Short name of the publication that the family implements; empty for our own."""
+    family: str  # name in the catalogue
+    paper: str  # short name of the publication that the family implements; empty for our own
     parameters: Mapping[str, int | str]
     """Every parameter with its value; in a file JSON text with sorted keys."""
-    bits: int
-    """Length of the modulus in bits."""
+    bits: int  # length of the modulus in bits
     operation: str
     """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE; of the part "multiplier" MULTIPLICATION, which is
     one multiplication, loading and unloading of its digits included; of "reduction" REDUCTION, of
     "word-multiplier" WORD_MULTIPLICATION."""
     exponents: str
     """"random": exponent and key from the seed. "worst": every bit of the exponents is 1."""
-    seed: int
-    """What the operands were drawn from."""
-    target: str
-    """Of `Target`, or unit-gate."""
+    seed: int  # what the operands were drawn from
+    target: str  # of `Target`, or unit-gate
     device: str | None = None
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
@@ -53,29 +48,22 @@ class Point:
     cores: int = 0
     """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
     """
-    lut: int | None = None
-    """LUTs occupied, as logic, memory or in carry chains."""
-    lutram: int | None = None
-    """LUTs of these that hold memory."""
-    ff: int | None = None
-    """Flip-flops."""
-    carry: int | None = None
-    """As the `units` of the target's flow say; so are the next two."""
+    lut: int | None = None  # LUTs occupied, as logic, memory or in carry chains
+    lutram: int | None = None  # LUTs of these that hold memory
+    ff: int | None = None  # flip-flops
+    carry: int | None = None  # as the `units` of the target's flow say; so are the next two
     dsp: int | None = None
     bram: float | None = None
-    slices_estimate: int | None = None
-    """Slices if all were filled."""
+    slices_estimate: int | None = None  # slices if all were filled
     fmax_mhz: float | None = None
     """Maximum clock frequency in MHz after place and route, the mean over `placements`: what
     one run of the tools reaches on average; None unless routed."""
-    fmax_best_mhz: float | None = None
-    """The same of the best of these placements."""
+    fmax_best_mhz: float | None = None  # the same of the best of these placements
     placements: int = 0
     """How many times it was placed and routed, each time from another seed; 0 unless routed."""
     gate_area: float | None = None
     """Unit-gate area: unit gates of the logic, without flip-flops and memory bits."""
-    gate_delay: float | None = None
-    """Unit-gate delay of the longest path, in unit gates."""
+    gate_delay: float | None = None  # unit-gate delay of the longest path, in unit gates
     memory_bits: int | None = None
     """Bits of the memories, which unit gates do not count; for unit-gate only."""
     cycles: int | None = None
@@ -91,14 +79,11 @@ class Point:
     area_time: float | None = None
     """LUTs x milliseconds where routed; for unit-gate, unit gates x unit delays x cycles. A
     cluster's is over its cores, which all work at once."""
-    status: str
-    """"ok" or "failed"."""
-    reason: str | None = None
-    """Why the point failed, in one sentence; None if it did not."""
+    status: str  # "ok" or "failed"
+    reason: str | None = None  # why the point failed, in one sentence; None if it did not
     tools: Mapping[str, str]
     """Version of each tool that had a part in it; in a file JSON text with sorted keys."""
-    command: str
-    """The `coprime build` command line that makes this design again."""
+    command: str  # the `coprime build` command line that makes this design again
     key: str
     """Hash of what the figures follow from: the design's Verilog, the measurement's settings and
     the tools' versions. Equal keys are the same measurement."""

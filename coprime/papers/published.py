@@ -38,31 +38,25 @@ class Paper(_Strict):
 class Measured:
     """Compare with a column of a measured point: the first one that has all these properties."""
 
-    column: str
-    """Column of the results."""
+    column: str  # column of the results
     family: str
     bits: int
     operation: str = "RSA_PRIVATE"
-    exponents: str | None = None
-    """"worst", "random", or None: any."""
+    exponents: str | None = None  # "worst", "random", or None: any
     target: str | None = None
     """xc7, ecp5, unit-gate, or None: any, for what does not depend on the target."""
-    device: str | None = None
-    """The device as the point names it, or None: any of the target."""
+    device: str | None = None  # the device as the point names it, or None: any of the target
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     """Values of the parameters that matter here."""
     part: str = "engine"
     """"engine", "accelerator", "multiplier", "reduction", "word-multiplier" or "cluster"; the one
     operation of a multiplier is MULTIPLICATION, of the two on words REDUCTION and
     WORD_MULTIPLICATION."""
-    cores: int = 0
-    """Of a cluster, 1 or more; 0 for the other parts."""
+    cores: int = 0  # of a cluster, 1 or more; 0 for the other parts
     convert: Callable[[float], float] | None = None
     """Brings the column's figure into the published unit."""
-    where: str = ""
-    """What to call the place of measurement, if the target does not say it all."""
-    note: str = ""
-    """What `convert` brings in, for the reader."""
+    where: str = ""  # what to call the place of measurement, if the target does not say it all
+    note: str = ""  # what `convert` brings in, for the reader
 
 
 @dataclass(frozen=True, kw_only=True)
