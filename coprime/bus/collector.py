@@ -315,18 +315,10 @@ class Collector(wiring.Component):
         self.filler = Filler(capabilities)
         self.slots = distributed(CompletionSlot(capabilities, cores), SLOTS)
         core = self.requester.signature.members["core"].shape
-        completion = data.StructLayout(
-            {
-                "core": core,
-                "error": ERROR_BITS,
-                "bytes": bits_for((capabilities.max_length + 7) // 8),
-            }
-            | (
-                {"residue": residue_width(capabilities.digit_width) + 1}
-                if capabilities.checked
-                else {}
-            )
-        )
+        size = bits_for((capabilities.max_length + 7) // 8)
+        completion = {"core": core, "error": ERROR_BITS, "bytes": size}
+        if capabilities.checked:
+            completion["residue"] = residue_width(capabilities.digit_width) + 1
         ports = {
             "notices": self.queue.signature.members["notices"],
             "asked_core": Out(core),
@@ -334,7 +326,7 @@ class Collector(wiring.Component):
             "asked_length": self.requester.signature.members["length"],
             "requests": self.requester.signature.members["requests"],
             "replies": self.filler.signature.members["replies"],
-            "completions": Out(stream.Signature(completion)),
+            "completions": Out(stream.Signature(data.StructLayout(completion))),
             "words": Out(stream.Signature(WORD_BITS)),
             "word_pending": Out(1),
         }

@@ -94,43 +94,36 @@ class CommandControl(wiring.Component):
     def __init__(self, capabilities: Capabilities, *, padding: bool):
         self.padding = padding
         self.checked = checked = capabilities.checked
-        super().__init__(
-            {
-                "start": In(1),
-                "start_command": In(capabilities.command_bits),
-                "choose": In(1),
-                "choose_operand": In(capabilities.operand_bits),
-                "busy": In(1),
-                "command": Out(capabilities.command_bits),
-                "operand": Out(capabilities.operand_bits),
-                **COMMON_PORTS,
-                **dict.fromkeys(("empty", "clipped", "idle_gearbox", "converted", "excess"), In(1)),
-                **dict.fromkeys(("convert", "to_words", "loaded", "marks", "mark"), Out(1)),
-                **dict.fromkeys(("wipe_all", "feed_first", "feed", "wipe"), Out(1)),
-                "wiped": In(1),
-                "engine_start": Out(1),
-                **dict.fromkeys(("engine_busy", "engine_done"), In(1)),
-                "engine_error": In(ERROR_BITS),
-                **dict.fromkeys(("running", "succeed", "end"), Out(1)),
-                "end_error": Out(ERROR_BITS),
+        ports = {
+            "start": In(1),
+            "start_command": In(capabilities.command_bits),
+            "choose": In(1),
+            "choose_operand": In(capabilities.operand_bits),
+            "busy": In(1),
+            "command": Out(capabilities.command_bits),
+            "operand": Out(capabilities.operand_bits),
+            **COMMON_PORTS,
+            **dict.fromkeys(("empty", "clipped", "idle_gearbox", "converted", "excess"), In(1)),
+            **dict.fromkeys(("convert", "to_words", "loaded", "marks", "mark"), Out(1)),
+            **dict.fromkeys(("wipe_all", "feed_first", "feed", "wipe"), Out(1)),
+            "wiped": In(1),
+            "engine_start": Out(1),
+            **dict.fromkeys(("engine_busy", "engine_done"), In(1)),
+            "engine_error": In(ERROR_BITS),
+            **dict.fromkeys(("running", "succeed", "end"), Out(1)),
+            "end_error": Out(ERROR_BITS),
+        }
+        if checked:
+            ports |= {"sound": In(1), "whole": In(1), "forget": Out(1), "uses_up": Out(1)}
+        if padding:
+            ports |= {
+                "pad_start": Out(1),
+                **dict.fromkeys(("pad_done", "pad_failed"), In(1)),
+                "pad_error": In(ERROR_BITS),
+                **dict.fromkeys(("encodes", "decodes"), In(1)),
+                "padded": Out(1),
             }
-            | (
-                {"sound": In(1), "whole": In(1), "forget": Out(1), "uses_up": Out(1)}
-                if checked
-                else {}
-            )
-            | (
-                {
-                    "pad_start": Out(1),
-                    **dict.fromkeys(("pad_done", "pad_failed"), In(1)),
-                    "pad_error": In(ERROR_BITS),
-                    **dict.fromkeys(("encodes", "decodes"), In(1)),
-                    "padded": Out(1),
-                }
-                if padding
-                else {}
-            )
-        )
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

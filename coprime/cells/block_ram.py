@@ -48,17 +48,17 @@ class BlockRam(wiring.Component):
         self.width, self.depth, self.write_a = width, depth, write_a
         self.data = MemoryData(shape=width, depth=depth, init=[])
         address = bits_for(depth - 1)
-        super().__init__(
-            {
-                "a_address": In(address),
-                "a_data": Out(width),
-                "b_address": In(address),
-                "b_data": Out(width),
-                "b_write": In(1),
-                "b_write_data": In(width),
-            }
-            | ({"a_write": In(1), "a_write_data": In(width)} if write_a else {})
-        )
+        ports = {
+            "a_address": In(address),
+            "a_data": Out(width),
+            "b_address": In(address),
+            "b_data": Out(width),
+            "b_write": In(1),
+            "b_write_data": In(width),
+        }
+        if write_a:
+            ports |= {"a_write": In(1), "a_write_data": In(width)}
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Infer the memory; synthesis maps it to block RAM."""

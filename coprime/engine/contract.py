@@ -271,28 +271,25 @@ class EngineSignature(wiring.Signature):
     """The engine's ports as described above, seen from the engine."""
 
     def __init__(self, capabilities: Capabilities):
-        super().__init__(
-            {
-                "write": In(1),
-                "operand": In(capabilities.operand_bits),
-                "index": In(capabilities.count_bits),
-                "digit": In(capabilities.digit_width),
-                "result_digit": Out(capabilities.digit_width),
-                "counts": In(PerLength(capabilities.count_bits)),
-                "lengths": In(PerLength(capabilities.length_bits)),
-                "command": In(capabilities.command_bits),
-                "start": In(1),
-                **dict.fromkeys(("busy", "done"), Out(1)),
-                "error": Out(ERROR_BITS),
-                "multiplying": Out(bits_for(capabilities.multipliers)),
-            }
-            | ({"random": In(stream.Signature(8))} if capabilities.draws else {})
-            | (
-                {"residue": Out(residue_width(capabilities.digit_width) + 1)}
-                if capabilities.checked
-                else {}
-            )
-        )
+        ports = {
+            "write": In(1),
+            "operand": In(capabilities.operand_bits),
+            "index": In(capabilities.count_bits),
+            "digit": In(capabilities.digit_width),
+            "result_digit": Out(capabilities.digit_width),
+            "counts": In(PerLength(capabilities.count_bits)),
+            "lengths": In(PerLength(capabilities.length_bits)),
+            "command": In(capabilities.command_bits),
+            "start": In(1),
+            **dict.fromkeys(("busy", "done"), Out(1)),
+            "error": Out(ERROR_BITS),
+            "multiplying": Out(bits_for(capabilities.multipliers)),
+        }
+        if capabilities.draws:
+            ports["random"] = In(stream.Signature(8))
+        if capabilities.checked:
+            ports["residue"] = Out(residue_width(capabilities.digit_width) + 1)
+        super().__init__(ports)
 
 
 def capabilities_of(engine: wiring.Component) -> Capabilities:

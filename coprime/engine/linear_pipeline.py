@@ -194,28 +194,21 @@ class LinearPipeline(wiring.Component):
         self.adder = PipelinedAdder(digit_width, sums=sums)
         index = bits_for(depth - 1)
         flags = ("done", "b_write", "first", "gives", "borrow")
-        super().__init__(
-            {
-                **dict.fromkeys(("start", "clear", "x_is_other"), In(1)),
-                "operation": In(3),
-                "digits": In(count_bits),
-                **dict.fromkeys(("index", "b_index"), Out(index)),
-                **{name: In(digit_width) for name in ("a_data", "a_other", "b_data")},
-                "b_write_data": Out(digit_width),
-                **dict.fromkeys((*flags, "z_is_zero", "z_is_odd", "z_is_normalized"), Out(1)),
-            }
-            | (
-                {
-                    "b_other": In(digit_width),
-                    "z_is_other": In(1),
-                    "shift": In(range(_SHIFTS + 1)),
-                    "reads_modulus": Out(1),
-                }
-                if sums
-                else {}
-            )
-            | ({"begins": Out(1), "hold": In(1)} if waits else {})
-        )
+        ports = {
+            **dict.fromkeys(("start", "clear", "x_is_other"), In(1)),
+            "operation": In(3),
+            "digits": In(count_bits),
+            **dict.fromkeys(("index", "b_index"), Out(index)),
+            **{name: In(digit_width) for name in ("a_data", "a_other", "b_data")},
+            "b_write_data": Out(digit_width),
+            **dict.fromkeys((*flags, "z_is_zero", "z_is_odd", "z_is_normalized"), Out(1)),
+        }
+        if sums:
+            ports |= {"b_other": In(digit_width), "z_is_other": In(1)}
+            ports |= {"shift": In(range(_SHIFTS + 1)), "reads_modulus": Out(1)}
+        if waits:
+            ports |= {"begins": Out(1), "hold": In(1)}
+        super().__init__(ports)
 
     @staticmethod
     def cycles(digits: int, *, sums: bool = False) -> int:
