@@ -230,12 +230,8 @@ class ClusterFrontEnd(wiring.Component):
 
     def _start(self, m: Module) -> None:
         """Connect what checks, starts and cancels a command, and what that does to the records."""
-        strobes, control, records, check = (
-            self.write.strobes,
-            self.control,
-            self.records,
-            self.check,
-        )
+        strobes, control = self.write.strobes, self.control
+        records, check = self.records, self.check
         completion = self.collector.completions
         m.d.comb += [
             control.select.eq(strobes.core),

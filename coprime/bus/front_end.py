@@ -255,10 +255,8 @@ class FrontEnd(wiring.Component):
         port, strobes, control = self.registers, self.write.strobes, self.control
         buffer, software, length = self.buffer, self.buffer_registers, self.input_length
         gearbox = self.gearbox
-        input_window, output_window = (
-            number(registers.INPUT_WINDOW),
-            number(registers.OUTPUT_WINDOW),
-        )
+        input_window = number(registers.INPUT_WINDOW)
+        output_window = number(registers.OUTPUT_WINDOW)
         m.d.comb += [
             software.accepts.eq(self.write.accepts & ~self.status.busy),
             software.value.eq(port.write_data),
@@ -341,12 +339,8 @@ class FrontEnd(wiring.Component):
 
     def _run(self, m: Module) -> None:
         """Connect what starts, checks and ends a command."""
-        strobes, control, status, engine = (
-            self.write.strobes,
-            self.control,
-            self.status,
-            self.engine,
-        )
+        strobes, control = self.write.strobes, self.control
+        status, engine = self.status, self.engine
         value = self.registers.write_data
         private = value[registers.STATUS["DECRYPT"].offset]
         by_status = Mux(private, Command.RSA_PRIVATE, Command.RSA_PUBLIC)

@@ -48,13 +48,11 @@ def add_options(parser: Parser) -> None:
 def _add_faults_options(parser: Parser) -> None:
     add_design(parser)
     _add_operation(parser)
-    parser.add_argument(
-        "--kind",
-        choices=[*FaultKind, _ALL],
-        default=FaultKind.BIT,
-        help="what happens: one bit or two bits of a word flip, a component holds its values for a"
-        " cycle, a step is skipped, a bit is stuck for some cycles (bit)",
+    text = (
+        "what happens: one bit or two bits of a word flip, a component holds its values for a"
+        " cycle, a step is skipped, a bit is stuck for some cycles (bit)"
     )
+    parser.choice("--kind", [*FaultKind, _ALL], text, FaultKind.BIT)
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
     drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")
@@ -132,29 +130,15 @@ def _add_leakage_options(parser: Parser) -> None:
     add_design(parser)
     _add_operation(parser)
     parser.number("--traces", "traces", 2000)
-    parser.add_argument(
-        "--test",
-        choices=_TESTS,
-        default=_TESTS[0],
-        help="what is fixed in half of the traces and random in the others; nothing is a control"
-        " (message)",
-    )
-    parser.add_argument(
-        "--model",
-        choices=_MODELS,
-        default=_MODELS[0],
-        help="bits of registers that change, or that are 1 (distance)",
-    )
+    text = "what is fixed in half of the traces and random in the others; nothing is a control"
+    parser.choice("--test", _TESTS, f"{text} ({_TESTS[0]})", _TESTS[0])
+    text = f"bits of registers that change, or that are 1 ({_MODELS[0]})"
+    parser.choice("--model", _MODELS, text, _MODELS[0])
     parser.add_argument(
         "--order", type=int, choices=(1, 2), help="t-test of one order only (both orders)"
     )
-    parser.add_argument(
-        "--noise",
-        type=float,
-        default=0.0,
-        metavar="SIGMA",
-        help="standard deviation of noise that is added to each sample, in bits (0)",
-    )
+    text = "standard deviation of noise that is added to each sample, in bits"
+    parser.number("--noise", text, 0.0, metavar="SIGMA", kind=float)
     parser.number("--keep", "traces that -o writes", 1000)
     _add_execution(parser, "t-values, traces and plots")
 
@@ -241,11 +225,8 @@ def _constant_time(options: argparse.Namespace) -> int:
 
 def _add_operation(parser: Parser) -> None:
     """Add what is run: the operation, its length, and the seed of everything that is drawn."""
-    parser.add_argument(
-        "--operation",
-        choices=[one.name for one in Command if one.operation.computes],
-        help="operation (RSA_PRIVATE where the family has it, otherwise MODEXP)",
-    )
+    text = "operation (RSA_PRIVATE where the family has it, otherwise MODEXP)"
+    parser.choice("--operation", [one.name for one in Command if one.operation.computes], text)
     parser.number("--bits", "length of the modulus", 64)
     parser.number("--seed", "seed of key, input and draws", 1)
 

@@ -30,17 +30,12 @@ def add_options(parser: Parser) -> None:
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
     add_bus(parser)
-    parser.add_argument(
-        "--clock",
-        type=float,
-        metavar="MHZ",
-        help="clock of the system that it goes into, for constraints and the data sheet",
-    )
+    text = "clock of the system that it goes into, for constraints and the data sheet"
+    parser.number("--clock", text, metavar="MHZ", kind=float)
     parser.flag(
         "--measure",
-        "map the design now, and place and route it where the target has devices, to fill in"
-        " its data sheet;"
-        " minutes (default: what was measured when this version was made)",
+        "map the design now, and place and route it where the target has devices, to fill in its"
+        " data sheet; minutes (default: what was measured when this version was made)",
     )
     parser.path("-o", "--output", metavar="DIR", required=True, help="folder to write to")
 

@@ -17,30 +17,21 @@ def add_options(parser: Parser) -> None:
         "--bits", type=int, required=True, metavar="N", help="length of the modulus"
     )
     parser.add_argument("--target", choices=list(DEVICES), required=True)
-    parser.add_argument(
-        "--operation",
-        choices=["MODMUL", "MODEXP", "RSA_PUBLIC", "RSA_PRIVATE"],
-        default="RSA_PRIVATE",
-        help="operation that is to be fast (RSA_PRIVATE)",
+    operations = ("MODMUL", "MODEXP", "RSA_PUBLIC", "RSA_PRIVATE")
+    text = "operation that is to be fast (RSA_PRIVATE)"
+    parser.choice("--operation", operations, text, "RSA_PRIVATE")
+    text = (
+        "whose area and clock count: the complete accelerator's (accelerator), or those of the"
+        " engine without registers and bus"
     )
-    parser.add_argument(
-        "--part",
-        choices=list(OTHER_PART),
-        default=next(iter(OTHER_PART)),
-        help="whose area and clock count: the complete accelerator's (accelerator), or those of the"
-        " engine without registers and bus",
-    )
-    parser.add_argument(
-        "--device",
-        choices=list(ALL_DEVICES),
-        help="device that counts of those that the target was placed and routed on"
-        f" (ecp5: {DEVICES['ecp5']}; others: the smallest)",
+    parser.choice("--part", OTHER_PART, text, next(iter(OTHER_PART)))
+    text = "device that counts of those that the target was placed and routed on"
+    parser.choice(
+        "--device", ALL_DEVICES, f"{text} (ecp5: {DEVICES['ecp5']}; others: the smallest)"
     )
     parser.number("--max-dsp", "maximum number of DSP slices")
     parser.number("--max-lut", "maximum number of LUTs")
-    parser.add_argument(
-        "--max-ms", type=float, metavar="T", help="maximum milliseconds of an operation"
-    )
+    parser.number("--max-ms", "maximum milliseconds of an operation", metavar="T", kind=float)
     add_results(parser)
 
 

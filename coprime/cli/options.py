@@ -39,11 +39,23 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(name, action="store_true", help=text)
 
     def number(
-        self, name: str, text: str, default: float | None = None, *, metavar: str | None = "N"
+        self,
+        name: str,
+        text: str,
+        default: float | None = None,
+        *,
+        metavar: str | None = "N",
+        kind: type[float] = int,
     ) -> None:
-        """Add an option that is a whole number; the help ends with its default."""
-        shown = text if default is None else f"{text} ({default})"
-        self.add_argument(name, type=int, default=default, metavar=metavar, help=shown)
+        """Add an option that is a number, whole by default; the help ends with its default."""
+        shown = text if default is None else f"{text} ({default:.12g})"
+        self.add_argument(name, type=kind, default=default, metavar=metavar, help=shown)
+
+    def choice(
+        self, name: str, choices: Iterable[str], text: str, default: str | None = None
+    ) -> None:
+        """Add an option that is one of some names; the text says which one is the default."""
+        self.add_argument(name, choices=list(choices), default=default, help=text)
 
     def path(self, *names: str, metavar: str = "FILE", **settings: Any) -> None:
         """Add an option that names a file or a folder."""
@@ -114,7 +126,7 @@ def add_target(parser: Parser, default: str | None = None) -> None:
     """Add --target; without a default it has an area, so it is not generic."""
     names = [target.value for target in Target if default or target is not Target.GENERIC]
     shown = f"FPGA family ({default})" if default else "FPGA family (that of --board)"
-    parser.add_argument("--target", choices=names, default=default, help=shown)
+    parser.choice("--target", names, shown, default)
 
 
 def add_paddings(parser: Parser) -> None:
@@ -136,11 +148,9 @@ def chosen_paddings(options: argparse.Namespace) -> tuple[Padding, ...]:
 
 def add_bus(parser: Parser) -> None:
     """Add --bus, the bus of the accelerator or the cluster."""
-    parser.add_argument(
-        "--bus",
-        choices=[bus.value for bus in Bus],
-        default=Bus.AXI4_LITE.value,
-        help=f"bus of the accelerator ({Bus.AXI4_LITE.value})",
+    default = Bus.AXI4_LITE.value
+    parser.choice(
+        "--bus", [one.value for one in Bus], f"bus of the accelerator ({default})", default
     )
 
 

@@ -4,8 +4,8 @@ import argparse
 import re
 import secrets
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,9 +37,9 @@ def add_options(parser: Parser) -> None:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_keygen_options(add_verb(verbs, "keygen", _keygen, "Make a key pair."))
     for name, run, text in (
-        ("encrypt", _encrypt, "Encrypt a message with a public key."),
-        ("decrypt", _decrypt, "Decrypt a ciphertext with a private key."),
-        ("sign", _sign, "Sign a message with a private key."),
+        ("encrypt", partial(_transform, "encrypt"), "Encrypt a message with a public key."),
+        ("decrypt", partial(_transform, "decrypt"), "Decrypt a ciphertext with a private key."),
+        ("sign", partial(_transform, "sign"), "Sign a message with a private key."),
         ("verify", _verify, "Check a signature with a public key."),
     ):
         added = add_verb(verbs, name, run, text)
@@ -216,41 +216,24 @@ def _report_primes(count: int, generation: Generation) -> None:
     )
 
 
-def _transform(
-    options: argparse.Namespace,
-    padding_of: Callable[[argparse.Namespace], Any],
-    load: Callable[[argparse.Namespace], Any],
-    operation: Callable[..., bytes],
-    *,
-    decodes: bool = False,
-) -> None:
+def _transform(verb: str, options: argparse.Namespace) -> None:
     """Check the options, then do an operation on the input and write what it returns.
 
-    What a padding `decodes` is readable by its owner only, as keys are.
+    What is decrypted is readable by its owner only, as keys are.
     """
+    decodes = verb == "decrypt"
     if options.output != "-":
         check_file("-o", Path(options.output))
         if Path(options.output).resolve() == options.key.resolve():
             raise ValueError("-o and --key name one file, and a key is never overwritten")
-    padding = padding_of(options)
-    key, data = load(options), _read(options)
+    padding: Any = _signature_padding(options) if verb == "sign" else _encryption_padding(options)
+    key: Any = load_public(options) if verb == "encrypt" else load_private(options)
+    data = _read(options)
     if not decodes:  # an input that cannot be encoded is refused before a device is built
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
-        result = operation(accelerator, key, data, padding)
+        result = getattr(operations, verb)(accelerator, key, data, padding)
     _write(options, result, secret=decodes)
-
-
-def _encrypt(options: argparse.Namespace) -> None:
-    _transform(options, _encryption_padding, load_public, operations.encrypt)
-
-
-def _decrypt(options: argparse.Namespace) -> None:
-    _transform(options, _encryption_padding, load_private, operations.decrypt, decodes=True)
-
-
-def _sign(options: argparse.Namespace) -> None:
-    _transform(options, _signature_padding, load_private, operations.sign)
 
 
 def _verify(options: argparse.Namespace) -> None:

@@ -22,16 +22,10 @@ def add_options(parser: Parser) -> None:
     """Add the options of `coprime simulate-board`."""
     add_design(parser)
     parser.number("--baud", "bits per second", BAUD)
-    parser.add_argument(
-        "--clock",
-        type=float,
-        metavar="MHZ",
-        help="clock of the board, which is a number of cycles for each bit"
-        f" ({_CLOCK_MHZ}, or the board's)",
-    )
-    parser.add_argument(
-        "--board", choices=list(BOARDS), help="all that goes onto this board, pins and self-test"
-    )
+    text = "clock of the board, which is a number of cycles for each bit"
+    text = f"{text} ({_CLOCK_MHZ}, or the board's)"
+    parser.number("--clock", text, metavar="MHZ", kind=float)
+    parser.choice("--board", BOARDS, "all that goes onto this board, pins and self-test")
 
 
 def run(options: argparse.Namespace) -> None:

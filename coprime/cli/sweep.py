@@ -37,12 +37,8 @@ def run(options: argparse.Namespace) -> int:
     workers = chosen_workers(options)
     planned = read_specification(options.specification)
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    text = TextColumn("{task.description}")
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         line_without_terminal(f"measuring {len(planned)} points"),
         Progress(*columns, console=console, disable=not console.is_terminal) as bar,

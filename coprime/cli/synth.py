@@ -33,23 +33,17 @@ def add_options(parser: Parser) -> None:
     add_target(parser)
     add_paddings(parser)
     add_bus(parser)
-    parser.add_argument(
-        "--part",
-        choices=PARTS,
-        help="engine (default); accelerator: with its registers and its slave on the bus;"
+    text = (
+        "engine (default); accelerator: with its registers and its slave on the bus;"
         " multiplier: one of the engine's; reduction or word-multiplier: for one modulus, what"
-        " reduces a word or the product of two words",
+        " reduces a word or the product of two words"
     )
+    parser.choice("--part", PARTS, text)
     routed = ", ".join(route_targets())
     parser.flag("--route", f"place and route ({routed})")
-    parser.add_argument(
-        "--device", choices=list(DEVICES), help="device to place and route on (the smallest)"
-    )
-    parser.add_argument(
-        "--board",
-        choices=list(BOARDS),
-        help="write a bitstream: the accelerator at a serial port, with a self-test",
-    )
+    parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
+    text = "write a bitstream: the accelerator at a serial port, with a self-test"
+    parser.choice("--board", BOARDS, text)
     parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
     parser.path("-o", "--output", metavar="DIR", help="folder for the bitstream")
     add_json(parser)

@@ -72,10 +72,8 @@ class StreamPorts:
 
     def connect(self, m: Module, step: StepInBanks, banks: Mapping[str, Value]) -> ProductAccess:
         """Connect the digits that the banks read; say what is asked of the ports."""
-        multiplier, blocks, asked, new, old = (
-            *(self.multiplier, self.blocks),
-            *(self.asked, self.new, self.old),
-        )
+        multiplier, blocks = self.multiplier, self.blocks
+        asked, new, old = self.asked, self.new, self.old
         self._keep_places(m, step)
         m.d.comb += [
             multiplier.squares.eq(~is_right(step.y)),
