@@ -41,7 +41,6 @@ class PowerDevice(FaultyDevice):
     Parameters
     ----------
     verilog, top : as of FaultyDevice
-    model (PowerModel)
 
     Attributes
     ----------

@@ -20,7 +20,6 @@ class ChainEnds(wiring.Component):
     capabilities : of the engines
     cores : number of cores, 1 to 1023
     bus : the slave's
-    target : Target
 
     Members
     -------

@@ -32,7 +32,6 @@ class ClusterControl(wiring.Component):
     Parameters
     ----------
     capabilities (Capabilities): of the engines
-    cores (int)
 
     Members
     -------

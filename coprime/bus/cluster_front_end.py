@@ -60,7 +60,6 @@ class ClusterFrontEnd(wiring.Component):
     ----------
     capabilities (Capabilities): of the engines; max_length up to 65534
     cores (int): 1 to 1023
-    target (Target)
 
     Members
     -------

@@ -288,8 +288,6 @@ class Collector(wiring.Component):
     Parameters
     ----------
     capabilities (Capabilities): of the engines
-    cores (int)
-    target (Target)
 
     Members
     -------

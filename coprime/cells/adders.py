@@ -29,7 +29,6 @@ def add_three(
 
     Parameters
     ----------
-    m (Module)
     rows (sequence of (ValueLike, int)): the numbers, signed or not, and each one's shift in bits
     width (int): bits of the sum
     target (Target): XC7 places LUT6_2 and CARRY4, from the second lowest shift on

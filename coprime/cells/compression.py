@@ -83,7 +83,6 @@ class _Compression(wiring.Component):
     ----------
     m (int): modulus, at least 3
     inputs (dict of str to int): the bits of each input port
-    options (Options)
 
     Attributes
     ----------
@@ -173,7 +172,6 @@ class ModularSum(_Compression):
     m (int): modulus, at least 3
     count (int): how many numbers, at least 1
     bits (int or None): of each of them; None for those of m - 1
-    options (Options)
 
     Members
     -------

@@ -179,7 +179,6 @@ def plan_tree(m: int, weights: Sequence[int], **options: Unpack[TreeOptions]) ->
     ----------
     m (int): modulus, at least 3
     weights (sequence of int): of each input bit: its weight is 2 to the power of that
-    options (TreeOptions)
     """
     if not weights or min(weights) < 0:
         raise ValueError("weights must be numbers of at least 0, and at least one")
@@ -528,7 +527,6 @@ class CompressorTree(wiring.Component):
 
     Parameters
     ----------
-    plan (Plan)
     inputs (int): how many input bits there are
     registers (collection of int): level k < plan.depth is the k-th level of counters; plan.depth is
         after the last one

@@ -39,7 +39,6 @@ class KaratsubaProduct(wiring.Component):
     ----------
     width (int): bits of a factor: 16, 32, 64 or 128
     latency (int): 0 to `most(width)`
-    target (Target)
 
     Members
     -------

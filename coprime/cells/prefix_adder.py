@@ -82,7 +82,6 @@ class PrefixAdder(wiring.Component):
     Parameters
     ----------
     width (int): at least 1
-    network (Network)
 
     Members
     -------
@@ -127,8 +126,6 @@ class EndAroundAdder(wiring.Component):
     Parameters
     ----------
     width (int): at least 1
-    kind (EndAround)
-    network (Network)
 
     Members
     -------

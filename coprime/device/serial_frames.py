@@ -30,7 +30,6 @@ class Answer:
     Parameters
     ----------
     number : that of the request, 0 to 255
-    status : Status
     interrupt : the accelerator requested an interrupt
     words : that were read; the one that came with OPEN
     """
@@ -55,7 +54,6 @@ def encode_request(
     Parameters
     ----------
     number : 0 to 255
-    request : SerialRequest
     address : byte address of the first register, a multiple of 4 in 0..4092
     count : number of words to read or to write, 0 to 64
     words : those to write, `count` of them; none to read

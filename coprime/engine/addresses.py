@@ -20,10 +20,6 @@ from .layout import BankedLayout, Layout
 class LocationAddress(wiring.Component):
     """A location's base and an index, added.
 
-    Parameters
-    ----------
-    layout (Layout)
-
     Members
     -------
     location, index : the location's number, and which of its digits
@@ -52,8 +48,6 @@ class BlockAddress(wiring.Component):
 
     Parameters
     ----------
-    layout (BankedLayout)
-    index_bits (int)
     modes (sequence of Mode): WINDOW, ENTRY, or both: what names an entry of the table
     holds (bool): whether it can keep its address, so that a port that has nothing to do reads
         nothing else

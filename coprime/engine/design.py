@@ -116,7 +116,6 @@ def lane_capabilities(
 
     Parameters
     ----------
-    multiplication (Multiplication)
     max_bits (int): bits of the longest modulus
     prime_digits (int): digits of the longest prime that the memory holds
     others: the other fields of Capabilities

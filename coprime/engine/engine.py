@@ -21,13 +21,10 @@ class Engine(wiring.Component):
 
     Parameters
     ----------
-    capabilities (Capabilities)
-    multiplication (Multiplication)
     multipliers (sequence of ModularMultiplier): one for each lane: 1 or 2. Where both lanes share
         one, the second is its ports `other`.
     programs (sequence of Program): one for each lane; the first one leads
     layout (Layout): the same for each lane's memory
-    target (Target)
     """
 
     def __init__(

@@ -30,14 +30,8 @@ class LaneOfUnits(wiring.Component):
 
     Parameters
     ----------
-    capabilities (Capabilities)
-    multiplication (Multiplication)
     multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
-    program (Program)
-    layout (Layout)
-    leads (bool)
     link (wiring.Signature): what the lane shows to the other one: `at_barrier` and `ends`, and more
-    target (Target)
 
     Members
     -------

@@ -27,7 +27,6 @@ class PipelinedAdder(wiring.Component):
     Parameters
     ----------
     width : bits of a digit
-    sums : bool
 
     Members
     -------

@@ -28,7 +28,6 @@ class PairPorts:
     Parameters
     ----------
     multiplier : the multiplier's ports
-    blocks : Blocks
     """
 
     def __init__(self, multiplier: wiring.PureInterface, blocks: Blocks):

@@ -21,7 +21,6 @@ class ResultCheck(wiring.Component):
     Parameters
     ----------
     width, count_bits (int): bits of a digit and of a count
-    target (Target)
 
     Members
     -------

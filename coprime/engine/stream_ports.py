@@ -23,13 +23,7 @@ from .bank_access import (
 
 
 class ProductPlaces:
-    """Where a product's multiplier and its result lie: what the sequencer had for it.
-
-    Parameters
-    ----------
-    blocks : Blocks
-    name : str
-    """
+    """Where a product's multiplier and its result lie: what the sequencer had for it."""
 
     def __init__(self, blocks: Blocks, name: str):
         numbers, entries = blocks.layout.number_bits, blocks.layout.entry_bits
@@ -59,7 +53,6 @@ class StreamPorts:
     Parameters
     ----------
     multiplier : the multiplier's ports
-    blocks : Blocks
     longest_digits : the most digits that any modulus of the operation has
     """
 

@@ -19,11 +19,6 @@ class WriteGuard(wiring.Component):
     X and the key, and the inverses, in either. A counter that has missed its last digit would
     overwrite them with the rest. The address itself is looked at, next to the memory.
 
-    Parameters
-    ----------
-    program (Program)
-    layout (BankedLayout)
-
     Members
     -------
     works : the engine works, and does not wipe

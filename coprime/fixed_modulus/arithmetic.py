@@ -36,7 +36,6 @@ class FixedModulus:
     Parameters
     ----------
     modulus (int): m, 3 or more
-    method (Method)
     factor (int): c, so that products are taken modulo c * m: 1 or more, or ANY_FACTOR for the c of
         the least estimated cost
     stages (int): registers on the way of a product: 0 or more; 0 for DIRECT
@@ -118,10 +117,6 @@ class FixedModulus:
 class RegisteredProduct(wiring.Component):
     """A product between registers: what is measured of a multiplier alone.
 
-    Parameters
-    ----------
-    arithmetic (FixedModulus)
-
     Attributes
     ----------
     latency (int): cycles from x and y to the result: 2, and those of the product's own registers
@@ -158,7 +153,6 @@ class RegisteredReduction(wiring.Component):
 
     Parameters
     ----------
-    arithmetic (FixedModulus)
     word (int): bits of a word, 1 or more
     words (int): 1, or 2 for their product
 

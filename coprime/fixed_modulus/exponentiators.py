@@ -34,7 +34,6 @@ class RegisterExponentiator(wiring.Component):
 
     Parameters
     ----------
-    exponentiation (RegisterExponentiation)
     digits, digit_width (int): of X and E as they are written
 
     Members
@@ -289,7 +288,6 @@ class WindowScanner(wiring.Component):
 
     Parameters
     ----------
-    exponentiation (RegisterExponentiation)
     bits, length_bits (int): of the exponent, and of its length
 
     Members
@@ -371,11 +369,6 @@ class WindowScanner(wiring.Component):
 
 class PowerTable(wiring.Component):
     """Powers of X: entry k of the table is X^k.
-
-    Parameters
-    ----------
-    exponentiation (RegisterExponentiation)
-    x_bits (int)
 
     Members
     -------

@@ -39,7 +39,6 @@ class FixedModulusDesign:
     Parameters
     ----------
     family, family_number (str, int)
-    exponentiation (RegisterExponentiation)
     word (int): bits of a digit, in which operands are written and the result is read: 8 to 64. A
         modulus that has fewer is one digit. An exponent has at most as many digits as the modulus.
     """

@@ -96,11 +96,6 @@ class FixedModulusEngine(wiring.Component):
     ...    POWER the exponentiator works
     1      END   `done`
     ====== ===== =================================================================================
-
-    Parameters
-    ----------
-    capabilities : Capabilities
-    exponentiation : RegisterExponentiation
     """
 
     def __init__(self, capabilities: Capabilities, exponentiation: RegisterExponentiation):

@@ -21,8 +21,6 @@ class RegisterExponentiation:
 
     Parameters
     ----------
-    which (Exponentiator)
-    arithmetic (FixedModulus)
     multipliers (int): 1 or 2
     window (int): bits of a window, 1 to 4; ignored where the exponentiator has no windows
     """

@@ -72,7 +72,6 @@ def map_design(
     ----------
     target (Target): not `generic`
     design (wiring.Component or str)
-    top (str)
     device (str): one of the target's, where its families have different commands; "" for the first
     repeated (sequence of str): modules to map by themselves, as they have many instances
 

@@ -84,7 +84,6 @@ def route_design(
     target (Target): with devices
     design (wiring.Component or str): a component, or Verilog text with top module `top`. Its clock
         is the port clk or s_axi_aclk.
-    top (str)
     seeds (sequence of int): each starts a placement of its own; at least one
     target_mhz (float): clock frequency that nextpnr works towards; above 0
     device (str): one of the target's; "" for its first one

@@ -153,7 +153,6 @@ def build_library(
 
     Parameters
     ----------
-    verilog (str)
     modules (one or two): each with the name of its clock, its only port at whose rising edge
         anything happens. In C++ they are the classes Vmodel and Vnode.
     wrapper (path): C++ that drives them. Where PREVIOUS_CLOCK, or PREVIOUS_NODE_CLOCK, is defined,

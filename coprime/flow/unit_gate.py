@@ -93,7 +93,6 @@ def estimate(design: wiring.Component | str, top: str, *, adder: str = "brent-ku
     Parameters
     ----------
     design (wiring.Component or str): generic: with no cell that is placed by name
-    top (str)
     adder (str): prefix adder that additions become: one of `ADDERS`. abc may still restructure it.
 
     Raises ValueError for an unknown adder or a design with latches, ToolError if a tool fails (it

@@ -74,7 +74,6 @@ class FdfmMultiplier(ModularMultiplier):
     Parameters
     ----------
     count_bits (int): bits of a digit count
-    target (Target)
     """
 
     multiplication = FdfmMultiplication()

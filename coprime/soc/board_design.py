@@ -31,7 +31,6 @@ class BoardDesign(wiring.Component):
     Parameters
     ----------
     board (Board): its `pins` are the ports
-    engine (SelfTestingEngine)
     divisor : clock cycles of a bit, as SerialBridge's
 
     Members

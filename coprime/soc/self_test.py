@@ -27,7 +27,6 @@ class KnownAnswer:
 
     Parameters
     ----------
-    command (Command)
     operands : every operand that the command reads
     lengths : in bits, of each length class that these belong to
     result : what the engine must compute
@@ -46,7 +45,6 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
 
     Parameters
     ----------
-    design (Design)
     bits (int): length of the modulus, 64 to the engine's maximum; 512, or that maximum if it is
         less, if not given. An engine with a fixed modulus has that one's length.
     seed (int): of the test key and of the ciphertext
@@ -100,11 +98,6 @@ class SelfTest(wiring.Component):
     the result is compared with the stored one, digit by digit. The test fails at the first digit
     that differs, and if the engine ends with an error or is still busy after the cycles that the
     operation may take. It ends in any case, and stays as it ended until the next start or reset.
-
-    Parameters
-    ----------
-    design (Design)
-    answer (KnownAnswer)
 
     Members
     -------
@@ -225,8 +218,6 @@ class SelfTestingEngine(wiring.Component):
     Parameters
     ----------
     design (Design): not one that takes random bytes (ValueError)
-    answer (KnownAnswer)
-    target (Target)
 
     Attributes
     ----------

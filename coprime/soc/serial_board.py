@@ -17,10 +17,6 @@ MODULE_NAME = "coprime_serial_board"
 class SerialBoard(wiring.Component):
     """An accelerator with its bridge, in reset for the first cycles after configuration.
 
-    Parameters
-    ----------
-    accelerator (SerialAccelerator)
-
     Members
     -------
     clk (1 bit, in)

@@ -96,7 +96,6 @@ class CompactMultiplier(ModularMultiplier):
     ----------
     max_digits (int): digits of the longest modulus, scaled
     count_bits (int): bits of a digit count
-    target (Target)
     """
 
     multiplication = CompactMultiplication()

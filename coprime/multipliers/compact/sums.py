@@ -24,7 +24,6 @@ class CompactColumnSums(wiring.Component):
     Parameters
     ----------
     max_digits (int): of the longest modulus, scaled
-    count_bits (int)
 
     Members
     -------

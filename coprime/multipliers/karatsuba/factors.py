@@ -17,7 +17,6 @@ class Factors(wiring.Component):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
 
     Members

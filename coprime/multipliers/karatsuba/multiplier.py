@@ -69,10 +69,8 @@ class KaratsubaMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     max_digits (int): words of the longest modulus; of its scaled form
     count_bits (int): bits of a digit count
-    target (Target)
     """
 
     multiplication: KaratsubaMultiplication

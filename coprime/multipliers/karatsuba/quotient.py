@@ -20,9 +20,7 @@ class ProductQuotient(wiring.Component):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
-    target (Target)
 
     Members
     -------
@@ -88,7 +86,6 @@ class ScaledQuotient(wiring.Component):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     layout : StructLayout of a slot
 
     Members

@@ -42,7 +42,6 @@ class Schedule(wiring.Component):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     max_digits : words of the longest modulus
     count_bits : bits of a digit count
     clear_cycles : cycles of a wipe

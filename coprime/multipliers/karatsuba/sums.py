@@ -17,7 +17,6 @@ class Sums(wiring.Component):
 
     Parameters
     ----------
-    multiplication (KaratsubaMultiplication)
     max_digits (int): words of the longest modulus
     layout : StructLayout of a slot
 

@@ -84,7 +84,6 @@ class RingMultiplier(ModularMultiplier):
     tiles (sequence of Tile): one, or two of the same kind: for X * Y, and for q * M'
     max_words (int): words of the longest modulus, scaled
     count_bits (int): bits of a count of words
-    target (Target)
     delay (int): d: 0, or 1 with two tiles
     """
 

@@ -25,7 +25,6 @@ class OperandRings(wiring.Component):
 
     Parameters
     ----------
-    multiplication (RingMultiplication)
     places : of a ring
     in_block_ram (str): names of the rings that are in block RAM and not in LUTs. With one tile, X
         and q are so together, and Y and M'.

@@ -64,7 +64,6 @@ class Phases(wiring.Component):
     Parameters
     ----------
     place_bits : bits of a place
-    multiplication : RingMultiplication
 
     Members
     -------

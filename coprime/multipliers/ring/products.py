@@ -64,7 +64,6 @@ class Products(wiring.Component):
     Parameters
     ----------
     place_bits, count_bits : bits of a place in a ring, of a count of words
-    multiplication : RingMultiplication
 
     Members
     -------

@@ -32,7 +32,6 @@ class Results(wiring.Component):
 
     Parameters
     ----------
-    multiplication : RingMultiplication
     place_bits, max_words : bits of a place; D at the most
     tile_bits : bits of a tile's sum
     target, in_block_ram : as of `RingColumnSums`

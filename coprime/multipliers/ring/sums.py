@@ -185,7 +185,6 @@ class RingColumnSums(wiring.Component):
     width, max_words : bits of a word; D at the most
     tile_bits : bits of a tile's sum
     tiles : 1 or 2
-    target (Target)
     skewed (bool): two parts; for one tile
     in_block_ram (bool): where all R_k are kept; else in LUTs
 
