@@ -339,8 +339,11 @@ class Collector(wiring.Component):
         m.submodules.filled = filled = SlotPointer(own.max_digits)
         m.submodules.shown = shown = SlotPointer(own.max_digits)
         m.submodules.slots = slots = self.slots
-        describe = slots.write_port()
-        filling, showing = (slots.read_port(domain="comb") for _ in range(2))
+        describe, filling, showing = (
+            slots.write_port(),
+            slots.read_port(domain="comb"),
+            slots.read_port(domain="comb"),
+        )
         m.submodules.digits = digits = result_memory(
             own.digit_width, SLOTS * own.max_digits, self.target
         )
