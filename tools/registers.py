@@ -189,7 +189,7 @@ def write_commands() -> Iterator[str]:
     records = [(one.name.lower(), one.name) for one in every]
     imports = sorted([*records, ("operation", "Operation")])
     yield "\n".join(f"from .{module} import {name}" for module, name in imports) + "\n"
-    yield '__all__ = ["OPERATIONS", "Command"]\n\n'
+    yield ""
     yield f'class Command(enum.IntEnum):\n    """{COMMANDS_DOC}"""\n'
     for one in every:
         yield f'    {one.name} = {one.code}\n    """{one.doc}"""'
