@@ -52,7 +52,7 @@ def test_a_cluster_with_cocotb(mock_engine, simulate_bench):
 
 
 def test_id_width(rejects):
-    rejects(lambda: AXI4("4"), TypeError, "id_width must be an integer, not '4'")
-    rejects(lambda: AXI4(0), ValueError, "id_width must be 1 to 32, not 0")
-    rejects(lambda: AXI4(33), ValueError, "id_width must be 1 to 32, not 33")
+    rejects(lambda: AXI4("4"), TypeError, "id_width must be an int, not '4'")
+    rejects(lambda: AXI4(0), ValueError, "id_width must be in 1..32, not 0")
+    rejects(lambda: AXI4(33), ValueError, "id_width must be in 1..32, not 33")
     assert len(AXI4(12).axi.rid) == 12

@@ -237,11 +237,11 @@ def test_every_bit_above_the_length_is_excess(width, padded, aligned):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((0, 0, 8), ValueError, "digit_width must be 1 to 255, not 0"),
-        ((17, 256, 8), ValueError, "headroom must be 0 to 255, not 256"),
-        ((17, -1, 8), ValueError, "headroom must be 0 to 255, not -1"),
-        ((17, 0, 65536), ValueError, "max_length must be 1 to 65535, not 65536"),
-        ((17.0, 0, 8), TypeError, "digit_width must be an integer, not 17.0"),
+        ((0, 0, 8), ValueError, "digit_width must be in 1..255, not 0"),
+        ((17, 256, 8), ValueError, "headroom must be in 0..255, not 256"),
+        ((17, -1, 8), ValueError, "headroom must be in 0..255, not -1"),
+        ((17, 0, 65536), ValueError, "max_length must be in 1..65535, not 65536"),
+        ((17.0, 0, 8), TypeError, "digit_width must be an int, not 17.0"),
     ],
 )
 def test_bad_parameters(rejects, arguments, error, message):
