@@ -124,7 +124,7 @@ def _build(verilog, bench):
     sizes = [f"-DGIVEN_WORDS={bench.in_words}", f"-DFOUND_WORDS={bench.out_words}"]
     if any(bench.latencies):
         sizes.append("-DCLOCKED")
-    flags = (*compiler.command, *simulation._CXX_FLAGS)
+    flags = (*compiler.command, *simulation._CXX_FLAGS, simulation.OPTIMIZATION)
     tools = (simulation._verilator_version(root), compiler.version, *flags)
 
     def build(folder):
@@ -132,14 +132,15 @@ def _build(verilog, bench):
         model = simulation._verilate(folder, "model", "coprime_bench", False)
         sources = "".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp")))
         (folder / "all.cpp").write_text(sources + _LOOP, encoding="utf-8")
-        objects = simulation._objects(simulation._runtime(tools))
-        # Builds take longer than runs: -O0.
+        runtime = simulation._runtime(tools)
+        objects = simulation._objects(runtime)
         command = [
             *flags,
             *simulation._includes(root),
             "-Imodel",
             *sizes,
-            "-O0",
+            "-DVM_TRACE=0",
+            *("-include", str(runtime / simulation._HEADER)),
             "-shared",
             "all.cpp",
         ]

@@ -7,12 +7,19 @@ from collections.abc import Iterator
 import pytest
 
 from coprime.explore import worker
+from coprime.flow import simulation
 from coprime.flow.cache import cache_folder
 from tests.benches import Bench, open_bench
 
 # A design is millions of small objects that live on: with Python's own thresholds the collector
 # takes a tenth of the tests' time, and of the largest designs' tests two thirds.
 gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_configure(config):
+    """Without the long sweeps, simulations take longer to compile than they run."""
+    if config.option.markexpr == "not slow":
+        simulation.OPTIMIZATION = "-Og"
 
 
 @pytest.fixture(scope="session")

