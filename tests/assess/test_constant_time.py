@@ -18,7 +18,7 @@ MODULI = {"compression": "8191", "direct": "61"}
 
 
 def configurations(family):
-    """Settings of a family: every combination of the parameters that change its control."""
+    """Settings and designs of a family: all combinations of the parameters that change control."""
     parameters = {one.name: one for one in FAMILIES[family].parameters}
     base = {}
     if family in MODULI:
@@ -48,17 +48,17 @@ def configurations(family):
                 continue  # no windows
             del settings["window"]
         try:
-            choose(family, settings).design.hardware()
+            design = choose(family, settings).design
         except ValueError:
             continue  # no such design
-        yield settings
+        yield settings, design
 
 
 def declared():
     """(family, settings) of all that say that they are constant-time."""
     for family in FAMILIES:
-        for settings in configurations(family):
-            if choose(family, settings).design.capabilities.constant_time:
+        for settings, design in configurations(family):
+            if design.capabilities.constant_time:
                 yield family, settings
 
 
