@@ -299,12 +299,12 @@ async def any_bursts_at_a_time(dut, often):
 
     async def write():
         own = random.Random(SEED + 1)
-        for _ in range(80):
+        for _ in range(48):
             await host.write_burst(*random_burst(own, INPUT, OUTPUT), own, own.randrange(16))
 
     async def read():
         own = random.Random(SEED + 2)
-        for _ in range(80):
+        for _ in range(48):
             low, high = own.choice(((0, 0x120), (OUTPUT, KEY), (0, 4096)))
             await host.read_burst(*random_burst(own, low, high), own.randrange(16))
 

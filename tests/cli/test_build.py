@@ -106,7 +106,7 @@ def test_a_clock_must_be_one(capsys, tmp_path, clock):
 
 def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
-    chosen = ("fdfm", "-p", "max_bits=64", "--target", "xc7")
+    chosen = ("fdfm", "--target", "xc7")  # tests/engine/test_fdfm_mapped.py maps this engine too
     status, _, err = run(capsys, "build", *chosen, "--measure", "-o", tmp_path)
     assert status == 0
     assert "coprime: mapping the accelerator\n" in err

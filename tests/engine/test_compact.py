@@ -117,8 +117,9 @@ def test_cycles_of_a_private_operation(bits, most):
     assert 2 * predicted.cycles < private(choose("fdfm", {}).design, key, bits).cycles
 
 
-def test_operands_fit_the_memory():
-    for bits in range(64, 4097, 7):
+@pytest.mark.parametrize("step", [67, pytest.param(7, marks=pytest.mark.slow)])
+def test_operands_fit_the_memory(step):
+    for bits in range(64, 4097, step):
         design = compact(bits)
         own, layout = design.capabilities, design.layout
         assert own.max_prime_length >= (bits + 1) // 2

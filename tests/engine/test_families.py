@@ -92,6 +92,13 @@ LONG_CONFIGURATIONS = {
 }
 LENGTHS = [*(2, 3, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 255, 256, 257)]
 LONG_LENGTHS = [511, 512, 513, *range(1023, 1032), 2047, 2048, 2175, 2176]
+SOME_LENGTHS = pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param([2, 3, 8, 17, 32, 33, 64, 96, 129, 257], id="some"),
+        pytest.param(LENGTHS, id="all", marks=pytest.mark.slow),
+    ],
+)
 
 
 @pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
@@ -118,8 +125,9 @@ def moduli(bench, generator, length):
 # --- Results ------------------------------------------------------------------------------------
 
 
-def test_modmul(bench):
-    for length in fitting(bench, LENGTHS + LONG_LENGTHS):
+@SOME_LENGTHS
+def test_modmul(bench, lengths):
+    for length in fitting(bench, lengths + LONG_LENGTHS):
         generator = random.Random(length)
         for m in moduli(bench, generator, length):
             edges = [0, 1, m - 1, max(0, m - 2), (1 << (length - 1)) - 1, generator.randrange(m)]
@@ -128,8 +136,9 @@ def test_modmul(bench):
                 assert bench.accelerator.modmul(x % m, y % m, m).value == x * y % m
 
 
-def test_modexp(bench):
-    for length in fitting(bench, LENGTHS):
+@SOME_LENGTHS
+def test_modexp(bench, lengths):
+    for length in fitting(bench, lengths):
         generator = random.Random(length)
         for m in moduli(bench, generator, length):
             for e in (0, 1, 2, 3, 65537, 1 << (length - 1), generator.getrandbits(length)):
@@ -156,13 +165,16 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(x, e, m)
 
 
-@pytest.mark.parametrize("e", [3, 65537])
-def test_rsa_private(bench, e):
+@pytest.mark.parametrize(
+    ("e", "messages"), [(3, 7), (65537, 1), pytest.param(65537, 7, marks=pytest.mark.slow)]
+)
+def test_rsa_private(bench, e, messages):
     for length in fitting(bench, [64, 65, 71, 100, 128, 255, 256, 257]):
         key = generate(length, e, seed=length)
         generator = random.Random(length)
         bench.accelerator.load_private(key)
-        for x in (0, 1, key.n - 1, key.p, key.q, key.n - key.p, generator.randrange(key.n)):
+        edges = (0, 1, key.n - 1, key.p, key.q, key.n - key.p)
+        for x in (generator.randrange(key.n), *edges)[:messages]:
             assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 

@@ -189,8 +189,9 @@ def test_multipliers_out_of_range(multipliers):
         fdfm_design(multipliers=multipliers)
 
 
-def test_operands_fit_the_memory():
-    for bits in range(64, 2177):
+@pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.slow)])
+def test_operands_fit_the_memory(step):
+    for bits in range(64, 2177, step):
         design = fdfm_design(bits)
         own = design.capabilities
         digits = {Length.P: own.max_prime_digits, Length.Q: own.max_prime_digits, Length.DIGIT: 1}

@@ -15,7 +15,7 @@ from coprime.cells.tiles import tile as tile_module
 from coprime.cells.tiles.tile_slice import ACCUMULATOR_BITS, TileSlice
 
 PRODUCTS = 40
-CYCLES = 1000
+CYCLES = 500
 
 
 @dataclass(frozen=True)
