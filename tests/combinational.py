@@ -124,7 +124,7 @@ def _build(verilog, bench):
     sizes = [f"-DGIVEN_WORDS={bench.in_words}", f"-DFOUND_WORDS={bench.out_words}"]
     if any(bench.latencies):
         sizes.append("-DCLOCKED")
-    flags = (*compiler.command, *simulation._CXX_FLAGS, simulation.OPTIMIZATION)
+    flags = simulation._compile_command(compiler)
     tools = (simulation._verilator_version(root), compiler.version, *flags)
 
     def build(folder):

@@ -1,14 +1,17 @@
 """Fixtures for all tests."""
 
 import gc
+import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from coprime.explore import worker
-from coprime.flow import simulation
 from coprime.flow.cache import cache_folder
+from coprime.flow.tools import ToolError, find_compiler
 from tests.benches import Bench, open_bench
 
 # A design is millions of small objects that live on: with Python's own thresholds the collector
@@ -18,8 +21,9 @@ gc.set_threshold(50_000, 20, 50)
 
 def pytest_configure(config):
     """Without the long sweeps, simulations take longer to compile than they run."""
-    if config.option.markexpr == "not slow":
-        simulation.OPTIMIZATION = "-Og"
+    if config.option.markexpr == "not slow" and not hasattr(config, "workerinput"):
+        with suppress(ToolError):
+            os.environ["CXX"] = shlex.join([*find_compiler().command, "-Og"])
 
 
 @pytest.fixture(scope="session")

@@ -18,13 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import cached
-from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version, verilator_root
+from .tools import (
+    Compiler,
+    ToolError,
+    find_compiler,
+    run_tool,
+    run_yosys,
+    tool_version,
+    verilator_root,
+)
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"
-OPTIMIZATION = "-O1"
-"""Option of the C++ compiler. Measured: -O2, -O3 and newer instruction sets add nothing, and take
-half as long again to compile; -Og takes two thirds, and simulates up to a quarter slower."""
+_OPTIMIZATION = "-O1"
+"""Unless CXX has another. Measured: -O2, -O3 and newer instruction sets add nothing, and take half
+as long again to compile; -Og takes two thirds of the time, and simulates up to a quarter slower."""
 # Measured: without the last two, 10 % of the speed is lost.
 _CXX_FLAGS = (
     *("-std=c++20", "-fPIC", "-pthread", "-DVL_TIME_CONTEXT", "-w"),
@@ -169,7 +177,7 @@ def build_library(
     """
     compiler = find_compiler()
     root = verilator_root()
-    flags = (*compiler.command, *_CXX_FLAGS, OPTIMIZATION)
+    flags = _compile_command(compiler)
     tools = (_verilator_version(root), compiler.version, *flags)
 
     def build(folder: Path) -> None:
@@ -368,8 +376,13 @@ def _source(name: str) -> list[str]:
     return ["-c", str(verilator_root() / "include" / f"{name}.cpp"), "-o", f"{name}.o"]
 
 
+def _compile_command(compiler: Compiler) -> tuple[str, ...]:
+    chosen = any(word.startswith("-O") for word in compiler.command)
+    return (*compiler.command, *_CXX_FLAGS, *(() if chosen else (_OPTIMIZATION,)))
+
+
 def _compile(folder: Path, options: Sequence[str]) -> None:
-    flags = (*find_compiler().command, *_CXX_FLAGS, OPTIMIZATION)
+    flags = _compile_command(find_compiler())
     command = [*flags, *_includes(verilator_root()), *options]
     run_tool("the C++ compiler", command, folder=folder)
 

@@ -4,7 +4,7 @@ import pytest
 
 from coprime.flow import simulation
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
-from coprime.flow.tools import ToolError
+from coprime.flow.tools import Compiler, ToolError
 
 # The ports of an accelerator, and a circuit that counts its cycles from reset on into irq.
 VERILOG = """
@@ -116,6 +116,12 @@ def macros_of_a_build(monkeypatch, tmp_path, verilog, top):
     monkeypatch.setattr(simulation, "run_tool", record)
     build_simulation(verilog, top)
     return dict(option.partition("=")[::2] for option in options if option.startswith("-D"))
+
+
+@pytest.mark.parametrize(("command", "level"), [("c++", "-O1"), ("ccache c++ -O3", "-O3")])
+def test_cxx_may_have_another_optimization(command, level):
+    flags = simulation._compile_command(Compiler(tuple(command.split()), ""))
+    assert [flag for flag in flags if flag.startswith("-O")] == [level]
 
 
 def test_library_is_kept(monkeypatch):
