@@ -42,7 +42,9 @@ def check_signature(token, folder):
     assert openssl("dgst", "-sha256", *options, check=False)
 
 
-@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "bits", [512, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (1024, 2048))]
+)
 def test_the_engine_generates_a_key(token, tmp_path, bits):
     said = token.tool(*GENERATE, "--key-type", f"rsa:{bits}", environment=ON_DEVICE)
     assert f"RSA {bits} bits" in said
