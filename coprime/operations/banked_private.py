@@ -150,24 +150,17 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     steps = _blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []
     steps += [move(Scratch.FACTOR, Operand.X, _WHOLE), *prepare_banked(multiplication, _CURRENT)]
     if base:
-        first = [move(_ACC, one, _CURRENT)] if overlaps else []
-        steps += [*_draw_random(), *_enter_one(one), *first, *_blind_base()]
+        first = [enter(_CURRENT, one, Mode.ONE), move(_ACC, one, _CURRENT)]
+        steps += [*_draw_random(), *first, *_blind_base()]
     else:
-        steps += [enters] if overlaps else [*_enter_one(one), enters]
+        steps += [enters] if overlaps else [enter(_CURRENT, one, Mode.ONE), enters]
     steps.append(move(Mode.WINDOW, _ACC, _CURRENT))
     steps.append(fill_table(_CURRENT, Scratch.T_1 if overlaps else None))
     if overlaps:
-        steps += [PASS] if base else _enter_one(one)
+        steps += [PASS] if base else [enter(_CURRENT, one, Mode.ONE)]
     else:
         steps += [move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)
     return [*steps[:-1], call(steps[-1], POWER)]
-
-
-def _enter_one(place: Scratch) -> list[Step]:
-    """1 in Montgomery form: T_0 at once, but into a place of compact's quotient by a MOVE."""
-    if place is Scratch.T_0:
-        return [enter(_CURRENT, place, Mode.ONE)]
-    return [enter(_CURRENT, _ACC, Mode.ONE), move(place, _ACC, _CURRENT)]
 
 
 def _last_entry(one: Scratch) -> list[Step]:
