@@ -107,8 +107,8 @@ def test_places_are_the_steps_of_the_program(recorder):
     assert len(places) == len(recorder.reference)
     steps = [str(place) for place in places]
     square = "C = C * C, once for each bit of the window"
-    order = ["X < M", f"{square} (mod Q)", f"{square} (mod P)", "S_p + 2P (mod P)"]
-    order += ["S ^ E - X (mod Q)", "S ^ E - X (mod P)"]
+    order = ["X < M", f"{square} (mod Q)", f"{square} (mod P)", "S_p - S_q, below 4P (mod P)"]
+    order += ["S ^ E - X, below 2p (mod Q)", "S ^ E - X, below 2p (mod P)"]
     found = [next(k for k, step in enumerate(steps) if step.startswith(one)) for one in order]
     assert found == sorted(found)
     assert steps[0].startswith("input") and steps[-1].startswith("output")
