@@ -68,6 +68,7 @@ class Input:
     operand : where the engine has it
     meaning : for the command line's help
     public : an exponent that is no secret: random operands have 65537 for it
+    is_scalar : an exponent that has as many bits as the modulus, or more
     stride, offset : bit k of the number is bit `stride` * k + `offset` of the operand, so that
         `stride` inputs share an operand
     """
@@ -78,6 +79,7 @@ class Input:
     public: bool = False
     stride: int = 1
     offset: int = 0
+    is_scalar: bool = False
 
     @property
     def is_exponent(self) -> bool:
@@ -143,7 +145,7 @@ class Operation:
     @property
     def computes(self) -> bool:
         """Whether it has a result."""
-        return self.lanes is not None
+        return self.lanes is not None or self.banked is not None
 
     @property
     def is_private(self) -> bool:
