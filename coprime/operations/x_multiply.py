@@ -2,16 +2,16 @@
 
 Source: RFC 7748, section 5, the Montgomery ladder; its names are those of the steps' notes. What
 differs: nothing is reduced between products, as R is 16 c M or more: numbers below 2 c M have sums
-and differences below 4 c M, whose products are below 2 c M again. A bit of k branches to one of two
-lists of the same steps, in which the two multiples have changed places, in the place of `cswap`: so
-the cycles depend on the lengths only. The inversion is a power with the exponent M - 2, which is
-public; z = 0, where there is no inverse, has the result 0, as in the RFC.
+and differences below 4 c M, whose products are below 2 c M again. There is no `cswap`: the two
+multiples change places in the addresses, and every bit has the same steps. The inversion is a power
+with the exponent M - 2, which is public; z = 0, where there is no inverse, has the result 0, as in
+the RFC.
 """
 
 from dataclasses import replace
 
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
+from coprime.program.operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
+from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
 
 from .banked import (
     POWER,
@@ -26,11 +26,11 @@ from .banked import (
     prepare_banked,
 )
 from .operation import Input, Machine, Operation
-from .shared_steps import call, check_below_modulus, check_modulus, descale, jump, reduced
+from .shared_steps import call, check_below_modulus, check_modulus, descale, reduced
 
 _ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 _ONE_FORM, _UNIT, _C_M = Scratch.ONE_FORM, Scratch.UNIT, Scratch.ADDED_MODULUS
-_BIT, _ZERO_BIT, _LAST, _DOUBLE = "ladder", "ladder_0", "ladder_end", "double_added_modulus"
+_BIT, _DOUBLE = "ladder", "double_added_modulus"
 """Labels."""
 _BELOW = 2  # times c M: the multiple that a difference of products adds
 
@@ -43,7 +43,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 def _prepare(machine: Machine) -> list[Step]:
     """Checks; constants; X_2 : Z_2 = 1 : 0 and X_3 : Z_3 = u : 1."""
     multiplication = machine.multiplication
-    out = multiply(_UNIT, _ONE_FORM, Mode.ONE, _WHOLE, "1, below 2M")
+    one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form")
+    out = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1, below 2M")
     doubled = linear(StepKind.ADD, _C_M, _C_M, _C_M, _WHOLE, "2^k M', up to c M + 1")
     return [
         check_modulus(_WHOLE),
@@ -52,10 +53,11 @@ def _prepare(machine: Machine) -> list[Step]:
         *enter_whole(multiplication, Scratch.U_1),
         move(Scratch.KEPT_SCALAR, Operand.E, _WHOLE),
         move(_ACC, Operand.M_POWER, _WHOLE),
-        multiply(_ONE_FORM, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form"),
         multiply(Scratch.A_24, _ACC, Operand.Y, _WHOLE, "a24 in Montgomery form"),
+        one,
+        move(_ONE_FORM, _ACC, _WHOLE),
         descale(multiplication, out),
-        *reduced(_UNIT, _UNIT, _WHOLE),
+        *reduced(_UNIT, _ACC, _WHOLE),
         move(_C_M, Scratch.SCALED, _WHOLE),
         replace(
             doubled,
@@ -75,22 +77,12 @@ def _prepare(machine: Machine) -> list[Step]:
 
 def _ladder() -> list[Step]:
     """A round for each bit of k, from the highest one on."""
-    two, three = (Scratch.X_2, Scratch.Z_2), (Scratch.X_3, Scratch.Z_3)
-    first, *others = _round(two, three)
-    return [
-        scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k"),
-        Step(kind=StepKind.BRANCH, note="k_t = 1?", target=_ZERO_BIT, label=_BIT),
-        *_round(three, two),
-        jump(PASS, _LAST),
-        replace(first, label=_ZERO_BIT),
-        *others,
-        PASS,
-    ]
+    return [scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k"), *_round()]
 
 
-def _round(two: tuple[Scratch, Scratch], three: tuple[Scratch, Scratch]) -> list[Step]:
-    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both; the next bit."""
-    (x_2, z_2), (x_3, z_3) = two, three
+def _round() -> list[Step]:
+    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round."""
+    x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
     a, a_copy, b, b_copy = (
         *(Scratch.SUM_2, Scratch.SUM_2_COPY),
         *(Scratch.DIFFERENCE_2, Scratch.DIFFERENCE_2_COPY),
@@ -101,7 +93,7 @@ def _round(two: tuple[Scratch, Scratch], three: tuple[Scratch, Scratch]) -> list
         return multiply(into, x, y, _WHOLE, note)
 
     last = product(z_2, b, a_copy, "z_2 = E * (AA + a24 * E)")
-    return [
+    first, *others = [
         replace(_sum(a, x_2, z_2, "A = x_2 + z_2"), copy=a_copy),
         replace(_difference(b, x_2, z_2, "B = x_2 - z_2"), copy=b_copy),
         _sum(c, x_3, z_3, "C = x_3 + z_3"),
@@ -121,6 +113,11 @@ def _round(two: tuple[Scratch, Scratch], three: tuple[Scratch, Scratch]) -> list
         _sum(a_copy, a, c, "AA + a24 * E"),
         replace(last, next=Next.NEXT_BIT, target=_BIT),
     ]
+    return [_by_bit(step) for step in (replace(first, label=_BIT), *others)]
+
+
+def _by_bit(step: Step) -> Step:
+    return replace(step, by_bit=not OF_ONE.keys().isdisjoint((step.x, step.y, step.destination)))
 
 
 def _sum(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
@@ -142,7 +139,7 @@ def _finish(machine: Machine) -> list[Step]:
     product = multiply(_ACC, Scratch.X_2, term, _WHOLE, "x_2 / z_2, below 3M")
     one = Scratch.T_0 if overlaps else _ACC
     return [
-        replace(less_one, label=_LAST),
+        less_one,
         linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),
         *prepare_banked(multiplication, _WHOLE),
         move(_ACC, Scratch.Z_2, _WHOLE),

@@ -282,5 +282,14 @@ OF_Q: Mapping[Reference, Operand] = {
 }
 """What stands for P's operands where CURRENT is Q."""
 
+OF_ONE: Mapping[Location, Scratch] = {
+    Scratch.X_2: Scratch.X_3,
+    Scratch.X_3: Scratch.X_2,
+    Scratch.Z_2: Scratch.Z_3,
+    Scratch.Z_3: Scratch.Z_2,
+}
+"""What stands for numbers in a step `by_bit` where the exponent's bit is 1. Each pair lies in one
+bank, in blocks whose numbers differ in the bit of weight 2."""
+
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

@@ -27,6 +27,7 @@ class CompactMultiplication(Multiplication):
     prepares = True
     scaled = True
     banked = True
+    keeps_scaled_modulus = True
 
     @property
     def headroom(self) -> int:
