@@ -123,7 +123,9 @@ class Operation:
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
     moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
         last one, and the second the one before
-    optional : only engines that are built for it have it, by a parameter of its name
+    prime : its modulus is a prime; of another one the result is not defined
+    optional : only engines that are built for it have it
+    setting : the parameter that builds it in, and its value; None: the one of its name, and 1
     lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
         and the sequencer's own, and has no result
     """
@@ -138,7 +140,9 @@ class Operation:
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
+    prime: bool = False
     optional: bool = False
+    setting: tuple[str, str] | None = None
     lanes: Routine | None = None
     banked: Routine | None = None
 

@@ -183,6 +183,8 @@ X_MULTIPLY = Operation(
         Input(name="m", operand=Operand.M, meaning="prime modulus p"),
     ),
     result=ladder,
+    prime=True,
     optional=True,
+    setting=("curves", "montgomery"),
     banked=on_two_banks,
 )
