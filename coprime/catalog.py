@@ -103,11 +103,16 @@ def choose(
 def settings_for(name: str, settings: Mapping[str, str], command: Command) -> dict[str, str]:
     """The settings, and the command's operation, where that is optional and the family can have it.
 
-    ValueError as `family_named`.
+    ValueError as `family_named`, and for an operation that only other families can have.
     """
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
-    wanted = [one.name for one in family.operations if one.name == command.name.lower()]
-    return {**dict.fromkeys(wanted, "1"), **settings}
+    setting, value = command.operation.setting or (command.name.lower(), "1")
+    if any(one.name == setting for one in family.settings):
+        return {setting: value, **settings}
+    if command.operation.setting is not None:
+        able = [one.name for one in FAMILIES.values() if setting in {s.name for s in one.settings}]
+        raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
+    return dict(settings)
 
 
 def family_named(name: str) -> Family:

@@ -17,6 +17,7 @@ LAYERS = [
     "soc",
     "token",
     "package",
+    "ec",
     "rsa",
     "device",
     "flow",

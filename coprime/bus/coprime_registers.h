@@ -348,6 +348,8 @@ enum coprime_command {
     COPRIME_COMMAND_WIPE = 5,
     /* X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones. */
     COPRIME_COMMAND_MODEXP2 = 6,
+    /* The u-coordinate of E * (X, v) on the Montgomery curve with (A - 2) / 4 = Y modulo M. */
+    COPRIME_COMMAND_X_MULTIPLY = 7,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

@@ -227,12 +227,13 @@ class EngineDriver:
         exponents = command.operation.exponents
         if exponents:
             longest = max(numbers[one.name].bit_length() for one in exponents)
+            least = length if any(one.is_scalar for one in exponents) else 1
             if exponent_length is None:
-                exponent_length = max(1, longest)
+                exponent_length = max(least, longest)
             check_naturals(exponent_length=exponent_length)
-            if longest > exponent_length:
+            if max(least, longest) > exponent_length:
                 raise ValueError(
-                    f"exponent_length must be {longest} or more for this exponent,"
+                    f"exponent_length must be {max(least, longest)} or more for this exponent,"
                     f" not {exponent_length}"
                 )
             lengths[Length.EXPONENT] = exponents[0].stride * exponent_length

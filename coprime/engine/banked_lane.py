@@ -11,7 +11,7 @@ from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import OF_ONE, Context, Mode, Operand, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .addresses import BlockAddress
@@ -152,13 +152,24 @@ class BankedLane(LaneOfUnits):
             if name in idle:
                 m.d.comb += address.idle.eq(idle[name])
             m.d.comb += [
-                address.block.eq(blocks[name]),
+                address.block.eq(self._swapped(blocks[name], right="right" in name)),
                 address.index.eq(indices[name]),
                 address.window.eq(window),
                 address.entry.eq(entry),
                 to.eq(address.address),
             ]
         return m
+
+    def _swapped(self, block: Value, *, right: bool) -> Value:
+        """A block, or that of the number which has changed places with the one that lies there."""
+        if not self.program.swaps:
+            return block
+        layout = self.layout
+        pairs = {layout.block_of(one) for one in OF_ONE if layout.lies_right(one) == right}
+        if not pairs:
+            return block
+        swaps = self.busy & self.sequencer.swaps & block.matches(*sorted(pairs))
+        return block ^ Cat(Const(0, 1), swaps)
 
     def _step(self) -> StepInBanks:
         """What the scheduler is given of the step."""

@@ -11,7 +11,8 @@ from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
-from coprime.parameters import check_ranges
+from coprime.operations.commands import Command
+from coprime.parameters import ChoiceParameter, check_ranges
 
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus
@@ -20,11 +21,12 @@ from .layout import Banks
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
+CURVES = ("none", "montgomery")
 _LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
 
-def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
+def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
     Exponents are scanned in windows of 4 bits modulo a prime, and of 2 bits modulo the whole
@@ -35,16 +37,28 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
     four digits less than the modulus.
 
+    `curves` is none or montgomery: with X_MULTIPLY, and banks of 32 blocks, twice as deep. Numbers
+    have 4 bits more than c * M, so that sums need not be reduced.
+
     Raises ValueError where a parameter is out of its range.
     """
+    if curves not in CURVES:
+        raise ValueError(f"curves must be one of {', '.join(CURVES)}, not {curves!r}")
+    has_curves = curves != "none"
     chosen = blinding_named(blinding)
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
-    multiplication = CompactMultiplication()
+    multiplication = CompactMultiplication(slack=4 if has_curves else 2)
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
-    banks = Banks(whole, digits((max_bits + 1) // 2, width, headroom))
+    block_bits = 5 if has_curves else 4
+    banks = Banks(
+        whole,
+        digits((max_bits + 1) // 2, width, headroom),
+        entry_bits=block_bits,
+        block_bits=block_bits,
+    )
     capabilities = lane_capabilities(
         multiplication,
         max_bits,
@@ -59,14 +73,17 @@ def compact(max_bits: int = 1024, blinding: str = "none") -> EngineDesign:
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
-    return EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+    design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+    return design.with_operations([Command.X_MULTIPLY] if has_curves else [])
 
+
+_CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves")
 
 COMPACT = Family(
     name="compact",
     paper="",
     summary="products of differences on one DSP slice and one block RAM, with CRT",
-    parameters=(longest_modulus(64, 8192, 1024), BLINDING),
+    parameters=(longest_modulus(64, 8192, 1024), BLINDING, _CURVES),
     design=compact,
 )
 

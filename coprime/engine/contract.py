@@ -219,6 +219,11 @@ class Capabilities:
         return self.supported(lambda one: one.is_power)
 
     @property
+    def scalars(self) -> tuple[Command, ...]:
+        """The commands whose exponent has as many bits as the modulus, or more."""
+        return self.supported(lambda one: any(each.is_scalar for each in one.exponents))
+
+    @property
     def products(self) -> tuple[Command, ...]:
         """The commands that multiply, and no more."""
         return self.supported(lambda one: one.is_product)

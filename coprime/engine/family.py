@@ -84,7 +84,7 @@ class Family:
         return tuple(
             Parameter(one.name.lower(), 0, 1, 0, f"1: with {one.name}, {one.formula}")
             for one in OPERATIONS.values()
-            if one.optional
+            if one.optional and one.setting is None
         )
 
     @property

@@ -3,6 +3,7 @@
 import enum
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import ClassVar
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
@@ -223,6 +224,13 @@ class Multiplication(ABC):
     def scale_bits(self) -> int:
         """Bits of c where the multiplier works modulo c * M; else 0."""
         return 0
+
+    keeps_scaled_modulus: ClassVar[bool] = False  # in the memory, as a number that steps may read
+
+    def scaled_modulus(self, modulus: int) -> int:
+        """M' = (c * M + 1) / 2^scale_bits with c = -M^-1 modulo that, of an odd M."""
+        radix = 1 << self.scale_bits
+        return (-pow(modulus, -1, radix) % radix * modulus + 1) // radix
 
     @property
     def usual_bound(self) -> Bound:

@@ -34,9 +34,9 @@ def banked_routines(machine: Machine) -> list[Routine]:
     return [_power(machine), _reduce_once()]
 
 
-def enter_whole(multiplication: Multiplication) -> list[Step]:
-    """ACCUMULATOR = X in Montgomery form modulo M."""
-    product = multiply(_ACC, Operand.X, Operand.M_POWER, _WHOLE, "X * R mod M")
+def enter_whole(multiplication: Multiplication, into: Scratch = _ACC) -> list[Step]:
+    """X in Montgomery form modulo M, in ACCUMULATOR or elsewhere."""
+    product = multiply(into, Operand.X, Operand.M_POWER, _WHOLE, "X * R mod M")
     return [*prepare_banked(multiplication, _WHOLE), product]
 
 

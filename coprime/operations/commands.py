@@ -13,6 +13,7 @@ from .operation import Operation
 from .rsa_private import RSA_PRIVATE
 from .rsa_public import RSA_PUBLIC
 from .wipe import WIPE
+from .x_multiply import X_MULTIPLY
 
 
 class Command(enum.IntEnum):
@@ -30,6 +31,8 @@ class Command(enum.IntEnum):
     """Overwrite every word of the operand memory with zero."""
     MODEXP2 = 6
     """X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones."""
+    X_MULTIPLY = 7
+    """The u-coordinate of E * (X, v) on the Montgomery curve with (A - 2) / 4 = Y modulo M."""
 
     @property
     def operation(self) -> Operation:
@@ -44,4 +47,5 @@ OPERATIONS: Mapping[Command, Operation] = {
     Command.RSA_PRIVATE: RSA_PRIVATE,
     Command.WIPE: WIPE,
     Command.MODEXP2: MODEXP2,
+    Command.X_MULTIPLY: X_MULTIPLY,
 }

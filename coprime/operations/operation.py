@@ -68,6 +68,7 @@ class Input:
     operand : where the engine has it
     meaning : for the command line's help
     public : an exponent that is no secret: random operands have 65537 for it
+    is_scalar : an exponent that has as many bits as the modulus, or more
     stride, offset : bit k of the number is bit `stride` * k + `offset` of the operand, so that
         `stride` inputs share an operand
     """
@@ -78,6 +79,7 @@ class Input:
     public: bool = False
     stride: int = 1
     offset: int = 0
+    is_scalar: bool = False
 
     @property
     def is_exponent(self) -> bool:
@@ -121,7 +123,9 @@ class Operation:
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
     moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
         last one, and the second the one before
-    optional : only engines that are built for it have it, by a parameter of its name
+    prime : its modulus is a prime; of another one the result is not defined
+    optional : only engines that are built for it have it
+    setting : the parameter that builds it in, and its value; None: the one of its name, and 1
     lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
         and the sequencer's own, and has no result
     """
@@ -136,14 +140,16 @@ class Operation:
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
+    prime: bool = False
     optional: bool = False
+    setting: tuple[str, str] | None = None
     lanes: Routine | None = None
     banked: Routine | None = None
 
     @property
     def computes(self) -> bool:
         """Whether it has a result."""
-        return self.lanes is not None
+        return self.lanes is not None or self.banked is not None
 
     @property
     def is_private(self) -> bool:

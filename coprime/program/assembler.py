@@ -140,6 +140,11 @@ class Program:
         return any(step.copies for step in self.steps)
 
     @cached_property
+    def swaps(self) -> bool:
+        """Whether numbers change places by the exponent's bit."""
+        return any(step.by_bit for step in self.steps)
+
+    @cached_property
     def draws(self) -> bool:
         """Whether it takes random digits."""
         return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})

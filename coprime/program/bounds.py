@@ -8,7 +8,7 @@ simulation: it holds for all operands, and for all lengths of the modulus.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coprime.multipliers.bounds import Bound
@@ -126,7 +126,13 @@ class _Check:
     def _execute(
         self, step: Step, state: PathState, numbers: dict[Location, _Number]
     ) -> dict[Location, _Number]:
-        """The numbers after a step."""
+        """The numbers after a step; by a bit, after either."""
+        if step.by_bit:
+            one, other = (
+                self._execute(replace(each, by_bit=False), state, dict(numbers))
+                for each in (step, step.of_one)
+            )
+            return _join(one, other)
         context, kind = step.modulus, step.kind
         if kind is StepKind.MULTIPLY:
             self._multiply(step, state, numbers)
@@ -268,7 +274,7 @@ def _either(one: _Number, other: _Number) -> _Number:
     return _Number(other.context, one.bound.either(other.bound))
 
 
-def _join(some: _Numbers, others: _Numbers) -> _Numbers:
+def _join(some: _Numbers, others: _Numbers) -> dict[Location, _Number]:
     """What is known of numbers that a step has from either of two ways."""
     found: dict[Location, _Number] = {}
     for name in {**some, **others}:

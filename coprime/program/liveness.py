@@ -7,14 +7,14 @@ in place.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import Context, Length, Location, Mode, Operand, Reference, Scratch
+from .operands import OF_ONE, Context, Length, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
@@ -92,7 +92,17 @@ class StepAccesses:
     quotient_in_memory: bool
 
     def accesses(self, step: Step, state: PathState) -> Accesses:
-        """Of a step with its own moduli, in a state."""
+        """Of a step with its own moduli, in a state; by a bit, of both.
+
+        What is written by a bit is dead before, whichever of the two it is.
+        """
+        if step.by_bit:
+            one, other = (
+                self.accesses(replace(each, by_bit=False), state) for each in (step, step.of_one)
+            )
+            return Accesses(
+                one.reads | other.reads, one.writes | other.writes, one.temporary, one.in_place
+            )
         scanned = self._scanned(step, state)
         if step.kind is StepKind.MULTIPLY:
             return self._of_product(step, state, scanned)
@@ -247,6 +257,10 @@ def _add(
     for state in successors:
         own, out = accesses[state], after.get(state, frozenset())
         found.separate(own.writes, out | own.writes)
+        if state.address and path.step(state).by_bit:
+            # The addresses of such a step change places, whatever it finds there.
+            others = {piece for piece in own.reads | own.writes if piece[0] not in OF_ONE}
+            found.separate(others, [(one, part) for one in OF_ONE for part in (0, 1)])
         found.separate(own.temporary, live[state] | out | own.writes)
         passed = own.reads - out
         if own.in_place:

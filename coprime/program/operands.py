@@ -157,6 +157,31 @@ class Scratch(_Unnumbered):
     T_30 = enum.auto()
     T_31 = enum.auto()
 
+    UNIT = enum.auto()
+    """The number 1."""
+    ONE_FORM = enum.auto()
+    """1 in Montgomery form."""
+    KEPT_SCALAR = enum.auto()
+    """E as the host has written it, while its own location holds another exponent."""
+    U_1 = enum.auto()
+    """The coordinate u of a point of a Montgomery curve."""
+    A_24 = enum.auto()
+    """(A - 2) / 4 of a Montgomery curve."""
+    X_2 = enum.auto()
+    """X_2 : Z_2 and X_3 : Z_3 are the ladder's two multiples of the point."""
+    Z_2 = enum.auto()
+    X_3 = enum.auto()
+    Z_3 = enum.auto()
+    SUM_2 = enum.auto()
+    """X_2 + Z_2; the copies of a sum and a difference lie right."""
+    SUM_2_COPY = enum.auto()
+    DIFFERENCE_2 = enum.auto()
+    DIFFERENCE_2_COPY = enum.auto()
+    SUM_3 = enum.auto()
+    DIFFERENCE_3 = enum.auto()
+    CROSS = enum.auto()
+    """The sum of the ladder's cross products."""
+
     @property
     def entry(self) -> int | None:
         """Which entry of the table it is; None of the others."""
@@ -256,6 +281,15 @@ OF_Q: Mapping[Reference, Operand] = {
     Operand.DP: Operand.DQ,
 }
 """What stands for P's operands where CURRENT is Q."""
+
+OF_ONE: Mapping[Location, Scratch] = {
+    Scratch.X_2: Scratch.X_3,
+    Scratch.X_3: Scratch.X_2,
+    Scratch.Z_2: Scratch.Z_3,
+    Scratch.Z_3: Scratch.Z_2,
+}
+"""What stands for numbers in a step `by_bit` where the exponent's bit is 1. Each pair lies in one
+bank, in blocks whose numbers differ in the bit of weight 2."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

@@ -8,18 +8,19 @@ is repeated for every design, and gives the same places for the same programs.
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .assembler import Program
 from .liveness import READS_Y, SHORT, Conflicts, Piece
-from .operands import OF_Q, Location, Operand, Reference, Scratch
+from .operands import OF_ONE, OF_Q, Location, Operand, Reference, Scratch
 from .steps import StepKind
 
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {
     # Read through a port of their own.
     **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT, Scratch.ADDED_MODULUS), _LEFT),
+    **dict.fromkeys((Operand.M, Operand.P, Operand.Q), _LEFT),
     **dict.fromkeys((Operand.E, Scratch.BLINDED, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
 }
 """The bank of an exponent, of the quotient, and of what the host reads and what that is compared
@@ -105,7 +106,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.places = Allocation(self.of, self.conflicts)
-        self.paired = {location for pair in self.same_block for location in pair}
+        self.paired = {*OF_ONE, *(location for pair in self.same_block for location in pair)}
         self.pieces: dict[Location, list[Piece]] = {}
         for piece in self.conflicts.used:
             self.pieces.setdefault(piece[0], []).append(piece)
@@ -137,6 +138,10 @@ class _Search:
             self.of[one].block == self.of[other].block
             for one, other in self.same_block
             if location in (one, other) and one in self.of and other in self.of
+        ) and all(
+            self.of[one] == replace(self.of[other], block=self.of[other].block ^ 2)
+            for one, other in OF_ONE.items()
+            if location is one and other in self.of
         )
 
     def _put(self, location: Location, choice: BlockPlace) -> bool:
@@ -185,7 +190,8 @@ def banks_of(
     needs: dict[Reference, set[int]] = {one: {bank} for one, bank in _ALWAYS.items()}
     programs = list(programs)
     either = any(program.sums for program in programs)  # such a linear unit reads y in either bank
-    for step in (step for program in programs for step in program.steps):
+    steps = [step for program in programs for step in program.steps]
+    for step in [*steps, *(step.of_one for step in steps if step.by_bit)]:
         needed: list[tuple[Reference, int]] = []
         if step.kind is StepKind.MULTIPLY:
             needed = [(step.x, _LEFT)]

@@ -7,10 +7,10 @@ predict result and cycles (engine/prediction.py).
 """
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from .operands import Context, Mode, Operand, Reference, Scratch
+from .operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
 
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
@@ -157,6 +157,8 @@ class Step:
     target: str = ""
     """Label of a step; empty: the end of the operation."""
     label: str = ""
+    by_bit: bool = False
+    """Where the exponent's bit is 1, the numbers of `OF_ONE` change places."""
     commands: frozenset[int] = frozenset()
     """Of an IF_COMMAND, which the assembler adds: the codes of these commands."""
     below: Fraction | int = 0
@@ -193,6 +195,15 @@ class Step:
     def shift(self) -> int:
         """`times_modulus` as the linear unit has it: 0, or 1 more than its logarithm."""
         return self.times_modulus.bit_length()
+
+    @property
+    def of_one(self) -> "Step":
+        """A step `by_bit` where the bit is 1."""
+        named = (self.x, self.y, self.destination)
+        x, y, destination = (
+            one if isinstance(one, Mode) else OF_ONE.get(one, one) for one in named
+        )
+        return replace(self, x=x, y=y, destination=destination)
 
     @property
     def copies(self) -> bool:

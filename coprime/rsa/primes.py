@@ -1,5 +1,6 @@
 """Primes: Miller and Rabin's test, how often it is repeated, and random primes for keys."""
 
+import itertools
 import math
 import secrets
 from collections.abc import Callable
@@ -65,6 +66,11 @@ def is_prime(
         else:
             return False
     return True
+
+
+def next_prime(least: int) -> int:
+    """The first probable prime from `least` on, of public numbers."""
+    return next(one for one in itertools.count(least | 1, 2) if is_prime(one, 64))
 
 
 def draw_until(fits: Callable[[int], bool], draw: Callable[[], int]) -> int:

@@ -12,6 +12,7 @@ from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.operations.operation import Key
 from coprime.rsa import keys
+from coprime.rsa.primes import next_prime
 
 EXPONENTS = ("worst", "random")
 """Kinds of secret exponents: every bit is 1, or the exponent (or the key) comes from the seed."""
@@ -180,6 +181,8 @@ def random_operands(
         worst = exponents == "worst" and not checked
         return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    if operation.prime and modulus is None:
+        m = next_prime(m)
     numbers = {}
     length = _exponent_length(command, bits)
     for one in operation.exponents:

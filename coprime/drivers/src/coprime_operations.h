@@ -36,6 +36,11 @@ static const struct operation operations[] = {
         {COPRIME_OPERAND_Y, 1, 0}, /* y */
         {COPRIME_OPERAND_E, 2, 1}, /* f */
     }},
+    {COPRIME_COMMAND_X_MULTIPLY, 3, {
+        {COPRIME_OPERAND_X, 1, 0}, /* x */
+        {COPRIME_OPERAND_E, 1, 0}, /* e */
+        {COPRIME_OPERAND_Y, 1, 0}, /* y */
+    }},
 };
 
 #endif

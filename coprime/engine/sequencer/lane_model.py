@@ -87,6 +87,8 @@ class LaneModel:
     def execute(self) -> None:
         """The step at the address, up to the next one; FETCH takes a cycle."""
         step = self.current.resolved(self.pc.step)
+        if step.by_bit and self.scanner.bit(step):
+            step = step.of_one
         if self.timeline and step.kind is not StepKind.MULTIPLY:
             self.cycles = max(self.cycles, self.timeline.idle)
         self.cycles += 1

@@ -53,6 +53,11 @@ class LengthRules:
         power = among(command, own.powers)
         yield power & (counts.exponent == 0), Error.EXPONENT_LENGTH
         yield power & (counts.exponent > own.max_digits), Error.LENGTH_OVER
+        if own.scalars:
+            yield (
+                among(command, own.scalars) & (lengths.exponent < lengths.modulus),
+                (Error.EXPONENT_LENGTH),
+            )
         if self.program.checks:
             unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
             yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH

@@ -49,6 +49,9 @@ class MultiplySteps:
                 lane.timeline.prepare(lane.digits(Context.WHOLE))
             else:
                 lane.cycles += multiplication.prepare_cycles(digits, **together)
+            modulus = lane.value(step.modulus.modulus)
+            if multiplication.keeps_scaled_modulus and modulus & 1:
+                lane.values[step.destination] = multiplication.scaled_modulus(modulus)
             if Next.EACH_ENTRY in self.program.nexts:
                 lane.window.value = 1
             lane.pc.move(jump=0, forward=1)

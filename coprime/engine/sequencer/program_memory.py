@@ -36,6 +36,7 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
             **({"times": bits_for(program.longest_loop)} if program.longest_loop else {}),
             **({"shift": bits_for(MOST_TIMES_MODULUS.bit_length())} if program.sums else {}),
             **({"copies": 1} if program.copies else {}),
+            **({"by_bit": 1} if program.swaps else {}),
         }
     )
 

@@ -94,6 +94,7 @@ class Sequencer(wiring.Component):
     shift : 1 more than the logarithm of how often the modulus is added; 0: not; only if any step
         adds it
     copies : the result is written to both banks; only if any is
+    swaps : the numbers of `OF_ONE` have changed places; only if any step does that by a bit
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     fault : the multiplier has seen a fault of its own; only if the program checks
@@ -188,6 +189,7 @@ class Sequencer(wiring.Component):
             | ({"descale": Out(1)} if program.descales else {})
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
             | ({"copies": Out(1)} if program.copies else {})
+            | ({"swaps": Out(1)} if program.swaps else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
@@ -261,6 +263,8 @@ class Sequencer(wiring.Component):
                         self.end(m, Error.FAULT)
             with m.State("FETCH"):
                 m.d.sync += self.step.eq(resolved)
+                if self.program.swaps:
+                    m.d.sync += self.swaps.eq(memory.fetched.by_bit & self.scanner.bit)
                 if self.overlaps:
                     is_product = memory.fetched.kind == StepKind.MULTIPLY
                     with m.If(is_product | ~self.occupied):

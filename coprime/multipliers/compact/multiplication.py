@@ -13,16 +13,26 @@ NEWEST_AFTER = 4  # slots of a column before the newest digit of q is in the mem
 
 @dataclass(frozen=True)
 class CompactMultiplication(Multiplication):
-    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M."""
+    """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M.
+
+    slack : 2^(17*D) > 2^slack * c * M with c < 2^17; 2 or more, for sums that are not reduced
+    """
+
+    slack: int = 2
 
     digit_width = RADIX_BITS
     scale_bits = RADIX_BITS
-    headroom = 2 + RADIX_BITS  # 2^(17*D) > 4cM with c < 2^17
     min_digits = 3  # of X and c * M: with fewer, AHEAD would read q_(k-L) while it is written
     canonical = False
     prepares = True
     scaled = True
     banked = True
+    keeps_scaled_modulus = True
+
+    @property
+    def headroom(self) -> int:
+        """Bits of c and the slack."""
+        return self.slack + RADIX_BITS
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""

