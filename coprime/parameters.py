@@ -39,12 +39,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ChoiceParameter:
-    """One of several names that a family's design takes."""
+    """One of several names that a family's design takes.
+
+    With `sparse` a choice of parameters has it only where it is not the default.
+    """
 
     name: str
     choices: tuple[str, ...]
     default: str
     summary: str
+    sparse: bool = False
 
     def parse(self, text: str) -> str:
         """Read a value; ValueError with all choices if it is none."""

@@ -231,9 +231,11 @@ class EngineDriver:
             if exponent_length is None:
                 exponent_length = max(least, longest)
             check_naturals(exponent_length=exponent_length)
-            if max(least, longest) > exponent_length:
+            if least > 1:  # a scalar
+                longest = max(least, longest)
+            if longest > exponent_length:
                 raise ValueError(
-                    f"exponent_length must be {max(least, longest)} or more for this exponent,"
+                    f"exponent_length must be {longest} or more for this exponent,"
                     f" not {exponent_length}"
                 )
             lengths[Length.EXPONENT] = exponents[0].stride * exponent_length

@@ -8,21 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coprime.engine.contract import Command
+from coprime.rsa.operations import HasValue
 
 
 class Multiplies(Protocol):
     """An accelerator that has X_MULTIPLY, or what stands for one."""
 
-    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
+    def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
         """The result of an operation that is given numbers."""
-
-
-class HasValue(Protocol):
-    """The result of an operation."""
-
-    @property
-    def value(self) -> int:
-        """The number."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
     return design.with_operations([Command.X_MULTIPLY] if has_curves else [])
 
 
-_CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves")
+_CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True)
 
 COMPACT = Family(
     name="compact",

@@ -123,11 +123,14 @@ class Family:
             one.name: one.parse(settings[one.name]) if one.name in settings else one.default
             for one in self.parameters
         }
-        operations = {
+        operations: dict[str, int | str] = {
             one.name: 1
             for one in self.operations
             if one.name in settings and one.parse(settings[one.name])
         }
+        for one in self.parameters:
+            if isinstance(one, ChoiceParameter) and one.sparse and values[one.name] == one.default:
+                del values[one.name]
 
         def of_size(bits: int | str | None) -> Choice:
             sized = values if bits is None else {**values, MAX_BITS: bits}
@@ -223,7 +226,11 @@ class Choice:
     @property
     def parameters(self) -> Mapping[str, int | str]:
         """The values of the family's parameters, without optional operations."""
-        return {one.name: self.values[one.name] for one in self.family.parameters}
+        return {
+            one.name: self.values[one.name]
+            for one in self.family.parameters
+            if one.name in self.values  # all but sparse ones
+        }
 
     def of_size(self, bits: int) -> "Choice":
         """The same with another max_bits."""

@@ -38,5 +38,5 @@ def find(choice: Choice, target: str, part: str) -> Sequence[Point]:
         for point in shipped_points()
         if (point.family, point.target, point.part) == (choice.family.name, target, part)
         and point.status == "ok"
-        and {**defaults, **point.parameters} == choice.values
+        and {**defaults, **point.parameters} == {**defaults, **choice.values}
     ]
