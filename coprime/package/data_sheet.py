@@ -275,7 +275,10 @@ def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
     if own.is_cluster:
         rows.append(("engine", core.family.name, "a family", "family of the cores"))
         known = [*CLUSTER_PARAMETERS, *known]
-    rows += [(one.name, str(own.choice.values[one.name]), _span(one), one.summary) for one in known]
+    of = own.choice.values
+    rows += [
+        (one.name, str(of.get(one.name, one.default)), _span(one), one.summary) for one in known
+    ]
     rows.append(("--target", own.target.value, _names(Target), "whose cells it is of"))
     rows.append(("--bus", own.bus.value, _names(Bus), "bus of the registers"))
     return rows
