@@ -5,7 +5,7 @@ A device is text: a kind, a colon, and what that kind needs. Options hold it as 
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, Self
@@ -19,12 +19,14 @@ from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.serial import BAUD, open_serial
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.device.uio import UioDevice
+from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 
 from .options import parse_settings
 from .output import announce, progress
 
 DEFAULT = "sim:compact"  # the device if none is named
+CURVES_DEFAULT = "sim:compact,curves=montgomery"  # the same for elliptic curves
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
@@ -56,9 +58,15 @@ class Simulated:
         return simulated
 
     @contextmanager
-    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
-        """Simulate a design that holds the key. ValueError, before it is built, if none does."""
+    def open(
+        self, key: DeviceKey, command: Command | None = None
+    ) -> Iterator[Accelerator | KeyedCluster]:
+        """Simulate a design that holds the key, and has the command.
+
+        ValueError, before it is built, if none does.
+        """
         choice = choose(self.family, self.settings, key.lengths, option=f"sim:{self.family},")
+        _check_command(f"sim:{self.family}", command, choice.core.design.capabilities.commands)
         _check_modulus(choice.core, key)
         announce(choice)
         with _simulation(choice) as device, progress("simulating") as passed:
@@ -93,13 +101,19 @@ class Hardware:
         return cls(f"serial:{path}", lambda: open_serial(path, int(baud or BAUD)))
 
     @contextmanager
-    def open(self, key: DeviceKey) -> Iterator[Accelerator | KeyedCluster]:
-        """Open it. ValueError if the key is longer than it reports to take."""
+    def open(
+        self, key: DeviceKey, command: Command | None = None
+    ) -> Iterator[Accelerator | KeyedCluster]:
+        """Open it. ValueError if the key is longer than it reports to take, or it has no command.
+
+        None: any command.
+        """
         with self.connect() as device:
             driver = _driver(device)
             excess = key.lengths.excess(driver)
             if excess:
                 raise ValueError(f"the accelerator at {self.name} takes {excess}")
+            _check_command(f"the accelerator at {self.name}", command, driver.commands)
             yield driver
 
 
@@ -111,13 +125,20 @@ KINDS: Mapping[str, Callable[[str], NamedDevice]] = {
 }
 
 
-def add_device(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    """Add --device; optional: without it there is no device, and not the default one."""
-    default = "none" if optional else f"{DEFAULT}, which is constant-time and checks its results"
+def add_device(
+    parser: argparse.ArgumentParser, *, optional: bool = False, curves: bool = False
+) -> None:
+    """Add --device; optional: without it there is no device, and not the default one.
+
+    `curves`: it is for elliptic curves.
+    """
+    named = CURVES_DEFAULT if curves else DEFAULT
+    known = "which is constant-time" if curves else "which is constant-time and checks its results"
+    default = "none" if optional else f"{named}, {known}"
     parser.add_argument(
         "--device",
         type=_device,
-        default=None if optional else DEFAULT,
+        default=None if optional else named,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
         " key; serial:PATH[,BAUD] is a board at a serial port, such as serial:/dev/ttyUSB0;"
@@ -146,6 +167,14 @@ def _check_modulus(choice: Choice, key: DeviceKey) -> None:
         raise ValueError(
             f"{choice.family.name} is built for one modulus of {fixed.bit_length()} bits, and the"
             " key's is another: set modulus= to the key's, or take another family"
+        )
+
+
+def _check_command(name: str, command: Command | None, commands: Collection[Command]) -> None:
+    """ValueError unless a device that is called `name` has the command, which is of curves."""
+    if command is not None and command not in commands:
+        raise ValueError(
+            f"{name} has no {command.name}: take an engine that has it, such as {CURVES_DEFAULT}"
         )
 
 

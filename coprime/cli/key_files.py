@@ -10,6 +10,7 @@ from typing import TypeVar
 from coprime.rsa import keys
 
 from .options import Parser
+from .output import check_file
 
 Key = TypeVar("Key")
 _NO_TERMINAL = (
@@ -42,12 +43,12 @@ def first_line(path: Path) -> bytes:
 
 def load_private(options: argparse.Namespace) -> keys.RsaPrivateKey:
     """The private key of --key. Raises KeyFileError, or OSError if it cannot be read."""
-    return _load(keys.load_private, options)
+    return load_key(keys.load_private, options)
 
 
 def load_public(options: argparse.Namespace) -> keys.RsaPublicKey:
     """The public key of --key, or of its private key. Raises as `load_private`."""
-    return _load(keys.load_public, options)
+    return load_key(keys.load_public, options)
 
 
 def new_passphrase(options: argparse.Namespace) -> bytes | None:
@@ -66,18 +67,34 @@ def new_passphrase(options: argparse.Namespace) -> bytes | None:
     return given
 
 
-def _load(load: Callable[[Path, str | bytes | None], Key], options: argparse.Namespace) -> Key:
-    """Load a key; ask for a missing passphrase."""
+def load_key(
+    load: Callable[[Path, str | bytes | None], Key], options: argparse.Namespace, name: str = "key"
+) -> Key:
+    """The key that `load` reads from the file of --key, or of another option; asks for a missing
+    passphrase. Raises KeyFileError, or OSError if it cannot be read.
+    """
+    path: Path = getattr(options, name)
     given = passphrase(options)
     try:
         try:
-            return load(options.key, given)
+            return load(path, given)
         except keys.PassphraseMissingError:
-            return load(options.key, ask(f"passphrase of {options.key}: ", _NO_TERMINAL))
+            return load(path, ask(f"passphrase of {path}: ", _NO_TERMINAL))
     except keys.KeyFileError as error:
         if isinstance(error.__cause__, OSError):  # the text has the file's name
             raise
-        raise keys.KeyFileError(f"--key {options.key}: {error}") from error
+        raise keys.KeyFileError(f"--{name} {path}: {error}") from error
+
+
+def check_new_files(private: Path, public: Path | None) -> None:
+    """Raise ValueError unless -o and --public name two files that can be made, and are not yet."""
+    if public is not None and public.absolute() == private.absolute():
+        raise ValueError("--public and -o must name two files")
+    for option, path in (("-o", private), ("--public", public)):
+        if path is not None:
+            check_file(option, path)
+            if path.exists():
+                raise ValueError(f"{path} exists, and a key is never overwritten")
 
 
 def ask(prompt: str, otherwise: str) -> bytes:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
-from coprime.flow.files import check_writable
+from coprime.flow.files import check_writable, write_file
 from coprime.flow.long_work import long_work
 
 
@@ -55,6 +55,15 @@ def _check(option: str, path: Path, file: Path) -> None:
         else:
             message = f"{option} {path}: {error.filename}: {error.strerror}; name another place"
         raise ValueError(message) from None
+
+
+def write_output(name: str, data: bytes, *, secret: bool = False) -> None:
+    """Write a file, a `secret` one for its owner only; `-` is standard output."""
+    if name == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        write_file(Path(name), data, secret=secret)
 
 
 # --- Text ---------------------------------------------------------------------------------------

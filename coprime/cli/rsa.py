@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from coprime.engine.lengths import Lengths
-from coprime.flow.files import create_file, write_file
+from coprime.flow.files import create_file
 from coprime.rsa import keys, operations
 from coprime.rsa.generation import Generation
 from coprime.rsa.hashes import HASHES
@@ -25,9 +25,16 @@ from coprime.rsa.padding import (
 )
 
 from .devices import add_device
-from .key_files import add_key, add_passphrase, load_private, load_public, new_passphrase
+from .key_files import (
+    add_key,
+    add_passphrase,
+    check_new_files,
+    load_private,
+    load_public,
+    new_passphrase,
+)
 from .options import Parser, add_verb, hexadecimal_bytes
-from .output import check_file, report_work
+from .output import check_file, report_work, write_output
 
 SUMMARY = "Keys, encryption and signatures on any device."
 
@@ -147,25 +154,11 @@ def _read(options: argparse.Namespace) -> bytes:
     return Path(options.source).read_bytes()
 
 
-def _write(options: argparse.Namespace, data: bytes, *, secret: bool) -> None:
-    if options.output == "-":
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    else:
-        write_file(Path(options.output), data, secret=secret)
-
-
 # --- Verbs --------------------------------------------------------------------------------------
 
 
 def _keygen(options: argparse.Namespace) -> None:
-    if options.public is not None and options.public.absolute() == options.output.absolute():
-        raise ValueError("--public and -o must name two files")
-    for option, path in (("-o", options.output), ("--public", options.public)):
-        if path is not None:
-            check_file(option, path)
-            if path.exists():
-                raise ValueError(f"{path} exists, and a key is never overwritten")
+    check_new_files(options.output, options.public)
     if options.device is not None:
         if options.p_bits is not None:
             raise ValueError("--p-bits is for keys that are made without --device")
@@ -233,7 +226,7 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = getattr(operations, verb)(accelerator, key, data, padding)
-    _write(options, result, secret=decodes)
+    write_output(options.output, result, secret=decodes)
 
 
 def _verify(options: argparse.Namespace) -> None:

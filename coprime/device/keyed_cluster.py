@@ -1,15 +1,18 @@
 """A cluster in an accelerator's place, for one operation after the other."""
 
+from collections.abc import Mapping
+
 from coprime.device.cluster import Cluster
 from coprime.device.jobs import PrivateNumbers
 from coprime.device.scheduler import Request, RequestResult, Scheduler
+from coprime.engine.contract import Command
 
 
 class KeyedCluster:
     """Keeps the keys and gives each operation to a core; the others are idle meanwhile.
 
     A core that fails is taken out of service, and another repeats its operation. Attributes
-    `max_length`, `max_prime_length` and `checked` are those of the cores.
+    `commands`, `max_length`, `max_prime_length` and `checked` are those of the cores.
 
     Parameters
     ----------
@@ -20,6 +23,7 @@ class KeyedCluster:
         self._scheduler = Scheduler(cluster)
         self._public: tuple[int, int] | None = None
         self._private: PrivateNumbers | None = None
+        self.commands = cluster.commands
         self.max_length = cluster.max_length
         self.max_prime_length = cluster.max_prime_length
         self.checked = cluster.checked
@@ -55,6 +59,13 @@ class KeyedCluster:
     ) -> RequestResult:
         """x ** e mod m, as `Scheduler.modexp`. Raises as that, and as `Request.result`."""
         return self._finished(self._scheduler.modexp(x, e, m, exponent_length=exponent_length))
+
+    def operate(
+        self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
+    ) -> RequestResult:
+        """An operation, as `Scheduler.operate`. Raises as that, and as `Request.result`."""
+        request = self._scheduler.operate(command, numbers, exponent_length=exponent_length)
+        return self._finished(request)
 
     def _finished(self, request: Request) -> RequestResult:
         for _ in self._scheduler.completed():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coprime.engine.contract import Command
+from coprime.engine.lengths import Lengths
 from coprime.rsa.operations import HasValue
 
 
@@ -41,6 +42,16 @@ class MontgomeryCurve:
     def size(self) -> int:
         """Bytes of a scalar, and of a coordinate."""
         return (self.p.bit_length() + 7) // 8
+
+    @property
+    def n(self) -> int:
+        """The modulus, as devices ask for that of a key."""
+        return self.p
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in a multiplication."""
+        return Lengths(self.p.bit_length(), exponent=self.p.bit_length())
 
     def decode_scalar(self, scalar: bytes) -> int:
         """The number of a secret scalar, clamped: as long as p, and a multiple of the cofactor.

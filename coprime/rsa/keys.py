@@ -12,6 +12,7 @@ from typing import Self
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
 from coprime.engine.lengths import Lengths
 from coprime.rsa.primes import is_prime, random_prime
@@ -23,14 +24,19 @@ __all__ = [
     "RsaPrivateKey",
     "RsaPublicKey",
     "check_ints",
+    "encryption",
     "generate",
     "library_key",
+    "library_private",
+    "library_public",
     "load_private",
     "load_public",
+    "no_key",
     "parse_private",
     "parse_public",
     "private_pem",
     "public_pem",
+    "read_key_file",
 ]
 
 MIN_BITS = 64
@@ -152,12 +158,12 @@ class RsaPrivateKey(RsaPublicKey):
 
 def load_private(path: Path | str, passphrase: str | bytes | None = None) -> RsaPrivateKey:
     """Read a file as `parse_private` does; KeyFileError too if it cannot be read."""
-    return parse_private(_read(path), passphrase)
+    return parse_private(read_key_file(path), passphrase)
 
 
 def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaPublicKey:
     """Read a file as `parse_public` does; KeyFileError too if it cannot be read."""
-    return parse_public(_read(path), passphrase)
+    return parse_public(read_key_file(path), passphrase)
 
 
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
@@ -171,7 +177,7 @@ def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPriv
         return key
     if _parse_public(data) is not None:
         raise KeyFileError("the file holds only a public key, and a private key is needed")
-    raise _no_key(data, "private")
+    raise no_key(data, "private")
 
 
 def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPublicKey:
@@ -185,7 +191,7 @@ def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPubli
     private = _parse_private(data, passphrase)
     if private is not None:
         return private.public
-    raise _no_key(data, "public")
+    raise no_key(data, "public")
 
 
 def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> bytes:
@@ -193,15 +199,19 @@ def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> by
 
     Raises ValueError if the passphrase is empty.
     """
+    return library_key(key).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption(passphrase)
+    )
+
+
+def encryption(passphrase: str | bytes | None) -> serialization.KeySerializationEncryption:
+    """How a private key is written; None: not encrypted. ValueError if the passphrase is empty."""
     secret = _secret(passphrase)
     if secret == b"":
         raise ValueError("the passphrase must not be empty")
-    encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
-    if secret is not None:
-        encryption = serialization.BestAvailableEncryption(secret)
-    return library_key(key).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
-    )
+    if secret is None:
+        return serialization.NoEncryption()
+    return serialization.BestAvailableEncryption(secret)
 
 
 def library_key(key: RsaPrivateKey) -> rsa.RSAPrivateKey:
@@ -265,15 +275,19 @@ def generate(
     return RsaPrivateKey.from_primes(p, q, e)
 
 
-def _read(path: Path | str) -> bytes:
+def read_key_file(path: Path | str) -> bytes:
+    """The bytes of a file. Raises KeyFileError if it cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
         raise KeyFileError(f"the key file {path} cannot be read: {error.strerror}") from error
 
 
-def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey | None:
-    """Return the private key in `data`; None if there is none."""
+def library_private(data: bytes, passphrase: str | bytes | None = None) -> PrivateKeyTypes | None:
+    """The private key of any kind in PEM or DER, as the library has it; None if there is none.
+
+    Raises KeyFileError: of an unknown kind, more than two primes, passphrase wrong or missing.
+    """
     load = (
         serialization.load_pem_private_key if _is_pem(data) else serialization.load_der_private_key
     )
@@ -282,14 +296,14 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
     encrypted = False
     try:
         try:
-            key = load(data, None, unsafe_skip_rsa_key_validation=True)
+            return load(data, None, unsafe_skip_rsa_key_validation=True)
         except TypeError:  # it is encrypted
             encrypted = True
             if not secret:
                 raise PassphraseMissingError(
                     "the key is encrypted, and there is no passphrase"
                 ) from None
-            key = load(data, secret, unsafe_skip_rsa_key_validation=True)
+            return load(data, secret, unsafe_skip_rsa_key_validation=True)
     except UnsupportedAlgorithm as error:
         raise KeyFileError("the file holds a key of an unknown kind") from error
     except ValueError as error:
@@ -301,6 +315,13 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
             raise KeyFileError(
                 "the passphrase is wrong, or the encrypted key is corrupt"
             ) from error
+        return None
+
+
+def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey | None:
+    """Return the private key in `data`; None if there is none."""
+    key = library_private(data, passphrase)
+    if key is None:
         return None
     if not isinstance(key, rsa.RSAPrivateKey):
         raise KeyFileError("the file holds a private key that is not an RSA key")
@@ -371,14 +392,24 @@ def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     return RsaPrivateKey(public.n, public.e, own.d, own.p, own.q, own.dmp1, own.dmq1, own.iqmp)
 
 
-def _parse_public(data: bytes) -> RsaPublicKey | None:
-    """Return the public key in `data`; None if there is none."""
+def library_public(data: bytes) -> PublicKeyTypes | None:
+    """The public key of any kind in PEM or DER, as the library has it; None if there is none.
+
+    Raises KeyFileError: of an unknown kind.
+    """
     load = serialization.load_pem_public_key if _is_pem(data) else serialization.load_der_public_key
     try:
-        key = load(data)
+        return load(data)
     except UnsupportedAlgorithm as error:
         raise KeyFileError("the file holds a key of an unknown kind") from error
     except ValueError:
+        return None
+
+
+def _parse_public(data: bytes) -> RsaPublicKey | None:
+    """Return the public key in `data`; None if there is none."""
+    key = library_public(data)
+    if key is None:
         return None
     if not isinstance(key, rsa.RSAPublicKey):
         raise KeyFileError("the file holds a public key that is not an RSA key")
@@ -389,7 +420,8 @@ def _parse_public(data: bytes) -> RsaPublicKey | None:
         raise KeyFileError(f"the numbers of the public key are inconsistent: {error}") from error
 
 
-def _no_key(data: bytes, kind: str) -> KeyFileError:
+def no_key(data: bytes, kind: str) -> KeyFileError:
+    """The error about data in which there is no key of this kind: private or public."""
     form = "PEM" if _is_pem(data) else "DER"
     return KeyFileError(f"the file is corrupt or holds no {kind} key ({form} was expected)")
 

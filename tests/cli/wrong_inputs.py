@@ -24,6 +24,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from coprime.cli import main
+from coprime.ec import keys as curve_keys
+from coprime.ec.montgomery import CURVES
 from coprime.rsa import keys
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -201,6 +203,28 @@ WRONG = {
         "assess leakage compact --keep -1",
         "assess leakage compact -o key.pem",
     ],
+    "X25519 and X448": [
+        "ec keygen --curve p256 -o new.pem",
+        "ec keygen -o key.pem",
+        "ec keygen -o new.pem --public new.pem",
+        "ec keygen -o new.pem --device sim:compact,curves=montgomery",
+        "ec public --key key.pem",
+        "ec public --key ec.pem",
+        "ec public --key x25519_public.pem",
+        "ec public --key x25519.pem -o x25519.pem",
+        "ec public --key x25519.pem --device sim:compact",
+        "ec public --key x25519.pem --device sim:ring",
+        "ec public --key x448.pem --device sim:compact,curves=montgomery,max_bits=256",
+        "ec derive --key x25519.pem --peer x25519_public.pem",
+        "ec derive --key x25519.pem --peer x448_public.pem -o secret",
+        "ec derive --key x25519.pem --peer x25519.pem -o secret",
+        "ec derive --key x25519.pem --peer ec_public.pem -o secret",
+        "ec derive --key x25519.pem --peer text.txt -o secret",
+        "ec derive --key x25519.pem --peer none.pem -o secret",
+        "ec derive --key x25519.pem --peer x25519_public.pem -o x25519_public.pem",
+        "build compact -p curves=edwards -o x",
+        "build ring -p curves=montgomery -o x",
+    ],
     "Sweeps, results, the cache": [
         "sweep none.toml -o results.parquet",
         "sweep text.txt -o results.parquet",
@@ -261,6 +285,10 @@ def prepare(folder: Path) -> None:
         "damaged.parquet": b"PAR1 and no more",
         "other.csv": b"a,b\n1,2\n",
     }
+    for curve in CURVES:
+        own = curve_keys.CurvePrivateKey(curve, bytes(curve.size))
+        files[f"{curve.name.lower()}.pem"] = own.encode()
+        files[f"{curve.name.lower()}_public.pem"] = own.software_public().encode()
     for name, other in specifications.items():
         lines = [f"{key} = {value}" for key, value in (specification | other).items()]
         files[f"{name}.toml"] = "\n".join(["[[sweep]]", *lines, ""]).encode()

@@ -5,11 +5,10 @@ import random
 from importlib import resources
 
 import pytest
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import x448, x25519
 
 from coprime.device.jobs import EngineError
+from coprime.ec import keys as key_files
 from coprime.ec.montgomery import (
     CURVES,
     X448,
@@ -21,6 +20,7 @@ from coprime.ec.montgomery import (
 )
 from coprime.engine.contract import Command, Error
 from coprime.operations.x_multiply import ladder
+from coprime.rsa.keys import KeyFileError
 from tests.benches import open_bench
 
 SMALL = MontgomeryCurve("a small curve", 1_048_573, 121665, 9, 1)
@@ -242,33 +242,39 @@ def test_all_of_wycheproof(bench, curve, part):
     run_wycheproof(bench, curve, wycheproof(curve.name.lower())[part::4])
 
 
-KEYS = {
-    "pem": (serialization.load_pem_private_key, serialization.load_pem_public_key, str.encode),
-    "asn": (serialization.load_der_private_key, serialization.load_der_public_key, bytes.fromhex),
+FORMS = {
+    ("x25519_pem", str.encode): (518, 0),
+    ("x25519_asn", bytes.fromhex): (518, 19),
+    ("x448_pem", str.encode): (498, 12),
+    ("x448_asn", bytes.fromhex): (498, 31),
 }
-CLASSES = {X25519: x25519.X25519PublicKey, X448: x448.X448PublicKey}
+"""Files with encoded keys: tests whose keys are read, and those that are refused."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", KEYS)
-@pytest.mark.parametrize("curve", CURVES, ids=["X25519", "X448"])
-def test_wycheproof_with_encoded_keys(bench, curve, form):
-    """Keys that cryptography reads; it refuses what is no key, or one of another curve."""
-    private, public, encode = KEYS[form]
-    count = 0
-    for test in wycheproof(f"{curve.name.lower()}_{form}"):
+@pytest.mark.parametrize(("form", "counts"), FORMS.items(), ids=[name for name, _ in FORMS])
+def test_wycheproof_with_encoded_keys(form, counts):
+    """What is valid or acceptable is read, and is a test of the file without encodings, which
+    `test_all_of_wycheproof` computes; what is invalid is refused before a device has it."""
+    name, encode = form
+    curve = next(one for one in CURVES if name.startswith(one.name.lower()))
+    plain = {
+        tuple(bytes.fromhex(test[one]) for one in ("private", "public", "shared"))
+        for test in wycheproof(curve.name.lower())
+    }
+    refused, tests = 0, wycheproof(name)
+    for test in tests:
         try:
-            own, peer = private(encode(test["private"]), None), public(encode(test["public"]))
-        except (ValueError, TypeError, UnsupportedAlgorithm):
-            assert test["result"] != "valid"
-            continue
-        if not isinstance(peer, CLASSES[curve]):
-            assert test["result"] != "valid"
-            continue
-        own, peer = own.private_bytes_raw(), peer.public_bytes_raw()
-        assert multiply(bench.accelerator, curve, own, peer).hex() == test["shared"], test["tcId"]
-        count += 1
-    assert count > 400
+            own = key_files.parse_private(encode(test["private"]))
+            peer = key_files.parse_public(encode(test["public"]))
+            key_files.check_same_curve(own, peer)
+        except (KeyFileError, ValueError):
+            assert test["result"] == "invalid"
+            refused += 1
+        else:
+            assert own.curve is curve
+            assert test["result"] != "invalid"
+            assert (own.scalar, peer.u, bytes.fromhex(test["shared"])) in plain
+    assert (len(tests) - refused, refused) == counts
 
 
 def test_the_curves_are_those_of_the_rfc():
