@@ -59,6 +59,15 @@ VECTORS = [
         "ce3e4ff95a60dc6697da1db1d85e6afbdf79b50a2412d7546d5f239fe14fbaadeb445fc66a01b0779d98223961111e21"
         "766282f73dd96b6f",
     ),
+    (
+        X448,
+        "203d494428b8399352665ddca42f9de8fef600908e0d461cb021f8c538345dd77c3e4806e25f46d3315c44e0a5b43712"
+        "82dd2c8d5be3095f",
+        "0fbcc2f993cd56d3305b0b7d9e55d4c1a8fb5dbb52f8e9a1e9b6201b165d015894e56c4d3570bee52fe205e28a78b91c"
+        "dfbde71ce8d157db",
+        "884a02576239ff7a2f2f63b2db6a9ff37047ac13568e1e30fe63c4a7ad1b3ee3a5700df34321d62077e63633c575c1c9"
+        "54514e99da7c179d",
+    ),
 ]
 """RFC 7748, section 5.2: scalar, coordinate, result."""
 ITERATED = {
@@ -72,6 +81,28 @@ ITERATED = {
     },
 }
 """The same section: a scalar and a coordinate that are 9 or 5, so often replaced by the result."""
+EXCHANGES = {
+    X25519: (
+        "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
+        "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a",
+        "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb",
+        "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+        "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742",
+    ),
+    X448: (
+        "9a8f4925d1519f5775cf46b04b5800d4ee9ee8bae8bc5565d498c28d"
+        "d9c9baf574a9419744897391006382a6f127ab1d9ac2d8c0a598726b",
+        "9b08f7cc31b7e3e67d22d5aea121074a273bd2b83de09c63faa73d2c"
+        "22c5d9bbc836647241d953d40c5b12da88120d53177f80e532c41fa0",
+        "1c306a7ac2a0e2e0990b294470cba339e6453772b075811d8fad0d1d"
+        "6927c120bb5ee8972b0d3e21374c9c921b09d1b0366f10b65173992d",
+        "3eb7a829b0cd20f5bcfc0b599b6feccf6da4627107bdb0d4f345b430"
+        "27d8b972fc3e34fb4232a13ca706dcb57aec3dae07bdc1c67bf33609",
+        "07fff4181ac6cc95ec1c16a94a0f74d12da232ce40a77552281d282b"
+        "b60c0b56fd2464c335543936521c24403085d59a449a5037514a879d",
+    ),
+}
+"""Sections 6.1 and 6.2: a, its public key, b, its public key, the secret."""
 
 
 @pytest.mark.parametrize(("curve", "scalar", "u", "result"), VECTORS)
@@ -89,6 +120,15 @@ def test_iterated(bench, curve, times):
     for _ in range(times):
         scalar, u = multiply(bench.accelerator, curve, scalar, u), scalar
     assert scalar.hex() == ITERATED[curve][times]
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=["X25519", "X448"])
+def test_exchanges_of_the_rfc(bench, curve):
+    a, a_public, b, b_public, secret = map(bytes.fromhex, EXCHANGES[curve])
+    assert public_key(bench.accelerator, curve, a) == a_public
+    assert public_key(bench.accelerator, curve, b) == b_public
+    assert shared_secret(bench.accelerator, curve, a, b_public) == secret
+    assert shared_secret(bench.accelerator, curve, b, a_public) == secret
 
 
 @pytest.mark.parametrize(
