@@ -242,7 +242,12 @@ class ClusterFrontEnd(wiring.Component):
             *same_named(check, control, "command"),
             *same_named(records, control, "clear", "clear_core", "clear_marks", "occupy"),
             records.start.eq(control.starts),
-            records.private.eq(among(control.command, self.capabilities.private)),
+            *(
+                uses_up.eq(among(control.command, commands))
+                for uses_up, commands in zip(
+                    records.uses_up, self.capabilities.used_up.values(), strict=False
+                )
+            ),
             # A core is occupied from its command's start until its completion is removed.
             records.release.eq(strobes.next & completion.valid),
             records.release_core.eq(completion.payload.core),

@@ -9,8 +9,6 @@ from coprime.bus.port import WORD_BITS
 from coprime.engine.contract import ERROR_BITS, Capabilities, Command, Error, Operand
 from coprime.operations.operation import among
 
-PRIVATE = [one for one in Command if one.operation.is_private]
-
 COMMON_PORTS = {
     "settled": Out(1),
     "refused_write": In(Error.ADDRESS.bit_length()),
@@ -94,6 +92,7 @@ class CommandControl(wiring.Component):
     def __init__(self, capabilities: Capabilities, *, padding: bool):
         self.padding = padding
         self.checked = checked = capabilities.checked
+        self.used_up = list(capabilities.used_up.values())
         ports = {
             "start": In(1),
             "start_command": In(capabilities.command_bits),
@@ -114,7 +113,8 @@ class CommandControl(wiring.Component):
             "end_error": Out(ERROR_BITS),
         }
         if checked:
-            ports |= {"sound": In(1), "whole": In(1), "forget": Out(1), "uses_up": Out(1)}
+            ports |= {"sound": In(1), "whole": In(1), "forget": Out(1)}
+            ports["uses_up"] = Out(len(self.used_up))
         if padding:
             ports |= {
                 "pad_start": Out(1),
@@ -173,7 +173,10 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.engine_start.eq(1)
                 m.next = "RUN"
                 if self.checked:
-                    m.d.comb += self.uses_up.eq(among(self.command, PRIVATE))
+                    m.d.comb += [
+                        uses_up.eq(among(self.command, commands))
+                        for uses_up, commands in zip(self.uses_up, self.used_up, strict=True)
+                    ]
             with m.State("RUN"):
                 m.d.comb += self.running.eq(1)
                 with m.If(self.engine_done):

@@ -139,6 +139,10 @@
    is 1, and even moduli are allowed. */
 #define COPRIME_DIGITS_RADIX_SHIFT                     16
 #define COPRIME_DIGITS_RADIX_MASK                      0x00FF0000u
+/* R. In operations on curves, operands and results of the length class MODULUS are two numbers,
+   the second one from digit 2^HALF on. 0: the engine has no such operation. */
+#define COPRIME_DIGITS_HALF_SHIFT                      24
+#define COPRIME_DIGITS_HALF_MASK                       0x0F000000u
 
 /* R. The longest operands that an engine holds, in bits. */
 #define COPRIME_MAX_LENGTH                             0x54u
@@ -350,6 +354,12 @@ enum coprime_command {
     COPRIME_COMMAND_MODEXP2 = 6,
     /* The u-coordinate of E * (X, v) on the Montgomery curve with (A - 2) / 4 = Y modulo M. */
     COPRIME_COMMAND_X_MULTIPLY = 7,
+    /* E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q. */
+    COPRIME_COMMAND_EC_MULTIPLY = 8,
+    /* The numbers r and s of a signature with the key SECRET, the nonce E and the hash X. */
+    COPRIME_COMMAND_ECDSA_SIGN = 9,
+    /* Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G. */
+    COPRIME_COMMAND_ECDSA_VERIFY = 10,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */
@@ -399,6 +409,10 @@ enum coprime_error {
        fault or a key whose numbers do not belong together, or a state of the multiplier does not
        exist; the engine's memory was wiped. Or not all digits of the input reached the engine. */
     COPRIME_ERROR_FAULT = 19,
+    /* A signature is wrong. */
+    COPRIME_ERROR_SIGNATURE = 21,
+    /* A point is not on its curve, or a result is the point at infinity. */
+    COPRIME_ERROR_POINT = 20,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */
@@ -429,6 +443,19 @@ enum coprime_operand {
     COPRIME_OPERAND_CRT_P = 14,
     /* (P^-1 mod Q) * P * R_q mod M. */
     COPRIME_OPERAND_CRT_Q = 15,
+    /* The secret scalar of a signature on a curve; below the order of its points. */
+    COPRIME_OPERAND_SECRET = 16,
+    /* A point of a curve: its two affine coordinates. */
+    COPRIME_OPERAND_POINT = 17,
+    /* TABLE_0 to TABLE_7: points of a table, as POINT. */
+    COPRIME_OPERAND_TABLE_0 = 18,
+    COPRIME_OPERAND_TABLE_1 = 19,
+    COPRIME_OPERAND_TABLE_2 = 20,
+    COPRIME_OPERAND_TABLE_3 = 21,
+    COPRIME_OPERAND_TABLE_4 = 22,
+    COPRIME_OPERAND_TABLE_5 = 23,
+    COPRIME_OPERAND_TABLE_6 = 24,
+    COPRIME_OPERAND_TABLE_7 = 25,
 };
 
 /* The length classes of operands; each has a length in bits, and from it a count of digits. */

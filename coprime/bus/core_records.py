@@ -35,8 +35,8 @@ class CoreRecords(wiring.Component):
         marks of the class's operands away
     loaded : an operand of class `loaded_class` has `loaded_digits` digits
     operand, set_mark, clear_mark : the operand's mark is set or taken away
-    start, private : a command that reads X starts: the marks of what it uses up are taken away, of
-        RSA_PRIVATE or of another command
+    start, uses_up : a command that reads X starts: the marks of what it uses up are taken away, X
+        and with a bit for each set of operands that any command uses up
     clear_marks : all marks are taken away
     occupy : the core becomes occupied
     release, release_core, release_forgets : this core is not occupied any more, and with the last
@@ -53,7 +53,7 @@ class CoreRecords(wiring.Component):
         self.held: dict[str, Memory] = {
             **{f"length_{k}": distributed(length_bits, cores) for k in range(len(CLASSES))},
             **{f"count_{k}": distributed(own.count_bits, cores) for k in range(len(CLASSES))},
-            "marks": distributed(len(Operand), cores),
+            "marks": distributed(own.operand_count, cores),
             "occupied": distributed(1, cores),
         }
         ports = {
@@ -68,7 +68,8 @@ class CoreRecords(wiring.Component):
             "loaded_class": In(range(len(Length))),
             "loaded_digits": In(own.count_bits),
             "operand": In(own.operand_bits),
-            **dict.fromkeys(("set_mark", "clear_mark", "start", "private"), In(1)),
+            **dict.fromkeys(("set_mark", "clear_mark", "start"), In(1)),
+            "uses_up": In(max(1, len(own.used_up))),
             **dict.fromkeys(("clear_marks", "occupy", "release"), In(1)),
             "release_core": In(core),
             "release_forgets": In(1),
@@ -121,11 +122,13 @@ class CoreRecords(wiring.Component):
             with m.If(self.loaded & (self.loaded_class == one)):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
-        operand_mark = Signal(len(Operand))
-        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
-        spent: Value = Const(1 << Operand.X, len(Operand))
+        operands = own.operand_count
+        operand_mark = Signal(operands)
+        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(operands - 1)])
+        spent: Value = Const(1 << Operand.X, operands)
         if own.checked:
-            spent |= Mux(self.private, sum(1 << one for one in own.used_up), 0)
+            for uses_up, spends in zip(self.uses_up, own.used_up, strict=True):
+                spent |= Mux(uses_up, sum(1 << one for one in spends), 0)
         for condition, marked in (
             (self.set_mark, state.complete | operand_mark),
             (self.clear_mark, state.complete & ~operand_mark),

@@ -37,7 +37,7 @@ class OperandState(wiring.Signature):
             "counts": Out(PerLength(capabilities.count_bits)),
             "absent": Out(len(CLASSES), init=(1 << len(CLASSES)) - 1),
             "over": Out(len(CLASSES)),
-            "complete": Out(len(Operand)),
+            "complete": Out(capabilities.operand_count),
         }
         super().__init__(ports)
 
@@ -95,7 +95,8 @@ class OperandRegisters(wiring.Component):
         marks of the class's operands away
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
     marks: the mark of `operand` becomes `mark`
-    uses_up: the marks of what private operations use up are taken away; only where it is `checked`
+    uses_up: the marks of what a command uses up are taken away: a bit for each set of operands that
+        any uses up; only where there is one
     clear: all marks are taken away
     state: the registers
     """
@@ -112,7 +113,7 @@ class OperandRegisters(wiring.Component):
             "loaded_digits": In(count),
             "operand": In(capabilities.operand_bits),
             **dict.fromkeys(("marks", "mark"), In(1)),
-            **({"uses_up": In(1)} if capabilities.checked else {}),
+            **({"uses_up": In(len(capabilities.used_up))} if capabilities.used_up else {}),
             "clear": In(1),
             "state": Out(OperandState(capabilities, LENGTH_BITS)),
         }
@@ -127,9 +128,8 @@ class OperandRegisters(wiring.Component):
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            m.d.sync += state.complete.bit_select(self.operand[: bits_for(max(Operand))], 1).eq(
-                self.mark
-            )
+            number = self.operand[: bits_for(own.operand_count - 1)]
+            m.d.sync += state.complete.bit_select(number, 1).eq(self.mark)
         for one in CLASSES:
             with m.If(self.writes[one]):
                 m.d.sync += [
@@ -141,8 +141,9 @@ class OperandRegisters(wiring.Component):
             with m.If(self.writes[one] | (self.loaded & (self.loaded_class == one))):
                 m.d.sync += state.counts[one.field].eq(count)
         if own.checked:
-            with m.If(self.uses_up):
-                m.d.sync += [state.complete[used].eq(0) for used in sorted(own.used_up)]
+            for uses_up, operands in zip(self.uses_up, own.used_up, strict=True):
+                with m.If(uses_up):
+                    m.d.sync += [state.complete[used].eq(0) for used in operands]
         with m.If(self.clear):
             m.d.sync += state.complete.eq(0)
         return m
@@ -253,7 +254,7 @@ class CommandCheck(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        required = Signal(len(Operand))
+        required = Signal(self.capabilities.operand_count)
         uses = Signal(len(CLASSES))
         with m.Switch(self.command):
             for known, operands in self.capabilities.required.items():

@@ -48,6 +48,7 @@ DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
     Field("HEADROOM", 8, 8, "R", None, "Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits."),
     Field("RADIX", 16, 8, "R", None, "For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R is 1, and even moduli are allowed."),
+    Field("HALF", 24, 4, "R", None, "In operations on curves, operands and results of the length class MODULUS are two numbers, the second one from digit 2^HALF on. 0: the engine has no such operation."),
 ))
 MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an engine holds, in bits.", (
     Field("MODULUS", 0, 16, "R", None, "Longest modulus and longest exponent."),

@@ -66,6 +66,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
         registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
         registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
     }
+    half_digits = own.half_bits // own.digit_width
     major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
     return {
         registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
@@ -84,6 +85,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
             "WIDTH": own.digit_width,
             "HEADROOM": own.headroom,
             "RADIX": own.radix_bits,
+            **({"HALF": half_digits.bit_length() - 1} if half_digits else {}),
         },
         registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
         registers.MIN_LENGTH: {"BITS": own.min_length},

@@ -1,15 +1,18 @@
 """`coprime run`: one operation in simulation, compared with Python's integers."""
 
 import argparse
+import random
 import sys
+from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
+from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
-from coprime.runs.numbers import Operands, random_lengths, random_operands
+from coprime.runs.numbers import Operands, curve_numbers, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -52,6 +55,11 @@ def add_options(parser: Parser) -> None:
     for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
         kind = modulus if name == _MODULUS else hexadecimal
         parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
+    parser.add_argument(
+        "--curve",
+        metavar="NAME",
+        help="curve of an operation, such as P-256; numbers that are not given are random",
+    )
     add_key(parser)
     add_passphrase(parser)
     parser.number("--seed", "seed of random operands", 1)
@@ -168,12 +176,20 @@ def _run_one(
     _print(
         options,
         done,
-        ("result", f"{done.result:x}"),
+        *_result_rows(done, choice.design.capabilities.half_bits * command.operation.on_curve),
         ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
         predicted=("predicted", f"{done.predicted_cycles:,}"),
         speed=f"{done.cycles_per_second / 1e6:.1f} million",
     )
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
+
+
+def _result_rows(done: Run, half_bits: int) -> list[tuple[str, str]]:
+    """The result in hexadecimal digits; two numbers, the second one from bit `half_bits` on."""
+    if not half_bits:
+        return [("result", f"{done.result:x}")]
+    upper, lower = divmod(done.result, 1 << half_bits)
+    return [("result", f"{lower:x}"), ("", f"{upper:x}")]
 
 
 def _run_cluster(
@@ -223,6 +239,23 @@ def _print(
     print_result(done, rows, as_json=options.json)
 
 
+def _operands_on_curve(
+    options: argparse.Namespace, command: Command, seed: int, given: Sequence[str]
+) -> Operands:
+    """The curve's numbers, and random ones for those that are not given."""
+    if not command.operation.on_curve:
+        raise ValueError(f"--curve is for operations on curves, not for {command.name}")
+    if options.bits is not None:
+        raise ValueError("--curve says how long the numbers are: leave out --bits, or --curve")
+    curve = curve_named(options.curve)
+    numbers = curve_numbers(command, curve, random.Random(seed))
+    surplus = [name for name in given if name.removeprefix("--") not in numbers]
+    if surplus:
+        raise ValueError(f"{command.name} takes no {surplus[0]}")
+    names = [name.removeprefix("--") for name in given]
+    return Operands(numbers | {name: getattr(options, name) for name in names})
+
+
 def _operands(
     options: argparse.Namespace, command: Command, seed: int, fixed: int | None = None
 ) -> Operands:
@@ -236,6 +269,8 @@ def _operands(
             raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
         load = load_private if command.operation.is_private else load_public
         return Operands({"x": options.input}, load(options))
+    if options.curve is not None:
+        return _operands_on_curve(options, command, seed, given)
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")

@@ -104,7 +104,7 @@ class Accelerator(EngineDriver):
         Ranges and errors are those of `operation_job`.
         """
         job = self.operation_job(command, numbers, exponent_length=exponent_length)
-        return self._run(job, numbers["x"])
+        return self._run(job, self.operation_input(command, numbers))
 
     def modmul(self, x: int, y: int, m: int) -> Result:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""

@@ -9,6 +9,7 @@ from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
+from coprime.operations.operation import Arithmetic
 
 __all__ = [
     "EngineContents",
@@ -65,6 +66,8 @@ _SENTENCES = {
     Error.MODULUS_FIXED: "the accelerator is built for another modulus, and accepts no other",
     Error.PADDING: "the padding is wrong",
     Error.PADDING_LENGTH: "the modulus is too short for the padding",
+    Error.SIGNATURE: "the signature is wrong",
+    Error.POINT: "a point is not on its curve, or the result is the point at infinity",
     Error.FAULT: "the result was wrong and was wiped: a fault, or a key with inconsistent numbers",
 }
 
@@ -171,6 +174,7 @@ class EngineDriver:
     digit_width, headroom (int): bits of a digit, and bits of an operand beyond its length
     radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
         of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
+    half_bits (int): bits below the second of two numbers that are an operand; 0: there are none
     min_length, max_length, max_prime_length (int): bits of the shortest modulus, the longest
         modulus and the longest prime (0: no CRT)
 
@@ -196,6 +200,8 @@ class EngineDriver:
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
         self.radix_bits = registers.DIGITS["RADIX"].of(digits)
+        half = registers.DIGITS["HALF"].of(digits)
+        self.half_bits = self.digit_width << half if half else 0
         self._radix = Radix(self.digit_width, self.headroom, self.radix_bits)
         longest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(longest)
@@ -219,6 +225,8 @@ class EngineDriver:
         if set(numbers) != {one.name for one in inputs}:
             names = ", ".join(one.name for one in inputs)
             raise ValueError(f"{command.name} takes {names}, not {', '.join(numbers)}")
+        if command.operation.on_curve:
+            return self._curve_job(command, numbers)
         length = self._length(*(numbers[one.name] for one in inputs if not one.is_exponent))
         lengths, operands = {Length.MODULUS: length}, dict[Operand, int]()
         for one in inputs:
@@ -244,6 +252,51 @@ class EngineDriver:
                 spread = one.spread(numbers[one.name])
                 operands[one.operand] = operands.get(one.operand, 0) | spread
         return Job(command, lengths, operands)
+
+    def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
+        """The operand X of an operation that is given numbers."""
+        if command.operation.on_curve:
+            return self._pairs(command, numbers).get(Operand.X, 0)
+        return numbers["x"]
+
+    def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
+        """The numbers of a result: one, or two of an operation on curves."""
+        if not command.operation.on_curve:
+            return (value,)
+        upper, lower = divmod(value, 1 << self.half_bits)
+        return lower, upper
+
+    def _pairs(self, command: Command, numbers: Mapping[str, int]) -> dict[Operand, int]:
+        """The operands that are two numbers each."""
+        found: dict[Operand, int] = {}
+        for one in command.operation.inputs:
+            if one.operand.length is Length.MODULUS:
+                shift = self.half_bits if one.upper else 0
+                found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
+        return found
+
+    def _curve_job(self, command: Command, numbers: Mapping[str, int]) -> Job:
+        """An operation on a short Weierstrass curve; a scalar is below n."""
+        p, n = numbers["p"], numbers["n"]
+        if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
+            raise ValueError("p and n of a curve are primes of 5 or more")
+        length = self._length(p, n)
+        operands = self._radix.curve_operands(p, n, length) | self._pairs(command, numbers)
+        operands |= {
+            one.operand: numbers[one.name]
+            for one in command.operation.inputs
+            if one.operand is Operand.SECRET
+        }
+        lengths = {Length.MODULUS: self.half_bits + length, Length.P: length, Length.Q: length}
+        for one in command.operation.exponents:
+            scalar = numbers[one.name]
+            if scalar >= n:
+                raise ValueError(f"{one.name} must be below n, the order of the points")
+            operands[one.operand] = scalar
+            lengths[Length.EXPONENT] = n.bit_length() + 1  # for a multiple of n that is added
+        required = command.operation.required(Arithmetic(inverses=True, montgomery=True))
+        held = {one: value for one, value in operands.items() if one in required}
+        return Job(command, lengths, {one: held[one] for one in held if one is not Operand.X})
 
     def modmul_job(self, x: int, y: int, m: int) -> Job:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
@@ -355,8 +408,9 @@ class EngineDriver:
                 memory.operands.pop(operand, None)
                 self._load_operand(operand, value, self._bits(operand.length, job))
                 memory.operands[operand] = value
-        if self.checked and job.command.operation.is_private:
-            for operand in job.command.operation.uses_up:
+        operation = job.command.operation
+        if self.checked or not operation.is_private:
+            for operand in operation.uses_up:
                 memory.operands.pop(operand, None)
 
     def _load_operand(self, operand: Operand, value: int, bits: int) -> None:

@@ -251,7 +251,7 @@ class Scheduler:
         request's result.
         """
         job = self._cluster.operation_job(command, numbers, exponent_length=exponent_length)
-        return self._submit(job, numbers["x"])
+        return self._submit(job, self._cluster.operation_input(command, numbers))
 
     def modmul(self, x: int, y: int, m: int) -> Request:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1.

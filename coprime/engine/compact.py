@@ -4,6 +4,7 @@ The two halves of one RAMB36E1, 1024 words of 18 bits with two ports each, are t
 four digits come in each cycle. On ecp5 each bank is one DP16KD.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
@@ -21,7 +22,11 @@ from .layout import Banks
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-CURVES = ("none", "montgomery")
+CURVES = ("none", "montgomery", "weierstrass")
+_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6}
+"""Bits that R has above c * M."""
+_LONGEST_FIELD = 528
+"""Bits of the longest prime of a curve's field."""
 _LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
@@ -48,7 +53,7 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
     chosen = blinding_named(blinding)
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
-    multiplication = CompactMultiplication(slack=4 if has_curves else 2)
+    multiplication = CompactMultiplication(slack=_SLACK[curves])
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
@@ -59,9 +64,16 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
         entry_bits=block_bits,
         block_bits=block_bits,
     )
+    longest, half_bits = max_bits, 0
+    if curves == "weierstrass":  # two numbers as long as a field's prime
+        half_bits = banks.block * width
+        field = min(_LONGEST_FIELD, banks.longest_prime_digits * width - headroom)
+        longest = max(max_bits, half_bits + field)
+        banks = replace(banks, whole=digits(longest, width, headroom))
+        whole = banks.whole
     capabilities = lane_capabilities(
         multiplication,
-        max_bits,
+        longest,
         banks.longest_prime_digits,
         family="compact",
         family_number=8,
@@ -69,12 +81,14 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
         constant_time=True,
         checked=True,
         draws=bool(chosen),
+        half_bits=half_bits,
     )
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
-    return design.with_operations([Command.X_MULTIPLY] if has_curves else [])
+    added = [one for one in Command if one.operation.setting == ("curves", curves)]
+    return design.with_operations(added)
 
 
 _CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True)

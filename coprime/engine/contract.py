@@ -63,6 +63,7 @@ __all__ = [
 COMMAND_BITS = 6
 """Width of a command's code as software writes it; an engine has `Capabilities.command_bits`."""
 OPERAND_BITS = 6  # the same of an operand's number, and `Capabilities.operand_bits`
+_LEAST_OPERANDS = 16  # every engine has room for the numbers of RSA's operands
 RESULT_LATENCY = 3  # cycles from the index of a result's digit to the digit
 ERROR_BITS = 5
 
@@ -116,6 +117,11 @@ class Error(enum.IntEnum):
     fault or a key whose numbers do not belong together, or a state of the multiplier does not
     exist; the engine's memory was wiped. Or not all digits of the input reached the engine."""
 
+    SIGNATURE = 21
+    """A signature is wrong."""
+    POINT = 20
+    """A point is not on its curve, or a result is the point at infinity."""
+
 
 class PerLength(data.StructLayout):
     """A number of `width` bits for each length class but DIGIT.
@@ -157,10 +163,13 @@ class Capabilities:
     constant_time: bool = False
     fixed_modulus: int | None = None
     checked: bool = False
-    """Private operations need E, the public exponent, check their results with it, and use up
-    `used_up`."""
+    """Private operations need E, the public exponent, check their results with it, and use
+    operands up."""
     draws: bool = False
     """RSA_PRIVATE takes random bytes, and waits for them."""
+    half_bits: int = 0
+    """Bits of an operand or a result below the second one of two numbers, as long as a prime each,
+    in operations on curves; 0 without these."""
 
     @property
     def radix_bits(self) -> int:
@@ -173,10 +182,15 @@ class Capabilities:
         return int(bits_for(max(self.commands)))
 
     @property
+    def operand_count(self) -> int:
+        """One more than the greatest number of an operand that the engine holds; at least 16."""
+        return max([_LEAST_OPERANDS - 1, *self.operands]) + 1
+
+    @property
     def operand_bits(self) -> int:
         """Width of an operand's number at the engine: a bit more than its operands need, with which
         a lane numbers the other locations of its memory."""
-        return int(bits_for(max(Operand))) + 1
+        return int(bits_for(self.operand_count - 1)) + 1
 
     @property
     def length_bits(self) -> int:
@@ -208,10 +222,15 @@ class Capabilities:
         return self.supported(lambda one: one.key is Key.PUBLIC)
 
     @property
-    def used_up(self) -> frozenset[Operand]:
-        """The operands that private operations use up, and that are loaded again for others."""
-        private = [one.operation for one in self.private] if self.checked else []
-        return frozenset(operand for one in private for operand in one.uses_up)
+    def used_up(self) -> Mapping[tuple[Operand, ...], tuple[Command, ...]]:
+        """The operands that commands use up, and that are loaded again for others; by those, the
+        commands that use them up."""
+        found: dict[tuple[Operand, ...], tuple[Command, ...]] = {}
+        for one in sorted(self.required):
+            operands = tuple(sorted(one.operation.uses_up))
+            if operands and (self.checked or not one.operation.is_private):
+                found[operands] = (*found.get(operands, ()), one)
+        return found
 
     @property
     def powers(self) -> tuple[Command, ...]:

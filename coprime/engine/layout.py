@@ -10,7 +10,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
-from coprime.program.operands import Location, Mode, Operand, Reference, Scratch
+from coprime.program.operands import HALF_OF, Location, Mode, Operand, Reference, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate, banks_of
 from coprime.program.steps import StepKind
 
@@ -30,8 +30,9 @@ _WHOLE = (
     Scratch.RESULT,
     Scratch.PART,
 )
-_OPERANDS = 1 << bits_for(max(Operand))
-"""Numbers for operands, which have those that the host has for them."""
+_LAST_OPERAND = max(one for one in (*_SINGLE, *_PRIME, *_WHOLE) if isinstance(one, Operand))
+_OPERANDS = 1 << bits_for(_LAST_OPERAND)
+"""Numbers for operands in one memory, which have those that the host has for them."""
 _PLACES: dict[Reference, int] = {
     # ACCUMULATOR and SPARE differ in one bit, and BASE in another one.
     Scratch.ACCUMULATOR: _OPERANDS,
@@ -288,10 +289,9 @@ class Banks:
         every = frozenset[Operand]().union(*operands.values())
         kept = {code: every - {Operand.X, *used} for code, used in used_up.items()}
         checked = {StepKind.CHECK_REDUCED} & frozenset().union(*(one.kinds for one in programs))
-        private = programs[0].with_moduli
         results = {
             code: (Scratch.RESULT, Scratch.SUM)
-            if checked and code in private
+            if checked and code.operation.is_private
             else (Scratch.RESULT,)
             for code in used_up
         }
@@ -319,6 +319,11 @@ class Banks:
             one: self.blocks * place.bank + place.block
             for one, place in placed.of.items()
             if one in named
+        }
+        numbers |= {
+            high: numbers[both] + 1  # an even block, and the one after it
+            for high, both in HALF_OF.items()
+            if high in named
         }
         inverses = [one for one in _SINGLE if one in named]
         of_inverses: dict[Reference, int] = dict(

@@ -77,6 +77,25 @@ class Radix:
             Operand.M_POWER: montgomery.modulus_power(m, self.exponent(length)),
         }
 
+    def curve_operands(self, p: int, n: int, length: int) -> dict[Operand, int]:
+        """The prime p of a field and the prime n, the order of a curve's points, with constants.
+
+        The length of both, in bits, is the one given to the engine. Exponents are those of
+        inversions.
+        """
+        power = 2 * self.exponent(length)
+        return {
+            Operand.P: p,
+            Operand.Q: n,
+            Operand.P_INVERSE: montgomery.inverse(p, self.width),
+            Operand.Q_INVERSE: montgomery.inverse(n, self.width),
+            Operand.P_POWER: (1 << power) % p,
+            Operand.Q_POWER: (1 << power) % n,
+            Operand.DP: p - 2,
+            Operand.DQ: n - 2,
+            Operand.M: 1 << n.bit_length(),
+        }
+
     def private_operands(
         self,
         n: int,

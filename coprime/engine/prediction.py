@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import Length, Operand, Scratch
+from coprime.program.operands import Length, Operand
 from coprime.program.steps import StepKind
 
 from .contract import Capabilities, Command, Error
@@ -77,7 +77,7 @@ def predict(
         error = Error.FAULT
     if error is Error.FAULT:
         leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(depth)
-    result = None if error else leading.values[Scratch.RESULT]
+    result = None if error else leading.result
     products = sum(lane.products for lane in lanes)
     return Prediction(result, error, leading.cycles + 1, products)
 

@@ -13,6 +13,7 @@ from .banked import banked_routines, without_operands
 from .commands import Command
 from .operation import Machine
 from .shared_steps import canonical
+from .weierstrass import curve_routines
 
 
 def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program]:
@@ -35,6 +36,8 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
     shared = banked_routines(machine) if banked else shared
+    if any(one.operation.on_curve for one in commands):
+        shared = [*shared, *curve_routines(machine)]
     if exponentiation.blinding:
         shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
     programs = [

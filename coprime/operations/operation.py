@@ -6,7 +6,7 @@ command line, the random operands and Python's result, testbench and data sheet 
 """
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,7 @@ class Input:
     meaning : for the command line's help
     public : an exponent that is no secret: random operands have 65537 for it
     is_scalar : an exponent that has as many bits as the modulus, or more
+    upper : of an operand that is two numbers, the second one
     stride, offset : bit k of the number is bit `stride` * k + `offset` of the operand, so that
         `stride` inputs share an operand
     """
@@ -79,6 +80,7 @@ class Input:
     public: bool = False
     stride: int = 1
     offset: int = 0
+    upper: bool = False
     is_scalar: bool = False
 
     @property
@@ -118,11 +120,14 @@ class Operation:
     formula : the result in the terms of `inputs`, for people
     inputs : what it is given, but for an RSA key
     key : what it takes from an RSA key
-    result : Python's result, of the inputs by their names; None: it is that of the key
+    result : Python's result, of the inputs by their names, or two numbers; None: it is that of the
+        key
     reads : the operands that it reads, constants of the moduli included
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
     moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
         last one, and the second the one before
+    on_curve : it works on a short Weierstrass curve modulo P, whose points have order Q; operands
+        as long as M, and the result, are two numbers as long as P
     prime : its modulus is a prime; of another one the result is not defined
     optional : only engines that are built for it have it
     setting : the parameter that builds it in, and its value; None: the one of its name, and 1
@@ -136,15 +141,22 @@ class Operation:
     formula: str = ""
     inputs: tuple[Input, ...] = ()
     key: Key = Key.NONE
-    result: Callable[..., int] | None = None
+    result: Callable[..., int | tuple[int, int]] | None = None
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
+    on_curve: bool = False
     prime: bool = False
     optional: bool = False
     setting: tuple[str, str] | None = None
     lanes: Routine | None = None
     banked: Routine | None = None
+
+    def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
+        """Python's result of the inputs; of two numbers, the second one from bit `half_bits` on."""
+        assert self.result is not None
+        found = self.result(**numbers)
+        return found if isinstance(found, int) else found[0] | found[1] << half_bits
 
     @property
     def computes(self) -> bool:

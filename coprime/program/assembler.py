@@ -145,6 +145,11 @@ class Program:
         return any(step.by_bit for step in self.steps)
 
     @cached_property
+    def leaves_bits(self) -> bool:
+        """Whether a loop over an exponent's bits leaves two of them to another one."""
+        return any(step.leaves_two for step in self.steps)
+
+    @cached_property
     def draws(self) -> bool:
         """Whether it takes random digits."""
         return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})

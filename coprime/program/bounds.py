@@ -8,7 +8,7 @@ simulation: it holds for all operands, and for all lengths of the modulus.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coprime.multipliers.bounds import Bound
@@ -126,13 +126,7 @@ class _Check:
     def _execute(
         self, step: Step, state: PathState, numbers: dict[Location, _Number]
     ) -> dict[Location, _Number]:
-        """The numbers after a step; by a bit, after either."""
-        if step.by_bit:
-            one, other = (
-                self._execute(replace(each, by_bit=False), state, dict(numbers))
-                for each in (step, step.of_one)
-            )
-            return _join(one, other)
+        """The numbers after a step."""
         context, kind = step.modulus, step.kind
         if kind is StepKind.MULTIPLY:
             self._multiply(step, state, numbers)
@@ -154,7 +148,7 @@ class _Check:
 
     def _sum(self, step: Step, numbers: _Numbers) -> Bound | None:
         """x + y or x - y; a sum that may have more digits than there are is refused."""
-        if step.kind is StepKind.SUBTRACT and step.x is step.y:
+        if step.is_zero:
             return _ZERO
         x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
         known = None if x is None or y is None else (x, y)
@@ -186,7 +180,9 @@ class _Check:
             return product
 
         if step.next is not Next.EACH_ENTRY:
-            self._write(step, numbers, times(step.y))
+            known = step.y is Mode.WINDOW and state.window is not None
+            factor = Scratch.table(state.window or 0) if known else step.y
+            self._write(step, numbers, times(factor))
             return
         for k in range((state.window or 0) + 1, self.path.program.last_entry_of(context) + 1):
             factor = Scratch.table(k - 1) if step.y is Mode.WINDOW else step.y
@@ -265,6 +261,8 @@ def _restored(difference: Bound | None) -> Bound | None:
     """x - M, with M added to it where that is below 0."""
     if difference is None or difference.least < -1:
         return None
+    if difference.least >= 0:  # the borrow is another number's
+        return difference + _BELOW_M
     return Bound(max(difference.plain, Fraction(1)), difference.scaled)
 
 

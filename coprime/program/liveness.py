@@ -7,14 +7,14 @@ in place.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import OF_ONE, Context, Length, Location, Mode, Operand, Reference, Scratch
+from .operands import HALF_OF, OF_ONE, Context, Length, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
@@ -33,6 +33,8 @@ READS_Y = frozenset(
     {
         *(*_SUMS, *_COMPARED),
         *(StepKind.CHECK_MODULUS, StepKind.CHECK_NORMALIZED, StepKind.CHECK_ZERO),
+        *(StepKind.CHECK_ON_CURVE, StepKind.CHECK_FINITE, StepKind.CHECK_SUM),
+        *(StepKind.CHECK_POSITIVE, StepKind.CHECK_SIGNATURE),
     }
 )
 """Linear steps that need y."""
@@ -50,6 +52,8 @@ _TABLE = frozenset(map(Scratch.table, range(32)))
 def pieces(location: Location, context: Context) -> frozenset[Piece]:
     """The pieces of a number as long as the context's modulus; none of an inverse."""
     parts: tuple[int, ...]
+    if location in HALF_OF:
+        return frozenset({(HALF_OF[location], 1)})
     if isinstance(location, Operand) and location.length is Length.DIGIT:
         parts = ()
     elif isinstance(location, Operand) and location.length in (Length.P, Length.Q):
@@ -92,17 +96,7 @@ class StepAccesses:
     quotient_in_memory: bool
 
     def accesses(self, step: Step, state: PathState) -> Accesses:
-        """Of a step with its own moduli, in a state; by a bit, of both.
-
-        What is written by a bit is dead before, whichever of the two it is.
-        """
-        if step.by_bit:
-            one, other = (
-                self.accesses(replace(each, by_bit=False), state) for each in (step, step.of_one)
-            )
-            return Accesses(
-                one.reads | other.reads, one.writes | other.writes, one.temporary, one.in_place
-            )
+        """Of a step as `Path.step` has it, in a state."""
         scanned = self._scanned(step, state)
         if step.kind is StepKind.MULTIPLY:
             return self._of_product(step, state, scanned)
@@ -110,9 +104,9 @@ class StepAccesses:
             modulus = pieces(step.modulus.modulus, step.modulus)
             return Accesses(modulus, self._at(step.destination, step.modulus, state))
         reads = set(scanned)
-        if step.kind in _READS_X:
+        if step.kind in _READS_X and not step.is_zero:
             reads |= self._at(step.x, step.modulus, state)
-        if step.kind in READS_Y:
+        if step.kind in READS_Y and not step.is_zero:
             reads |= self._at(step.y, step.modulus, state)
         if step.times_modulus:
             reads |= pieces(Scratch.ADDED_MODULUS, step.modulus)

@@ -53,6 +53,19 @@ class Operand(enum.IntEnum):
     """(Q^-1 mod P) * Q * R_p mod M."""
     CRT_Q = 15
     """(P^-1 mod Q) * P * R_q mod M."""
+    SECRET = 16
+    """The secret scalar of a signature on a curve; below the order of its points."""
+    POINT = 17
+    """A point of a curve: its two affine coordinates."""
+    TABLE_0 = 18
+    """TABLE_0 to TABLE_7: points of a table, as POINT."""
+    TABLE_1 = 19
+    TABLE_2 = 20
+    TABLE_3 = 21
+    TABLE_4 = 22
+    TABLE_5 = 23
+    TABLE_6 = 24
+    TABLE_7 = 25
 
     @property
     def length(self) -> Length:
@@ -73,6 +86,7 @@ _LENGTHS: Mapping[Operand, Length] = {
     Operand.Q: Length.Q,
     Operand.DQ: Length.Q,
     Operand.Q_POWER: Length.Q,
+    Operand.SECRET: Length.Q,
     Operand.M_INVERSE: Length.DIGIT,
     Operand.P_INVERSE: Length.DIGIT,
     Operand.Q_INVERSE: Length.DIGIT,
@@ -182,6 +196,75 @@ class Scratch(_Unnumbered):
     CROSS = enum.auto()
     """The sum of the ladder's cross products."""
 
+    X_HIGH = enum.auto()
+    """The upper halves of numbers as long as M, where these are two as long as a prime."""
+    Y_HIGH = enum.auto()
+    RESULT_HIGH = enum.auto()
+    POINT_HIGH = enum.auto()
+    TABLE_0_HIGH = enum.auto()
+    POINT_X = enum.auto()
+    """A point of a short Weierstrass curve; the copies lie right."""
+    POINT_X_COPY = enum.auto()
+    POINT_Y = enum.auto()
+    CURVE_A = enum.auto()
+    """The coefficient a of a short Weierstrass curve."""
+    CURVE_3B = enum.auto()
+    """Three times its coefficient b."""
+    X_1 = enum.auto()
+    """X_1 : Y_1 : Z_1 is the sum of points that is made."""
+    Y_1 = enum.auto()
+    Z_1 = enum.auto()
+    X_ADDED = enum.auto()
+    """X_ADDED : Y_ADDED : Z_ADDED is added to it."""
+    Y_ADDED = enum.auto()
+    Z_ADDED = enum.auto()
+    Y_2 = enum.auto()
+    """With X_2 and X_3, and Z_2 and Z_3, a ladder's two points, one of which a bit selects."""
+    Y_2_COPY = enum.auto()
+    Y_3 = enum.auto()
+    Y_3_COPY = enum.auto()
+    SLOPE = enum.auto()
+    """That of the line through the ladder's two points."""
+    SLOPE_COPY = enum.auto()
+    SQUARE = enum.auto()
+    """That of the difference of their coordinates x."""
+    X_KEPT = enum.auto()
+    """X_KEPT : Y_KEPT : Z_KEPT is a sum of points that waits for another one."""
+    Y_KEPT = enum.auto()
+    Z_KEPT = enum.auto()
+    NONCE = enum.auto()
+    """A signature's secret number k, in Montgomery form."""
+    INVERSE = enum.auto()
+    """The inverse of k, or of the number s of a signature, modulo Q."""
+    SIGNATURE_R = enum.auto()
+    """The numbers r and s of a signature."""
+    SIGNATURE_S = enum.auto()
+    FACTOR_2 = enum.auto()
+    """What the public key is multiplied by."""
+    FORM_Z = enum.auto()
+    """The hash in Montgomery form."""
+    FORM_D = enum.auto()
+    """The private key in Montgomery form."""
+    FORM_SUM = enum.auto()
+    """z + r d in Montgomery form."""
+    LEFT_0 = enum.auto()
+    """LEFT_k and RIGHT_k, which have one block of both banks: intermediate values of formulas."""
+    RIGHT_0 = enum.auto()
+    LEFT_1 = enum.auto()
+    RIGHT_1 = enum.auto()
+    LEFT_2 = enum.auto()
+    RIGHT_2 = enum.auto()
+    LEFT_3 = enum.auto()
+    RIGHT_3 = enum.auto()
+    LEFT_4 = enum.auto()
+    RIGHT_4 = enum.auto()
+    LEFT_5 = enum.auto()
+    RIGHT_5 = enum.auto()
+    LEFT_6 = enum.auto()
+    RIGHT_6 = enum.auto()
+    LEFT_7 = enum.auto()
+    RIGHT_7 = enum.auto()
+
     @property
     def entry(self) -> int | None:
         """Which entry of the table it is; None of the others."""
@@ -287,9 +370,23 @@ OF_ONE: Mapping[Location, Scratch] = {
     Scratch.X_3: Scratch.X_2,
     Scratch.Z_2: Scratch.Z_3,
     Scratch.Z_3: Scratch.Z_2,
+    Scratch.Y_2: Scratch.Y_3,
+    Scratch.Y_3: Scratch.Y_2,
+    Scratch.Y_2_COPY: Scratch.Y_3_COPY,
+    Scratch.Y_3_COPY: Scratch.Y_2_COPY,
 }
 """What stands for numbers in a step `by_bit` where the exponent's bit is 1. Each pair lies in one
 bank, in blocks whose numbers differ in the bit of weight 2."""
+
+HALF_OF: Mapping[Location, Location] = {
+    Scratch.X_HIGH: Operand.X,
+    Scratch.Y_HIGH: Operand.Y,
+    Scratch.RESULT_HIGH: Scratch.RESULT,
+    Scratch.POINT_HIGH: Operand.POINT,
+    Scratch.TABLE_0_HIGH: Operand.TABLE_0,
+}
+"""Of an upper half, as long as a prime, the number as long as the whole modulus. Steps modulo a
+prime that name that number have its lower half."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

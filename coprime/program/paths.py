@@ -49,6 +49,7 @@ class PathState:
     window : the entry of the table that the window selects; None if that depends on an exponent
     scanned : the exponent that is scanned; None before any is
     returns : the addresses that routines under way return to, the innermost one first
+    bit : of the exponent, by which numbers change places; 0 where no step does that
     """
 
     address: int
@@ -56,6 +57,7 @@ class PathState:
     window: int | None = None
     scanned: Operand | Scratch | None = None
     returns: tuple[int, ...] = ()
+    bit: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,9 @@ class Path:
         return PathState(self.program.entries[self.command])
 
     def step(self, state: PathState) -> Step:
-        """The step of a state, with its own moduli."""
-        return resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
+        """The step of a state, with its own moduli, and with what has changed places by the bit."""
+        step = resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
+        return step.of_one if step.by_bit and state.bit else step
 
     @cached_property
     def successors(self) -> Mapping[PathState, tuple[PathState, ...]]:
@@ -99,6 +102,14 @@ class Path:
         return found
 
     def _following(self, state: PathState) -> Iterator[PathState]:
+        """The states that may follow; after a step that goes on to another bit, with either bit."""
+        step = self.program.steps[state.address - 1]
+        turns = step.kind in _SCANS or step.next in (Next.NEXT_BIT, Next.IF_BIT, *_ENTERS_BIT)
+        bits = (0, 1) if self.program.swaps and turns else (state.bit,)
+        for one in self._steps_after(state):
+            yield from (replace(one, bit=bit) for bit in bits)
+
+    def _steps_after(self, state: PathState) -> Iterator[PathState]:
         address, turn, returns = state.address, state.turn, state.returns
         step = self.program.steps[address - 1]
         state = replace(

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from .assembler import Program
 from .liveness import READS_Y, SHORT, Conflicts, Piece
-from .operands import OF_ONE, OF_Q, Location, Operand, Reference, Scratch
+from .operands import HALF_OF, OF_ONE, OF_Q, Location, Mode, Operand, Reference, Scratch
 from .steps import StepKind
 
 _LEFT, _RIGHT = 0, 1
@@ -95,6 +95,10 @@ class Allocation:
                     assert starts or pair not in self.conflicts.together, f"{one} is over {other}"
 
 
+_TRIES = 500
+"""Of one search. One that succeeds takes about as many as a design has numbers."""
+
+
 @dataclass
 class _Search:
     """The numbers that are placed so far."""
@@ -105,6 +109,7 @@ class _Search:
     of: dict[Location, BlockPlace]
 
     def __post_init__(self) -> None:
+        self.tries = 0
         self.places = Allocation(self.of, self.conflicts)
         self.paired = {*OF_ONE, *(location for pair in self.same_block for location in pair)}
         self.pieces: dict[Location, list[Piece]] = {}
@@ -163,9 +168,15 @@ class _Search:
         return found
 
     def place(self, waiting: Collection[Location]) -> bool:
-        """Place the numbers that wait, the one with the fewest places first; whether they fit."""
+        """Place the numbers that wait, the one with the fewest places first; whether they fit.
+
+        False, too, where more tries than `_TRIES` would be needed to know.
+        """
         if not waiting:
             return True
+        self.tries += 1
+        if self.tries > _TRIES:
+            return False
         possible = {one: self._possible(one) for one in waiting}
         location = min(waiting, key=lambda one: (one not in self.paired, len(possible[one])))
         others = [one for one in waiting if one is not location]
@@ -205,7 +216,8 @@ def banks_of(
         if step.descale or step.kind is StepKind.PREPARE:
             needed.append((step.destination, _LEFT))
         for one, bank in needed:
-            for name in {one, OF_Q.get(one, one)}:
+            whole = one if isinstance(one, Mode) else HALF_OF.get(one, one)
+            for name in {whole, OF_Q.get(one, one)}:
                 needs.setdefault(name, set()).add(bank)
     found: dict[Location, Collection[int]] = {}
     for location in {location for location, _ in conflicts.used}:

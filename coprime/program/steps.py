@@ -84,6 +84,16 @@ class StepKind(enum.IntEnum):
     """The following step if the exponent's bit is 1, else the target."""
     PASS = 21
     """Nothing but what comes next, in two cycles."""
+    CHECK_ON_CURVE = 22
+    """End with the error POINT unless y = 0: a point is on its curve."""
+    CHECK_FINITE = 23
+    """End with the error POINT if y = 0: a point is not the one at infinity."""
+    CHECK_POSITIVE = 25
+    """End with the error OPERAND_RANGE if y = 0."""
+    CHECK_SIGNATURE = 26
+    """End with the error SIGNATURE unless y = 0."""
+    CHECK_SUM = 24
+    """End with the error FAULT and wipe the memory, unless y = 0: the result is on its curve."""
 
 
 class Next(enum.IntEnum):
@@ -159,6 +169,8 @@ class Step:
     label: str = ""
     by_bit: bool = False
     """Where the exponent's bit is 1, the numbers of `OF_ONE` change places."""
+    leaves_two: bool = False
+    """Of a NEXT_BIT: on to the following step while two bits of the exponent are left."""
     commands: frozenset[int] = frozenset()
     """Of an IF_COMMAND, which the assembler adds: the codes of these commands."""
     below: Fraction | int = 0
@@ -199,11 +211,17 @@ class Step:
     @property
     def of_one(self) -> "Step":
         """A step `by_bit` where the bit is 1."""
-        named = (self.x, self.y, self.destination)
-        x, y, destination = (
-            one if isinstance(one, Mode) else OF_ONE.get(one, one) for one in named
+        named = (self.x, self.y, self.destination, self.copy)
+        x, y, destination, copy = (
+            one if one is None or isinstance(one, Mode) else OF_ONE.get(one, one) for one in named
         )
-        return replace(self, x=x, y=y, destination=destination)
+        assert x is not None and y is not None and destination is not None
+        return replace(self, x=x, y=y, destination=destination, copy=copy)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is a difference of equal numbers, whatever these are."""
+        return self.kind is StepKind.SUBTRACT and self.x is self.y and not self.times_modulus
 
     @property
     def copies(self) -> bool:

@@ -100,7 +100,8 @@ def run_on(
     start, before = time.perf_counter(), device.cycles
     result = execute(accelerator, command, operands)
     seconds, clock = time.perf_counter() - start, device.cycles - before
-    expected, bits = expected_result(command, operands)
+    half_bits = choice.design.capabilities.half_bits
+    expected, bits = expected_result(command, operands, half_bits=half_bits)
     return Run(
         family=choice.family.name,
         parameters=choice.values,
@@ -224,7 +225,8 @@ def run_cluster(
             progress(1)
         seconds, cycles = time.perf_counter() - start, device.cycles - before
     results = [request.result.value for request in requests]
-    expected = [expected_result(command, operands) for operands in work]
+    half_bits = choice.core.design.capabilities.half_bits
+    expected = [expected_result(command, operands, half_bits=half_bits) for operands in work]
     multipliers = design.capabilities.multipliers
     predicted = -(-sum(one.cycles for one in predictions) // choice.cores)
     products = sum(one.products for one in predictions)

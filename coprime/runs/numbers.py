@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
+from coprime.ec.weierstrass import CURVES, WeierstrassCurve
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
+from coprime.operations.ecdsa_sign import signature
 from coprime.operations.operation import Key
+from coprime.operations.points import multiple
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
@@ -91,6 +94,8 @@ class Operands:
         if self.key is not None:
             lengths = self.key.lengths
             return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
+        if command.operation.on_curve:
+            return _on_curve(max(self.numbers["p"], self.numbers["n"]).bit_length())
         inputs = [(one, self.numbers[one.name].bit_length()) for one in command.operation.inputs]
         return Lengths(
             max(bits for one, bits in inputs if not one.is_exponent),
@@ -121,6 +126,11 @@ class Operands:
         return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
 
 
+def _on_curve(bits: int) -> Lengths:
+    """Of numbers on a curve over a prime field of so many bits."""
+    return Lengths(0, bits, bits + 1)
+
+
 _PUBLIC_EXPONENT = 65537
 
 
@@ -140,6 +150,8 @@ def random_lengths(command: Command, bits: int) -> Lengths:
     least = keys.MIN_BITS if operation.is_private else 2
     if not least <= bits <= keys.MAX_BITS:
         raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
+    if operation.on_curve:
+        return _on_curve(_curve_of(bits).p.bit_length())
     prime = (bits + 1) // 2 if operation.is_private else 0
     if operation.is_product:
         return Lengths(bits, prime, 0)
@@ -180,6 +192,8 @@ def random_operands(
         x = generator.randrange(key.n)
         worst = exponents == "worst" and not checked
         return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
+    if operation.on_curve:
+        return Operands(curve_numbers(command, _curve_of(bits), generator))
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     if operation.prime and modulus is None:
         m = next_prime(m)
@@ -197,17 +211,41 @@ def random_operands(
     return Operands(numbers)
 
 
-def expected_result(command: Command, operands: Operands) -> tuple[int, int]:
-    """The result by Python's integers, and the modulus's length in bits; 0 for the modulus 0."""
+def _curve_of(bits: int) -> WeierstrassCurve:
+    """The first curve over a field of so many bits; ValueError if there is none."""
+    lengths = {one.p.bit_length(): one for one in reversed(CURVES)}
+    if bits not in lengths:
+        known = ", ".join(map(str, sorted(lengths)))
+        raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
+    return lengths[bits]
+
+
+def curve_numbers(
+    command: Command, curve: WeierstrassCurve, generator: random.Random
+) -> dict[str, int]:
+    """The inputs of an operation on a curve, from a generator that is for measurements only."""
+    d, k = (generator.randrange(1, curve.n) for _ in range(2))
+    z = generator.randrange(curve.n)
+    (gx, gy), given = curve.base, curve.numbers
+    x, y = multiple(gx, gy, d, **given)
+    r, s = signature(z, d, k, gx, gy, **given)
+    known = {"x": x, "y": y, "gx": gx, "gy": gy, "d": d, "k": k, "z": z, "r": r, "s": s, **given}
+    return {one.name: known[one.name] for one in command.operation.inputs}
+
+
+def expected_result(command: Command, operands: Operands, *, half_bits: int = 0) -> tuple[int, int]:
+    """The result by Python's integers, and the modulus's length in bits; 0 for the modulus 0.
+
+    `half_bits` is the engine's, where a result is two numbers.
+    """
 
     def private(key: PrivateKey, x: int) -> tuple[int, int]:
         value = key.private(x) if isinstance(key, WorstCaseNumbers) else pow(x, key.d, key.n)
         return value, key.n.bit_length()
 
     def numbers(command: Command, given: Mapping[str, int]) -> tuple[int, int]:
-        m, result = given["m"], command.operation.result
-        assert result is not None
-        return result(**given) if m else 0, m.bit_length()
+        m = given["p" if command.operation.on_curve else "m"]
+        return command.operation.expected(given, half_bits) if m else 0, m.bit_length()
 
     return operands.given_to(
         command,

@@ -112,6 +112,7 @@ class ExponentScanner(wiring.Component):
     next_bit : on to the next bit, within the digit unless `edge_bit` is 1
     exponent_index, exponent_data : of the exponent's digit that is read; with `exponent_other` the
         digit of E, which lies in another memory than the other exponents
+    leaves_two : the last bit is the one above the lowest two; only if any step leaves two
     bit, last_bit, edge_bit : the bit, and whether it is the last of the exponent, of its digit
     bit_index : its place in its digit
     public : it is E that is scanned, whatever the modulus; only if any step does
@@ -150,6 +151,7 @@ class ExponentScanner(wiring.Component):
                 **dict.fromkeys(("bit", "last_bit", "edge_bit", "public"), Out(1)),
                 "bit_index": Out(range(self.width)),
             }
+            | ({"leaves_two": In(1)} if program.leaves_bits else {})
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -213,9 +215,12 @@ class ExponentScanner(wiring.Component):
                     ahead.eq(self.length),
                 ]
         else:
+            ends: Value = self.edge_bit
+            if self.program.leaves_bits:
+                ends = Mux(self.leaves_two, bit_index == 2, ends)
             m.d.comb += [
                 self.edge_bit.eq(bit_index == 0),
-                self.last_bit.eq(self.edge_bit & (self.exponent_index == 0)),
+                self.last_bit.eq(ends & (self.exponent_index == 0)),
             ]
             with m.If(self.next_bit):
                 m.d.sync += bit_index.eq(less_one(bit_index))
@@ -310,6 +315,10 @@ class ScannerModel:
     def is_last(self) -> int:
         """Whether the bit is the last one."""
         return int(self.place == self.last)
+
+    def ends(self, step: Step) -> int:
+        """Whether the bit is the last one for a step, which may leave two to another one."""
+        return int(self.place == self.last + 2 * step.leaves_two)
 
     def next_bit(self) -> int:
         """Cycles to the next bit beyond those of the step: none within a digit."""

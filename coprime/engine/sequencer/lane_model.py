@@ -7,7 +7,7 @@ from typing import Protocol
 from coprime.multipliers.contract import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Length, Mode, Operand, Reference, Scratch
+from coprime.program.operands import HALF_OF, Context, Length, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities, Command, Error
@@ -49,6 +49,10 @@ class LaneModel:
         self.values: dict[Reference, int] = {
             Operand(one): value for one, value in self.operands.items()
         }
+        if self.command.operation.on_curve:
+            for high, both in HALF_OF.items():
+                upper, lower = divmod(self.values.get(both, 0), 1 << self.capabilities.half_bits)
+                self.values |= {high: upper, both: lower}
         self.cycles = 0
         self.products = 0
         self.error = Error.NONE
@@ -129,7 +133,7 @@ class LaneModel:
                 "window_slides": window.slides(bit, context),
                 "last_entry": window.last_entry(context),
             }
-        return Conditions(bit=bit, last_bit=self.scanner.is_last, **windows, **always)
+        return Conditions(bit=bit, last_bit=self.scanner.ends(step), **windows, **always)
 
     def _apply(self, effect: Effect, step: Step) -> None:
         window = self.window
@@ -158,6 +162,14 @@ class LaneModel:
     def digits(self, context: Context) -> int:
         """Of a context's modulus."""
         return self.capabilities.digits(self.length(context))
+
+    @property
+    def result(self) -> int:
+        """What the host reads: of two numbers, both."""
+        result = self.values[Scratch.RESULT]
+        if self.command.operation.on_curve:
+            result |= self.values[Scratch.RESULT_HIGH] << self.capabilities.half_bits
+        return result
 
     def value(self, reference: Reference) -> int:
         """What a step has for x or y."""

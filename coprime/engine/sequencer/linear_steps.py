@@ -59,6 +59,21 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
     StepKind.CHECK_ZERO: LinearStep(
         operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
     ),
+    StepKind.CHECK_ON_CURVE: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.POINT),)
+    ),
+    StepKind.CHECK_FINITE: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 1, Error.POINT),)
+    ),
+    StepKind.CHECK_POSITIVE: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 1, Error.OPERAND_RANGE),)
+    ),
+    StepKind.CHECK_SIGNATURE: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.SIGNATURE),)
+    ),
+    StepKind.CHECK_SUM: LinearStep(
+        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
+    ),
     StepKind.CHECK_NORMALIZED: LinearStep(
         operation=LinearOperation.COMPARE, errors=(("z_is_normalized", 0, Error.MODULUS_SHORT),)
     ),

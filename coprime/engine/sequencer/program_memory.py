@@ -37,6 +37,7 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
             **({"shift": bits_for(MOST_TIMES_MODULUS.bit_length())} if program.sums else {}),
             **({"copies": 1} if program.copies else {}),
             **({"by_bit": 1} if program.swaps else {}),
+            **({"leaves_two": 1} if program.leaves_bits else {}),
         }
     )
 

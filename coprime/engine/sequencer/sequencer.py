@@ -382,6 +382,8 @@ class Sequencer(wiring.Component):
         ]
         if self.program.evens_exponents:
             m.d.comb += scanner.even_exponent.eq(step.even_exponent)
+        if self.program.leaves_bits:
+            m.d.comb += scanner.leaves_two.eq(step.leaves_two)
         if self.program.in_place:
             m.d.comb += scanner.exponent_other.eq(self.exponent_other)
         if StepKind.SCAN_PUBLIC in self.program.kinds:

@@ -74,9 +74,10 @@ class SampleNumbers:
 
     @property
     def others(self) -> list[Command]:
-        """All other commands that are given numbers."""
+        """All other commands that are given numbers modulo M."""
         known = {self.product, self.power, self.public, *self.own.private}
-        return sorted(self.own.required.keys() - known)
+        others = self.own.required.keys() - known
+        return sorted(one for one in others if not one.operation.on_curve)
 
     def operation(self, command: Command) -> tuple[list[tuple[Operand, int, int]], int]:
         """Operands of a command that is given numbers, but for X, with bits and values; its result.
@@ -102,9 +103,8 @@ class SampleNumbers:
                     bits = max(bits, self.bits)
                 before = packed.get(one.operand, (bits, 0))[1]
                 packed[one.operand] = bits, before | one.spread(value)
-        assert operation.result is not None
         operands = [(operand, *bits_and_value) for operand, bits_and_value in packed.items()]
-        return operands, operation.result(**given)
+        return operands, operation.expected(given, self.own.half_bits)
 
     def modulus_of(self, command: Command) -> int:
         """The modulus, or the next prime, if the command has a result modulo a prime only."""

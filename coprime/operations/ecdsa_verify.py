@@ -1,0 +1,150 @@
+"""ECDSA_VERIFY: whether r and s are a signature on a short Weierstrass curve.
+
+Source: FIPS 186-5, section 6.4.2; its names are those of the steps' notes. All numbers are public.
+The result is r; of a wrong signature there is an error.
+"""
+
+from dataclasses import replace
+
+from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.steps import Next, Step, StepKind, linear, multiply
+
+from .banked import move
+from .operation import Input, Machine, Operation
+from .points import add, multiple
+from .shared_steps import call, check_modulus, jump, reduced
+from .weierstrass import (
+    AFFINE,
+    ENTER,
+    INVERT,
+    MULTIPLY,
+    SUM,
+    add_point,
+    below,
+    enter_point,
+    inverse_of,
+    lengthen,
+    on_field,
+    positive,
+    quotient,
+    to_form,
+    zero,
+)
+
+_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_INVERSE, _U_2 = Scratch.INVERSE, Scratch.FACTOR_2
+_KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
+
+
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """On the leading lane."""
+    return [[*_factors(machine), *_sum(), *_comparison()]]
+
+
+def _factors(machine: Machine) -> list[Step]:
+    """u_1 = z / s in ACCUMULATOR, and u_2 = r / s, modulo n."""
+    r, s = Operand.X, Scratch.X_HIGH
+    return [
+        check_modulus(_P),
+        check_modulus(_Q),
+        below(r, _Q),
+        positive(r, _Q, "r > 0?"),
+        below(s, _Q),
+        positive(s, _Q, "s > 0?"),
+        call(below(Operand.E, _Q), ENTER),
+        call(to_form(_ACC, s, _Q, "s"), INVERT),
+        replace(inverse_of(_Q), destination=_INVERSE, note="1 / s"),
+        to_form(_ACC, r, _Q, "r"),
+        *quotient(machine, _ACC, _INVERSE, _Q),
+        move(_U_2, _ACC, _Q),
+        move(_ACC, Operand.Q_POWER, _Q),
+        multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
+        *quotient(machine, _ACC, _INVERSE, _Q),
+    ]
+
+
+def _sum() -> list[Step]:
+    """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
+    field = "field_of_points"
+    base, key = (Operand.TABLE_0, Scratch.TABLE_0_HIGH), (Operand.POINT, Scratch.POINT_HIGH)
+    *lengthened, last = lengthen()
+    *of_base, base_on_curve = enter_point(*base)
+    *of_key, key_on_curve = enter_point(*key)
+    return [
+        *lengthened,
+        replace(last, next=Next.EACH_MODULUS, target=field),
+        *on_field((*base, *key), field),
+        *of_base,
+        call(base_on_curve, MULTIPLY),
+        *(move(to, one, _P) for to, one in zip(_KEPT, SUM, strict=True)),
+        move(_ACC, _U_2, _Q),
+        *lengthen(),
+        *of_key,
+        call(key_on_curve, MULTIPLY),
+        *add_point(_KEPT),
+        call(move(_ACC, Scratch.Z_1, _P), AFFINE),
+    ]
+
+
+def _comparison() -> list[Step]:
+    """x_1 = r modulo n?"""
+    v = Scratch.SIGNATURE_R
+    return [
+        *reduced(v, Scratch.X_1, _Q),
+        linear(StepKind.SUBTRACT, _ACC, v, Operand.X, _Q, "v - r"),
+        Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_Q, note="v = r?"),
+        zero(Scratch.RESULT, Context.WHOLE),
+        jump(move(Scratch.RESULT, Operand.X, _Q), ""),
+    ]
+
+
+def verified(
+    r: int, s: int, z: int, x: int, y: int, gx: int, gy: int, a: int, b: int, p: int, n: int
+) -> tuple[int, int]:
+    """The same on integers: r and 0. ValueError for a wrong signature."""
+    if not 0 < r < n or not 0 < s < n:
+        raise ValueError("r or s is out of range")
+    w = pow(s, -1, n)
+    u_1, u_2 = z * w % n, r * w % n
+    first = multiple(gx, gy, u_1, a, b, p, n) if u_1 else None
+    total = add(first, multiple(x, y, u_2, a, b, p, n), a, p)
+    if total is None or total[0] % n != r:
+        raise ValueError("the signature is wrong")
+    return r, 0
+
+
+_READS = frozenset(
+    {
+        *(Operand.X, Operand.Y, Operand.M, Operand.E, Operand.POINT, Operand.TABLE_0),
+        *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
+        *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
+    }
+)
+
+ECDSA_VERIFY = Operation(
+    name="ECDSA_VERIFY",
+    code=10,
+    doc="Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G.",
+    formula="r, if it is x of (z/s) · (gx, gy) + (r/s) · (x, y) modulo n",
+    inputs=(
+        Input(name="r", operand=Operand.X, meaning="number r of the signature"),
+        Input(name="s", operand=Operand.X, upper=True, meaning="number s of the signature"),
+        Input(name="z", operand=Operand.E, meaning="hash z, below n"),
+        Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
+        Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
+        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
+        Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
+        Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
+        Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
+        Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+    ),
+    result=verified,
+    uses_up=frozenset({Operand.E, Operand.M_POWER}),
+    on_curve=True,
+    moduli=(Context.Q, Context.P),
+    reads=lambda arithmetic: _READS,
+    optional=True,
+    setting=("curves", "weierstrass"),
+    banked=on_two_banks,
+)

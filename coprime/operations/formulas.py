@@ -1,0 +1,287 @@
+"""Formulas as the papers print them become steps: which bank each number is in, and which place.
+
+A formula is a text of assignments, `t0=X1*X2 t3=t1+t2`, of which each is a step. In two banks a
+product's multiplicand lies left and its multiplier right. Here each product is turned so that as
+few numbers as possible are needed in both banks; those are written to both at once, which takes no
+cycle. Differences add the multiple of the modulus that keeps them above 0: nothing is reduced.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from coprime.program.operands import OF_ONE, Context, Location, Scratch
+from coprime.program.steps import MOST_TIMES_MODULUS, Step, StepKind, linear, multiply
+
+_LEFT, _RIGHT = 0, 1
+_PRODUCT, _SUM, _DIFFERENCE = "*", "+", "-"
+_QUARTERS = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a number lies: in the left bank, in the right one, or in both, in one block.
+
+    Parameters
+    ----------
+    left, right : None where it is not in that bank
+    below : how many times c * M it is at most
+    """
+
+    left: Location | None = None
+    right: Location | None = None
+    below: Fraction | int = 1
+
+    def side(self, bank: int) -> Location | None:
+        """Its location in a bank."""
+        return self.right if bank else self.left
+
+    @property
+    def any(self) -> Location:
+        """A location of it."""
+        found = self.left or self.right
+        assert found is not None
+        return found
+
+
+TEMPORARIES = tuple(
+    Place(Scratch[f"LEFT_{k}"], Scratch[f"RIGHT_{k}"])
+    for k in range(sum(one.name.startswith("LEFT_") for one in Scratch))
+)
+
+
+@dataclass(eq=False)
+class _Number:
+    """A number of a formula: given, or made by one of its assignments."""
+
+    name: str
+    place: Place | None = None
+    fixed: bool = False
+    """It has a place of its own, as an input or as a result."""
+    sides: set[int] = field(default_factory=set)
+    """The banks in which products read it."""
+    last_use: int = -1
+    below: Fraction = Fraction(1)
+
+
+@dataclass(eq=False)
+class _Assignment:
+    sign: str
+    result: _Number
+    x: _Number
+    y: _Number
+    text: str
+    turned: bool = False
+    """The multiplicand is y."""
+
+    @property
+    def factors(self) -> tuple[_Number, _Number]:
+        return (self.y, self.x) if self.turned else (self.x, self.y)
+
+
+def formula(
+    text: str,
+    places: Mapping[str, Place],
+    results: Mapping[str, Place],
+    *,
+    headroom: int,
+    context: Context,
+    temporaries: Sequence[Place] = TEMPORARIES,
+    by_bit: bool = False,
+) -> list[Step]:
+    """The steps of a formula.
+
+    Parameters
+    ----------
+    text : assignments of a product, a sum or a difference of two names to a name
+    places : of the numbers that are given, by their names
+    results : of those that it is for: their last assignments go there
+    headroom : R is 2^headroom * c * M or more
+    context : the modulus
+    temporaries : for the others
+    by_bit : what changes places by the exponent's bit is meant as it lies then
+
+    Raises ValueError where there are too few temporaries, or a result is written over a number that
+    is read later.
+    """
+    return _Compiler(text, places, results, headroom, context, temporaries, by_bit).steps()
+
+
+class _Compiler:
+    def __init__(
+        self,
+        text: str,
+        places: Mapping[str, Place],
+        results: Mapping[str, Place],
+        headroom: int,
+        context: Context,
+        temporaries: Sequence[Place],
+        by_bit: bool,
+    ):
+        self.context, self.by_bit, self.temporaries = context, by_bit, temporaries
+        self.headroom = headroom
+        self.given = {
+            name: _Number(name, place, fixed=True, below=Fraction(place.below))
+            for name, place in places.items()
+        }
+        self.assignments = self._parsed(text)
+        last = {one.result.name: one.result for one in self.assignments}
+        for name, place in results.items():
+            last[name].place, last[name].fixed = place, True
+        self._turn()
+        self._find_last_uses()
+
+    def _parsed(self, text: str) -> list[_Assignment]:
+        known = dict(self.given)
+        found = []
+        for step in text.split():
+            target, expression = step.split("=")
+            sign = next(one for one in expression if one in (_PRODUCT, _SUM, _DIFFERENCE))
+            x, y = (known[name] for name in expression.split(sign))
+            known[target] = _Number(target)
+            found.append(_Assignment(sign, known[target], x, y, step))
+        return found
+
+    def _turn(self) -> None:
+        """Choose each product's multiplicand; first where there is no choice."""
+        products = [one for one in self.assignments if one.sign == _PRODUCT]
+        for one in products:
+            if one.x is one.y:
+                one.x.sides.add(_LEFT)
+        while products:
+            costs = {one: (self._cost(one, False), self._cost(one, True)) for one in products}
+            # The one whose two ways differ most comes next.
+            chosen = max(products, key=lambda one: abs(costs[one][0] - costs[one][1]))
+            chosen.turned = costs[chosen][1] < costs[chosen][0]
+            if chosen.x is not chosen.y:
+                multiplicand, multiplier = chosen.factors
+                multiplicand.sides.add(_LEFT)
+                multiplier.sides.add(_RIGHT)
+            products.remove(chosen)
+
+    @staticmethod
+    def _cost(one: _Assignment, turned: bool) -> int:
+        """Places more that a product takes."""
+        if one.x is one.y:
+            return 0
+        factors = (one.y, one.x) if turned else (one.x, one.y)
+        cost = 0
+        for bank, factor in enumerate(factors):
+            if factor.place is not None:
+                cost += 100 * (factor.place.side(bank) is None)
+            elif bank not in factor.sides:
+                cost += 2 if factor.sides else 1
+        return cost
+
+    def _find_last_uses(self) -> None:
+        for k, one in enumerate(self.assignments):
+            for number in (one.x, one.y):
+                number.last_use = k
+
+    def steps(self) -> list[Step]:
+        """One for each assignment."""
+        free = [{place.side(bank) for place in self.temporaries} for bank in (_LEFT, _RIGHT)]
+        found = []
+        for k, one in enumerate(self.assignments):
+            ended = [number for number in (one.x, one.y) if number.last_use == k]
+            # A product may be written over its multiplicand, and not over its multiplier.
+            is_product = one.sign == _PRODUCT and one.x is not one.y
+            kept = [number for number in ended if is_product and number is one.factors[1]]
+            for number in ended:
+                if number not in kept:
+                    self._release(number, free)
+            if one.result.place is None:
+                one.result.place = self._temporary(one.result, free)
+            self._check_kept(one, k)
+            found.append(self._step(one))
+            for number in kept:
+                self._release(number, free)
+        return found
+
+    @staticmethod
+    def _release(number: _Number, free: list[set[Location | None]]) -> None:
+        """What a number held is free for others; an input's own place is not."""
+        if number.fixed:
+            return
+        assert number.place is not None
+        for bank in (_LEFT, _RIGHT):
+            if number.place.side(bank) is not None:
+                free[bank].add(number.place.side(bank))
+
+    def _temporary(self, number: _Number, free: list[set[Location | None]]) -> Place:
+        """A place in the banks that products read it in; of one bank, if it can be, beside one
+        that is taken."""
+        sides = number.sides or {_LEFT}
+        fitting = [
+            place
+            for place in self.temporaries
+            if all(place.side(bank) in free[bank] for bank in sides)
+        ]
+        if not fitting and not number.sides:
+            sides = {_RIGHT}
+            fitting = [place for place in self.temporaries if place.right in free[_RIGHT]]
+        if not fitting:
+            raise ValueError(f"{number.name} has no temporary left")
+        others = {_LEFT, _RIGHT} - sides
+        chosen = min(
+            fitting, key=lambda place: sum(place.side(bank) in free[bank] for bank in others)
+        )
+        for bank in sides:
+            free[bank].remove(chosen.side(bank))
+        return Place(
+            chosen.left if _LEFT in sides else None, chosen.right if _RIGHT in sides else None
+        )
+
+    def _check_kept(self, one: _Assignment, k: int) -> None:
+        """A result's own place may hold an input; what is read later must not be written over."""
+        written = self._locations(one.result)
+        later = {number for each in self.assignments[k + 1 :] for number in (each.x, each.y)}
+        made = {each.result for each in self.assignments[k + 1 :]} | {one.result}
+        for number in later - made:
+            if number.place is not None and not written.isdisjoint(self._locations(number)):
+                raise ValueError(f"{one.text} is written over {number.name}, which is read later")
+        if one.sign == _PRODUCT and one.x is not one.y:
+            factor = one.factors[1].place
+            if factor is not None and factor.right in written:
+                raise ValueError(f"{one.text} is written over its multiplier")
+
+    @staticmethod
+    def _locations(number: _Number) -> set[Location]:
+        assert number.place is not None
+        return {one for one in (number.place.left, number.place.right) if one is not None}
+
+    def _step(self, one: _Assignment) -> Step:
+        place = one.result.place
+        assert place is not None and one.x.place is not None and one.y.place is not None
+        x, y = one.x.place.any, one.y.place.any
+        if one.sign == _PRODUCT:
+            one.result.below = _rounded(1 + one.x.below * one.y.below / (1 << self.headroom))
+            left, right = one.factors
+            assert left.place is not None and right.place is not None
+            multiplicand = left.place.left
+            multiplier = multiplicand if one.x is one.y else right.place.right
+            if multiplicand is None or multiplier is None:
+                raise ValueError(f"the factors of {one.text} do not lie apart")
+            step = multiply(place.any, multiplicand, multiplier, self.context, one.text)
+        elif one.sign == _SUM:
+            one.result.below = one.x.below + one.y.below
+            step = linear(StepKind.ADD, place.any, x, y, self.context, one.text)
+        else:
+            powers = (1 << k for k in itertools.count())
+            times = next(power for power in powers if power >= one.y.below)
+            if times > MOST_TIMES_MODULUS:
+                raise ValueError(f"{one.text} would add {times} times the modulus")
+            one.result.below = one.x.below + times
+            step = linear(StepKind.SUBTRACT, place.any, x, y, self.context, one.text)
+            step = replace(step, times_modulus=times)
+        copy = place.right if place.left is not None else None
+        step = replace(step, copy=copy)
+        named = (step.x, step.y, step.destination, step.copy)
+        swaps = self.by_bit and any(each in OF_ONE for each in named)
+        return replace(step, by_bit=swaps)
+
+
+def _rounded(below: Fraction) -> Fraction:
+    """Upwards to quarters, as the bounds of programs are."""
+    return Fraction(-(-below * _QUARTERS // 1), _QUARTERS)

@@ -1,0 +1,477 @@
+"""Points of short Weierstrass curves, y^2 = x^3 + a x + b modulo P, on lanes of two banks.
+
+Sources: the ladder is that of Hamburg, Faster Montgomery and double-add ladders for short
+Weierstrass curves (2020); the complete addition is algorithm 1 of Renes, Costello, Batina, Complete
+addition formulas for prime order elliptic curves (2016). Their names are those of the steps' notes.
+What differs: nothing is reduced between products, as R is 64 c P or more.
+
+P is the field's prime, and Q the prime order n of the points. CURRENT is Q, then P, and then Q
+again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from coprime.multipliers.bounds import Bound
+from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Location, Mode, Operand, Reference, Scratch
+from coprime.program.routine import Named, Routine
+from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
+
+from .banked import POWER, fill_table, move
+from .formulas import TEMPORARIES, Place, formula
+from .operation import Machine
+from .shared_steps import call, descale, jump, prepare, reduced
+
+HEADROOM = 6
+"""Bits that R has above c * P: what the ladder takes, and the complete addition."""
+ENTER, FROM_FORM, INVERT = "enter", "from_form", "invert"
+MULTIPLY, ADD_COMPLETE, ON_CURVE, AFFINE = "multiply_point", "add_complete", "on_curve", "affine"
+"""Routines."""
+
+_P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
+_ACC, _UNIT, _ONE_FORM, _SQUARE = (
+    *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.FACTOR),
+)
+_C_M = Scratch.ADDED_MODULUS
+
+POINT_X = Place(Scratch.POINT_X, Scratch.POINT_X_COPY)
+POINT_Y = Place(Scratch.POINT_Y)
+A, B3 = Place(right=Scratch.CURVE_A), Place(right=Scratch.CURVE_3B, below=4)
+SUM = (Scratch.X_1, Scratch.Y_1, Scratch.Z_1)
+ADDED = (Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED)
+_SUM_BELOW = 6
+"""Of coordinates of a sum, in multiples of c * P."""
+_PRODUCT = Fraction(5, 4)
+_TEMPORARIES = frozenset(
+    one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
+)
+
+_COMPLETE = """
+    t0=X1*X2 t1=Y1*Y2 t2=Z1*Z2 t3=X1+Y1 t4=X2+Y2 t3=t3*t4 t4=t0+t1 t3=t3-t4 t4=X1+Z1 t5=X2+Z2
+    t4=t4*t5 t5=t0+t2 t4=t4-t5 t5=Y1+Z1 X3=Y2+Z2 t5=t5*X3 X3=t1+t2 t5=t5-X3 Z3=a*t4 X3=b3*t2
+    Z3=X3+Z3 X3=t1-Z3 Z3=t1+Z3 Y3=X3*Z3 t1=t0+t0 t1=t1+t0 t2=a*t2 t4=b3*t4 t1=t1+t2 t2=t0-t2
+    t2=a*t2 t4=t4+t2 t0=t1*t4 Y3=Y3+t0 t0=t5*t4 X3=t3*X3 X3=X3-t0 t0=t3*t1 Z3=t5*Z3 Z3=Z3+t0
+"""
+_LADDER_BEGINS = """
+    z=Y+Y zz=z*z t=X*X u=t+t t=u+t m=t+a zzz=zz*z yQ=z*zzz c=X*zz d=c+c c=d+c mm=m*m xR=mm-c
+    m2=m+m w=m2*xR yR=w+yQ G=xR*xR
+"""
+_LADDER_ROUND = """
+    xQ=xQ*G xR=xR*G yQ=yQ*yR yR=yR*yR J=xR-yQ m=J+xR m=m-yR za=xR*J zb=xQ*yR xQ=yR*yQ J=J*J
+    xR=za+zb G=xR-xQ yQ=G-J yQ=yQ*yR yR=m*G yR=yR+yQ G=G*G
+"""
+_LADDER_ENDS = """
+    t=m*xQ yP=yQ-t s=xQ+xR s=s+s s=s+s mm=m*m xP=mm-s t=xQ+xQ t=t+xQ t=t+t t=t+t u=xP+t
+    u=u*yP X1=X*u v=yQ*xP Y1=Y*v Z1=xP*yP
+"""
+"""xP and u are 12 x Z^2 of P and of Q."""
+_ON_CURVE = "t=X*X t=t+a t=t*X y2=Y*Y t=y2-t u=t+t t=u+t v=t-b3"
+"""3 (y^2 - (x^2 + a) x) - 3 b."""
+
+
+def curve_routines(machine: Machine) -> list[Routine]:
+    """Those that operations on curves have."""
+    return [
+        _enter(machine),
+        _from_form(machine),
+        _invert(machine),
+        _multiply_point(),
+        _add_complete(),
+        _affine(machine),
+        _on_curve(machine),
+    ]
+
+
+# --- Modulo the field's prime, or modulo the order -----------------------------------------------
+
+
+def _enter(machine: Machine) -> Routine:
+    """Modulo CURRENT from here on: constants."""
+    multiplication = machine.multiplication
+    power = _CURRENT.power
+    one = multiply(_ONE_FORM, _ACC, Mode.ONE, _CURRENT, "1 in Montgomery form")
+    out = multiply(_ACC, _ONE_FORM, Mode.ONE, _CURRENT, "1, below 2M")
+    doubled = linear(StepKind.ADD, _C_M, _C_M, _C_M, _CURRENT, "2^k M', up to c M + 1")
+    double = "double_added_modulus"
+    steps = [
+        *_prepare(multiplication),
+        move(_ACC, power, _CURRENT),
+        one,
+        descale(multiplication, out),
+        *reduced(_UNIT, _ACC, _CURRENT),
+        move(_SQUARE, power, _CURRENT),
+        move(_C_M, Scratch.SCALED, _CURRENT),
+        replace(
+            doubled,
+            fits="c M is shorter than R",
+            next=Next.LOOP,
+            times=multiplication.scale_bits,
+            label=double,
+            target=double,
+        ),
+        linear(StepKind.SUBTRACT, _C_M, _C_M, _UNIT, _CURRENT, "c M"),
+    ]
+    gives = {_ONE_FORM: Bound.times(0, scaled=2), _UNIT: Bound.times(1), _SQUARE: Bound.times(1)}
+    clobbers = (_ACC, _C_M, Scratch.SCALED)
+    return _routine(ENTER, steps, _CURRENT, takes={}, gives=gives, clobbers=clobbers)
+
+
+def _prepare(multiplication: Multiplication) -> list[Step]:
+    """Hand the modulus to the multiplier; the window becomes 1."""
+    return [replace(step, destination=Scratch.SCALED) for step in prepare(multiplication, _CURRENT)]
+
+
+def to_form(destination: Reference, x: Location, context: Context, name: str) -> Step:
+    """A number of the left bank in Montgomery form; `ENTER` has brought R^2."""
+    return multiply(destination, x, _SQUARE, context, f"{name} in Montgomery form")
+
+
+def _from_form(machine: Machine) -> Routine:
+    """ACCUMULATOR out of Montgomery form, and canonical."""
+    steps = _out_of_form(machine, _ACC, _CURRENT)
+    given = {_ACC: Bound.times(0, scaled=1 << HEADROOM)}
+    return _routine(FROM_FORM, steps, _CURRENT, takes=given, gives={_ACC: Bound.times(1)})
+
+
+def _out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]:
+    """ACCUMULATOR = x out of Montgomery form, canonical."""
+    out = multiply(_ACC, x, Mode.ONE, context, "out of Montgomery form")
+    return [descale(machine.multiplication, out), *reduced(_ACC, _ACC, context)]
+
+
+def quotient(machine: Machine, x: Location, by: Location, context: Context) -> list[Step]:
+    """ACCUMULATOR = x * by, canonical: x is in Montgomery form, and `by`, below 2M, is not."""
+    product = multiply(_ACC, x, by, context, f"{x.name} * {by.name}, below 3M")
+    below_2 = reduced(_ACC, _ACC, context)
+    return [descale(machine.multiplication, product), *below_2, *reduced(_ACC, _ACC, context)]
+
+
+def _invert(machine: Machine) -> Routine:
+    """TERM = 1 / ACCUMULATOR, below 2M and out of Montgomery form, as ACCUMULATOR is in it.
+
+    The exponent is M - 2, in DP and DQ. Of 0 it is 0.
+    """
+    multiplication, exponentiation = machine.multiplication, machine.exponentiation
+    overlaps = multiplication.overlaps
+    one = move(Scratch.T_0 if overlaps else _ACC, _ONE_FORM, _CURRENT)
+    last = [
+        multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
+        move(Scratch.T_15, _ACC, _CURRENT),
+    ]
+    steps = [
+        *_prepare(multiplication),
+        move(Mode.WINDOW, _ACC, _CURRENT),
+        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
+        *([] if overlaps or exponentiation.window_bits < 4 else last),
+        jump(one, POWER),
+    ]
+    takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
+    clobbers = (_ACC, Scratch.PART, Mode.WINDOW, Scratch.SCALED, Scratch.T_0)
+    return _routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
+
+
+def inverse_of(context: Context) -> Step:
+    """TERM = what INVERT has made modulo P or Q."""
+    return move(Scratch.TERM, Scratch.PART if context is _Q else _ACC, context)
+
+
+def below(one: Location, context: Context) -> Step:
+    """The number is below the modulus."""
+    name = context.modulus.name
+    return linear(StepKind.CHECK_BELOW, one, one, context.modulus, context, f"{one.name} < {name}?")
+
+
+def positive(one: Location, context: Context, note: str) -> Step:
+    """The number is above 0."""
+    return Step(kind=StepKind.CHECK_POSITIVE, y=one, modulus=context, note=note)
+
+
+def on_field(points: Sequence[Location], label: str) -> list[Step]:
+    """Modulo P from here on, after a check of coordinates and of the curve's coefficients."""
+    coefficients = (Operand.Y, Scratch.Y_HIGH)
+    first, *others, last = (below(one, _P) for one in (*points, *coefficients))
+    return [replace(first, label=label), *others, call(last, ENTER), *_enter_curve()]
+
+
+def _enter_curve() -> list[Step]:
+    """a and 3 b in Montgomery form."""
+    b3 = Scratch.CURVE_3B
+    return [
+        move(_ACC, Operand.P_POWER, _P),
+        multiply(Scratch.CURVE_A, _ACC, Operand.Y, _P, "a in Montgomery form"),
+        multiply(b3, _ACC, Scratch.Y_HIGH, _P, "b in Montgomery form"),
+        linear(StepKind.ADD, _ACC, b3, b3, _P, "2 b"),
+        linear(StepKind.ADD, b3, _ACC, b3, _P, "3 b"),
+    ]
+
+
+def enter_point(x: Location, y: Location) -> list[Step]:
+    """A point in Montgomery form, which is on the curve. X lies left, all others right."""
+    of_x = multiply(Scratch.POINT_X, _ACC, x, _P, "x in Montgomery form")
+    of_y = multiply(Scratch.POINT_Y, _ACC, y, _P, "y in Montgomery form")
+    if x is Operand.X:
+        of_x, of_y = replace(of_x, x=x, y=_SQUARE), replace(of_y, x=y, y=_SQUARE)
+    return [
+        move(_ACC, Operand.P_POWER, _P),
+        replace(of_x, copy=Scratch.POINT_X_COPY),
+        call(of_y, ON_CURVE),
+        Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is the point on the curve?"),
+    ]
+
+
+def lengthen() -> list[Step]:
+    """E = k + n or k + 2 n, whichever has one bit more than n, of a k in ACCUMULATOR.
+
+    So a ladder's first bit is always 1. M is the power of two above n.
+    """
+    e = Operand.E
+    return [
+        linear(StepKind.ADD, e, _ACC, Operand.Q, _Q, "k + n"),
+        linear(StepKind.SUBTRACT, _ACC, e, Operand.M, _Q, "has it a bit more than n?"),
+        linear(StepKind.RESTORE, e, e, Operand.Q, _Q, "k + 2 n, where it has not"),
+    ]
+
+
+# --- k times a point -----------------------------------------------------------------------------
+
+
+def _multiply_point() -> Routine:
+    """X_1 : Y_1 : Z_1 = E * the point; E is that of `lengthen`.
+
+    The point at infinity can come up at the last two bits only, which have complete formulas; so
+    have all bits of a point with x = 0, from which the ladder cannot go on.
+    """
+    ladder, last_bits = "ladder", "last_bits"
+    find = scan(StepKind.SCAN_PUBLIC, Context.WHOLE, "the highest 1", target=last_bits)
+    is_zero = linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _P, "x = 0?")
+    first, *others = _ladder(after=last_bits)
+    x_1, y_1, z_1 = SUM
+    steps = [
+        call(move(_ACC, Scratch.POINT_X, _P), FROM_FORM),
+        find,
+        replace(is_zero, next=Next.IF_BORROW, target=ladder),
+        zero(x_1),
+        move(y_1, _ONE_FORM, _P),
+        jump(zero(z_1), last_bits),
+        replace(first, label=ladder),
+        *others,
+        replace(zero(Scratch.X_2), label=last_bits),
+        move(Scratch.X_3, Scratch.POINT_X, _P),
+        move(Scratch.Y_2, _ONE_FORM, _P),
+        move(Scratch.Y_3, Scratch.POINT_Y, _P),
+        zero(Scratch.Z_2),
+        move(Scratch.Z_3, _ONE_FORM, _P),
+        *_add_by_bits(),
+    ]
+    point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+    constants = (Scratch.CURVE_A, Scratch.CURVE_3B, _ONE_FORM, _UNIT)
+    ladder_numbers = (
+        *(Scratch.X_2, Scratch.X_3, Scratch.Y_2, Scratch.Y_2_COPY, Scratch.Y_3, Scratch.Y_3_COPY),
+        *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE, Scratch.SLOPE_COPY, Scratch.SQUARE),
+    )
+    return _routine(
+        MULTIPLY,
+        steps,
+        _P,
+        takes=dict.fromkeys((*point, *constants), None),
+        gives=dict.fromkeys(SUM, Bound.times(0, scaled=_SUM_BELOW)),
+        clobbers=(_ACC, *ladder_numbers, *ADDED, *_TEMPORARIES),
+    )
+
+
+def _ladder(*, after: str) -> list[Step]:
+    """X_1 : Y_1 : Z_1 = E * the point, but for E's last two bits, at which the scan is then.
+
+    `after` is the label of the step that follows. Only E's bits below its highest 1 count.
+    """
+    x_2, x_3, y_2, y_3 = (
+        Place(Scratch.X_2),
+        Place(Scratch.X_3),
+        Place(Scratch.Y_2, Scratch.Y_2_COPY),
+        Place(Scratch.Y_3, Scratch.Y_3_COPY),
+    )
+    slope, square = Place(Scratch.SLOPE, Scratch.SLOPE_COPY), Place(right=Scratch.SQUARE)
+    at_ends = {"xQ": x_2, "xR": x_3, "yQ": y_2, "yR": y_3, "G": square}
+    # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.
+    in_rounds = {"xQ": x_3, "xR": x_2, "yQ": y_3, "yR": y_2, "G": square}
+    begin = _formula(
+        _LADDER_BEGINS,
+        {"X": POINT_X, "Y": POINT_Y, "a": A},
+        {"yQ": y_2, "xR": x_3, "yR": y_3, "G": square},
+    )
+    rounds = _formula(
+        _LADDER_ROUND,
+        _below(in_rounds, xR=6, yR=4, G=2),
+        {**in_rounds, "m": slope},
+        by_bit=True,
+    )
+    end = _formula(
+        _LADDER_ENDS,
+        {"X": POINT_X, "Y": POINT_Y, **_below({**at_ends, "m": slope}, xR=3, yR=3, m=7)},
+        dict(zip(("X1", "Y1", "Z1"), map(Place, SUM), strict=True)),
+    )
+    label = "ladder_round"
+    first, *others, last = rounds
+    return [
+        zero(Scratch.X_2),
+        *begin[:-1],
+        replace(begin[-1], next=Next.NEXT_BIT, target=label),
+        replace(first, label=label),
+        *others,
+        replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True),
+        *end[:-1],
+        replace(end[-1], next=Next.NEXT_BIT, target=after),
+    ]
+
+
+def _below(places: dict[str, Place], **below: int) -> dict[str, Place]:
+    """The places, of numbers that are below these multiples of c * P; else a product's."""
+    return {name: replace(one, below=below.get(name, _PRODUCT)) for name, one in places.items()}
+
+
+def _add_by_bits() -> list[Step]:
+    """The sum doubled, and the point added, or O, for each bit that is left of E; and RETURN.
+
+    X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
+    """
+    first = "add_by_bits"
+    by_bit = (Scratch.X_2, Scratch.Y_2, Scratch.Z_2)
+    doubled, *others = add_point(SUM)
+    again = multiply(_ACC, _ONE_FORM, Mode.ONE, _P, "on to the bit below: a product for no more")
+    end = move(_ACC, _UNIT, _P)
+    return [
+        replace(doubled, label=first),
+        *others,
+        *(replace(step, by_bit=True) for step in add_point(by_bit)),
+        replace(again, next=Next.NEXT_BIT, target=first),
+        replace(end, next=Next.RETURN),
+    ]
+
+
+def add_point(point: Sequence[Scratch]) -> list[Step]:
+    """Add a point in homogeneous coordinates to the sum; also the sum itself."""
+    *steps, last = (move(to, one, _P) for to, one in zip(ADDED, point, strict=True))
+    return [*steps, call(last, ADD_COMPLETE)]
+
+
+def _add_complete() -> Routine:
+    """X_1 : Y_1 : Z_1 + X_ADDED : Y_ADDED : Z_ADDED, whatever they are."""
+    sums = [Place(one, below=_SUM_BELOW) for one in SUM]
+    added = [Place(right=one, below=_SUM_BELOW) for one in ADDED]
+    places = dict(zip(("X1", "Y1", "Z1", "X2", "Y2", "Z2"), (*sums, *added), strict=True))
+    results = dict(zip(("X3", "Y3", "Z3"), sums, strict=True))
+    steps = _formula(_COMPLETE, {**places, "a": A, "b3": B3}, results)
+    given = Bound.times(0, scaled=_SUM_BELOW)
+    return _routine(
+        ADD_COMPLETE,
+        steps,
+        _P,
+        takes={
+            **dict.fromkeys((*SUM, *ADDED), given),
+            **dict.fromkeys((Scratch.CURVE_A, Scratch.CURVE_3B), None),
+        },
+        gives=dict.fromkeys(SUM, given),
+        clobbers=_TEMPORARIES,
+    )
+
+
+def _affine(machine: Machine) -> Routine:
+    """X_1 and Y_1 by Z_1, canonical, after a check that they are on the curve.
+
+    Of Z_1 = 0, the point at infinity, the operation ends.
+    """
+    x_1, y_1, z_1 = SUM
+    square, term = _SQUARE, Scratch.TERM
+    steps = [
+        *_out_of_form(machine, z_1, _P),
+        Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
+        call(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), INVERT),
+        inverse_of(_P),
+        *quotient(machine, x_1, term, _P),
+        move(x_1, _ACC, _P),
+        *quotient(machine, y_1, term, _P),
+        move(y_1, _ACC, _P),
+        replace(to_form(Scratch.POINT_X, x_1, _P, "x"), copy=Scratch.POINT_X_COPY),
+        call(to_form(Scratch.POINT_Y, y_1, _P, "y"), ON_CURVE),
+        Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?"),
+    ]
+    given = Bound.times(0, scaled=_SUM_BELOW)
+    return _routine(
+        AFFINE,
+        steps,
+        _P,
+        takes={
+            **dict.fromkeys(SUM, given),
+            **dict.fromkeys((square, _ONE_FORM, Scratch.CURVE_A, Scratch.CURVE_3B), None),
+        },
+        gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
+        clobbers=(
+            *(_ACC, term, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
+            *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
+            *_TEMPORARIES,
+        ),
+    )
+
+
+def _on_curve(machine: Machine) -> Routine:
+    """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
+    places = {"X": POINT_X, "Y": POINT_Y, "a": A, "b3": B3}
+    steps = _formula(_ON_CURVE, places, {"v": Place(_ACC)})
+    numbers = (
+        *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
+        *(Scratch.CURVE_A, Scratch.CURVE_3B),
+    )
+    return _routine(
+        ON_CURVE,
+        [*steps, *_out_of_form(machine, _ACC, _P)],
+        _P,
+        takes=dict.fromkeys(numbers, None),
+        gives={_ACC: Bound.times(1)},
+        clobbers=_TEMPORARIES,
+    )
+
+
+def _formula(
+    text: str, places: dict[str, Place], results: dict[str, Place], *, by_bit: bool = False
+) -> list[Step]:
+    return formula(text, places, results, headroom=HEADROOM, context=_P, by_bit=by_bit)
+
+
+def _routine(
+    name: str,
+    steps: Sequence[Step],
+    context: Context,
+    *,
+    takes: Mapping[Scratch, Bound | None] | Mapping[Scratch, Bound],
+    gives: Mapping[Scratch, Bound],
+    clobbers: Iterable[Named] = (),
+) -> Routine:
+    """The steps with the routine's label; the last one returns, unless it jumps."""
+    first, *others, last = steps
+    if last.next is Next.FOLLOWING:
+        last = replace(last, next=Next.RETURN)
+    return Routine(
+        name=name,
+        steps=(replace(first, label=name), *others, last),
+        context=context,
+        takes=dict(takes.items()),
+        gives=dict(gives.items()),
+        clobbers=frozenset(clobbers),
+    )
+
+
+def pair_result(x: Scratch, y: Scratch, context: Context) -> list[Step]:
+    """The result is two numbers as long as the modulus; the end. What lies between them is 0."""
+    return [
+        zero(Scratch.RESULT, Context.WHOLE),
+        move(Scratch.RESULT, x, context),
+        jump(move(Scratch.RESULT_HIGH, y, context), ""),
+    ]
+
+
+def zero(destination: Reference, context: Context = _P) -> Step:
+    """A number as long as the modulus becomes 0."""
+    note = f"{destination.name} = 0"
+    return linear(StepKind.SUBTRACT, destination, destination, destination, context, note)
