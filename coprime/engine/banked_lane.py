@@ -117,6 +117,10 @@ class BankedLane(LaneOfUnits):
         m.d.comb += [bank.b_write_data.eq(given) for bank in self.memories]
         self._add_residue(m)
         self._check_result(m)
+        if self.program.shortens:
+            is_inverse = self.operand == Operand.P_INVERSE
+            with m.If(self.write & is_inverse):
+                m.d.sync += self.sequencer.short.eq(self.digit == 1)
         self._link_lanes(m)
         m.submodules.guard = guard = WriteGuard(self.program, self.layout)
         blocks, writes = self._blocks(m, multiplies, product, suppresses)

@@ -81,15 +81,17 @@ class Radix:
         """The prime p of a field and the prime n, the order of a curve's points, with constants.
 
         The length of both, in bits, is the one given to the engine. Exponents are those of
-        inversions.
+        inversions. Where -p^-1 is 1 modulo 2^width, numbers modulo p have a digit less.
         """
         power = 2 * self.exponent(length)
+        inverse = montgomery.inverse(p, self.width)
+        of_p = power - 2 * self.width * (inverse == 1)
         return {
             Operand.P: p,
             Operand.Q: n,
-            Operand.P_INVERSE: montgomery.inverse(p, self.width),
+            Operand.P_INVERSE: inverse,
             Operand.Q_INVERSE: montgomery.inverse(n, self.width),
-            Operand.P_POWER: (1 << power) % p,
+            Operand.P_POWER: (1 << of_p) % p,
             Operand.Q_POWER: (1 << power) % n,
             Operand.DP: p - 2,
             Operand.DQ: n - 2,

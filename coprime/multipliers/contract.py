@@ -237,12 +237,16 @@ class Multiplication(ABC):
         """Of a product of factors that have this bound."""
         return Bound.times(0, scaled=2) if self.scaled else Bound.times(1 if self.canonical else 2)
 
-    def share_of_r(self, number: Bound | None) -> Fraction:
-        """At most the number / R, with the R of its own modulus; 1 if nothing is known of it."""
+    def share_of_r(self, number: Bound | None, *, short: bool = False) -> Fraction:
+        """At most the number / R, with the R of its own modulus; 1 if nothing is known of it.
+
+        `short` is where R is as long as it has to be for a c of 1.
+        """
         if number is None:
             return Fraction(1)
         slack = Fraction(1, 1 << (self.headroom - self.scale_bits))  # c * M / R, at most
-        return number.plain * slack / (1 << self.scale_bits) + number.scaled * slack
+        longer = 0 if short else self.scale_bits
+        return number.plain * slack / (1 << longer) + number.scaled * slack
 
     def bound(self, x: Bound | None, share: Fraction, *, descale: bool = False) -> Bound | None:
         """Of a product; `share` is at most the multiplier / R. None: only its digits are known.

@@ -13,7 +13,7 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 from .banked import move
 from .operation import Input, Machine, Operation
 from .points import multiple
-from .shared_steps import call, check_modulus, reduced
+from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,
     ENTER,
@@ -23,12 +23,13 @@ from .weierstrass import (
     SUM,
     below,
     enter_point,
-    inverse_of,
+    inverse,
     lengthen,
+    modulo_order,
     on_field,
     pair_result,
+    plain_product,
     positive,
-    quotient,
     to_form,
 )
 
@@ -42,7 +43,7 @@ _FIELD = "field_of_base_point"
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_nonce(), *_base_point(), *_signature(machine)]]
+    return [[*_nonce(), *_base_point(), *_signature()]]
 
 
 def _nonce() -> list[Step]:
@@ -60,7 +61,7 @@ def _nonce() -> list[Step]:
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(_ACC, _ACC, e, _Q, "k in Montgomery form"),
         call(move(_NONCE, _ACC, _Q), INVERT),
-        replace(inverse_of(_Q), destination=_INVERSE, note="1 / k"),
+        inverse(_INVERSE, _Q),
         move(_ACC, e, _Q),
         *lengthened,
         replace(last, next=Next.EACH_MODULUS, target=_FIELD),
@@ -72,20 +73,20 @@ def _base_point() -> list[Step]:
     point = (Operand.POINT, Scratch.POINT_HIGH)
     *entered, on_curve = enter_point(*point)
     x_1, _, z_1 = SUM
-    difference, restored = reduced(_R, x_1, _Q)
+    *reducing, restored = modulo_order(_R, x_1)
     return [
         *on_field(point, _FIELD),
         *entered,
         call(on_curve, MULTIPLY),
         call(move(_ACC, z_1, _P), AFFINE),
-        difference,
+        *reducing,
         replace(restored, next=Next.EACH_MODULUS),
         positive(_R, _Q, "r > 0?"),
         call(below(_R, _Q), ENTER),
     ]
 
 
-def _signature(machine: Machine) -> list[Step]:
+def _signature() -> list[Step]:
     """s = (z + r d) / k modulo n, and its check."""
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
     difference = linear(StepKind.SUBTRACT, _ACC, _ACC, total, _Q, "s k - (z + r d)")
@@ -96,7 +97,7 @@ def _signature(machine: Machine) -> list[Step]:
         to_form(_ACC, _R, _Q, "r"),
         multiply(_ACC, _ACC, d, _Q, "r d"),
         linear(StepKind.ADD, total, _ACC, z, _Q, "z + r d"),
-        *quotient(machine, total, _INVERSE, _Q),
+        *plain_product(total, _INVERSE, _Q, "(z + r d) / k"),
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
         to_form(_ACC, _S, _Q, "s"),

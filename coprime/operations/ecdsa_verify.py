@@ -12,7 +12,7 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 from .banked import move
 from .operation import Input, Machine, Operation
 from .points import add, multiple
-from .shared_steps import call, check_modulus, jump, reduced
+from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     AFFINE,
     ENTER,
@@ -22,11 +22,12 @@ from .weierstrass import (
     add_point,
     below,
     enter_point,
-    inverse_of,
+    inverse,
     lengthen,
+    modulo_order,
     on_field,
+    plain_product,
     positive,
-    quotient,
     to_form,
     zero,
 )
@@ -38,10 +39,10 @@ _KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_factors(machine), *_sum(), *_comparison()]]
+    return [[*_factors(), *_sum(), *_comparison()]]
 
 
-def _factors(machine: Machine) -> list[Step]:
+def _factors() -> list[Step]:
     """u_1 = z / s in ACCUMULATOR, and u_2 = r / s, modulo n."""
     r, s = Operand.X, Scratch.X_HIGH
     return [
@@ -53,13 +54,13 @@ def _factors(machine: Machine) -> list[Step]:
         positive(s, _Q, "s > 0?"),
         call(below(Operand.E, _Q), ENTER),
         call(to_form(_ACC, s, _Q, "s"), INVERT),
-        replace(inverse_of(_Q), destination=_INVERSE, note="1 / s"),
+        inverse(_INVERSE, _Q),
         to_form(_ACC, r, _Q, "r"),
-        *quotient(machine, _ACC, _INVERSE, _Q),
+        *plain_product(_ACC, _INVERSE, _Q, "r / s"),
         move(_U_2, _ACC, _Q),
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
-        *quotient(machine, _ACC, _INVERSE, _Q),
+        *plain_product(_ACC, _INVERSE, _Q, "z / s"),
     ]
 
 
@@ -90,7 +91,7 @@ def _comparison() -> list[Step]:
     """x_1 = r modulo n?"""
     v = Scratch.SIGNATURE_R
     return [
-        *reduced(v, Scratch.X_1, _Q),
+        *modulo_order(v, Scratch.X_1),
         linear(StepKind.SUBTRACT, _ACC, v, Operand.X, _Q, "v - r"),
         Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_Q, note="v = r?"),
         zero(Scratch.RESULT, Context.WHOLE),

@@ -51,6 +51,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
                 for one in commands
                 if one.operation.moduli
             },
+            shortens=(one for one in commands if one.operation.on_curve),
             merges=banked,
         )
         for lane, each in enumerate(listings)

@@ -141,15 +141,13 @@ def _out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]
     return [descale(machine.multiplication, out), *reduced(_ACC, _ACC, context)]
 
 
-def quotient(machine: Machine, x: Location, by: Location, context: Context) -> list[Step]:
-    """ACCUMULATOR = x * by, canonical: x is in Montgomery form, and `by`, below 2M, is not."""
-    product = multiply(_ACC, x, by, context, f"{x.name} * {by.name}, below 3M")
-    below_2 = reduced(_ACC, _ACC, context)
-    return [descale(machine.multiplication, product), *below_2, *reduced(_ACC, _ACC, context)]
+def plain_product(x: Location, y: Location, context: Context, note: str) -> list[Step]:
+    """ACCUMULATOR = x * y, canonical: both are in Montgomery form, and the product is not."""
+    return [call(multiply(_ACC, x, y, context, note), FROM_FORM)]
 
 
 def _invert(machine: Machine) -> Routine:
-    """TERM = 1 / ACCUMULATOR, below 2M and out of Montgomery form, as ACCUMULATOR is in it.
+    """1 / ACCUMULATOR, below 2M and out of Montgomery form, as ACCUMULATOR is in it.
 
     The exponent is M - 2, in DP and DQ. Of 0 it is 0.
     """
@@ -172,9 +170,9 @@ def _invert(machine: Machine) -> Routine:
     return _routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
 
 
-def inverse_of(context: Context) -> Step:
-    """TERM = what INVERT has made modulo P or Q."""
-    return move(Scratch.TERM, Scratch.PART if context is _Q else _ACC, context)
+def inverse(destination: Scratch, context: Context) -> Step:
+    """What INVERT has made modulo P or Q, in Montgomery form."""
+    return to_form(destination, Scratch.PART if context is _Q else _ACC, context, "the inverse")
 
 
 def below(one: Location, context: Context) -> Step:
@@ -388,10 +386,10 @@ def _affine(machine: Machine) -> Routine:
         *_out_of_form(machine, z_1, _P),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
         call(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), INVERT),
-        inverse_of(_P),
-        *quotient(machine, x_1, term, _P),
+        inverse(term, _P),
+        *plain_product(x_1, term, _P, "X / Z"),
         move(x_1, _ACC, _P),
-        *quotient(machine, y_1, term, _P),
+        *plain_product(y_1, term, _P, "Y / Z"),
         move(y_1, _ACC, _P),
         replace(to_form(Scratch.POINT_X, x_1, _P, "x"), copy=Scratch.POINT_X_COPY),
         call(to_form(Scratch.POINT_Y, y_1, _P, "y"), ON_CURVE),
@@ -460,6 +458,15 @@ def _routine(
         gives=dict(gives.items()),
         clobbers=frozenset(clobbers),
     )
+
+
+def modulo_order(destination: Scratch, x: Scratch) -> list[Step]:
+    """A number below P, canonical modulo Q: P is below 2 Q. It may have a digit less than Q."""
+    return [
+        zero(destination, _Q),
+        move(destination, x, _P),
+        *reduced(destination, destination, _Q),
+    ]
 
 
 def pair_result(x: Scratch, y: Scratch, context: Context) -> list[Step]:

@@ -1,7 +1,7 @@
 """The program of a lane: the steps of all its operations, at addresses."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -35,6 +35,8 @@ class Program:
     """What CURRENT is in the commands that have moduli of their own, one after the other."""
     with_moduli: frozenset[int] = frozenset()
     """The codes of these commands. In the others CURRENT is WHOLE."""
+    shortens: frozenset[int] = frozenset()
+    """The codes of the commands in which numbers modulo P have a digit less where c is 1."""
     routines: Mapping[int, Routine] = field(default_factory=dict)
     """The routines by the address of their first step."""
 
@@ -179,6 +181,7 @@ class Program:
         window_bits: int = 0,
         whole_window_bits: int = 0,
         moduli: Mapping[int, tuple[Context, ...]] | None = None,
+        shortens: Iterable[int] = (),
         merges: bool = False,
     ) -> "Program":
         """Lay out each operation, with the codes of its commands, then the routines in use.
@@ -186,8 +189,9 @@ class Program:
         With `merges` the steps that operations begin with alike are laid out once, and the last of
         them branches: fewer steps, and fewer entries.
 
-        `moduli` are what CURRENT is in a command, one after the other, where that is not WHOLE. A
-        label is visible within its own operation; those of routines are visible everywhere.
+        `shortens` are commands as the attribute has them. `moduli` are what CURRENT is in a
+        command, one after the other, where that is not WHOLE. A label is visible within its own
+        operation; those of routines are visible everywhere.
 
         Raises
         ------
@@ -230,6 +234,7 @@ class Program:
             *bits,
             moduli=next(iter(in_turn.values()), ()),
             with_moduli=frozenset(in_turn),
+            shortens=frozenset(shortens),
             routines={everywhere[one.name]: one for one in shared},
         )
         if program.call_depth or program.longest_loop:

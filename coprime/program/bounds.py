@@ -159,9 +159,14 @@ class _Check:
         total = known and known[0] + (known[1] if step.kind is StepKind.ADD else _ZERO) + added
         if known and step.kind is StepKind.SUBTRACT and known[1].plain + known[1].scaled > times:
             raise ValueError(f"{step.note!r} may be below 0: y is up to {known[1]}")
-        if not step.fits and (total is None or self.multiplication.share_of_r(total) > 1):
+        if not step.fits and (total is None or self._share(total, step.modulus) > 1):
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
+
+    def _share(self, bound: Bound | None, context: Context) -> Fraction:
+        """At most a number / R, also where c is 1."""
+        shortens = context is Context.P and self.path.command in self.path.program.shortens
+        return self.multiplication.share_of_r(bound, short=shortens)
 
     def _multiply(self, step: Step, state: PathState, numbers: dict[Location, _Number]) -> None:
         """A product; the entries of a table, each from the one before it."""
@@ -171,11 +176,11 @@ class _Check:
         def times(y: Reference) -> Bound | None:
             """x, of which nothing need be known but its digits, times y."""
             bound = self._above_0(numbers, y, step.outer, step)
-            share = Fraction(0) if y is Mode.ONE else own.share_of_r(bound)
+            share = Fraction(0) if y is Mode.ONE else self._share(bound, step.outer)
             if step.descale and share * (1 << own.scale_bits) > 1:
                 raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
             product = own.bound(x, share, descale=step.descale)
-            if product is not None and own.share_of_r(product) > 1:
+            if product is not None and self._share(product, context) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
             return product
 

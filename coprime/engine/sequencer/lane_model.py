@@ -161,7 +161,16 @@ class LaneModel:
 
     def digits(self, context: Context) -> int:
         """Of a context's modulus."""
-        return self.capabilities.digits(self.length(context))
+        return self.capabilities.digits(self.length(context)) - self.short(context)
+
+    def rounds(self, context: Context) -> int:
+        """Of a multiplication by a number as long as the context's modulus."""
+        return self.capabilities.rounds(self.length(context)) - self.short(context)
+
+    def short(self, context: Context) -> int:
+        """Digits that a context's numbers have less, since c is 1."""
+        is_short = context is Context.P and self.command in self.program.shortens
+        return int(is_short and self.values.get(Operand.P_INVERSE) == 1)
 
     @property
     def result(self) -> int:

@@ -56,7 +56,7 @@ class MultiplySteps:
                 lane.window.value = 1
             lane.pc.move(jump=0, forward=1)
             return
-        rounds = self.capabilities.rounds(lane.length(step.outer))
+        rounds = lane.rounds(step.outer)
         descale = {"descale": True} if step.descale else {}
         if lane.timeline:
             power = step.destination is Mode.ENTRY

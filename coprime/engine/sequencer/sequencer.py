@@ -86,6 +86,7 @@ class Sequencer(wiring.Component):
     occupied : the multiplier works, and only a MULTIPLY may begin; only if it `overlaps`
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
+    short : c of the modulus P is 1; only if any command has a digit less then
     suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     public : it is E that is scanned, whatever the modulus; only if any step does
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
@@ -190,6 +191,7 @@ class Sequencer(wiring.Component):
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
             | ({"copies": Out(1)} if program.copies else {})
             | ({"swaps": Out(1)} if program.swaps else {})
+            | ({"short": In(1)} if program.shortens else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
@@ -347,10 +349,12 @@ class Sequencer(wiring.Component):
         m.d.comb += [
             *same_named(self, step, "x", "y", "destination", "modulus"),
             self.operation.eq(step.kind),
-            self.inner_digits.eq(counts[step.modulus]),
-            self.outer_digits.eq(counts[step.outer]),
+            self.inner_digits.eq(counts[step.modulus] - self._short(step.modulus)),
+            self.outer_digits.eq(counts[step.outer] - self._short(step.outer)),
             check.modulus.eq(step.modulus),
-            *same_named(check, self, "command", "inner_digits", "counts", "lengths"),
+            check.inner_digits.eq(counts[step.modulus]),
+            self.scanner.inner_digits.eq(counts[step.modulus]),
+            *same_named(check, self, "command", "counts", "lengths"),
             self.scanner.length.eq(
                 Mux(step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus])
             ),
@@ -367,6 +371,13 @@ class Sequencer(wiring.Component):
             length = lengths[step.outer]
             m.d.comb += self.rounds.eq(length + own.headroom if own.headroom else length)
 
+    def _short(self, context: Value) -> Value:
+        """Digits that numbers modulo the context's modulus have less, since c is 1."""
+        if not self.program.shortens:
+            return Const(0)
+        shortens = among(self.command, self.program.shortens)
+        return self.short & shortens & (context == Context.P)
+
     def _connect_scanner(self, m: Module, private: Value) -> None:
         step = self.step
         m.submodules.scanner = scanner = self.scanner
@@ -376,7 +387,7 @@ class Sequencer(wiring.Component):
             scanner.modulus.eq(step.modulus),
             scanner.private.eq(private),
             scanner.whole_digits.eq(self.counts.exponent),
-            *same_named(scanner, self, "inner_digits", "next_bit", "exponent_data"),
+            *same_named(scanner, self, "next_bit", "exponent_data"),
             self.exponent_index.eq(scanner.exponent_index),
             self.discards.eq(step.conditional & ~scanner.bit),
         ]
