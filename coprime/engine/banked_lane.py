@@ -169,7 +169,8 @@ class BankedLane(LaneOfUnits):
         if not self.program.swaps:
             return block
         layout = self.layout
-        pairs = {layout.block_of(one) for one in OF_ONE if layout.lies_right(one) == right}
+        named = [one for one in OF_ONE if one in layout.numbers]
+        pairs = {layout.block_of(one) for one in named if layout.lies_right(one) == right}
         if not pairs:
             return block
         swaps = self.busy & self.sequencer.swaps & block.matches(*sorted(pairs))
