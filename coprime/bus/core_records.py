@@ -53,7 +53,7 @@ class CoreRecords(wiring.Component):
         self.held: dict[str, Memory] = {
             **{f"length_{k}": distributed(length_bits, cores) for k in range(len(CLASSES))},
             **{f"count_{k}": distributed(own.count_bits, cores) for k in range(len(CLASSES))},
-            "marks": distributed(len(Operand), cores),
+            "marks": distributed(own.operand_count, cores),
             "occupied": distributed(1, cores),
         }
         ports = {
@@ -121,9 +121,10 @@ class CoreRecords(wiring.Component):
             with m.If(self.loaded & (self.loaded_class == one)):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
-        operand_mark = Signal(len(Operand))
-        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(len(Operand) - 1)])
-        spent: Value = Const(1 << Operand.X, len(Operand))
+        operands = own.operand_count
+        operand_mark = Signal(operands)
+        m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(operands - 1)])
+        spent: Value = Const(1 << Operand.X, operands)
         if own.checked:
             spent |= Mux(self.private, sum(1 << one for one in own.used_up), 0)
         for condition, marked in (

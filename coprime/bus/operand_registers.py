@@ -37,7 +37,7 @@ class OperandState(wiring.Signature):
             "counts": Out(PerLength(capabilities.count_bits)),
             "absent": Out(len(CLASSES), init=(1 << len(CLASSES)) - 1),
             "over": Out(len(CLASSES)),
-            "complete": Out(len(Operand)),
+            "complete": Out(capabilities.operand_count),
         }
         super().__init__(ports)
 
@@ -127,9 +127,8 @@ class OperandRegisters(wiring.Component):
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            m.d.sync += state.complete.bit_select(self.operand[: bits_for(max(Operand))], 1).eq(
-                self.mark
-            )
+            number = self.operand[: bits_for(own.operand_count - 1)]
+            m.d.sync += state.complete.bit_select(number, 1).eq(self.mark)
         for one in CLASSES:
             with m.If(self.writes[one]):
                 m.d.sync += [
@@ -253,7 +252,7 @@ class CommandCheck(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        required = Signal(len(Operand))
+        required = Signal(self.capabilities.operand_count)
         uses = Signal(len(CLASSES))
         with m.Switch(self.command):
             for known, operands in self.capabilities.required.items():

@@ -319,7 +319,8 @@ class BankedLane(LaneOfUnits):
 
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
-        numbers = [self.layout.numbers.get(one, 0) for one in Operand]
+        held = [one for one in Operand if one < self.capabilities.operand_count]
+        numbers = [self.layout.numbers.get(one, 0) for one in held]
         return look_up(numbers, self.operand, self.layout.number_bits)
 
     def _blocks(

@@ -63,6 +63,7 @@ __all__ = [
 COMMAND_BITS = 6
 """Width of a command's code as software writes it; an engine has `Capabilities.command_bits`."""
 OPERAND_BITS = 6  # the same of an operand's number, and `Capabilities.operand_bits`
+_LEAST_OPERANDS = 16  # every engine has room for the numbers of RSA's operands
 RESULT_LATENCY = 3  # cycles from the index of a result's digit to the digit
 ERROR_BITS = 5
 
@@ -173,10 +174,15 @@ class Capabilities:
         return int(bits_for(max(self.commands)))
 
     @property
+    def operand_count(self) -> int:
+        """One more than the greatest number of an operand that the engine holds; at least 16."""
+        return max([_LEAST_OPERANDS - 1, *self.operands]) + 1
+
+    @property
     def operand_bits(self) -> int:
         """Width of an operand's number at the engine: a bit more than its operands need, with which
         a lane numbers the other locations of its memory."""
-        return int(bits_for(max(Operand))) + 1
+        return int(bits_for(self.operand_count - 1)) + 1
 
     @property
     def length_bits(self) -> int:

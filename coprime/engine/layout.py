@@ -30,8 +30,9 @@ _WHOLE = (
     Scratch.RESULT,
     Scratch.PART,
 )
-_OPERANDS = 1 << bits_for(max(Operand))
-"""Numbers for operands, which have those that the host has for them."""
+_LAST_OPERAND = max(one for one in (*_SINGLE, *_PRIME, *_WHOLE) if isinstance(one, Operand))
+_OPERANDS = 1 << bits_for(_LAST_OPERAND)
+"""Numbers for operands in one memory, which have those that the host has for them."""
 _PLACES: dict[Reference, int] = {
     # ACCUMULATOR and SPARE differ in one bit, and BASE in another one.
     Scratch.ACCUMULATOR: _OPERANDS,

@@ -53,6 +53,19 @@ class Operand(enum.IntEnum):
     """(Q^-1 mod P) * Q * R_p mod M."""
     CRT_Q = 15
     """(P^-1 mod Q) * P * R_q mod M."""
+    SECRET = 16
+    """The secret scalar of a signature on a curve, as long as Q; below the order of the points."""
+    POINT = 17
+    """A point of a curve, as long as M: its two affine coordinates."""
+    TABLE_0 = 18
+    """TABLE_0 to TABLE_7: the points of a table, each as POINT is."""
+    TABLE_1 = 19
+    TABLE_2 = 20
+    TABLE_3 = 21
+    TABLE_4 = 22
+    TABLE_5 = 23
+    TABLE_6 = 24
+    TABLE_7 = 25
 
     @property
     def length(self) -> Length:
@@ -73,6 +86,7 @@ _LENGTHS: Mapping[Operand, Length] = {
     Operand.Q: Length.Q,
     Operand.DQ: Length.Q,
     Operand.Q_POWER: Length.Q,
+    Operand.SECRET: Length.Q,
     Operand.M_INVERSE: Length.DIGIT,
     Operand.P_INVERSE: Length.DIGIT,
     Operand.Q_INVERSE: Length.DIGIT,
