@@ -443,11 +443,11 @@ enum coprime_operand {
     COPRIME_OPERAND_CRT_P = 14,
     /* (P^-1 mod Q) * P * R_q mod M. */
     COPRIME_OPERAND_CRT_Q = 15,
-    /* The secret scalar of a signature on a curve; below the order of its points. */
+    /* The secret scalar of a signature on a curve, as long as Q; below the order of the points. */
     COPRIME_OPERAND_SECRET = 16,
-    /* A point of a curve: its two affine coordinates. */
+    /* A point of a curve, as long as M: its two affine coordinates. */
     COPRIME_OPERAND_POINT = 17,
-    /* TABLE_0 to TABLE_7: points of a table, as POINT. */
+    /* TABLE_0 to TABLE_7: the points of a table, each as POINT is. */
     COPRIME_OPERAND_TABLE_0 = 18,
     COPRIME_OPERAND_TABLE_1 = 19,
     COPRIME_OPERAND_TABLE_2 = 20,

@@ -54,11 +54,11 @@ class Operand(enum.IntEnum):
     CRT_Q = 15
     """(P^-1 mod Q) * P * R_q mod M."""
     SECRET = 16
-    """The secret scalar of a signature on a curve; below the order of its points."""
+    """The secret scalar of a signature on a curve, as long as Q; below the order of the points."""
     POINT = 17
-    """A point of a curve: its two affine coordinates."""
+    """A point of a curve, as long as M: its two affine coordinates."""
     TABLE_0 = 18
-    """TABLE_0 to TABLE_7: points of a table, as POINT."""
+    """TABLE_0 to TABLE_7: the points of a table, each as POINT is."""
     TABLE_1 = 19
     TABLE_2 = 20
     TABLE_3 = 21

@@ -13,6 +13,7 @@ import pytest
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, UnusedElaboratable
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
+from amaranth.utils import bits_for
 from cocotb_tools.runner import get_results, get_runner
 
 from coprime.bus import registers
@@ -35,6 +36,12 @@ REQUIRED = {
     Command.RSA_PUBLIC: frozenset({Operand.X, Operand.E, Operand.M}),
     Command.RSA_PRIVATE: frozenset({Operand.X, Operand.M_INVERSE, Operand.P, Operand.Q}),
 }
+ON_CURVES = {
+    **REQUIRED,
+    Command.MODMUL: REQUIRED[Command.MODMUL] | {Operand.SECRET, Operand.TABLE_2},
+}
+"""The same with operands whose numbers are over 15: the lower bits of SECRET and TABLE_2 are the
+numbers of X and P."""
 
 
 class MockEngine(wiring.Component):
@@ -59,15 +66,16 @@ class MockEngine(wiring.Component):
             min_length=3,
             max_length=max_length,
             max_prime_length=max_prime_length,
-            required=REQUIRED,
             constant_time=True,
-            **{"round_bits": digit_width, **capabilities},
+            **{"required": REQUIRED, "round_bits": digit_width, **capabilities},
         )
         super().__init__(EngineSignature(self.capabilities))
         self.delay = Signal(16, init=delay)
         self.answer = Signal(5)
         self.count_bits = self.capabilities.count_bits
-        self.memory = Memory(shape=digit_width, depth=16 << self.count_bits, init=[])
+        self.number_bits = bits_for(self.capabilities.operand_count - 1)
+        places = 1 << (self.number_bits + self.count_bits)
+        self.memory = Memory(shape=digit_width, depth=places, init=[])
 
     def stored(self, operand, index):
         """Return the word of the memory that holds a digit of an operand."""
@@ -88,8 +96,8 @@ class MockEngine(wiring.Component):
         found, asked = Signal.like(self.index), Signal.like(self.index)
         m.d.sync += [found.eq(self.index), asked.eq(found)]
         m.d.comb += [
-            x.addr.eq(Cat(asked, Const(Operand.X, 4))),
-            y.addr.eq(Cat(asked, Const(Operand.Y, 4))),
+            x.addr.eq(Cat(asked, Const(Operand.X, self.number_bits))),
+            y.addr.eq(Cat(asked, Const(Operand.Y, self.number_bits))),
             self.result_digit.eq(x.data),
         ]
         with m.If(adds):
@@ -104,7 +112,7 @@ class MockEngine(wiring.Component):
         error = Signal(5)
         counts = Array(self.counts[field] for field in ("modulus", "exponent", "p", "q"))
         with m.Switch(self.command):
-            for command, operands in REQUIRED.items():
+            for command, operands in self.capabilities.required.items():
                 with m.Case(command):
                     m.d.comb += error.eq(self.answer)
                     for one in sorted({operand.length for operand in operands}):

@@ -1,6 +1,7 @@
 """The front end by itself, where a moment must be met exactly: the chain is a list of packets."""
 
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from amaranth.hdl import ResetInserter, Signal
@@ -196,6 +197,58 @@ def test_notices_one_after_the_other():
             assert found == [(core, Error(place)) for place, core in enumerate(order)]
 
     run(process, 9)
+
+
+def test_operands_with_numbers_over_15():
+    """Each has a mark of its own, and its number in its packets."""
+    read = CAPABILITIES.required[Command.MODMUL] | {Operand.SECRET, Operand.TABLE_2}
+    own = replace(CAPABILITIES, required={**CAPABILITIES.required, Command.MODMUL: read})
+    count = own.digits(64)
+    words = {Operand.Y: 2, Operand.M: 2, Operand.M_POWER: 2, Operand.M_INVERSE: 1}
+    words |= {Operand.X: 2, Operand.SECRET: 1, Operand.TABLE_2: 2}
+    assert words.keys() == read
+
+    async def process(host):
+        async def refusal(operand):
+            await host.write(r.ERROR)
+            await host.write(r.KEY_OPERAND, operand)
+            return Error(r.ERROR["REFUSAL"].of(await host.read(r.ERROR)))
+
+        async def load(operand):
+            assert await refusal(operand) is Error.NONE
+            for _ in range(words[operand]):
+                await host.write(r.KEY_DATA, 1)
+
+        async def start():
+            """The command's error, or None if it is sent."""
+            host.sent.clear()
+            await host.write(r.COMMAND, Command.MODMUL)
+            await host.tick(20)
+            found = await host.completions()
+            return found[0][1] if found else None
+
+        await host.write(r.CORE, 1)
+        await host.write(r.MODULUS_LENGTH, 64)
+        for length in (r.P_LENGTH, r.Q_LENGTH):
+            await host.write(length, 30)
+        for operand in (Operand.POINT, Operand.TABLE_0, Operand.TABLE_7, 32, 63):
+            assert await refusal(operand) is Error.ADDRESS
+        for operand in words.keys() - {Operand.SECRET, Operand.TABLE_2}:
+            await load(operand)
+        await host.write(r.KEY_OPERAND, Operand.P)
+        await host.write(r.KEY_DATA, 1)
+        assert await start() is Error.OPERAND_MISSING
+        for operand, digits in ((Operand.SECRET, own.digits(30)), (Operand.TABLE_2, count)):
+            assert await start() is Error.OPERAND_MISSING
+            host.sent.clear()
+            await load(operand)
+            await host.tick(20)
+            sent = [(one["kind"], one["operand"], one["index"]) for _, one in host.sent]
+            assert sent == [(PacketKind.SEND, operand, k) for k in range(digits)]
+        assert await start() is None
+        assert host.sent[-1][1]["kind"] == PacketKind.START
+
+    run(process, capabilities=own)
 
 
 @pytest.mark.parametrize("hops", [1, 40])

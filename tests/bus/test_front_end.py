@@ -10,6 +10,7 @@ from coprime.bus.front_end import FrontEnd
 from coprime.bus.shared_registers import PLAIN_REGISTERS as REGISTERS
 from coprime.bus.shared_registers import PLAIN_WINDOWS as WINDOWS
 from coprime.engine.contract import Command, Error, Length, Operand
+from tests.bus.conftest import ON_CURVES
 
 SEED = 7
 WIDTHS = [1, 17, 32, 64]
@@ -335,7 +336,15 @@ def test_key_window_refusals(mock_engine, bench):
         # Before anything is chosen.
         await it.write(ctx, registers.KEY_DATA, 1)
         assert await it.refusal(ctx) is Error.KEY_OVERRUN
-        for operand in (Operand.X, Operand.DP, Operand.CRT_Q, 16, 31):
+        for operand in (
+            Operand.X,
+            Operand.DP,
+            Operand.CRT_Q,
+            Operand.SECRET,
+            Operand.TABLE_7,
+            31,
+            63,
+        ):
             await it.write(ctx, registers.KEY_OPERAND, operand)
             assert await it.refusal(ctx) is Error.ADDRESS
             await it.write(ctx, registers.KEY_DATA, 1)
@@ -360,6 +369,53 @@ def test_key_window_refusals(mock_engine, bench):
         await it.write(ctx, registers.KEY_DATA, 1)
         assert await it.refusal(ctx) is Error.ADDRESS
         assert ctx.get(it.engine.stored(Operand.M, 0)) == 0
+
+    simulate(it, process)
+
+
+def test_operands_with_numbers_over_15(mock_engine, bench):
+    """Each has a mark and digits of its own; a number that the engine does not hold is refused."""
+    it = bench(mock_engine(17, required=ON_CURVES))
+    own = it.engine.capabilities
+    assert (own.operand_count, own.operand_bits) == (21, 6)
+
+    def stored(ctx, operand, length):
+        digits = [ctx.get(it.engine.stored(operand, k)) for k in range(own.digits(length))]
+        return sum(digit << 17 * k for k, digit in enumerate(digits))
+
+    async def process(ctx):
+        async def ends_with(error):
+            assert await it.run(ctx, Command.MODMUL) is error
+
+        for operand in (Operand.CRT_Q, Operand.POINT, Operand.TABLE_0, Operand.TABLE_7, 32, 63):
+            await it.write(ctx, registers.KEY_OPERAND, operand)
+            assert await it.refusal(ctx) is Error.ADDRESS
+        await prepare(ctx, it, 64, y=5)
+        await it.put_input(ctx, 4, 8)
+        await ends_with(Error.LENGTH_ZERO)  # that of Q
+        await it.write(ctx, registers.KEY_OPERAND, Operand.SECRET)
+        assert await it.refusal(ctx) is Error.LENGTH_ZERO
+        for length, bits in ((registers.P_LENGTH, 33), (registers.Q_LENGTH, 40)):
+            await it.write(ctx, length, bits)
+        await it.load(ctx, Operand.SECRET, 0xA_BCDE_F123, 40)
+        await ends_with(Error.OPERAND_MISSING)
+        await it.load(ctx, Operand.P, 0x1_2345_6789, 33)
+        await ends_with(Error.OPERAND_MISSING)
+        await it.load(ctx, Operand.TABLE_2, 0xFEDC_BA98_7654_3210, 64)
+        await ends_with(Error.NONE)
+        assert (await it.get_output(ctx))[0] == 9
+        assert stored(ctx, Operand.SECRET, 40) == 0xA_BCDE_F123
+        assert stored(ctx, Operand.TABLE_2, 64) == 0xFEDC_BA98_7654_3210
+        assert stored(ctx, Operand.P, 33) == 0x1_2345_6789
+        # A length takes the marks of its class away.
+        await it.write(ctx, registers.P_LENGTH, 33)
+        await ends_with(Error.NONE)
+        await it.write(ctx, registers.Q_LENGTH, 40)
+        await ends_with(Error.OPERAND_MISSING)
+        await it.load(ctx, Operand.SECRET, 1, 40)
+        await ends_with(Error.NONE)
+        await it.write(ctx, registers.KEY_OPERAND, Operand.TABLE_2)
+        await ends_with(Error.OPERAND_MISSING)
 
     simulate(it, process)
 

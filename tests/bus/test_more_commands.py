@@ -78,27 +78,40 @@ def test_a_code_with_more_bits_is_no_command(own, bits):
     simulator.run()
 
 
-def test_an_operand_with_more_bits_is_none():
+@pytest.mark.parametrize(
+    ("operands", "count", "bits"),
+    [
+        ({Operand.X, Operand.CRT_Q}, 16, 5),
+        ({Operand.X, Operand.SECRET}, 17, 6),
+        ({Operand.X, Operand.TABLE_7}, 26, 6),
+    ],
+)
+def test_an_operand_with_more_bits_is_none(operands, count, bits):
+    own = replace(OWN, required={Command.MODMUL: frozenset(operands)})
+    assert (own.operand_count, own.operand_bits) == (count, bits)
+    greatest = (1 << bits) - 1
     number, seen = Signal(32), Signal(6)
     m = Module()
-    m.d.comb += seen.eq(engine_operand(OWN, number))
+    m.d.comb += seen.eq(engine_operand(own, number))
 
     async def bench(ctx):
         for value in range(64):
             ctx.set(number, value | 0xFFFF_FFC0)
             await ctx.delay(1e-9)
-            assert ctx.get(seen) == (value if value < 1 << OWN.operand_bits else 31)
+            assert ctx.get(seen) == min(value, greatest)
 
     simulator = Simulator(m)
     simulator.add_testbench(bench)
     simulator.run()
-    assert 31 not in {int(one) for one in Operand}
+    assert greatest not in {int(one) for one in Operand}
 
 
 def test_places_of_a_lane_have_no_published_numbers():
-    """So that operands may have more of them."""
+    """But those of operands that no lane of one memory holds."""
     layout = fdfm(64).layout
-    operands = {int(one) for one in Operand}
+    operands = {int(one) for one in Operand if one < OWN.operand_count}
     others = {number for one, number in layout.numbers.items() if not isinstance(one, Operand)}
     assert not operands & others
-    assert all(layout.numbers[one] == one for one in Operand)
+    held = {one: number for one, number in layout.numbers.items() if isinstance(one, Operand)}
+    assert held.keys() == {one for one in Operand if one < OWN.operand_count}
+    assert all(one == number for one, number in held.items())

@@ -1,14 +1,16 @@
 """What software has loaded, what can be loaded, and what a command needs."""
 
+from dataclasses import replace
+
 import pytest
 from amaranth.sim import Simulator
 
 from coprime.bus.operand_registers import CommandCheck, OperandChoice, WrittenLength
 from coprime.engine.contract import Command, Error, Length, Operand
-from tests.bus.conftest import REQUIRED, MockEngine
+from tests.bus.conftest import ON_CURVES, MockEngine
 
 OWN = MockEngine(17, headroom=2).capabilities
-LOADABLE = OWN.operands - {Operand.X}
+ENGINES = [OWN, replace(OWN, required=ON_CURVES)]
 
 
 def simulate(component, process):
@@ -51,8 +53,10 @@ def test_lengths_are_compared_with_their_maximum(of_prime):
     simulate(check, process)
 
 
-def test_each_operand_has_its_class_and_its_refusal():
-    choice = OperandChoice(OWN, LOADABLE, 16)
+@pytest.mark.parametrize("own", ENGINES)
+def test_each_operand_has_its_class_and_its_refusal(own):
+    loadable = own.operands - {Operand.X}
+    choice = OperandChoice(own, loadable, 16)
 
     async def process(ctx):
         state = choice.state
@@ -61,10 +65,10 @@ def test_each_operand_has_its_class_and_its_refusal():
         for absent, over in ((0, 0), (0b0101, 0b1010), (0b1111, 0b1111)):
             ctx.set(state.absent, absent)
             ctx.set(state.over, over)
-            for number in range(32):
+            for number in range(1 << own.operand_bits):
                 ctx.set(choice.operand, number)
                 await ctx.tick()
-                if number not in LOADABLE:
+                if number not in loadable:
                     assert ctx.get(choice.refusal) == Error.ADDRESS
                     continue
                 one = Operand(number).length
@@ -86,12 +90,14 @@ def test_each_operand_has_its_class_and_its_refusal():
     simulate(choice, process)
 
 
-def test_a_command_needs_its_lengths_then_its_operands():
-    check = CommandCheck(OWN, LOADABLE, 16)
+@pytest.mark.parametrize("own", ENGINES)
+def test_a_command_needs_its_lengths_then_its_operands(own):
+    loadable = own.operands - {Operand.X}
+    check = CommandCheck(own, loadable, 16)
 
     async def process(ctx):
-        for command, operands in REQUIRED.items():
-            loaded = sum(1 << one for one in operands & LOADABLE)
+        for command, operands in own.required.items():
+            loaded = sum(1 << one for one in operands & loadable)
             classes = {one.length for one in operands} - {Length.DIGIT}
             ctx.set(check.command, command)
 
@@ -105,7 +111,7 @@ def test_a_command_needs_its_lengths_then_its_operands():
             unused = sum(1 << one for one in range(4) if Length(one) not in classes)
             assert await error(loaded, absent=unused, over=unused) is Error.NONE
             assert ctx.get(check.needs_x) == (Operand.X in operands)
-            for one in operands & LOADABLE:
+            for one in operands & loadable:
                 assert await error(~(1 << one)) is Error.OPERAND_MISSING
             for one in classes:
                 exponent = one is Length.EXPONENT

@@ -27,7 +27,7 @@ REQUIRED = {
     Command.MODMUL: PUBLIC - {Operand.E} | {Operand.Y},
     Command.MODEXP: PUBLIC,
     Command.RSA_PUBLIC: PUBLIC,
-    Command.RSA_PRIVATE: set(Operand) - {Operand.Y, Operand.E},
+    Command.RSA_PRIVATE: {one for one in Operand if one <= Operand.CRT_Q} - {Operand.Y, Operand.E},
 }
 NO_CORE = 0xFFFF
 

@@ -34,6 +34,13 @@ CLASSES = {
     Operand.CRT_P: Length.MODULUS,
     Operand.CRT_Q: Length.MODULUS,
 }
+OF_CURVES = {
+    Operand.SECRET: Length.Q,
+    Operand.POINT: Length.MODULUS,
+    **{Operand[f"TABLE_{k}"]: Length.MODULUS for k in range(8)},
+}
+"""Those that only engines for curves hold."""
+EVERY_CLASS = CLASSES | OF_CURVES
 PUBLIC = {Operand.M, Operand.E, Operand.M_INVERSE, Operand.M_POWER}
 REQUIRED = {
     Command.MODMUL: PUBLIC - {Operand.E} | {Operand.Y},
@@ -133,7 +140,7 @@ class FakeDevice:
         elif register in lengths:
             kind = Length(lengths[register])
             self.lengths[kind] = min(value, 0xFFFF)
-            self.operands = {k: v for k, v in self.operands.items() if CLASSES[k] != kind}
+            self.operands = {k: v for k, v in self.operands.items() if EVERY_CLASS[k] != kind}
             self.chosen = None
         elif register is r.INPUT_LENGTH:
             self.input_length = value
@@ -172,7 +179,11 @@ class FakeDevice:
             self.input[word] = value
 
     def length_of(self, operand):
-        return self.width if CLASSES[operand] is Length.DIGIT else self.lengths[CLASSES[operand]]
+        return (
+            self.width
+            if EVERY_CLASS[operand] is Length.DIGIT
+            else self.lengths[EVERY_CLASS[operand]]
+        )
 
     def usable(self, kind):
         prime = kind in (Length.P, Length.Q)
@@ -185,7 +196,7 @@ class FakeDevice:
             self.refuse(Error.ADDRESS)
             return
         operand = Operand(number)
-        kind = CLASSES[operand]
+        kind = EVERY_CLASS[operand]
         if not self.usable(kind):
             self.refuse(Error.LENGTH_OVER if self.lengths[kind] else Error.LENGTH_ZERO)
             return
@@ -637,6 +648,17 @@ def test_operands_that_the_engine_does_not_hold_are_left_out():
     device.writes.clear()
     assert accelerator.modexp(3, 5, 35).value == pow(3, 5, 35)
     assert device.written(r.KEY_OPERAND) == [Operand.M, Operand.M_POWER, Operand.E]
+
+
+def test_every_operand_that_an_engine_may_hold_is_found():
+    assert EVERY_CLASS.keys() == {*Operand} - {Operand.X}
+    assert all(one.length is kind for one, kind in EVERY_CLASS.items())
+    device = FakeDevice(held=EVERY_CLASS.keys())
+    for operands in (EVERY_CLASS.keys(), CLASSES.keys(), OF_CURVES.keys()):
+        device.held = frozenset(operands)
+        device.writes.clear()
+        assert Accelerator(device)._held == operands
+        assert device.written(r.KEY_OPERAND) == [*EVERY_CLASS]
 
 
 def test_without_crt_a_private_operation_is_an_exponentiation():

@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from amaranth.sim import Simulator
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
@@ -154,6 +155,36 @@ def test_memory_of_the_sizes_that_are_told():
         4096,
         4096,
     ]
+
+
+def test_the_host_writes_each_operand_to_its_place():
+    """Those with numbers over 15, too."""
+    plain = compact(64)
+    own = plain.capabilities
+    more = own.required[Command.MODMUL] | {Operand.SECRET, Operand.POINT, Operand.TABLE_7}
+    own = dataclasses.replace(own, required={**own.required, Command.MODMUL: more})
+    banks = dataclasses.replace(plain.memory, entry_bits=5, block_bits=5)
+    design = dataclasses.replace(plain, capabilities=own, memory=banks)
+    engine, layout = design.hardware(), design.layout
+    assert len(engine.operand) == 6
+    (lane,) = engine.lanes
+
+    async def process(ctx):
+        ctx.set(engine.write, 1)
+        for operand in sorted(own.operands):
+            ctx.set(engine.operand, operand)
+            ctx.set(engine.digit, 100 + operand)
+            await ctx.tick()
+        ctx.set(engine.write, 0)
+        await ctx.tick().repeat(4)
+        for operand in own.operands:
+            data = lane.memories[layout.lies_right(operand)].data
+            assert ctx.get(data[layout.bases[operand]]) == 100 + operand, operand
+
+    simulator = Simulator(engine)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(process)
+    simulator.run()
 
 
 def test_banks_are_kept_to():
