@@ -360,6 +360,8 @@ enum coprime_command {
     COPRIME_COMMAND_ECDSA_SIGN = 9,
     /* Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G. */
     COPRIME_COMMAND_ECDSA_VERIFY = 10,
+    /* E times the base point of TABLE on the short Weierstrass curve Y modulo P. */
+    COPRIME_COMMAND_EC_BASE_MULTIPLY = 11,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

@@ -72,6 +72,9 @@ _SENTENCES = {
 }
 
 
+_OF_CURVES = Arithmetic(inverses=True, montgomery=True)
+
+
 class EngineError(Exception):
     """A command ended with an error, or the accelerator refused an access.
 
@@ -287,14 +290,21 @@ class EngineDriver:
             for one in command.operation.inputs
             if one.operand is Operand.SECRET
         }
+        exponent_length = n.bit_length() + 1  # for a multiple of n that is added
+        if Operand.TABLE_0 in command.operation.required(_OF_CURVES):
+            base = (numbers["gx"], numbers["gy"])
+            table, exponent_length = self._radix.base_operands(
+                base, numbers["a"], p, n, length, self.half_bits
+            )
+            operands |= table
         lengths = {Length.MODULUS: self.half_bits + length, Length.P: length, Length.Q: length}
         for one in command.operation.exponents:
             scalar = numbers[one.name]
             if scalar >= n:
                 raise ValueError(f"{one.name} must be below n, the order of the points")
             operands[one.operand] = scalar
-            lengths[Length.EXPONENT] = n.bit_length() + 1  # for a multiple of n that is added
-        required = command.operation.required(Arithmetic(inverses=True, montgomery=True))
+            lengths[Length.EXPONENT] = exponent_length
+        required = command.operation.required(_OF_CURVES)
         held = {one: value for one, value in operands.items() if one in required}
         return Job(command, lengths, {one: held[one] for one in held if one is not Operand.X})
 
@@ -410,7 +420,7 @@ class EngineDriver:
                 memory.operands[operand] = value
         operation = job.command.operation
         if self.checked or not operation.is_private:
-            for operand in operation.uses_up:
+            for operand in operation.used_up(self._held):
                 memory.operands.pop(operand, None)
 
     def _load_operand(self, operand: Operand, value: int, bits: int) -> None:

@@ -146,7 +146,10 @@ class BankedLane(LaneOfUnits):
             for of_product, of_step in ((product.window, step.window), (product.entry, step.entry))
         )
         # A block named so may also be one of the left bank: then the right one does nothing.
-        modes = {"a_right": (Mode.WINDOW,), "b_right": (Mode.WINDOW, Mode.ENTRY)}
+        both = (Mode.WINDOW, Mode.ENTRY)
+        modes = {"a_right": (Mode.WINDOW,), "b_right": both}
+        if self.program.scans_columns:
+            modes["a_right"] = both
         addresses = (left.a_address, right.a_address, left.b_address, right.b_address)
         for name, to in zip(_PORTS, addresses, strict=True):
             address = BlockAddress(
@@ -199,6 +202,10 @@ class BankedLane(LaneOfUnits):
         assert window is not None
         bits, whole_bits = program.window_bits, program.whole_window_bits
         named = (window + after)[:bits]
+        if program.scans_columns:
+            # Coordinates of one point lie side by side; a column's highest bit is its sign.
+            of_column = Cat(Const(after, 1), window[1:] ^ ~window[0].replicate(bits - 1))
+            named = Mux(self.sequencer.columns, of_column, named)
         whole = Cat(Const(0, 1), named[:whole_bits])
         return Mux(self.sequencer.modulus == Context.WHOLE, whole, named)
 

@@ -227,7 +227,7 @@ class Capabilities:
         commands that use them up."""
         found: dict[tuple[Operand, ...], tuple[Command, ...]] = {}
         for one in sorted(self.required):
-            operands = tuple(sorted(one.operation.uses_up))
+            operands = tuple(sorted(one.operation.used_up(self.operands)))
             if operands and (self.checked or not one.operation.is_private):
                 found[operands] = (*found.get(operands, ()), one)
         return found

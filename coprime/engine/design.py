@@ -90,8 +90,8 @@ class EngineDesign:
     @cached_property
     def layout(self) -> Layout:
         """Where each number lies."""
-        required = self.capabilities.required
-        used_up = {one: one.operation.uses_up for one in required}
+        required, held = self.capabilities.required, self.capabilities.operands
+        used_up = {one: one.operation.used_up(held) for one in required}
         return self.memory.place(self.programs, self.multiplication, required, used_up)
 
     def predict(

@@ -10,7 +10,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
-from coprime.program.operands import HALF_OF, Location, Mode, Operand, Reference, Scratch
+from coprime.program.operands import HALF_OF, TABLE, Location, Mode, Operand, Reference, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate, banks_of
 from coprime.program.steps import StepKind
 
@@ -324,6 +324,11 @@ class Banks:
             high: numbers[both] + 1  # an even block, and the one after it
             for high, both in HALF_OF.items()
             if high in named
+        }
+        numbers |= {
+            one: self.blocks + (entry.entry or 0)
+            for one, (entry, _) in TABLE.items()
+            if one in named
         }
         inverses = [one for one in _SINGLE if one in named]
         of_inverses: dict[Reference, int] = dict(

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from coprime.model import montgomery
+from coprime.operations.points import COMB_TEETH, comb_table, comb_tooth
+from coprime.program.operands import TABLE
 
 from .contract import Capabilities, Length, Operand
 
@@ -85,7 +87,7 @@ class Radix:
         """
         power = 2 * self.exponent(length)
         inverse = montgomery.inverse(p, self.width)
-        of_p = power - 2 * self.width * (inverse == 1)
+        of_p = 2 * self._exponent_of_field(p, length)
         return {
             Operand.P: p,
             Operand.Q: n,
@@ -97,6 +99,29 @@ class Radix:
             Operand.DQ: n - 2,
             Operand.M: 1 << n.bit_length(),
         }
+
+    def _exponent_of_field(self, p: int, length: int) -> int:
+        """That of R for the prime of a curve's field."""
+        is_short = montgomery.inverse(p, self.width) == 1
+        return self.exponent(length) - self.width * is_short
+
+    def base_operands(
+        self, g: tuple[int, int], a: int, p: int, n: int, length: int, half_bits: int
+    ) -> tuple[dict[Operand, int], int]:
+        """The table of a curve's base point g, and what belongs to it; the length of E in bits.
+
+        It is that of a comb, or g alone where n is too short for one.
+        """
+        tooth = comb_tooth(n, self.width)
+        points = comb_table(g, tooth, a, p) if tooth else None
+        power = 1 << self._exponent_of_field(p, length)
+        table = [x * power % p | (y * power % p) << half_bits for x, y in points or [g]]
+        operands = {one: table[k % len(table)] for k, one in enumerate(TABLE)}
+        if points is None:
+            return operands | {Operand.M: 1 << n.bit_length()}, n.bit_length() + 1
+        half = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
+        teeth = COMB_TEETH * tooth
+        return operands | {Operand.M: 1 << (teeth - 1) | half << half_bits}, teeth
 
     def private_operands(
         self,

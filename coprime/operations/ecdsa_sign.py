@@ -7,10 +7,11 @@ checked, and that k G is on the curve.
 
 from dataclasses import replace
 
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
+from .comb import BASE_POINT, BASE_SCALAR
 from .operation import Input, Machine, Operation
 from .points import multiple
 from .shared_steps import call, check_modulus
@@ -19,12 +20,9 @@ from .weierstrass import (
     ENTER,
     FROM_FORM,
     INVERT,
-    MULTIPLY,
     SUM,
     below,
-    enter_point,
     inverse,
-    lengthen,
     modulo_order,
     on_field,
     pair_result,
@@ -47,37 +45,30 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 
 def _nonce() -> list[Step]:
-    """k in Montgomery form, its inverse, and E for the ladder; modulo n."""
+    """k in Montgomery form, and E for the multiple of the base point; modulo n."""
     e, secret = Operand.E, Operand.SECRET
-    *lengthened, last = lengthen()
     return [
         check_modulus(_P),
         check_modulus(_Q),
         below(e, _Q),
         positive(e, _Q, "k > 0?"),
         below(secret, _Q),
-        positive(secret, _Q, "d > 0?"),
-        call(below(Operand.X, _Q), ENTER),
+        call(positive(secret, _Q, "d > 0?"), ENTER),
         move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_ACC, _ACC, e, _Q, "k in Montgomery form"),
-        call(move(_NONCE, _ACC, _Q), INVERT),
-        inverse(_INVERSE, _Q),
-        move(_ACC, e, _Q),
-        *lengthened,
-        replace(last, next=Next.EACH_MODULUS, target=_FIELD),
+        multiply(_NONCE, _ACC, e, _Q, "k in Montgomery form"),
+        call(move(_ACC, e, _Q), BASE_SCALAR),
+        replace(below(Operand.X, _Q), next=Next.EACH_MODULUS, target=_FIELD),
     ]
 
 
 def _base_point() -> list[Step]:
     """r = the coordinate x of k G, modulo n."""
-    point = (Operand.POINT, Scratch.POINT_HIGH)
-    *entered, on_curve = enter_point(*point)
+    *field, entered = on_field((), _FIELD)
     x_1, _, z_1 = SUM
     *reducing, restored = modulo_order(_R, x_1)
     return [
-        *on_field(point, _FIELD),
-        *entered,
-        call(on_curve, MULTIPLY),
+        *field,
+        call(entered, BASE_POINT),
         call(move(_ACC, z_1, _P), AFFINE),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
@@ -91,6 +82,8 @@ def _signature() -> list[Step]:
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
     difference = linear(StepKind.SUBTRACT, _ACC, _ACC, total, _Q, "s k - (z + r d)")
     return [
+        call(move(_ACC, _NONCE, _Q), INVERT),
+        inverse(_INVERSE, _Q),
         to_form(z, Operand.X, _Q, "z"),
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(d, _ACC, Operand.SECRET, _Q, "d in Montgomery form"),
@@ -121,7 +114,7 @@ def signature(
 
 _READS = frozenset(
     {
-        *(Operand.X, Operand.Y, Operand.E, Operand.M, Operand.SECRET, Operand.POINT),
+        *(Operand.X, Operand.Y, Operand.E, Operand.M, Operand.SECRET, *TABLE),
         *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
         *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
     }
@@ -136,15 +129,15 @@ ECDSA_SIGN = Operation(
         Input(name="z", operand=Operand.X, meaning="hash z, below n"),
         Input(name="d", operand=Operand.SECRET, meaning="private key d"),
         Input(name="k", operand=Operand.E, meaning="nonce k"),
-        Input(name="gx", operand=Operand.POINT, meaning="coordinate x of the base point"),
-        Input(name="gy", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
+        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
         Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
         Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
         Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
         Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
     ),
     result=signature,
-    uses_up=frozenset({Operand.E, Operand.M_POWER}),
+    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y}),
     on_curve=True,
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,

@@ -6,25 +6,23 @@ The result is r; of a wrong signature there is an error.
 
 from dataclasses import replace
 
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
+from .comb import BASE_POINT, BASE_SCALAR
 from .operation import Input, Machine, Operation
 from .points import add, multiple
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
-    AFFINE,
     ENTER,
-    INVERT,
+    FROM_FORM,
+    INVERT_PUBLIC,
     MULTIPLY,
     SUM,
     add_point,
     below,
     enter_point,
-    inverse,
-    lengthen,
-    modulo_order,
     on_field,
     plain_product,
     positive,
@@ -53,49 +51,70 @@ def _factors() -> list[Step]:
         below(s, _Q),
         positive(s, _Q, "s > 0?"),
         call(below(Operand.E, _Q), ENTER),
-        call(to_form(_ACC, s, _Q, "s"), INVERT),
-        inverse(_INVERSE, _Q),
+        call(to_form(_ACC, s, _Q, "s"), INVERT_PUBLIC),
+        move(_INVERSE, Scratch.TERM, _Q),
         to_form(_ACC, r, _Q, "r"),
         *plain_product(_ACC, _INVERSE, _Q, "r / s"),
         move(_U_2, _ACC, _Q),
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
         *plain_product(_ACC, _INVERSE, _Q, "z / s"),
+        call(move(_ACC, _ACC, _Q), BASE_SCALAR),
     ]
 
 
 def _sum() -> list[Step]:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
-    field = "field_of_points"
-    base, key = (Operand.TABLE_0, Scratch.TABLE_0_HIGH), (Operand.POINT, Scratch.POINT_HIGH)
-    *lengthened, last = lengthen()
-    *of_base, base_on_curve = enter_point(*base)
+    field, key = "field_of_points", (Operand.POINT, Scratch.POINT_HIGH)
+    *to_field, entered = on_field(key, field)
     *of_key, key_on_curve = enter_point(*key)
+    longer = linear(StepKind.ADD, Operand.E, _U_2, Operand.Q, _Q, "u_2 + n")
     return [
-        *lengthened,
-        replace(last, next=Next.EACH_MODULUS, target=field),
-        *on_field((*base, *key), field),
-        *of_base,
-        call(base_on_curve, MULTIPLY),
+        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
+        *to_field,
+        call(entered, BASE_POINT),
         *(move(to, one, _P) for to, one in zip(_KEPT, SUM, strict=True)),
-        move(_ACC, _U_2, _Q),
-        *lengthen(),
+        zero(Operand.E, Context.WHOLE),
+        longer,
         *of_key,
         call(key_on_curve, MULTIPLY),
         *add_point(_KEPT),
-        call(move(_ACC, Scratch.Z_1, _P), AFFINE),
     ]
 
 
 def _comparison() -> list[Step]:
-    """x_1 = r modulo n?"""
-    v = Scratch.SIGNATURE_R
+    """Is r the coordinate x of the sum, X_1 / Z_1, modulo n? It is r or r + n then, below p."""
+    z, sum_of_r = Scratch.TERM, Scratch.FORM_SUM
+    again, wrong, right = "r_plus_n", "wrong", "right"
+    longer = linear(StepKind.ADD, sum_of_r, Operand.X, Operand.Q, _Q, "r + n")
+    fits = linear(StepKind.SUBTRACT, _ACC, sum_of_r, Operand.P, _Q, "r + n < p?")
+    equal = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.UNIT, _P, "r Z = X?")
+    unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="(r + n) Z = X?")
     return [
-        *modulo_order(v, Scratch.X_1),
-        linear(StepKind.SUBTRACT, _ACC, v, Operand.X, _Q, "v - r"),
-        Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_Q, note="v = r?"),
-        zero(Scratch.RESULT, Context.WHOLE),
-        jump(move(Scratch.RESULT, Operand.X, _Q), ""),
+        move(z, Scratch.Z_1, _P),
+        call(move(_ACC, Scratch.Z_1, _P), FROM_FORM),
+        Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
+        below(Operand.X, _P),
+        *_difference(Operand.X, z),
+        replace(equal, next=Next.IF_BORROW, target=again),
+        replace(zero(Scratch.RESULT, Context.WHOLE), label=right),
+        jump(move(Scratch.RESULT, Operand.X, _P), ""),
+        replace(longer, label=again, fits="r is below n"),
+        replace(fits, next=Next.IF_BORROW, target=wrong),
+        below(sum_of_r, _P),
+        *_difference(sum_of_r, z),
+        jump(unequal, right),
+        jump(replace(unequal, y=Scratch.UNIT, label=wrong, note="r is not below p - n"), right),
+    ]
+
+
+def _difference(r: Location, z: Scratch) -> list[Step]:
+    """ACCUMULATOR = r Z - X, canonical."""
+    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.X_1, _P, "r Z - X")
+    return [
+        to_form(_ACC, r, _P, "r"),
+        multiply(_ACC, _ACC, z, _P, "r Z"),
+        call(replace(difference, times_modulus=8), FROM_FORM),
     ]
 
 
@@ -116,7 +135,7 @@ def verified(
 
 _READS = frozenset(
     {
-        *(Operand.X, Operand.Y, Operand.M, Operand.E, Operand.POINT, Operand.TABLE_0),
+        *(Operand.X, Operand.Y, Operand.M, Operand.E, Operand.POINT, *TABLE),
         *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
         *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
     }
@@ -141,7 +160,7 @@ ECDSA_VERIFY = Operation(
         Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
     ),
     result=verified,
-    uses_up=frozenset({Operand.E, Operand.M_POWER}),
+    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y, Operand.POINT}),
     on_curve=True,
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,

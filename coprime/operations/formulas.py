@@ -172,6 +172,9 @@ class _Compiler:
                 cost += 100 * (factor.place.side(bank) is None)
             elif bank not in factor.sides:
                 cost += 2 if factor.sides else 1
+        multiplier, result = factors[1].place, one.result.place
+        if multiplier and result and multiplier.right and multiplier.right is result.right:
+            cost += 100  # a product is not written over its multiplier
         return cost
 
     def _find_last_uses(self) -> None:

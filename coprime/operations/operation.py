@@ -6,13 +6,13 @@ command line, the random operands and Python's result, testbench and data sheet 
 """
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import Context, Operand
+from coprime.program.operands import TABLE, Context, Operand
 from coprime.program.steps import Step
 
 
@@ -187,6 +187,14 @@ class Operation:
     def has_secret_exponent(self) -> bool:
         """Whether its cycles may depend on an exponent that is secret."""
         return self.is_private or any(not one.public for one in self.exponents)
+
+    def used_up(self, held: Collection[Operand]) -> frozenset[Operand]:
+        """The operands that it uses up on an engine that is `checked` and holds these.
+
+        But for a product every operation makes a table of its own.
+        """
+        makes_table = self.computes and not self.is_product
+        return self.uses_up | (TABLE.keys() & set(held) if makes_table else set())
 
     @property
     def operands(self) -> frozenset[Operand]:

@@ -1,5 +1,7 @@
 """Points of short Weierstrass curves on Python's integers, to compare results with."""
 
+from functools import cache
+
 
 def multiple(x: int, y: int, k: int, a: int, b: int, p: int, n: int) -> tuple[int, int]:
     """k * (x, y) by doubling and adding. ValueError for the point at infinity."""
@@ -26,3 +28,49 @@ def add(
     slope = rise * pow(run, -1, p)
     x_3 = (slope * slope - x_1 - x_2) % p
     return x_3, (slope * (x_1 - x_3) - y_1) % p
+
+
+def base_multiple(k: int, gx: int, gy: int, a: int, b: int, p: int, n: int) -> tuple[int, int]:
+    """k * (gx, gy), as `multiple`."""
+    return multiple(gx, gy, k, a, b, p, n)
+
+
+COMB_TEETH = 4
+"""Teeth of a comb."""
+
+
+def comb_tooth(n: int, width: int) -> int:
+    """Bits of a tooth, in digits of `width` bits, of a comb for the order n; 0: there is none.
+
+    All teeth have a bit more than n. Sums of points are special where numbers reach n: with three
+    teeth that are four bits shorter than n, only in the last two columns.
+    """
+    bits = n.bit_length()
+    tooth = -(-(bits + 1) // (COMB_TEETH * width)) * width
+    return tooth if (COMB_TEETH - 1) * tooth + 4 <= bits else 0
+
+
+@cache
+def comb_table(g: tuple[int, int], tooth: int, a: int, p: int) -> list[tuple[int, int]] | None:
+    """The sums of 2^(3d) g and plus or minus 2^(dj) g, j = 0 to 2, for a tooth of d bits.
+
+    The highest bit of an index is 1 where that of j = 0 is added, and so on. None if any of them is
+    the point at infinity.
+    """
+    teeth: list[tuple[int, int] | None] = [g]
+    for _ in range(COMB_TEETH - 1):
+        point = teeth[-1]
+        for _ in range(tooth):
+            point = add(point, point, a, p)
+        teeth.append(point)
+    found = []
+    for index in range(8):
+        total = teeth[-1]
+        for place, point in enumerate(teeth[:-1]):
+            is_added = index >> (2 - place) & 1
+            minus = None if point is None else (point[0], -point[1] % p)
+            total = add(total, point if is_added else minus, a, p)
+        if total is None:
+            return None
+        found.append(total)
+    return found

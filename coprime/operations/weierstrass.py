@@ -12,6 +12,7 @@ again.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
@@ -26,7 +27,8 @@ from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
-ENTER, FROM_FORM, INVERT = "enter", "from_form", "invert"
+ENTER, FROM_FORM = "enter", "from_form"
+INVERT, INVERT_PUBLIC = "invert", "invert_public"
 MULTIPLY, ADD_COMPLETE, ON_CURVE, AFFINE = "multiply_point", "add_complete", "on_curve", "affine"
 """Routines."""
 
@@ -41,10 +43,10 @@ POINT_Y = Place(Scratch.POINT_Y)
 A, B3 = Place(right=Scratch.CURVE_A), Place(right=Scratch.CURVE_3B, below=4)
 SUM = (Scratch.X_1, Scratch.Y_1, Scratch.Z_1)
 ADDED = (Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED)
-_SUM_BELOW = 6
+SUM_BELOW = 6
 """Of coordinates of a sum, in multiples of c * P."""
 _PRODUCT = Fraction(5, 4)
-_TEMPORARIES = frozenset(
+TEMPORARY = frozenset(
     one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
 )
 
@@ -77,6 +79,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _enter(machine),
         _from_form(machine),
         _invert(machine),
+        _invert_public(machine),
         _multiply_point(),
         _add_complete(),
         _affine(machine),
@@ -115,7 +118,7 @@ def _enter(machine: Machine) -> Routine:
     ]
     gives = {_ONE_FORM: Bound.times(0, scaled=2), _UNIT: Bound.times(1), _SQUARE: Bound.times(1)}
     clobbers = (_ACC, _C_M, Scratch.SCALED)
-    return _routine(ENTER, steps, _CURRENT, takes={}, gives=gives, clobbers=clobbers)
+    return routine(ENTER, steps, _CURRENT, takes={}, gives=gives, clobbers=clobbers)
 
 
 def _prepare(multiplication: Multiplication) -> list[Step]:
@@ -132,7 +135,7 @@ def _from_form(machine: Machine) -> Routine:
     """ACCUMULATOR out of Montgomery form, and canonical."""
     steps = _out_of_form(machine, _ACC, _CURRENT)
     given = {_ACC: Bound.times(0, scaled=1 << HEADROOM)}
-    return _routine(FROM_FORM, steps, _CURRENT, takes=given, gives={_ACC: Bound.times(1)})
+    return routine(FROM_FORM, steps, _CURRENT, takes=given, gives={_ACC: Bound.times(1)})
 
 
 def _out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]:
@@ -167,7 +170,7 @@ def _invert(machine: Machine) -> Routine:
     ]
     takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
     clobbers = (_ACC, Scratch.PART, Mode.WINDOW, Scratch.SCALED, Scratch.T_0)
-    return _routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
+    return routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
 
 
 def inverse(destination: Scratch, context: Context) -> Step:
@@ -191,6 +194,31 @@ def on_field(points: Sequence[Location], label: str) -> list[Step]:
     coefficients = (Operand.Y, Scratch.Y_HIGH)
     first, *others, last = (below(one, _P) for one in (*points, *coefficients))
     return [replace(first, label=label), *others, call(last, ENTER), *_enter_curve()]
+
+
+def _invert_public(machine: Machine) -> Routine:
+    """TERM = 1 / ACCUMULATOR, both in Montgomery form, of a public number; no table is touched."""
+    square = "square_of_inverse"
+    base, done = Scratch.FORM_D, "inverse_is_done"
+    steps = [
+        move(base, _ACC, _CURRENT),
+        move(_ACC, _ONE_FORM, _CURRENT),
+        scan(StepKind.SCAN, _CURRENT, "the highest 1 of M - 2", target=done),
+        multiply(
+            _ACC, _ACC, _ACC, _CURRENT, "C = C * C", next=Next.IF_BIT, target=done, label=square
+        ),
+        multiply(_ACC, _ACC, base, _CURRENT, "C = C * B", next=Next.NEXT_BIT, target=square),
+        replace(move(Scratch.TERM, _ACC, _CURRENT), label=done),
+    ]
+    bound = machine.multiplication.usual_bound
+    return routine(
+        INVERT_PUBLIC,
+        steps,
+        _CURRENT,
+        takes={_ACC: bound, _ONE_FORM: None},
+        gives={Scratch.TERM: bound},
+        clobbers=(_ACC, base),
+    )
 
 
 def _enter_curve() -> list[Step]:
@@ -269,13 +297,13 @@ def _multiply_point() -> Routine:
         *(Scratch.X_2, Scratch.X_3, Scratch.Y_2, Scratch.Y_2_COPY, Scratch.Y_3, Scratch.Y_3_COPY),
         *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE, Scratch.SLOPE_COPY, Scratch.SQUARE),
     )
-    return _routine(
+    return routine(
         MULTIPLY,
         steps,
         _P,
         takes=dict.fromkeys((*point, *constants), None),
-        gives=dict.fromkeys(SUM, Bound.times(0, scaled=_SUM_BELOW)),
-        clobbers=(_ACC, *ladder_numbers, *ADDED, *_TEMPORARIES),
+        gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
+        clobbers=(_ACC, *ladder_numbers, *ADDED, *TEMPORARY),
     )
 
 
@@ -294,18 +322,18 @@ def _ladder(*, after: str) -> list[Step]:
     at_ends = {"xQ": x_2, "xR": x_3, "yQ": y_2, "yR": y_3, "G": square}
     # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.
     in_rounds = {"xQ": x_3, "xR": x_2, "yQ": y_3, "yR": y_2, "G": square}
-    begin = _formula(
+    begin = curve_formula(
         _LADDER_BEGINS,
         {"X": POINT_X, "Y": POINT_Y, "a": A},
         {"yQ": y_2, "xR": x_3, "yR": y_3, "G": square},
     )
-    rounds = _formula(
+    rounds = curve_formula(
         _LADDER_ROUND,
         _below(in_rounds, xR=6, yR=4, G=2),
         {**in_rounds, "m": slope},
         by_bit=True,
     )
-    end = _formula(
+    end = curve_formula(
         _LADDER_ENDS,
         {"X": POINT_X, "Y": POINT_Y, **_below({**at_ends, "m": slope}, xR=3, yR=3, m=7)},
         dict(zip(("X1", "Y1", "Z1"), map(Place, SUM), strict=True)),
@@ -356,13 +384,13 @@ def add_point(point: Sequence[Scratch]) -> list[Step]:
 
 def _add_complete() -> Routine:
     """X_1 : Y_1 : Z_1 + X_ADDED : Y_ADDED : Z_ADDED, whatever they are."""
-    sums = [Place(one, below=_SUM_BELOW) for one in SUM]
-    added = [Place(right=one, below=_SUM_BELOW) for one in ADDED]
+    sums = [Place(one, below=SUM_BELOW) for one in SUM]
+    added = [Place(right=one, below=SUM_BELOW) for one in ADDED]
     places = dict(zip(("X1", "Y1", "Z1", "X2", "Y2", "Z2"), (*sums, *added), strict=True))
     results = dict(zip(("X3", "Y3", "Z3"), sums, strict=True))
-    steps = _formula(_COMPLETE, {**places, "a": A, "b3": B3}, results)
-    given = Bound.times(0, scaled=_SUM_BELOW)
-    return _routine(
+    steps = curve_formula(_COMPLETE, {**places, "a": A, "b3": B3}, results)
+    given = Bound.times(0, scaled=SUM_BELOW)
+    return routine(
         ADD_COMPLETE,
         steps,
         _P,
@@ -371,7 +399,7 @@ def _add_complete() -> Routine:
             **dict.fromkeys((Scratch.CURVE_A, Scratch.CURVE_3B), None),
         },
         gives=dict.fromkeys(SUM, given),
-        clobbers=_TEMPORARIES,
+        clobbers=TEMPORARY,
     )
 
 
@@ -395,8 +423,8 @@ def _affine(machine: Machine) -> Routine:
         call(to_form(Scratch.POINT_Y, y_1, _P, "y"), ON_CURVE),
         Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?"),
     ]
-    given = Bound.times(0, scaled=_SUM_BELOW)
-    return _routine(
+    given = Bound.times(0, scaled=SUM_BELOW)
+    return routine(
         AFFINE,
         steps,
         _P,
@@ -408,7 +436,7 @@ def _affine(machine: Machine) -> Routine:
         clobbers=(
             *(_ACC, term, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
             *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
-            *_TEMPORARIES,
+            *TEMPORARY,
         ),
     )
 
@@ -416,34 +444,35 @@ def _affine(machine: Machine) -> Routine:
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
     places = {"X": POINT_X, "Y": POINT_Y, "a": A, "b3": B3}
-    steps = _formula(_ON_CURVE, places, {"v": Place(_ACC)})
+    steps = curve_formula(_ON_CURVE, places, {"v": Place(_ACC)})
     numbers = (
         *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
         *(Scratch.CURVE_A, Scratch.CURVE_3B),
     )
-    return _routine(
+    return routine(
         ON_CURVE,
         [*steps, *_out_of_form(machine, _ACC, _P)],
         _P,
         takes=dict.fromkeys(numbers, None),
         gives={_ACC: Bound.times(1)},
-        clobbers=_TEMPORARIES,
+        clobbers=TEMPORARY,
     )
 
 
-def _formula(
-    text: str, places: dict[str, Place], results: dict[str, Place], *, by_bit: bool = False
+def curve_formula(
+    text: str, places: Mapping[str, Place], results: Mapping[str, Place], *, by_bit: bool = False
 ) -> list[Step]:
+    """The steps of a formula modulo P."""
     return formula(text, places, results, headroom=HEADROOM, context=_P, by_bit=by_bit)
 
 
-def _routine(
+def routine(
     name: str,
     steps: Sequence[Step],
     context: Context,
     *,
-    takes: Mapping[Scratch, Bound | None] | Mapping[Scratch, Bound],
-    gives: Mapping[Scratch, Bound],
+    takes: Mapping[Any, Bound | None] | Mapping[Any, Bound],
+    gives: Mapping[Any, Bound],
     clobbers: Iterable[Named] = (),
 ) -> Routine:
     """The steps with the routine's label; the last one returns, unless it jumps."""

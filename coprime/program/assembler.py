@@ -147,6 +147,11 @@ class Program:
         return any(step.by_bit for step in self.steps)
 
     @cached_property
+    def scans_columns(self) -> bool:
+        """Whether an exponent's columns are scanned, each of which selects an entry of a table."""
+        return StepKind.SCAN_COLUMNS in self.kinds
+
+    @cached_property
     def leaves_bits(self) -> bool:
         """Whether a loop over an exponent's bits leaves two of them to another one."""
         return any(step.leaves_two for step in self.steps)

@@ -39,9 +39,10 @@ _Numbers = Mapping[Location, _Number]
 
 def _of_host(location: Location) -> _Number:
     """What the driver promises: powers and weights below their modulus. The rest is checked."""
-    if location in (Operand.P_POWER, Operand.P):
+    of_table = isinstance(location, Scratch) and location.entry is not None
+    if of_table or location in (Operand.P_POWER, Operand.P):
         return _Number(Context.P, _BELOW_M)
-    if location in (Operand.Q_POWER, Operand.Q):
+    if location in (Operand.Q_POWER, Operand.Q, Scratch.M_HIGH):
         return _Number(Context.Q, _BELOW_M)
     known = location in (Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q)
     return _Number(Context.WHOLE, _BELOW_M if known else None)
@@ -219,8 +220,10 @@ class _Check:
             assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
             numbers[Scratch.table(state.window)] = number
             return
-        assert not isinstance(step.destination, Mode)
-        numbers[step.destination] = number
+        for one in (step.destination, step.copy):
+            assert not isinstance(one, Mode)
+            if one is not None:
+                numbers[one] = number
 
     def _above_0(
         self, numbers: _Numbers, name: Reference, context: Context, step: Step
@@ -233,8 +236,9 @@ class _Check:
         self, numbers: _Numbers, name: Reference, context: Context, below: Fraction | int = 0
     ) -> Bound | None:
         """The bound of what a step names, in multiples of a context's modulus."""
-        if name is Mode.WINDOW:
-            entries = [one for one in numbers if isinstance(one, Scratch) and one.entry is not None]
+        if name in (Mode.WINDOW, Mode.ENTRY):
+            made = [one for one in numbers if isinstance(one, Scratch) and one.entry is not None]
+            entries = made or list(map(Scratch.table, range(16)))  # else the host's
             bounds = [self._bound(numbers, one, context) for one in entries]
             known = [one for one in bounds if one is not None]
             return functools.reduce(Bound.either, known) if len(known) == len(bounds) else None

@@ -14,7 +14,18 @@ from typing import Any
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import HALF_OF, OF_ONE, Context, Length, Location, Mode, Operand, Reference, Scratch
+from .operands import (
+    HALF_OF,
+    OF_ONE,
+    TABLE,
+    Context,
+    Length,
+    Location,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+)
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
 
@@ -45,13 +56,18 @@ _SCANS_ON = frozenset(
         *(Next.IF_WINDOW, Next.IF_NONZERO_WINDOW, Next.IF_SLIDING_WINDOW),
     }
 )
-_SCANS = frozenset({StepKind.SCAN, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC})
+_SCANS = frozenset(
+    {StepKind.SCAN, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS}
+)
 _TABLE = frozenset(map(Scratch.table, range(32)))
 
 
 def pieces(location: Location, context: Context) -> frozenset[Piece]:
     """The pieces of a number as long as the context's modulus; none of an inverse."""
     parts: tuple[int, ...]
+    if location in TABLE:
+        assert isinstance(location, Operand)
+        return frozenset((one, 0) for one in TABLE[location])
     if location in HALF_OF:
         return frozenset({(HALF_OF[location], 1)})
     if isinstance(location, Operand) and location.length is Length.DIGIT:
@@ -146,6 +162,8 @@ class StepAccesses:
         """The pieces of what a step names: of the table, all that it may mean."""
         if reference is Mode.WINDOW and state.window is not None:
             return pieces(Scratch.table(state.window), context)
+        if reference in (Mode.WINDOW, Mode.ENTRY) and state.columns:
+            return _all(pieces(one, context) for one in map(Scratch.table, range(16)))
         if reference is Mode.WINDOW:
             last = self.program.last_entry_of(context)
             first = int(Scratch.T_0 not in self._named)

@@ -201,7 +201,7 @@ class Scratch(_Unnumbered):
     Y_HIGH = enum.auto()
     RESULT_HIGH = enum.auto()
     POINT_HIGH = enum.auto()
-    TABLE_0_HIGH = enum.auto()
+    M_HIGH = enum.auto()
     POINT_X = enum.auto()
     """A point of a short Weierstrass curve; the copies lie right."""
     POINT_X_COPY = enum.auto()
@@ -214,6 +214,7 @@ class Scratch(_Unnumbered):
     """X_1 : Y_1 : Z_1 is the sum of points that is made."""
     Y_1 = enum.auto()
     Z_1 = enum.auto()
+    Z_1_COPY = enum.auto()
     X_ADDED = enum.auto()
     """X_ADDED : Y_ADDED : Z_ADDED is added to it."""
     Y_ADDED = enum.auto()
@@ -383,10 +384,15 @@ HALF_OF: Mapping[Location, Location] = {
     Scratch.Y_HIGH: Operand.Y,
     Scratch.RESULT_HIGH: Scratch.RESULT,
     Scratch.POINT_HIGH: Operand.POINT,
-    Scratch.TABLE_0_HIGH: Operand.TABLE_0,
+    Scratch.M_HIGH: Operand.M,
 }
 """Of an upper half, as long as a prime, the number as long as the whole modulus. Steps modulo a
 prime that name that number have its lower half."""
+
+TABLE: Mapping[Operand, tuple[Scratch, Scratch]] = {
+    Operand[f"TABLE_{k}"]: (Scratch.table(2 * k), Scratch.table(2 * k + 1)) for k in range(8)
+}
+"""Entries of the table that are a point's coordinates."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

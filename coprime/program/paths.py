@@ -16,7 +16,10 @@ from .operands import OF_Q, Context, Mode, Operand, Scratch
 from .steps import Next, Step, StepKind
 
 _SCANS = frozenset(
-    {StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC}
+    {
+        *(StepKind.SCAN, StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS),
+        *(StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS),
+    }
 )
 _ENTERS_BIT = frozenset({Next.IF_WINDOW, Next.IF_NONZERO_WINDOW, Next.IF_SLIDING_WINDOW})
 
@@ -49,6 +52,7 @@ class PathState:
     window : the entry of the table that the window selects; None if that depends on an exponent
     scanned : the exponent that is scanned; None before any is
     returns : the addresses that routines under way return to, the innermost one first
+    columns : an exponent's columns are scanned
     bit : of the exponent, by which numbers change places; 0 where no step does that
     """
 
@@ -57,6 +61,7 @@ class PathState:
     window: int | None = None
     scanned: Operand | Scratch | None = None
     returns: tuple[int, ...] = ()
+    columns: bool = False
     bit: int = 0
 
 
@@ -116,6 +121,7 @@ class Path:
             state,
             window=self._window_after(state),
             scanned=self._exponent(step, state) if step.kind in _SCANS else state.scanned,
+            columns=self._columns_after(step, state),
         )
         rule, target = step.next, self.program.targets[address - 1]
         if rule is Next.RETURN:
@@ -141,9 +147,16 @@ class Path:
     def _exponent(self, step: Step, state: PathState) -> Operand | Scratch:
         """The exponent that a scan begins with."""
         context = self.moduli[state.turn] if step.modulus is Context.CURRENT else step.modulus
-        if step.kind is StepKind.SCAN_PUBLIC or context is Context.WHOLE:
+        of_e = (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
+        if step.kind in of_e or context is Context.WHOLE:
             return Operand.E
         return Scratch.BLINDED if self.program.blinds_exponents else context.exponent
+
+    @staticmethod
+    def _columns_after(step: Step, state: PathState) -> bool:
+        if step.kind is StepKind.PREPARE or step.kind in _SCANS:
+            return step.kind is StepKind.SCAN_COLUMNS
+        return state.columns
 
     def _window_after(self, state: PathState) -> int | None:
         """A PREPARE sets the window to 1, EACH_ENTRY counts it up, an exponent's bits enter it."""
@@ -152,6 +165,7 @@ class Path:
             return 1
         if step.next is Next.EACH_ENTRY:
             return self.program.last_entry_of(step.modulus)
-        enters = step.kind is StepKind.SCAN_WINDOWS or step.next in _ENTERS_BIT
+        windows = (StepKind.SCAN_WINDOWS, StepKind.SCAN_COLUMNS)
+        enters = step.kind in windows or step.next in _ENTERS_BIT
         ends = step.next is Next.NEXT_BIT and Mode.WINDOW in (step.x, step.y)
         return None if enters or ends else state.window

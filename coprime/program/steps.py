@@ -84,6 +84,10 @@ class StepKind(enum.IntEnum):
     """The following step if the exponent's bit is 1, else the target."""
     PASS = 21
     """Nothing but what comes next, in two cycles."""
+    SCAN_COLUMNS = 27
+    """Start at the highest column of E, whose digits are four teeth of equal length. From there on,
+    the next bit is that of the next higher tooth, or after the highest one that of the lowest tooth
+    in the next lower column. A window is a column."""
     CHECK_ON_CURVE = 22
     """End with the error POINT unless y = 0: a point is on its curve."""
     CHECK_FINITE = 23
@@ -170,7 +174,8 @@ class Step:
     by_bit: bool = False
     """Where the exponent's bit is 1, the numbers of `OF_ONE` change places."""
     leaves_two: bool = False
-    """Of a NEXT_BIT: on to the following step while two bits of the exponent are left."""
+    """Of a NEXT_BIT: on to the following step while two bits of the exponent are left, or two
+    columns."""
     commands: frozenset[int] = frozenset()
     """Of an IF_COMMAND, which the assembler adds: the codes of these commands."""
     below: Fraction | int = 0

@@ -112,6 +112,9 @@ class ExponentScanner(wiring.Component):
     next_bit : on to the next bit, within the digit unless `edge_bit` is 1
     exponent_index, exponent_data : of the exponent's digit that is read; with `exponent_other` the
         digit of E, which lies in another memory than the other exponents
+    column_ends, prepare : the bit is in the highest tooth; the multiplier prepares, so that windows
+        are not columns any more; these and the next one only if any step scans columns
+    columns : columns are scanned
     leaves_two : the last bit is the one above the lowest two; only if any step leaves two
     bit, last_bit, edge_bit : the bit, and whether it is the last of the exponent, of its digit
     bit_index : its place in its digit
@@ -135,6 +138,8 @@ class ExponentScanner(wiring.Component):
         self.digit = Signal(self.width, reset_less=True, name="exponent")
         """The digit of the exponent that is scanned; 0 while idle."""
         self.upwards = Signal()
+        self._moves: Value = Signal(name="moves") if program.scans_columns else Const(1)
+        """The digit that is taken is the next lower one of its tooth."""
         count = capabilities.count_bits
         super().__init__(
             {
@@ -152,6 +157,11 @@ class ExponentScanner(wiring.Component):
                 "bit_index": Out(range(self.width)),
             }
             | ({"leaves_two": In(1)} if program.leaves_bits else {})
+            | (
+                {**dict.fromkeys(("column_ends", "prepare"), In(1)), "columns": Out(1)}
+                if program.scans_columns
+                else {}
+            )
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -165,9 +175,11 @@ class ExponentScanner(wiring.Component):
         m.d.comb += exponent_digits.eq(Mux(scans_e, self.whole_digits, self.inner_digits))
         # The index is inverted, so that the register counts up: a carry chain that counts down has
         # an inverter for each bit.
-        index_inverted = Signal.like(self.exponent_index, init=-1)
+        self._index_inverted = index_inverted = Signal.like(self.exponent_index, init=-1)
         before_first = Signal.like(self.exponent_index)  # of a scan
-        m.d.comb += [self.exponent_index.eq(~index_inverted), before_first.eq(exponent_digits)]
+        m.d.comb += before_first.eq(exponent_digits)
+        if not self.program.scans_columns:
+            m.d.comb += self.exponent_index.eq(~index_inverted)
         steps = Mux(upwards, Const(-1), Const(1))  # down
         longer = exponent_blinding_bits(self.width) // self.width
         if self.program.blinds_exponents:
@@ -186,15 +198,42 @@ class ExponentScanner(wiring.Component):
         if StepKind.SCAN_UPWARDS in kinds:
             with m.If(self.operation == StepKind.SCAN_UPWARDS):
                 m.d.comb += before_first.eq(~0)
+        if self.program.scans_columns:
+            steps = self._columns(m, before_first, index_inverted, steps)
         with m.If(self.begin):
             m.d.sync += index_inverted.eq(~before_first)
             if StepKind.SCAN_PUBLIC in kinds:
-                m.d.sync += self.public.eq(self.operation == StepKind.SCAN_PUBLIC)
+                of_e = (StepKind.SCAN_PUBLIC, *kinds & {StepKind.SCAN_COLUMNS})
+                m.d.sync += self.public.eq(self.operation.matches(*of_e))
         with m.Elif(self.seek):
             m.d.sync += index_inverted.eq(index_inverted + steps)
         self._bits(m)
         self._digits(m)
         return m
+
+    def _columns(
+        self, m: Module, before_first: Signal, index_inverted: Signal, steps: Value
+    ) -> Value:
+        """Columns of four teeth, each of a quarter of the digits; returns the steps of an index.
+
+        The index is that of the lowest tooth's digit, from which the others are as far as `beyond`.
+        """
+        starts = self.operation == StepKind.SCAN_COLUMNS
+        teeth = self.whole_digits[2:]  # digits of a tooth: there are up to three more
+        beyond, moves = Signal.like(before_first), self._moves
+        m.d.comb += self.exponent_index.eq(~index_inverted + beyond)
+        with m.If(starts):
+            m.d.comb += before_first.eq(teeth)
+        with m.If(self.next_bit):
+            m.d.sync += [
+                moves.eq(~self.columns | (self.column_ends & (self.bit_index == 0))),
+                beyond.eq(Mux(self.columns & ~self.column_ends, beyond + teeth, 0)),
+            ]
+        with m.If(self.begin):
+            m.d.sync += [self.columns.eq(starts), moves.eq(1), beyond.eq(0)]
+        with m.Elif(self.prepare | ~self.busy):
+            m.d.sync += self.columns.eq(0)
+        return Mux(moves, steps, 0)
 
     def _bits(self, m: Module) -> None:
         """The place of the bit, and whether it is the last one."""
@@ -218,13 +257,20 @@ class ExponentScanner(wiring.Component):
             ends: Value = self.edge_bit
             if self.program.leaves_bits:
                 ends = Mux(self.leaves_two, bit_index == 2, ends)
-            m.d.comb += [
-                self.edge_bit.eq(bit_index == 0),
-                self.last_bit.eq(ends & (self.exponent_index == 0)),
-            ]
-            with m.If(self.next_bit):
+            lowest: Value = self.exponent_index == 0
+            goes_down: Value = self.next_bit
+            m.d.comb += self.edge_bit.eq(bit_index == 0)
+            if self.program.scans_columns:
+                # Each bit is in another digit; the last one is in the highest tooth.
+                in_lowest = self._index_inverted.all()
+                lowest = Mux(self.columns, in_lowest & self.column_ends, lowest)
+                ends = Mux(self.leaves_two, bit_index == 2, bit_index == 0)
+                goes_down &= ~self.columns | self.column_ends
+                m.d.comb += self.edge_bit.eq((bit_index == 0) | self.columns)
+            m.d.comb += self.last_bit.eq(ends & lowest)
+            with m.If(goes_down):
                 m.d.sync += bit_index.eq(less_one(bit_index))
-        with m.If(self.take):
+        with m.If(self.take & self._moves):
             m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
             if self.start is not None:
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):
@@ -273,6 +319,10 @@ class ScannerModel:
     """The bit's place in the exponent."""
     last: int = 0
     """That of the last bit of the scan: the lowest one, or the highest one."""
+    tooth: int = 0
+    """Bits of a tooth, where columns are scanned; else 0."""
+    beyond: int = 0
+    """Bits from the lowest tooth to the bit's own."""
 
     def exponent(self, step: Step) -> Reference:
         """Where the exponent of a step lies."""
@@ -289,11 +339,15 @@ class ScannerModel:
 
     def begin(self, step: Step) -> int:
         """Cycles of a scan's begin, up to its first bit."""
-        self.public = step.kind is StepKind.SCAN_PUBLIC
+        self.public = step.kind in (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
+        self.tooth = self.beyond = 0
         width, length = self.capabilities.digit_width, self.length(step)
         blinded = self.exponent(step) is Scratch.BLINDED
         longer = exponent_blinding_bits(width) if blinded else 0
-        if step.kind is StepKind.SCAN_UPWARDS:
+        if step.kind is StepKind.SCAN_COLUMNS:
+            self.tooth = self.capabilities.digits(length) // 4 * width
+            self.place, self.last = self.tooth - 1, 0
+        elif step.kind is StepKind.SCAN_UPWARDS:
             self.place, self.last = 0, length - 1
         elif step.kind is StepKind.SCAN_WINDOWS:
             highest = length - 1 + longer
@@ -309,7 +363,7 @@ class ScannerModel:
         """The bit, as a step sees it."""
         if step.even_exponent and self.place == 0 and self.private:
             return 0
-        return self.values[self.exponent(step)] >> self.place & 1
+        return self.values[self.exponent(step)] >> self.place + self.beyond & 1
 
     @property
     def is_last(self) -> int:
@@ -318,10 +372,17 @@ class ScannerModel:
 
     def ends(self, step: Step) -> int:
         """Whether the bit is the last one for a step, which may leave two to another one."""
-        return int(self.place == self.last + 2 * step.leaves_two)
+        ends = self.place == self.last + 2 * step.leaves_two
+        return int(ends and self.beyond == 3 * self.tooth)
 
     def next_bit(self) -> int:
         """Cycles to the next bit beyond those of the step: none within a digit."""
+        if self.tooth:
+            ends = self.beyond == 3 * self.tooth
+            self.place, self.beyond = (
+                (self.place - 1, 0) if ends else (self.place, self.beyond + self.tooth)
+            )
+            return ExponentScanner.DIGIT_CYCLES
         before = self.place
         self.place += 1 if self.last > before else -1
         width = self.capabilities.digit_width

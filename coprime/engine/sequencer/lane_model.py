@@ -7,7 +7,16 @@ from typing import Protocol
 from coprime.multipliers.contract import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import HALF_OF, Context, Length, Mode, Operand, Reference, Scratch
+from coprime.program.operands import (
+    HALF_OF,
+    TABLE,
+    Context,
+    Length,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+)
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities, Command, Error
@@ -53,6 +62,9 @@ class LaneModel:
             for high, both in HALF_OF.items():
                 upper, lower = divmod(self.values.get(both, 0), 1 << self.capabilities.half_bits)
                 self.values |= {high: upper, both: lower}
+            for point, coordinates in TABLE.items():
+                y, x = divmod(self.values.get(point, 0), 1 << self.capabilities.half_bits)
+                self.values |= dict(zip(coordinates, (x, y), strict=True))
         self.cycles = 0
         self.products = 0
         self.error = Error.NONE
@@ -190,9 +202,16 @@ class LaneModel:
             return self.other.written_last
         if reference is Mode.OTHER_PART:
             return self.other.values[Scratch.PART]
-        if reference is Mode.WINDOW:
-            reference = Scratch.table(self.window.value)
+        if reference in (Mode.WINDOW, Mode.ENTRY):
+            reference = Scratch.table(self._entry(reference is Mode.ENTRY))
         return self.values.get(reference, 0)
+
+    def _entry(self, after: bool) -> int:
+        """The entry that the window selects, or the one after it; of a column, a point's x or y."""
+        window = self.window.value
+        if not self.scanner.tooth:
+            return window + after
+        return (window if window & 1 else ~window) & 14 | after
 
     def added_modulus(self, context: Context) -> int:
         """What sums add a multiple of."""

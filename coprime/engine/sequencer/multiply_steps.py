@@ -54,6 +54,7 @@ class MultiplySteps:
                 lane.values[step.destination] = multiplication.scaled_modulus(modulus)
             if Next.EACH_ENTRY in self.program.nexts:
                 lane.window.value = 1
+            lane.scanner.tooth = 0
             lane.pc.move(jump=0, forward=1)
             return
         rounds = lane.rounds(step.outer)

@@ -25,7 +25,7 @@ class ScanSteps:
 
     first_state = "SCAN_START"
     _FINDS = frozenset({StepKind.SCAN, StepKind.SCAN_PUBLIC})
-    _STARTS = frozenset({StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS})
+    _STARTS = frozenset({StepKind.SCAN_UPWARDS, StepKind.SCAN_WINDOWS, StepKind.SCAN_COLUMNS})
 
     program: Program
     capabilities: Capabilities
@@ -109,7 +109,7 @@ class ScanSteps:
         scanner = lane.scanner
         lane.cycles += scanner.begin(step)
         if step.kind in self._STARTS:
-            if step.kind is StepKind.SCAN_WINDOWS:
+            if step.kind is not StepKind.SCAN_UPWARDS:
                 lane.window.load()
             lane.pc.move(jump=0, forward=1)
             return

@@ -86,6 +86,7 @@ class Sequencer(wiring.Component):
     occupied : the multiplier works, and only a MULTIPLY may begin; only if it `overlaps`
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
+    columns : the window is a column, and its highest bit the sign; only if any step scans columns
     short : c of the modulus P is 1; only if any command has a digit less then
     suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     public : it is E that is scanned, whatever the modulus; only if any step does
@@ -139,6 +140,7 @@ class Sequencer(wiring.Component):
         self.loop = LoopCounter(program.longest_loop) if program.longest_loop else None
         self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
+        self._of_columns = tuple(kinds & {StepKind.SCAN_COLUMNS})
         self.window = None if self.windows is None else self.windows.value
         self.places = None if self.rotation is None else self.rotation.places
         self.step = Signal(self.memory.layout)
@@ -192,6 +194,7 @@ class Sequencer(wiring.Component):
             | ({"copies": Out(1)} if program.copies else {})
             | ({"swaps": Out(1)} if program.swaps else {})
             | ({"short": In(1)} if program.shortens else {})
+            | ({"columns": Out(1)} if program.scans_columns else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
@@ -393,6 +396,8 @@ class Sequencer(wiring.Component):
         ]
         if self.program.evens_exponents:
             m.d.comb += scanner.even_exponent.eq(step.even_exponent)
+        if self.program.scans_columns:
+            m.d.comb += self.columns.eq(scanner.columns)
         if self.program.leaves_bits:
             m.d.comb += scanner.leaves_two.eq(step.leaves_two)
         if self.program.in_place:
@@ -411,7 +416,7 @@ class Sequencer(wiring.Component):
                 used = selects | moves
             else:
                 used = selects
-            scans = step.kind == StepKind.SCAN_WINDOWS
+            scans = step.kind.matches(StepKind.SCAN_WINDOWS, *self._of_columns)
             m.d.comb += [
                 windows.busy.eq(self.busy),
                 windows.prepare.eq(self.prepare),
@@ -427,6 +432,11 @@ class Sequencer(wiring.Component):
             ]
             if self.program.in_place:
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
+            if self._of_columns:
+                m.d.comb += [
+                    scanner.column_ends.eq(windows.full),
+                    scanner.prepare.eq(self.prepare),
+                ]
         if self.proof is not None:
             m.submodules.proof = proof = self.proof
             private = among(self.command, self.capabilities.private)

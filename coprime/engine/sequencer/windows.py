@@ -136,6 +136,8 @@ class WindowModel:
         bits, place = self.program.window_bits_of(context), self.scanner.place
         if from_the_top(self.program):
             return int((self.top - place + 1) % bits == 0 or self.scanner.is_last)
+        if self.scanner.tooth:
+            return int(self.scanner.beyond == 3 * self.scanner.tooth)
         return int(place % bits == 0)
 
     def slides(self, bit: int, context: Context) -> int:

@@ -1,0 +1,209 @@
+"""Multiples of the base point of a short Weierstrass curve: a signed comb of four teeth.
+
+Sources: Lim, Lee, More flexible exponentiation with precomputation (1994); the signed digits are
+those of Hedabou, Pinel, Beneteau, Countermeasures for preventing comb method against SCA attacks
+(2005). What differs: a scalar k is (k - 1) / 2 modulo n with a highest bit of 1, whose bits are
+digits 1 and -1 of a number that k is modulo n, so that there is no case for an even one.
+
+The host's table has the sums of 2^(3d) G and 2^(dj) G or its negative, j = 0 to 2, in Montgomery
+form; d is a quarter of the exponent's length, in whole digits. Additions in Jacobian coordinates do
+while all numbers are below n; the last two columns have complete formulas. Without a table, where
+the upper half of M is 0, TABLE_0 is the base point, and the ladder multiplies it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from coprime.multipliers.bounds import Bound
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.routine import Routine
+from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
+
+from .banked import move
+from .formulas import Place
+from .shared_steps import call, jump
+from .weierstrass import (
+    ADD_COMPLETE,
+    FROM_FORM,
+    MULTIPLY,
+    ON_CURVE,
+    SUM,
+    SUM_BELOW,
+    TEMPORARY,
+    A,
+    add_point,
+    curve_formula,
+    lengthen,
+    routine,
+    zero,
+)
+
+BASE_SCALAR, BASE_POINT = "base_scalar", "base_point"
+"""Routines."""
+
+_P, _Q, _WHOLE = Context.P, Context.Q, Context.WHOLE
+_ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
+
+# Bernstein, Lange, Explicit-formulas database: Jacobian coordinates, of any a; and with an affine
+# point.
+_SLOPE = "f=X1*X1 m=f+f m=m+f"
+_SLOPE_WITH_A = "zz=Z1*Z1 zz=zz*zz t=a*zz m=m+t"
+_DOUBLE = """
+    y2=Y1+Y1 u=y2*Y1 t=u+u s=X1*t Z3=y2*Z1 w=u*u w=w+w r=m*m r=r-s X3=r-s s=s-X3 s=m*s Y3=s-w
+"""
+_ADD = """
+    zz=Z1*Z1 u=X2*zz zz=Z1*zz s=Y2*zz h=u-X1 r=s-Y1 hh=h*h v=X1*hh hh=h*hh X3=r*r X3=X3-hh X3=X3-v
+    X3=X3-v v=v-X3 v=r*v hh=Y1*hh Y3=v-hh Z3=Z1*h
+"""
+_HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Z3=Z1*t"
+"""Of Jacobian coordinates, X : Y : Z are X Z : Y : Z^3."""
+
+
+def comb_routines() -> list[Routine]:
+    """BASE_SCALAR and BASE_POINT."""
+    return [_base_scalar(), _base_point()]
+
+
+def _has_no_table(context: Context, target: str) -> Step:
+    """Is there no table? If there is, the target comes."""
+    high = linear(StepKind.SUBTRACT, _TERM, Scratch.M_HIGH, _UNIT, context, "is there no table?")
+    return replace(high, next=Next.IF_BORROW, target=target)
+
+
+def _base_scalar() -> Routine:
+    """E for BASE_POINT, of the scalar in ACCUMULATOR, below n.
+
+    Of a comb it is (k - 1) / 2 modulo n and the power of two in M; the upper half of M is R^2 / 2
+    modulo n.
+    """
+    e, columns = Operand.E, "scalar_of_columns"
+    half = multiply(_ACC, Scratch.M_HIGH, _TERM, _Q, "(k - 1) / 2 in Montgomery form")
+    *lengthened, last = lengthen()
+    top = linear(StepKind.ADD, e, e, Operand.M, _WHOLE, "the highest digit is 1")
+    steps = [
+        _has_no_table(_Q, columns),
+        *lengthened,
+        replace(last, next=Next.RETURN),
+        replace(linear(StepKind.ADD, _ACC, _ACC, Operand.Q, _Q, "k + n"), label=columns),
+        linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _Q, "k + n - 1"),
+        move(_TERM, _ACC, _Q),
+        call(half, FROM_FORM),
+        zero(e, _WHOLE),
+        move(e, _ACC, _Q),
+        replace(top, fits="R is longer than M"),
+    ]
+    takes = {_ACC: Bound.times(1), _UNIT: None}
+    return routine(BASE_SCALAR, steps, _Q, takes=takes, gives={}, clobbers=(_ACC, _TERM, e))
+
+
+def _base_point() -> Routine:
+    """X_1 : Y_1 : Z_1 = E * the base point."""
+    scans, column, last_columns = "columns", "column", "last_columns"
+    x, y = Scratch.T_0, Scratch.T_1
+    on_curve = Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is G on the curve?")
+    first = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
+    full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
+    x_1, y_1, z_1 = SUM
+    doubled, added, homogeneous = _double(), _add(), _to_homogeneous()
+    steps = [
+        _has_no_table(_P, scans),
+        replace(move(Scratch.POINT_X, x, _P), copy=Scratch.POINT_X_COPY),
+        call(move(Scratch.POINT_Y, y, _P), ON_CURVE),
+        jump(on_curve, MULTIPLY),
+        replace(zero(Scratch.X_2), label=scans),
+        first,
+        full,
+        move(x_1, Mode.WINDOW, _P),
+        move(y_1, Mode.ENTRY, _P),
+        replace(move(z_1, Scratch.ONE_FORM, _P), copy=Scratch.Z_1_COPY),
+        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=column, note="on to the next column"),
+        replace(full, label=column),
+        *doubled,
+        *_signed_entry(),
+        *added[:-1],
+        replace(added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
+        *homogeneous[:-1],
+        replace(homogeneous[-1], next=Next.NEXT_BIT, target=last_columns),
+        replace(full, label=last_columns),
+        *add_point(SUM),
+        *_signed_entry(),
+        replace(move(Scratch.Y_ADDED, Scratch.Y_2, _P), by_bit=True),
+        call(move(Scratch.Z_ADDED, Scratch.ONE_FORM, _P), ADD_COMPLETE),
+        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_columns, note="the next column"),
+        replace(move(_TERM, _UNIT, _P), next=Next.RETURN),
+    ]
+    constants = (Scratch.CURVE_A, Scratch.CURVE_3B, Scratch.ONE_FORM, _UNIT)
+    ladder = (
+        *(Scratch.X_2, Scratch.X_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY, Scratch.Z_2, Scratch.Z_3),
+        *(Scratch.SLOPE_COPY, Scratch.SQUARE),
+        *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
+    )
+    return routine(
+        BASE_POINT,
+        steps,
+        _P,
+        takes=dict.fromkeys((*constants, Operand.Y, Mode.WINDOW), None),
+        gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
+        clobbers=(
+            *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
+            *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED),
+            *ladder,
+            *TEMPORARY,
+        ),
+    )
+
+
+def _signed_entry() -> list[Step]:
+    """The column's point: x in X_ADDED, and y in Y_2 by the bit that is its sign. X_2 is 0."""
+    y_2, y_3 = Scratch.Y_2, Scratch.Y_3
+    minus = linear(StepKind.SUBTRACT, y_2, Scratch.X_2, y_3, _P, "0 - y")
+    return [
+        move(Scratch.X_ADDED, Mode.WINDOW, _P),
+        move(y_3, Mode.ENTRY, _P),
+        replace(minus, times_modulus=1),
+    ]
+
+
+_BELOW = {"X1": 8, "Y1": 6, "Z1": 2}
+"""Of Jacobian coordinates, in multiples of c * P."""
+
+
+def _jacobian() -> dict[str, Place]:
+    x_1, y_1, z_1 = SUM
+    places = {"X1": Place(x_1), "Y1": Place(y_1), "Z1": Place(z_1, Scratch.Z_1_COPY)}
+    return {name: replace(one, below=_BELOW[name]) for name, one in places.items()}
+
+
+def _results(places: Mapping[str, Place]) -> dict[str, Place]:
+    return {name.replace("1", "3"): one for name, one in places.items()}
+
+
+def _double() -> list[Step]:
+    """Twice the sum; of a = 0, which is public, in three products less."""
+    coordinates, without_a = _jacobian(), "slope_without_a"
+    slope = Place(Scratch.SLOPE, below=5)
+    of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
+    with_a = curve_formula(_SLOPE_WITH_A, {**coordinates, "a": A, "m": slope}, {"m": slope})
+    rest = curve_formula(_DOUBLE, {**coordinates, "m": slope}, _results(coordinates))
+    return [
+        *curve_formula(_SLOPE, coordinates, {"m": slope}),
+        replace(of_a, next=Next.IF_BORROW, target="slope_with_a"),
+        jump(replace(PASS, note="a = 0"), without_a),
+        replace(with_a[0], label="slope_with_a"),
+        *with_a[1:],
+        replace(rest[0], label=without_a),
+        *rest[1:],
+    ]
+
+
+def _add() -> list[Step]:
+    """The column's point added to the sum."""
+    coordinates = _jacobian()
+    point = {"X2": Place(right=Scratch.X_ADDED), "Y2": Place(Scratch.Y_2, below=2)}
+    return curve_formula(_ADD, {**coordinates, **point}, _results(coordinates), by_bit=True)
+
+
+def _to_homogeneous() -> list[Step]:
+    coordinates = _jacobian()
+    results = _results(coordinates)
+    return curve_formula(_HOMOGENEOUS, coordinates, {name: results[name] for name in ("X3", "Z3")})

@@ -1,0 +1,68 @@
+"""EC_BASE_MULTIPLY: k G on a short Weierstrass curve, both coordinates: the public key of k."""
+
+from dataclasses import replace
+
+from coprime.program.operands import TABLE, Context, Operand, Scratch
+from coprime.program.steps import Next, Step
+
+from .banked import move
+from .comb import BASE_POINT, BASE_SCALAR
+from .operation import Input, Machine, Operation
+from .points import base_multiple
+from .shared_steps import call, check_modulus
+from .weierstrass import AFFINE, ENTER, SUM, below, on_field, pair_result, positive
+
+_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+
+
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """On the leading lane."""
+    e, field = Operand.E, "field_of_base_multiple"
+    *entered, last = on_field((), field)
+    x_1, y_1, z_1 = SUM
+    steps = [
+        check_modulus(_P),
+        check_modulus(_Q),
+        below(e, _Q),
+        call(positive(e, _Q, "k > 0?"), ENTER),
+        call(move(_ACC, e, _Q), BASE_SCALAR),
+        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
+        *entered,
+        call(last, BASE_POINT),
+        call(move(_ACC, z_1, _P), AFFINE),
+        *pair_result(x_1, y_1, _P),
+    ]
+    return [steps]
+
+
+_READS = frozenset(
+    {
+        *(Operand.Y, Operand.E, Operand.M, *TABLE),
+        *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
+        *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER),
+    }
+)
+
+EC_BASE_MULTIPLY = Operation(
+    name="EC_BASE_MULTIPLY",
+    code=11,
+    doc="E times the base point of TABLE on the short Weierstrass curve Y modulo P.",
+    formula="k · (gx, gy) on y² = x³ + a·x + b modulo p",
+    inputs=(
+        Input(name="k", operand=Operand.E, meaning="scalar k"),
+        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
+        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
+        Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
+        Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
+        Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
+        Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+    ),
+    result=base_multiple,
+    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y}),
+    on_curve=True,
+    moduli=(Context.Q, Context.P),
+    reads=lambda arithmetic: _READS,
+    optional=True,
+    setting=("curves", "weierstrass"),
+    banked=on_two_banks,
+)
