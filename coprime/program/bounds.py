@@ -68,9 +68,11 @@ class _Check:
         """Execute the steps on bounds until none of them grows."""
         first = self.path.first
         before: dict[PathState, _Numbers] = {first: {}}
-        changed, rounds = [first], dict.fromkeys(self.path.successors, 0)
+        # In the order of their addresses, so that what follows a loop waits for its last bounds.
+        changed, rounds = {first}, dict.fromkeys(self.path.successors, 0)
         while changed:
-            state = changed.pop()
+            state = min(changed, key=lambda one: (len(one.returns) == 0, one.address))
+            changed.remove(state)
             numbers = before[state]
             if not state.address:
                 continue
@@ -83,7 +85,7 @@ class _Check:
                 joined = _join(before[one], after) if one in before else after
                 if one not in before or joined != before[one]:
                     before[one] = joined
-                    changed.append(one)
+                    changed.add(one)
         for state, numbers in before.items():
             self._check_routine(state, numbers)
             if not state.address and Scratch.RESULT in numbers:
@@ -276,6 +278,8 @@ def _restored(difference: Bound | None) -> Bound | None:
 
 
 def _either(one: _Number, other: _Number) -> _Number:
+    if one is other:
+        return one
     if one.context is not other.context or one.bound is None or other.bound is None:
         return _Number(other.context, None)
     return _Number(other.context, one.bound.either(other.bound))
@@ -285,5 +289,9 @@ def _join(some: _Numbers, others: _Numbers) -> dict[Location, _Number]:
     """What is known of numbers that a step has from either of two ways."""
     found: dict[Location, _Number] = {}
     for name in {**some, **others}:
-        found[name] = _either(some.get(name, _of_host(name)), others.get(name, _of_host(name)))
+        one, other = some.get(name), others.get(name)
+        if one is not None and one is other:
+            found[name] = one
+        else:
+            found[name] = _either(one or _of_host(name), other or _of_host(name))
     return found

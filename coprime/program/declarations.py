@@ -48,8 +48,8 @@ def _check_call(routine: Routine, path: Path, first: PathState, accesses: StepAc
     changed = True
     while changed:
         changed = False
-        for state, following in within.items():
-            after = frozenset[Named]().union(*(needed[one] for one in following))
+        for state in reversed(within):  # most of what is needed is needed by the steps after it
+            after = frozenset[Named]().union(*(needed[one] for one in within[state]))
             now = reads[state] | (after - writes[state])
             changed = changed or now != needed[state]
             needed[state] = now
@@ -63,7 +63,7 @@ def _check_call(routine: Routine, path: Path, first: PathState, accesses: StepAc
             raise ValueError(f"routine {routine.name} {verb} {text}, and does not declare it")
 
 
-def _within(path: Path, first: PathState) -> Mapping[PathState, tuple[PathState, ...]]:
+def _within(path: Path, first: PathState) -> dict[PathState, tuple[PathState, ...]]:
     """The states of a call, with those that follow within it."""
     found: dict[PathState, tuple[PathState, ...]] = {}
     open_ends = [first]

@@ -95,7 +95,7 @@ class Allocation:
                     assert starts or pair not in self.conflicts.together, f"{one} is over {other}"
 
 
-_TRIES = 500
+_TRIES = 150
 """Of one search. One that succeeds takes about as many as a design has numbers."""
 
 
@@ -104,7 +104,6 @@ class _Search:
     """The numbers that are placed so far."""
 
     conflicts: Conflicts
-    choices: Mapping[Location, Sequence[BlockPlace]]
     same_block: Collection[tuple[Location, Location]]
     of: dict[Location, BlockPlace]
 
@@ -158,17 +157,19 @@ class _Search:
         self._take(location)
         return True
 
-    def _possible(self, location: Location) -> list[BlockPlace]:
+    def _possible(self, location: Location, among: Iterable[BlockPlace]) -> list[BlockPlace]:
         """Where a number may be, beside those that are placed."""
         found = []
-        for choice in self.choices[location]:
+        for choice in among:
             if self._put(location, choice):
                 self._release(location)
                 found.append(choice)
         return found
 
-    def place(self, waiting: Collection[Location]) -> bool:
+    def place(self, waiting: Mapping[Location, Sequence[BlockPlace]]) -> bool:
         """Place the numbers that wait, the one with the fewest places first; whether they fit.
+
+        By number, `waiting` has the places that it might have.
 
         False, too, where more tries than `_TRIES` would be needed to know.
         """
@@ -177,9 +178,11 @@ class _Search:
         self.tries += 1
         if self.tries > _TRIES:
             return False
-        possible = {one: self._possible(one) for one in waiting}
+        possible = {one: self._possible(one, places) for one, places in waiting.items()}
         location = min(waiting, key=lambda one: (one not in self.paired, len(possible[one])))
-        others = [one for one in waiting if one is not location]
+        others = {one: places for one, places in possible.items() if one is not location}
+        if not all(others.values()):
+            return False
         for choice in possible[location]:
             self._put(location, choice)
             if self.place(others):
@@ -269,8 +272,8 @@ def allocate(
             of[one] = BlockPlace(_LEFT, block)
             if one in OF_Q:
                 of[OF_Q[one]] = BlockPlace(_LEFT, block + 1)
-        search = _Search(conflicts, {one: tuple(choices(one)) for one in waiting}, same_block, of)
-        if search.place(waiting):
+        search = _Search(conflicts, same_block, of)
+        if search.place({one: tuple(choices(one)) for one in waiting}):
             places = Allocation(dict(search.of), conflicts)
             places.check()
             return places
