@@ -356,12 +356,15 @@ enum coprime_command {
     COPRIME_COMMAND_X_MULTIPLY = 7,
     /* E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q. */
     COPRIME_COMMAND_EC_MULTIPLY = 8,
-    /* The numbers r and s of a signature with the key SECRET, the nonce E and the hash X. */
+    /* The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.     E
+       is ignored, but for its length. */
     COPRIME_COMMAND_ECDSA_SIGN = 9,
     /* Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G. */
     COPRIME_COMMAND_ECDSA_VERIFY = 10,
     /* E times the base point of TABLE on the short Weierstrass curve Y modulo P. */
     COPRIME_COMMAND_EC_BASE_MULTIPLY = 11,
+    /* As ECDSA_SIGN, with the nonce E: for test vectors, and nonces that are derived. */
+    COPRIME_COMMAND_ECDSA_SIGN_WITH = 12,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

@@ -23,6 +23,8 @@ WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
 CURVES = ("none", "montgomery", "weierstrass")
+NONCES = ("host", "random")
+BASE_MULTIPLES = ("twice", "once")
 _SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6}
 """Bits that R has above c * M."""
 _LONGEST_FIELD = 528
@@ -31,7 +33,13 @@ _LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
 
-def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") -> EngineDesign:
+def compact(
+    max_bits: int = 1024,
+    blinding: str = "none",
+    curves: str = "none",
+    nonce: str = "host",
+    base_multiple: str = "twice",
+) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
     Exponents are scanned in windows of 4 bits modulo a prime, and of 2 bits modulo the whole
@@ -42,13 +50,28 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
     RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
     four digits less than the modulus.
 
-    `curves` is none or montgomery: with X_MULTIPLY, and banks of 32 blocks, twice as deep. Numbers
-    have 4 bits more than c * M, so that sums need not be reduced.
+    `curves` is none, montgomery, with X_MULTIPLY, or weierstrass, with ECDSA and its like on curves
+    over fields of up to 528 bits that are no longer than the longest prime. Banks then have 32
+    blocks, and numbers 4 or 6 bits more than c * M, so that sums need not be reduced. With
+    weierstrass the longest modulus is one of which a half holds a field's number.
+
+    `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
+    multiple of the base point is made twice by a signature, and compared, or once, as
+    `base_multiple` says.
 
     Raises ValueError where a parameter is out of its range.
     """
-    if curves not in CURVES:
-        raise ValueError(f"curves must be one of {', '.join(CURVES)}, not {curves!r}")
+    for name, value, values in (
+        ("curves", curves, CURVES),
+        ("nonce", nonce, NONCES),
+        ("base_multiple", base_multiple, BASE_MULTIPLES),
+    ):
+        if value not in values:
+            raise ValueError(f"{name} must be one of {', '.join(values)}, not {value!r}")
+    if curves != "weierstrass" and (nonce, base_multiple) != (NONCES[0], BASE_MULTIPLES[0]):
+        raise ValueError("nonce and base_multiple are for curves=weierstrass")
+    if curves == "weierstrass" and blinding != "none":
+        raise ValueError("with curves=weierstrass there is no blinding yet: leave one of them out")
     has_curves = curves != "none"
     chosen = blinding_named(blinding)
     blinds_exponents = Blinding.EXPONENT in chosen
@@ -80,24 +103,43 @@ def compact(max_bits: int = 1024, blinding: str = "none", curves: str = "none") 
         min_length=min_length,
         constant_time=True,
         checked=True,
-        draws=bool(chosen),
+        draws=bool(chosen) or nonce == "random",
         half_bits=half_bits,
     )
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
-    design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
-    added = [one for one in Command if one.operation.setting == ("curves", curves)]
-    return design.with_operations(added)
+    design = EngineDesign(
+        capabilities,
+        banks,
+        multiplication,
+        make,
+        exponentiation,
+        base_twice=base_multiple == "twice",
+    )
+    added = {one for one in Command if one.operation.setting == ("curves", curves)}
+    other = Command.ECDSA_SIGN if nonce == "host" else Command.ECDSA_SIGN_WITH
+    return design.with_operations(added - {other})
 
 
 _CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True)
+
+_NONCE = ChoiceParameter(
+    "nonce", NONCES, "host", "where the nonces of signatures on curves come from", sparse=True
+)
+_BASE_MULTIPLE = ChoiceParameter(
+    "base_multiple",
+    BASE_MULTIPLES,
+    "twice",
+    "how often a signature's multiple of the base point is made; twice: and compared",
+    sparse=True,
+)
 
 COMPACT = Family(
     name="compact",
     paper="",
     summary="products of differences on one DSP slice and one block RAM, with CRT",
-    parameters=(longest_modulus(64, 8192, 1024), BLINDING, _CURVES),
+    parameters=(longest_modulus(64, 8192, 1024), BLINDING, _CURVES, _NONCE, _BASE_MULTIPLE),
     design=compact,
 )
 

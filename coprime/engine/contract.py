@@ -243,6 +243,11 @@ class Capabilities:
         return self.supported(lambda one: any(each.is_scalar for each in one.exponents))
 
     @property
+    def on_curve(self) -> tuple[Command, ...]:
+        """The commands that work on short Weierstrass curves."""
+        return self.supported(lambda one: one.on_curve)
+
+    @property
     def products(self) -> tuple[Command, ...]:
         """The commands that multiply, and no more."""
         return self.supported(lambda one: one.is_product)

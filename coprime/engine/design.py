@@ -51,6 +51,8 @@ class EngineDesign:
     """Makes the multiplication's hardware for a target."""
     exponentiation: Exponentiation
     """Of a lane that works alone."""
+    base_twice: bool = False
+    """A signature's multiple of the base point is made twice, and compared."""
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
@@ -84,7 +86,7 @@ class EngineDesign:
         """The steps of each lane."""
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        machine = Machine(multiplication, lanes, self.exponentiation)
+        machine = Machine(multiplication, lanes, self.exponentiation, self.base_twice)
         return lane_programs(machine, self.capabilities.required)
 
     @cached_property

@@ -307,6 +307,7 @@ class Banks:
             banks_of(programs, found),
             self.blocks,
             same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
+            used_up=frozenset[Operand]().union(*used_up.values()),
         )
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
         return self._layout(

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Location, Mode, Operand, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
@@ -55,6 +55,7 @@ _ADD = """
     zz=Z1*Z1 u=X2*zz zz=Z1*zz s=Y2*zz h=u-X1 r=s-Y1 hh=h*h v=X1*hh hh=h*hh X3=r*r X3=X3-hh X3=X3-v
     X3=X3-v v=v-X3 v=r*v hh=Y1*hh Y3=v-hh Z3=Z1*h
 """
+_FROM_AFFINE = "zz=Z1*Z1 X3=X1*zz zz=Z1*zz Y3=Y1*zz"
 _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Z3=Z1*t"
 """Of Jacobian coordinates, X : Y : Z are X Z : Y : Z^3."""
 
@@ -97,7 +98,7 @@ def _base_scalar() -> Routine:
 
 
 def _base_point() -> Routine:
-    """X_1 : Y_1 : Z_1 = E * the base point."""
+    """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in X_ADDED."""
     scans, column, last_columns = "columns", "column", "last_columns"
     x, y = Scratch.T_0, Scratch.T_1
     on_curve = Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is G on the curve?")
@@ -115,7 +116,8 @@ def _base_point() -> Routine:
         full,
         move(x_1, Mode.WINDOW, _P),
         move(y_1, Mode.ENTRY, _P),
-        replace(move(z_1, Scratch.ONE_FORM, _P), copy=Scratch.Z_1_COPY),
+        replace(move(z_1, Scratch.X_ADDED, _P), copy=Scratch.Z_1_COPY),
+        *_from_affine(),
         replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=column, note="on to the next column"),
         replace(full, label=column),
         *doubled,
@@ -142,7 +144,7 @@ def _base_point() -> Routine:
         BASE_POINT,
         steps,
         _P,
-        takes=dict.fromkeys((*constants, Operand.Y, Mode.WINDOW), None),
+        takes=dict.fromkeys((*constants, Operand.Y, Mode.WINDOW, Scratch.X_ADDED), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
             *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
@@ -201,6 +203,18 @@ def _add() -> list[Step]:
     coordinates = _jacobian()
     point = {"X2": Place(right=Scratch.X_ADDED), "Y2": Place(Scratch.Y_2, below=2)}
     return curve_formula(_ADD, {**coordinates, **point}, _results(coordinates), by_bit=True)
+
+
+def _from_affine() -> list[Step]:
+    """A point with another Z than 1."""
+    coordinates = _jacobian()
+    results = _results(coordinates)
+    return curve_formula(_FROM_AFFINE, coordinates, {name: results[name] for name in ("X3", "Y3")})
+
+
+def multiply_base(z: Location) -> Step:
+    """BASE_POINT, starting with this number, below 2 c P, for Z."""
+    return call(move(Scratch.X_ADDED, z, _P), BASE_POINT)
 
 
 def _to_homogeneous() -> list[Step]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from .ec_base_multiply import EC_BASE_MULTIPLY
 from .ec_multiply import EC_MULTIPLY
 from .ecdsa_sign import ECDSA_SIGN
+from .ecdsa_sign_with import ECDSA_SIGN_WITH
 from .ecdsa_verify import ECDSA_VERIFY
 from .modexp import MODEXP
 from .modexp2 import MODEXP2
@@ -40,11 +41,14 @@ class Command(enum.IntEnum):
     EC_MULTIPLY = 8
     """E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q."""
     ECDSA_SIGN = 9
-    """The numbers r and s of a signature with the key SECRET, the nonce E and the hash X."""
+    """The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.
+    E is ignored, but for its length."""
     ECDSA_VERIFY = 10
     """Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G."""
     EC_BASE_MULTIPLY = 11
     """E times the base point of TABLE on the short Weierstrass curve Y modulo P."""
+    ECDSA_SIGN_WITH = 12
+    """As ECDSA_SIGN, with the nonce E: for test vectors, and nonces that are derived."""
 
     @property
     def operation(self) -> Operation:
@@ -64,4 +68,5 @@ OPERATIONS: Mapping[Command, Operation] = {
     Command.ECDSA_SIGN: ECDSA_SIGN,
     Command.ECDSA_VERIFY: ECDSA_VERIFY,
     Command.EC_BASE_MULTIPLY: EC_BASE_MULTIPLY,
+    Command.ECDSA_SIGN_WITH: ECDSA_SIGN_WITH,
 }

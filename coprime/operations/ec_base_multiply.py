@@ -6,11 +6,21 @@ from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step
 
 from .banked import move
-from .comb import BASE_POINT, BASE_SCALAR
+from .comb import BASE_SCALAR, multiply_base
 from .operation import Input, Machine, Operation
 from .points import base_multiple
 from .shared_steps import call, check_modulus
-from .weierstrass import AFFINE, ENTER, SUM, below, on_field, pair_result, positive
+from .weierstrass import (
+    AFFINE,
+    BASE_AND_CURVE,
+    ENTER,
+    SUM,
+    USED_UP,
+    below,
+    on_field,
+    pair_result,
+    positive,
+)
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 
@@ -18,7 +28,6 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
     e, field = Operand.E, "field_of_base_multiple"
-    *entered, last = on_field((), field)
     x_1, y_1, z_1 = SUM
     steps = [
         check_modulus(_P),
@@ -27,8 +36,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         call(positive(e, _Q, "k > 0?"), ENTER),
         call(move(_ACC, e, _Q), BASE_SCALAR),
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
-        *entered,
-        call(last, BASE_POINT),
+        *on_field((), field),
+        multiply_base(Scratch.ONE_FORM),
         call(move(_ACC, z_1, _P), AFFINE),
         *pair_result(x_1, y_1, _P),
     ]
@@ -50,15 +59,10 @@ EC_BASE_MULTIPLY = Operation(
     formula="k · (gx, gy) on y² = x³ + a·x + b modulo p",
     inputs=(
         Input(name="k", operand=Operand.E, meaning="scalar k"),
-        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
-        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
-        Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
-        Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
-        Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
-        Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+        *BASE_AND_CURVE,
     ),
     result=base_multiple,
-    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y}),
+    uses_up=USED_UP,
     on_curve=True,
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,

@@ -1,5 +1,6 @@
 """ECDSA_SIGN: the numbers r and s of a signature on a short Weierstrass curve.
 
+Of ECDSA_SIGN_WITH the host gives the nonce.
 Source: FIPS 186-5, section 6.4.1; its names are those of the steps' notes. z is the leftmost bits
 of the hash, as many as n has, modulo n. Before a signature can be read, s k = z + r d modulo n is
 checked, and that k G is on the curve.
@@ -11,17 +12,21 @@ from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
-from .comb import BASE_POINT, BASE_SCALAR
+from .comb import BASE_SCALAR, multiply_base
+from .formulas import Place
 from .operation import Input, Machine, Operation
-from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,
+    BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
     INVERT,
     SUM,
+    SUM_BELOW,
+    USED_UP,
     below,
+    curve_formula,
     inverse,
     modulo_order,
     on_field,
@@ -29,6 +34,7 @@ from .weierstrass import (
     plain_product,
     positive,
     to_form,
+    zero,
 )
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
@@ -39,36 +45,67 @@ _FIELD = "field_of_base_point"
 """Label."""
 
 
-def on_two_banks(machine: Machine) -> list[list[Step]]:
-    """On the leading lane."""
-    return [[*_nonce(), *_base_point(), *_signature()]]
+def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
+    """On the leading lane: k is drawn."""
+    return [[*_checks(), *_drawn(), *_base_point(machine, draws=True), *_signature()]]
 
 
-def _nonce() -> list[Step]:
-    """k in Montgomery form, and E for the multiple of the base point; modulo n."""
-    e, secret = Operand.E, Operand.SECRET
-    return [
-        check_modulus(_P),
-        check_modulus(_Q),
-        below(e, _Q),
-        positive(e, _Q, "k > 0?"),
-        below(secret, _Q),
-        call(positive(secret, _Q, "d > 0?"), ENTER),
+def with_given_nonce(machine: Machine) -> list[list[Step]]:
+    """On the leading lane: k is E."""
+    e = Operand.E
+    given = [
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(_NONCE, _ACC, e, _Q, "k in Montgomery form"),
         call(move(_ACC, e, _Q), BASE_SCALAR),
-        replace(below(Operand.X, _Q), next=Next.EACH_MODULUS, target=_FIELD),
+    ]
+    first, second, *checks = _checks()
+    in_range = [first, second, below(e, _Q), positive(e, _Q, "k > 0?"), *checks]
+    return [[*in_range, *given, *_base_point(machine, draws=False), *_signature()]]
+
+
+def _checks() -> list[Step]:
+    """Modulo n from there on."""
+    secret = Operand.SECRET
+    return [
+        check_modulus(_P),
+        check_modulus(_Q),
+        below(secret, _Q),
+        call(positive(secret, _Q, "d > 0?"), ENTER),
     ]
 
 
-def _base_point() -> list[Step]:
+def _drawn() -> list[Step]:
+    """k, the number A R + B modulo n of random numbers A and B that are below R.
+
+    Source: FIPS 186-5, appendix A.3.1: A R + B has more than 64 bits more than n.
+    """
+    high = Scratch.FORM_SUM
+    total = linear(StepKind.ADD, _ACC, _ACC, high, _Q, "A R + B in Montgomery form")
+    return [
+        draw(_NONCE, _Q, "A"),
+        multiply(_ACC, Operand.Q_POWER, _NONCE, _Q, "A in Montgomery form"),
+        to_form(high, _ACC, _Q, "A R"),
+        draw(_NONCE, _Q, "B"),
+        multiply(_ACC, Operand.Q_POWER, _NONCE, _Q, "B in Montgomery form"),
+        call(total, FROM_FORM),
+        positive(_ACC, _Q, "k > 0?"),
+        call(to_form(_NONCE, _ACC, _Q, "k"), BASE_SCALAR),
+    ]
+
+
+def _base_point(machine: Machine, *, draws: bool) -> list[Step]:
     """r = the coordinate x of k G, modulo n."""
-    *field, entered = on_field((), _FIELD)
     x_1, _, z_1 = SUM
     *reducing, restored = modulo_order(_R, x_1)
+    steps = [
+        replace(below(Operand.X, _Q), next=Next.EACH_MODULUS, target=_FIELD),
+        *on_field((), _FIELD),
+        *_multiple(Scratch.ONE_FORM, draws=draws),
+    ]
+    if machine.base_twice:
+        steps += _made_again(draws=draws)
     return [
-        *field,
-        call(entered, BASE_POINT),
+        *steps,
         call(move(_ACC, z_1, _P), AFFINE),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
@@ -77,8 +114,48 @@ def _base_point() -> list[Step]:
     ]
 
 
+def _multiple(z: Scratch, *, draws: bool) -> list[Step]:
+    """k G, beginning with a random Z, or without random numbers with this one."""
+    if not draws:
+        return [multiply_base(z)]
+    drawn = Scratch.X_ADDED
+    return [
+        draw(drawn, _P, "Z"),
+        multiply(_ACC, Operand.P_POWER, drawn, _P, "Z, below 2 c P"),
+        multiply_base(_ACC),
+    ]
+
+
+def _made_again(*, draws: bool) -> list[Step]:
+    """k G once more, with other coordinates, and compared: a fault in either ends with FAULT."""
+    x, z = Scratch.X_KEPT, Scratch.Z_KEPT
+    x_1, _, z_1 = SUM
+    below_6 = {"X1": Place(x_1, below=SUM_BELOW), "Z1": Place(z_1, below=SUM_BELOW)}
+    first = (Scratch.X_ADDED, Scratch.Z_ADDED)  # the first sum, as multipliers
+    x_first, z_first = (Place(right=one, below=SUM_BELOW) for one in first)
+    kept = {"XK": x_first, "ZK": z_first}
+    *compared, last = curve_formula(
+        "u=Z1*XK v=X1*ZK d=u-v", {**below_6, **kept}, {"d": Place(_ACC)}
+    )
+    return [
+        move(x, x_1, _P),
+        move(z, z_1, _P),
+        *_multiple(Scratch.FACTOR, draws=draws),
+        *(move(to, one, _P) for to, one in zip(first, (x, z), strict=True)),
+        *compared,
+        call(last, FROM_FORM),
+        Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is k G the same again?"),
+    ]
+
+
+def draw(destination: Scratch, context: Context, name: str) -> Step:
+    """Random digits, as many as the modulus has; of the right bank."""
+    modulus = context.modulus
+    return linear(StepKind.DRAW, destination, modulus, modulus, context, f"{name} is drawn")
+
+
 def _signature() -> list[Step]:
-    """s = (z + r d) / k modulo n, and its check."""
+    """s = (z + r d) / k modulo n, and its check; nothing of k is kept."""
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
     difference = linear(StepKind.SUBTRACT, _ACC, _ACC, total, _Q, "s k - (z + r d)")
     return [
@@ -97,19 +174,10 @@ def _signature() -> list[Step]:
         multiply(_ACC, _ACC, _NONCE, _Q, "s k"),
         call(replace(difference, times_modulus=4), FROM_FORM),
         Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_Q, note="s k = z + r d?"),
+        *(zero(one, _Q) for one in (_NONCE, _INVERSE, d, Scratch.PART)),
+        zero(Operand.E, Context.WHOLE),
         *pair_result(_R, _S, _Q),
     ]
-
-
-def signature(
-    z: int, d: int, k: int, gx: int, gy: int, a: int, b: int, p: int, n: int
-) -> tuple[int, int]:
-    """The same on integers. ValueError where r or s is 0."""
-    r = multiple(gx, gy, k, a, b, p, n)[0] % n
-    s = (z + r * d) * pow(k, -1, n) % n
-    if not r or not s:
-        raise ValueError("another k is needed: r or s is 0")
-    return r, s
 
 
 _READS = frozenset(
@@ -123,25 +191,19 @@ _READS = frozenset(
 ECDSA_SIGN = Operation(
     name="ECDSA_SIGN",
     code=9,
-    doc="The numbers r and s of a signature with the key SECRET, the nonce E and the hash X.",
-    formula="r = x of k · (gx, gy), s = (z + r·d) / k modulo n",
+    doc="""The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.
+    E is ignored, but for its length.""",
+    formula="r = x of k · (gx, gy), s = (z + r·d) / k modulo n, of a random k",
     inputs=(
         Input(name="z", operand=Operand.X, meaning="hash z, below n"),
         Input(name="d", operand=Operand.SECRET, meaning="private key d"),
-        Input(name="k", operand=Operand.E, meaning="nonce k"),
-        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
-        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
-        Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
-        Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
-        Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
-        Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+        *BASE_AND_CURVE,
     ),
-    result=signature,
-    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y}),
+    uses_up=USED_UP,
     on_curve=True,
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
     optional=True,
     setting=("curves", "weierstrass"),
-    banked=on_two_banks,
+    banked=with_drawn_nonce,
 )

@@ -10,16 +10,18 @@ from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
-from .comb import BASE_POINT, BASE_SCALAR
+from .comb import BASE_SCALAR, multiply_base
 from .operation import Input, Machine, Operation
 from .points import add, multiple
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
+    BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
     INVERT_PUBLIC,
     MULTIPLY,
     SUM,
+    USED_UP,
     add_point,
     below,
     enter_point,
@@ -66,13 +68,12 @@ def _factors() -> list[Step]:
 def _sum() -> list[Step]:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
     field, key = "field_of_points", (Operand.POINT, Scratch.POINT_HIGH)
-    *to_field, entered = on_field(key, field)
     *of_key, key_on_curve = enter_point(*key)
     longer = linear(StepKind.ADD, Operand.E, _U_2, Operand.Q, _Q, "u_2 + n")
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
-        *to_field,
-        call(entered, BASE_POINT),
+        *on_field(key, field),
+        multiply_base(Scratch.ONE_FORM),
         *(move(to, one, _P) for to, one in zip(_KEPT, SUM, strict=True)),
         zero(Operand.E, Context.WHOLE),
         longer,
@@ -152,15 +153,10 @@ ECDSA_VERIFY = Operation(
         Input(name="z", operand=Operand.E, meaning="hash z, below n"),
         Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
         Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
-        Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
-        Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
-        Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
-        Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
-        Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
-        Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+        *BASE_AND_CURVE,
     ),
     result=verified,
-    uses_up=frozenset({Operand.E, Operand.M_POWER, Operand.Y, Operand.POINT}),
+    uses_up=USED_UP,
     on_curve=True,
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,

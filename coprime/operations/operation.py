@@ -25,11 +25,13 @@ class Machine:
     multiplication : what a product is
     lanes : 1 or 2
     exponentiation : of a lane that works alone
+    base_twice : a signature's multiple of the base point is made twice, and compared
     """
 
     multiplication: Multiplication
     lanes: int
     exponentiation: Exponentiation
+    base_twice: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

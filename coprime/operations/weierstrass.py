@@ -22,7 +22,7 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
 
 from .banked import POWER, fill_table, move
 from .formulas import TEMPORARIES, Place, formula
-from .operation import Machine
+from .operation import Input, Machine
 from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
@@ -48,6 +48,21 @@ SUM_BELOW = 6
 _PRODUCT = Fraction(5, 4)
 TEMPORARY = frozenset(
     one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
+)
+
+CURVE = (
+    Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
+    Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
+    Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
+    Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+)
+BASE_AND_CURVE = (
+    Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
+    Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
+    *CURVE,
+)
+USED_UP = frozenset(
+    {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
 )
 
 _COMPLETE = """

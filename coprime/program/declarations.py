@@ -4,7 +4,7 @@ Data flow on the states of `paths.py`, as in `liveness.py`, within a call: from 
 step up to its RETURN, what it calls included. The bounds are proved in `bounds.py`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from coprime.multipliers.contract import Multiplication
 

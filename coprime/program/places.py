@@ -7,9 +7,10 @@ is repeated for every design, and gives the same places for the same programs.
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from .assembler import Program
 from .liveness import READS_Y, SHORT, Conflicts, Piece
@@ -105,6 +106,8 @@ class _Search:
 
     conflicts: Conflicts
     same_block: Collection[tuple[Location, Location]]
+    locked: frozenset[Location]
+    """Those that nothing shares a block of the left bank with."""
     of: dict[Location, BlockPlace]
 
     def __post_init__(self) -> None:
@@ -133,7 +136,7 @@ class _Search:
         for piece in self.pieces.get(location, ()):
             for other in self.taken.get(self.places.occupied(piece), ()):
                 pair = frozenset({piece, other})
-                is_locked = isinstance(location, Operand) or isinstance(other[0], Operand)
+                is_locked = not self.locked.isdisjoint((location, other[0]))
                 if pair in self.conflicts.apart or (start.bank == _LEFT and is_locked):
                     return False
                 if pair in self.conflicts.together and self.of[other[0]] != start:
@@ -232,12 +235,33 @@ def banks_of(
     return {one: found[one] for one in sorted(found, key=_order)}
 
 
+_IN_ORDER, _SHUFFLED = 8, 200
+"""Attempts to place the numbers: with places in their order, and in any."""
+
+
+def _attempts(
+    blocks: Sequence[int], count: int
+) -> Iterator[tuple[Callable[[Sequence[BlockPlace]], Sequence[BlockPlace]], Sequence[int]]]:
+    """What orders the places of a number, and `count` of some blocks; the same in every run."""
+    combinations = itertools.combinations(blocks, count)
+    yield from ((lambda places: places, one) for one in itertools.islice(combinations, _IN_ORDER))
+    for seed in range(_SHUFFLED):
+        generator = random.Random(seed)
+        taken = sorted(generator.sample(blocks, count))
+        yield partial(_shuffled, generator), taken
+
+
+def _shuffled(generator: random.Random, places: Sequence[BlockPlace]) -> Sequence[BlockPlace]:
+    return generator.sample(places, len(places))
+
+
 def allocate(
     conflicts: Conflicts,
     banks: Mapping[Location, Collection[int]],
     blocks: int,
     *,
     same_block: Collection[tuple[Location, Location]],
+    used_up: Collection[Operand] = (),
 ) -> Allocation:
     """Place each number.
 
@@ -247,6 +271,7 @@ def allocate(
     banks : by number the banks that it may be in; inverses are left out
     blocks : of a bank
     same_block : pairs of numbers that have the same block, of different banks
+    used_up : operands that some command uses up, so that others may have their places
 
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
@@ -263,17 +288,19 @@ def allocate(
 
     # What a command only reads lies left in blocks of its own, in any order: all that matters is
     # which blocks are left to the others.
-    locked = [one for one in banks if isinstance(one, Operand) and set(banks[one]) == {_LEFT}]
+    operands = frozenset(one for one in banks if isinstance(one, Operand)) - set(used_up)
+    locked = [one for one in banks if one in operands and set(banks[one]) == {_LEFT}]
     pairs = [one for one in locked if one not in follows]
     waiting = [one for one in banks if one not in {*fixed, *locked}]
-    for taken in itertools.combinations(range(0, blocks, 2), len(pairs)):
+    possible = {one: tuple(choices(one)) for one in waiting}
+    for order, taken in _attempts(range(0, blocks, 2), len(pairs)):
         of = dict(fixed)
         for one, block in zip(pairs, taken, strict=True):
             of[one] = BlockPlace(_LEFT, block)
             if one in OF_Q:
                 of[OF_Q[one]] = BlockPlace(_LEFT, block + 1)
-        search = _Search(conflicts, same_block, of)
-        if search.place({one: tuple(choices(one)) for one in waiting}):
+        search = _Search(conflicts, same_block, operands, of)
+        if search.place({one: order(places) for one, places in possible.items()}):
             places = Allocation(dict(search.of), conflicts)
             places.check()
             return places

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from coprime.ec.weierstrass import CURVES, WeierstrassCurve
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.operations.ecdsa_sign import signature
+from coprime.operations.ecdsa_sign_with import signature
 from coprime.operations.operation import Key
 from coprime.operations.points import multiple
 from coprime.rsa import keys

@@ -58,6 +58,11 @@ class LengthRules:
                 among(command, own.scalars) & (lengths.exponent < lengths.modulus),
                 (Error.EXPONENT_LENGTH),
             )
+        if own.on_curve:
+            yield (
+                among(command, own.on_curve) & (lengths.exponent <= lengths.q),
+                Error.EXPONENT_LENGTH,
+            )
         if self.program.checks:
             unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
             yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH

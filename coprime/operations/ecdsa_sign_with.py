@@ -1,0 +1,37 @@
+"""ECDSA_SIGN_WITH: ECDSA_SIGN with a nonce of the host's, for test vectors and derived nonces."""
+
+from dataclasses import replace
+
+from coprime.program.operands import Operand
+
+from .ecdsa_sign import ECDSA_SIGN, with_given_nonce
+from .operation import Input
+from .points import multiple
+from .weierstrass import BASE_AND_CURVE
+
+
+def signature(
+    z: int, d: int, k: int, gx: int, gy: int, a: int, b: int, p: int, n: int
+) -> tuple[int, int]:
+    """r and s on integers. ValueError where r or s is 0."""
+    r = multiple(gx, gy, k, a, b, p, n)[0] % n
+    s = (z + r * d) * pow(k, -1, n) % n
+    if not r or not s:
+        raise ValueError("another k is needed: r or s is 0")
+    return r, s
+
+
+ECDSA_SIGN_WITH = replace(
+    ECDSA_SIGN,
+    name="ECDSA_SIGN_WITH",
+    code=12,
+    doc="As ECDSA_SIGN, with the nonce E: for test vectors, and nonces that are derived.",
+    formula="r = x of k · (gx, gy), s = (z + r·d) / k modulo n",
+    inputs=(
+        *ECDSA_SIGN.inputs[:2],
+        Input(name="k", operand=Operand.E, meaning="nonce k"),
+        *BASE_AND_CURVE,
+    ),
+    result=signature,
+    banked=with_given_nonce,
+)
