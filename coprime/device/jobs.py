@@ -298,12 +298,13 @@ class EngineDriver:
             )
             operands |= table
         lengths = {Length.MODULUS: self.half_bits + length, Length.P: length, Length.Q: length}
+        lengths[Length.EXPONENT] = exponent_length
+        operands[Operand.E] = 0  # of a nonce that is drawn
         for one in command.operation.exponents:
             scalar = numbers[one.name]
             if scalar >= n:
                 raise ValueError(f"{one.name} must be below n, the order of the points")
             operands[one.operand] = scalar
-            lengths[Length.EXPONENT] = exponent_length
         required = command.operation.required(_OF_CURVES)
         held = {one: value for one, value in operands.items() if one in required}
         return Job(command, lengths, {one: held[one] for one in held if one is not Operand.X})

@@ -302,17 +302,18 @@ class Banks:
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
         found = conflicts(programs, multiplication, kept, results)
+        named = every.union(*((step.destination, step.x, step.y) for step in steps))
+        named |= {Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
+        modes = {one for one in named if isinstance(one, Mode)}
         placed = allocate(
             found,
             banks_of(programs, found),
             self.blocks,
             same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
             used_up=frozenset[Operand]().union(*used_up.values()),
+            accepts=lambda found: modes <= self._layout(found, named).numbers.keys(),
         )
-        named = every.union(*((step.destination, step.x, step.y) for step in steps))
-        return self._layout(
-            placed, {*named, Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
-        )
+        return self._layout(placed, named)
 
     def _layout(self, placed: Allocation, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""

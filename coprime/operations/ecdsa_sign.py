@@ -150,8 +150,8 @@ def _made_again(*, draws: bool) -> list[Step]:
 
 def draw(destination: Scratch, context: Context, name: str) -> Step:
     """Random digits, as many as the modulus has; of the right bank."""
-    modulus = context.modulus
-    return linear(StepKind.DRAW, destination, modulus, modulus, context, f"{name} is drawn")
+    note = f"{name} is drawn"
+    return linear(StepKind.DRAW, destination, destination, context.modulus, context, note)
 
 
 def _signature() -> list[Step]:

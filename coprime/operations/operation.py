@@ -183,7 +183,7 @@ class Operation:
     @property
     def is_product(self) -> bool:
         """Whether it multiplies, and no more."""
-        return self.computes and not self.is_power and not self.is_private
+        return self.computes and not (self.is_power or self.is_private or self.on_curve)
 
     @property
     def has_secret_exponent(self) -> bool:

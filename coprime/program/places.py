@@ -109,6 +109,7 @@ class _Search:
     locked: frozenset[Location]
     """Those that nothing shares a block of the left bank with."""
     of: dict[Location, BlockPlace]
+    packs: bool = False
 
     def __post_init__(self) -> None:
         self.tries = 0
@@ -186,7 +187,11 @@ class _Search:
         others = {one: places for one, places in possible.items() if one is not location}
         if not all(others.values()):
             return False
-        for choice in possible[location]:
+        choices = possible[location]
+        if self.packs:  # where others begin, so that blocks are left in which none does
+            begins = set(self.of.values())
+            choices = sorted(choices, key=lambda one: one not in begins)
+        for choice in choices:
             self._put(location, choice)
             if self.place(others):
                 return True
@@ -235,7 +240,7 @@ def banks_of(
     return {one: found[one] for one in sorted(found, key=_order)}
 
 
-_IN_ORDER, _SHUFFLED = 8, 200
+_IN_ORDER, _SHUFFLED = 2, 100
 """Attempts to place the numbers: with places in their order, and in any."""
 
 
@@ -244,11 +249,15 @@ def _attempts(
 ) -> Iterator[tuple[Callable[[Sequence[BlockPlace]], Sequence[BlockPlace]], Sequence[int]]]:
     """What orders the places of a number, and `count` of some blocks; the same in every run."""
     combinations = itertools.combinations(blocks, count)
-    yield from ((lambda places: places, one) for one in itertools.islice(combinations, _IN_ORDER))
+    yield from ((_in_order, one) for one in itertools.islice(combinations, _IN_ORDER))
     for seed in range(_SHUFFLED):
         generator = random.Random(seed)
         taken = sorted(generator.sample(blocks, count))
         yield partial(_shuffled, generator), taken
+
+
+def _in_order(places: Sequence[BlockPlace]) -> Sequence[BlockPlace]:
+    return places
 
 
 def _shuffled(generator: random.Random, places: Sequence[BlockPlace]) -> Sequence[BlockPlace]:
@@ -262,6 +271,7 @@ def allocate(
     *,
     same_block: Collection[tuple[Location, Location]],
     used_up: Collection[Operand] = (),
+    accepts: Callable[[Allocation], bool] = lambda _: True,
 ) -> Allocation:
     """Place each number.
 
@@ -272,6 +282,7 @@ def allocate(
     blocks : of a bank
     same_block : pairs of numbers that have the same block, of different banks
     used_up : operands that some command uses up, so that others may have their places
+    accepts : whether an allocation will do
 
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
@@ -299,9 +310,10 @@ def allocate(
             of[one] = BlockPlace(_LEFT, block)
             if one in OF_Q:
                 of[OF_Q[one]] = BlockPlace(_LEFT, block + 1)
-        search = _Search(conflicts, same_block, operands, of)
+        search = _Search(conflicts, same_block, operands, of, packs=order is not _in_order)
         if search.place({one: order(places) for one, places in possible.items()}):
             places = Allocation(dict(search.of), conflicts)
-            places.check()
-            return places
+            if accepts(places):
+                places.check()
+                return places
     raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")
