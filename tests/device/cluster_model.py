@@ -22,12 +22,13 @@ LENGTHS = {
     r.P_LENGTH: Length.P,
     r.Q_LENGTH: Length.Q,
 }
+ON_CURVES = {one for one in Operand if one >= Operand.SECRET}
 PUBLIC = {Operand.X, Operand.M, Operand.E, Operand.M_INVERSE, Operand.M_POWER}
 REQUIRED = {
     Command.MODMUL: PUBLIC - {Operand.E} | {Operand.Y},
     Command.MODEXP: PUBLIC,
     Command.RSA_PUBLIC: PUBLIC,
-    Command.RSA_PRIVATE: set(Operand) - {Operand.Y, Operand.E},
+    Command.RSA_PRIVATE: set(Operand) - {Operand.Y, Operand.E} - ON_CURVES,
 }
 NO_CORE = 0xFFFF
 
