@@ -44,7 +44,7 @@ _ATTEMPTS = 32
 
 @dataclass(frozen=True)
 class Signature:
-    """Two numbers, which are in range only if the signature is valid.
+    """Two numbers; `verify` checks their ranges.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def deterministic(
     RFC 6979, section 3.2; the letters are those of its steps.
     """
     check_hashes(hash)
-    key = curve.encode_scalar(d) + curve.encode_scalar(_leftmost(curve, digest) % curve.n)  # a
+    key = curve.encode_scalar(d) + curve.encode_scalar(hashed(curve, digest))  # a
     v = b"\x01" * digest_size(hash)  # b
     k = bytes(digest_size(hash))  # c
     for byte in (b"\0", b"\1"):  # d to g

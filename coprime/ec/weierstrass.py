@@ -5,7 +5,7 @@ Source of the parameters: SEC 2 (2010) and NIST SP 800-186 for P-224 to P-521 an
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from coprime.engine.contract import Command
@@ -29,7 +29,7 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class WeierstrassCurve:
-    """y^2 = x^3 + a x + b modulo p, whose points are a group of prime order.
+    """y^2 = x^3 + a x + b modulo p, whose points are a group of prime order; its repr is the name.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class WeierstrassCurve:
     """
 
     name: str
-    p: int
-    a: int
-    b: int
-    n: int
-    base: Point
+    p: int = field(repr=False)
+    a: int = field(repr=False)
+    b: int = field(repr=False)
+    n: int = field(repr=False)
+    base: Point = field(repr=False)
 
     @property
     def size(self) -> int:
