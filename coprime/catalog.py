@@ -108,7 +108,7 @@ def settings_for(name: str, settings: Mapping[str, str], command: Command) -> di
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
     setting, value = command.operation.setting or (command.name.lower(), "1")
     if any(one.name == setting for one in family.settings):
-        return {setting: value, **settings}
+        return {setting: value, **dict(command.operation.settings), **settings}
     if command.operation.setting is not None:
         able = [one.name for one in FAMILIES.values() if setting in {s.name for s in one.settings}]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")

@@ -1,7 +1,11 @@
 """Stands in for an accelerator where tests are about what software does around it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Command, Error
 
 
 @dataclass(frozen=True)
@@ -36,3 +40,22 @@ class IntegerAccelerator:
         result_q = pow(x, key.dq, key.q)
         difference = (pow(x, key.dp, key.p) - result_q) * key.qinv % key.p
         return IntegerResult(result_q + key.q * difference)
+
+
+class IntegerCurves:
+    """The operations on elliptic curves."""
+
+    HALF_BITS = 1024
+
+    def operate(
+        self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
+    ) -> IntegerResult:
+        try:
+            return IntegerResult(command.operation.expected(numbers, self.HALF_BITS))
+        except ValueError:
+            wrong = command is Command.ECDSA_VERIFY
+            raise EngineError(Error.SIGNATURE if wrong else Error.OPERAND_RANGE) from None
+
+    def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
+        upper, lower = divmod(value, 1 << self.HALF_BITS)
+        return lower, upper

@@ -356,8 +356,7 @@ enum coprime_command {
     COPRIME_COMMAND_X_MULTIPLY = 7,
     /* E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q. */
     COPRIME_COMMAND_EC_MULTIPLY = 8,
-    /* The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.     E
-       is ignored, but for its length. */
+    /* The numbers r and s of a signature of the hash X with SECRET and a nonce that is drawn. */
     COPRIME_COMMAND_ECDSA_SIGN = 9,
     /* Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G. */
     COPRIME_COMMAND_ECDSA_VERIFY = 10,

@@ -26,7 +26,6 @@ from .options import parse_settings
 from .output import announce, progress
 
 DEFAULT = "sim:compact"  # the device if none is named
-CURVES_DEFAULT = "sim:compact,curves=montgomery"  # the same for elliptic curves
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
@@ -130,15 +129,17 @@ def add_device(
 ) -> None:
     """Add --device; optional: without it there is no device, and not the default one.
 
-    `curves`: it is for elliptic curves.
+    `curves`: it is for elliptic curves, and the default one depends on the command: `device_for`.
     """
-    named = CURVES_DEFAULT if curves else DEFAULT
-    known = "which is constant-time" if curves else "which is constant-time and checks its results"
-    default = "none" if optional else f"{named}, {known}"
+    default = f"{DEFAULT}, which is constant-time and checks its results"
+    if optional:
+        default = "none"
+    elif curves:
+        default = f"{DEFAULT} with curves= as the key needs it, which is constant-time"
     parser.add_argument(
         "--device",
         type=_device,
-        default=None if optional else named,
+        default=None if optional or curves else DEFAULT,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
         " key; serial:PATH[,BAUD] is a board at a serial port, such as serial:/dev/ttyUSB0;"
@@ -152,6 +153,18 @@ def parse_device(text: str) -> NamedDevice:
     if not colon or kind not in KINDS:
         raise ValueError(f"a device is {_FORMS}, not {text!r}")
     return KINDS[kind](rest)
+
+
+def device_for(options: argparse.Namespace, command: Command) -> NamedDevice:
+    """The device of --device; without it, the default one that has the command."""
+    named: NamedDevice | None = options.device
+    return named or parse_device(_default_with(command))
+
+
+def _default_with(command: Command) -> str:
+    """The default device, built with a command."""
+    setting = command.operation.setting
+    return DEFAULT if setting is None else f"{DEFAULT},{setting[0]}={setting[1]}"
 
 
 def _device(text: str) -> NamedDevice:
@@ -174,7 +187,8 @@ def _check_command(name: str, command: Command | None, commands: Collection[Comm
     """ValueError unless a device that is called `name` has the command, which is of curves."""
     if command is not None and command not in commands:
         raise ValueError(
-            f"{name} has no {command.name}: take an engine that has it, such as {CURVES_DEFAULT}"
+            f"{name} has no {command.name}: take an engine that has it, such as"
+            f" {_default_with(command)}"
         )
 
 

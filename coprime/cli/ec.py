@@ -1,29 +1,43 @@
-"""`coprime ec`: keys and shared secrets of X25519 and X448 on any device."""
+"""`coprime ec`: keys, shared secrets and signatures of elliptic curves on any device."""
 
 import argparse
-from pathlib import Path
+import sys
+from functools import partial
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from coprime.ec import keys
-from coprime.ec.montgomery import CURVES, public_key, shared_secret
+from coprime.ec import ecdsa, exchange, keys
+from coprime.ec.montgomery import MontgomeryCurve
+from coprime.ec.weierstrass import WeierstrassCurve
 from coprime.engine.contract import Command
 from coprime.flow.files import create_file, write_file
+from coprime.rsa.hashes import digest, digest_size
 
-from .devices import NamedDevice, add_device
-from .key_files import add_key, add_passphrase, check_new_files, load_key, new_passphrase
-from .options import Parser, add_verb
-from .output import check_file, write_output
+from .devices import NamedDevice, add_device, device_for
+from .key_files import (
+    add_key,
+    add_passphrase,
+    check_new_files,
+    check_output,
+    load_key,
+    new_passphrase,
+)
+from .options import Parser, add_hash, add_input, add_output, add_verb, read_input
+from .output import write_output
 
-SUMMARY = "Keys and shared secrets of X25519 and X448 on any device."
-_NAMES = {curve.name.lower(): curve for curve in CURVES}
+SUMMARY = "Keys, shared secrets and signatures of elliptic curves on any device."
+_DER, _RAW = "der", "raw"
+_DETERMINISTIC, _RANDOM, _DEVICE = "deterministic", "random", "device"
+_SIGNING = [name for name, one in keys.CURVES.items() if isinstance(one, WeierstrassCurve)]
 
 
 def add_options(parser: Parser) -> None:
     """Add the verbs of `coprime ec` with their options."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     keygen = add_verb(verbs, "keygen", _keygen, "Make a key pair.")
-    keygen.choice("--curve", _NAMES, "(x25519)", "x25519")
+    keygen.add_argument(
+        "--curve", type=_curve_name, choices=list(keys.CURVES), default="X25519", help="(X25519)"
+    )
     keygen.path("-o", "--output", required=True)
     keygen.path("--public", help="write the public key too")
     keygen.flag("--der", "write DER, not PEM")
@@ -34,20 +48,52 @@ def add_options(parser: Parser) -> None:
     add_key(public, "private key, PEM or DER", required=True)
     add_passphrase(public)
     public.flag("--der", "write DER, not PEM")
-    public.add_argument(
-        *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
-    )
+    add_output(public)
     add_device(public, curves=True)
     derive = add_verb(verbs, "derive", _derive, "Compute the secret that two keys share.")
     add_key(derive, "own private key, PEM or DER", required=True)
     add_passphrase(derive)
     derive.path("--peer", required=True, help="the other's public key, PEM or DER")
-    derive.path("-o", "--output", required=True, help="the shared secret, 32 or 56 bytes")
+    derive.path("-o", "--output", required=True, help="the shared secret: a coordinate's bytes")
     add_device(derive, curves=True)
+    sign = add_verb(verbs, "sign", _sign, "Sign a message with a private key by ECDSA.")
+    add_key(sign, "private key, PEM or DER", required=True)
+    add_passphrase(sign)
+    _add_signature(sign, "sign with the lower one of s and n - s, as on secp256k1 in Bitcoin")
+    sign.choice(
+        "--nonce",
+        [_DETERMINISTIC, _RANDOM, _DEVICE],
+        f"from key and digest as in RFC 6979, random, or drawn by the device ({_DETERMINISTIC})",
+        _DETERMINISTIC,
+    )
+    add_output(sign)
+    add_device(sign, curves=True)
+    verify = add_verb(verbs, "verify", _verify, "Check a signature of ECDSA with a public key.")
+    add_key(verify, "public key, PEM or DER", required=True)
+    _add_signature(verify, "refuse the greater one of s and n - s")
+    verify.path("--signature", required=True)
+    add_device(verify, curves=True)
+
+
+def _add_signature(parser: Parser, low_s: str) -> None:
+    add_input(parser)
+    add_hash(parser, "--hash", "hash function (sha256)", "sha256")
+    parser.flag("--digest", "the input is the message's digest, in bytes")
+    parser.choice("--format", [_DER, _RAW], f"of the signature; raw: r and s ({_DER})", _DER)
+    parser.flag("--low-s", low_s)
+
+
+def _curve_name(text: str) -> str:
+    """The name of a curve in any case, and without its dash: p256."""
+    plain = text.lower().replace("-", "")
+    return next((name for name in keys.CURVES if name.lower().replace("-", "") == plain), text)
 
 
 def _encoding(options: argparse.Namespace) -> Encoding:
     return Encoding.DER if options.der else Encoding.PEM
+
+
+# --- Keys and secrets ---------------------------------------------------------------------------
 
 
 def _keygen(options: argparse.Namespace) -> None:
@@ -55,7 +101,7 @@ def _keygen(options: argparse.Namespace) -> None:
     if options.device is not None and options.public is None:
         raise ValueError("--device computes the public key: name a file for it with --public")
     secret = new_passphrase(options)
-    key = keys.CurvePrivateKey.generate(_NAMES[options.curve])
+    key = keys.CurvePrivateKey.generate(keys.CURVES[options.curve])
     if options.public is not None:
         public = key.software_public()
         if options.device is not None:
@@ -65,31 +111,83 @@ def _keygen(options: argparse.Namespace) -> None:
 
 
 def _public(options: argparse.Namespace) -> None:
-    if options.output != "-":
-        _check_output(Path(options.output), key=options.key)
+    check_output(options.output, key=options.key)
     key = load_key(keys.load_private, options)
-    write_output(options.output, _public_on(options.device, key).encode(_encoding(options)))
+    public = _public_on(device_for(options, key.curve.command), key)
+    write_output(options.output, public.encode(_encoding(options)))
 
 
 def _derive(options: argparse.Namespace) -> None:
     """Its file is readable by its owner only, as keys are."""
-    _check_output(options.output, key=options.key, peer=options.peer)
+    check_output(options.output, key=options.key, peer=options.peer)
     own = load_key(keys.load_private, options)
-    peer = load_key(lambda path, _: keys.load_public(path), options, "peer")
+    peer = _load_public(options, "peer")
     keys.check_same_curve(own, peer)
-    with options.device.open(own.curve, Command.X_MULTIPLY) as accelerator:
-        secret = shared_secret(accelerator, own.curve, own.scalar, peer.u)
+    command = own.curve.command
+    with device_for(options, command).open(own.curve, command) as accelerator:
+        secret = exchange.shared_secret(accelerator, own, peer)
     write_file(options.output, secret, secret=True)
 
 
 def _public_on(device: NamedDevice, key: keys.CurvePrivateKey) -> keys.CurvePublicKey:
-    with device.open(key.curve, Command.X_MULTIPLY) as accelerator:
-        return keys.CurvePublicKey(key.curve, public_key(accelerator, key.curve, key.scalar))
+    with device.open(key.curve, key.curve.command) as accelerator:
+        return exchange.public_key(accelerator, key)
 
 
-def _check_output(path: Path, **inputs: Path) -> None:
-    """ValueError, before any work, unless the file can be written and is none of the keys."""
-    check_file("-o", path)
-    for name, other in inputs.items():
-        if path.resolve() == other.resolve():
-            raise ValueError(f"-o and --{name} name one file, and a key is never overwritten")
+def _load_public(options: argparse.Namespace, name: str = "key") -> keys.CurvePublicKey:
+    return load_key(lambda path, _: keys.load_public(path), options, name)
+
+
+# --- Signatures ---------------------------------------------------------------------------------
+
+
+def _sign(options: argparse.Namespace) -> None:
+    check_output(options.output, key=options.key)
+    key = load_key(keys.load_private, options)
+    curve, data = _signing_curve(options, key), _digest(options)
+    nonces: ecdsa.Nonces | None = ecdsa.random
+    if options.nonce == _DETERMINISTIC:
+        nonces = partial(ecdsa.deterministic, hash=options.hash)
+    command, d = Command.ECDSA_SIGN_WITH, curve.decode_scalar(key.scalar)
+    if options.nonce == _DEVICE:
+        command, nonces = Command.ECDSA_SIGN, None
+    with device_for(options, command).open(curve, command) as accelerator:
+        made = ecdsa.sign(accelerator, curve, d, data, nonces=nonces, low_s=options.low_s)
+    write_output(options.output, made.der() if options.format == _DER else made.raw(curve))
+
+
+def _verify(options: argparse.Namespace) -> None:
+    key = _load_public(options)
+    curve, data = _signing_curve(options, key), _digest(options)
+    encoded = options.signature.read_bytes()
+    if options.format == _DER:
+        signature = ecdsa.Signature.from_der(encoded)
+    else:
+        signature = ecdsa.Signature.from_raw(curve, encoded)
+    command, point = Command.ECDSA_VERIFY, curve.decode_point(key.point)
+    with device_for(options, command).open(curve, command) as accelerator:
+        ecdsa.verify(accelerator, curve, point, data, signature, low_s=options.low_s)
+    print("the signature is valid", file=sys.stderr)
+
+
+def _signing_curve(
+    options: argparse.Namespace, key: keys.CurvePrivateKey | keys.CurvePublicKey
+) -> WeierstrassCurve:
+    """The key's curve. ValueError unless it has signatures."""
+    if isinstance(key.curve, MontgomeryCurve):
+        raise ValueError(
+            f"--key {options.key}: {key.curve.name} has no signatures; these curves have:"
+            f" {', '.join(_SIGNING)}"
+        )
+    return key.curve
+
+
+def _digest(options: argparse.Namespace) -> bytes:
+    """The digest of the input, or the input as it is. ValueError if that has another length."""
+    data = read_input(options)
+    if not options.digest:
+        return digest(options.hash, data)
+    size = digest_size(options.hash)
+    if len(data) != size:
+        raise ValueError(f"a digest of {options.hash} has {size} bytes, and the input {len(data)}")
+    return data

@@ -31,9 +31,8 @@ def add_passphrase(parser: Parser) -> None:
 
 def passphrase(options: argparse.Namespace) -> bytes | None:
     """The passphrase in --passphrase-file; None without that option."""
-    if options.passphrase_file is None:
-        return None
-    return first_line(options.passphrase_file)
+    path: Path | None = getattr(options, "passphrase_file", None)
+    return None if path is None else first_line(path)
 
 
 def first_line(path: Path) -> bytes:
@@ -95,6 +94,20 @@ def check_new_files(private: Path, public: Path | None) -> None:
             check_file(option, path)
             if path.exists():
                 raise ValueError(f"{path} exists, and a key is never overwritten")
+
+
+def check_output(name: Path | str, **inputs: Path) -> None:
+    """Raise ValueError, before any work, unless -o can be written and is none of the keys.
+
+    `-` is standard output.
+    """
+    if name == "-":
+        return
+    path = Path(name)
+    check_file("-o", path)
+    for option, other in inputs.items():
+        if path.resolve() == other.resolve():
+            raise ValueError(f"-o and --{option} name one file, and a key is never overwritten")
 
 
 def ask(prompt: str, otherwise: str) -> bytes:

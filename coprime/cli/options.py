@@ -2,6 +2,8 @@
 
 import argparse
 import difflib
+import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,6 +16,7 @@ from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
+from coprime.rsa.hashes import HASHES
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
 
@@ -152,6 +155,38 @@ def add_bus(parser: Parser) -> None:
     parser.choice(
         "--bus", [one.value for one in Bus], f"bus of the accelerator ({default})", default
     )
+
+
+def add_input(parser: Parser) -> None:
+    """Add --in, which `read_input` reads."""
+    parser.add_argument(
+        "--in", dest="source", default="-", metavar="FILE", help="input (-: standard input)"
+    )
+
+
+def read_input(options: argparse.Namespace) -> bytes:
+    """The bytes of --in. Raises OSError if it cannot be read."""
+    if options.source == "-":
+        return sys.stdin.buffer.read()
+    return Path(options.source).read_bytes()
+
+
+def add_output(parser: Parser) -> None:
+    """Add -o, by default standard output."""
+    parser.add_argument(
+        *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
+    )
+
+
+def add_hash(parser: Parser, name: str, text: str, default: str | None = None) -> None:
+    """Add an option that is the name of a hash function, as OpenSSL and standards write it, too."""
+    parser.add_argument(name, type=_hash_name, choices=list(HASHES), default=default, help=text)
+
+
+def _hash_name(text: str) -> str:
+    """The name in HASHES, for SHA3-256 or sha512-224."""
+    plain = re.sub("[-_/]", "", text.lower())
+    return next((name for name in HASHES if name.replace("_", "") == plain), text)
 
 
 def add_json(parser: Parser) -> None:

@@ -1,12 +1,10 @@
 """`coprime rsa`: keys, encryption and signatures on any device."""
 
 import argparse
-import re
 import secrets
 import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,7 +12,6 @@ from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file
 from coprime.rsa import keys, operations
 from coprime.rsa.generation import Generation
-from coprime.rsa.hashes import HASHES
 from coprime.rsa.padding import (
     EncryptionPadding,
     Oaep,
@@ -29,12 +26,21 @@ from .key_files import (
     add_key,
     add_passphrase,
     check_new_files,
+    check_output,
     load_private,
     load_public,
     new_passphrase,
 )
-from .options import Parser, add_verb, hexadecimal_bytes
-from .output import check_file, report_work, write_output
+from .options import (
+    Parser,
+    add_hash,
+    add_input,
+    add_output,
+    add_verb,
+    hexadecimal_bytes,
+    read_input,
+)
+from .output import report_work, write_output
 
 SUMMARY = "Keys, encryption and signatures on any device."
 
@@ -52,16 +58,12 @@ def add_options(parser: Parser) -> None:
         added = add_verb(verbs, name, run, text)
         add_key(added, "PEM or DER", required=True)
         add_passphrase(added)
-        added.add_argument(
-            "--in", dest="source", default="-", metavar="FILE", help="input (-: standard input)"
-        )
+        add_input(added)
         _add_padding(added, "oaep" if name in ("encrypt", "decrypt") else "pss")
         if name == "verify":
             added.path("--signature", required=True)
         else:
-            added.add_argument(
-                *("-o", "--output"), default="-", metavar="FILE", help="output (-: standard output)"
-            )
+            add_output(added)
         add_device(added)
 
 
@@ -84,11 +86,8 @@ def _add_padding(parser: Parser, default: str) -> None:
     parser.add_argument(
         "--padding", choices=[default, "pkcs1"], default=default, help=f"({default})"
     )
-    for option, text in (
-        ("--hash", "hash function (sha256)"),
-        ("--mgf-hash", "hash function of the mask (that of --hash)"),
-    ):
-        parser.add_argument(option, type=_hash_name, choices=list(HASHES), help=text)
+    add_hash(parser, "--hash", "hash function (sha256)")
+    add_hash(parser, "--mgf-hash", "hash function of the mask (that of --hash)")
     if default == "oaep":
         parser.add_argument("--label", type=hexadecimal_bytes, metavar="HEX", help="(empty)")
         return
@@ -100,12 +99,6 @@ def _add_padding(parser: Parser, default: str) -> None:
         " for verification, and digest for signing (auto)",
     )
     parser.flag("--prehashed", "the input is the message's digest, in bytes")
-
-
-def _hash_name(text: str) -> str:
-    """The name in HASHES, for it as OpenSSL and standards write it: SHA3-256, sha512-224."""
-    plain = re.sub("[-_/]", "", text.lower())
-    return next((name for name in HASHES if name.replace("_", "") == plain), text)
 
 
 def _salt_length(text: str) -> int | str:
@@ -143,15 +136,6 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
     for name in names:
         if getattr(options, name) is not None:
             raise ValueError(f"--padding pkcs1 takes no --{name.replace('_', '-')}")
-
-
-# --- Files --------------------------------------------------------------------------------------
-
-
-def _read(options: argparse.Namespace) -> bytes:
-    if options.source == "-":
-        return sys.stdin.buffer.read()
-    return Path(options.source).read_bytes()
 
 
 # --- Verbs --------------------------------------------------------------------------------------
@@ -215,13 +199,10 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
     What is decrypted is readable by its owner only, as keys are.
     """
     decodes = verb == "decrypt"
-    if options.output != "-":
-        check_file("-o", Path(options.output))
-        if Path(options.output).resolve() == options.key.resolve():
-            raise ValueError("-o and --key name one file, and a key is never overwritten")
+    check_output(options.output, key=options.key)
     padding: Any = _signature_padding(options) if verb == "sign" else _encryption_padding(options)
     key: Any = load_public(options) if verb == "encrypt" else load_private(options)
-    data = _read(options)
+    data = read_input(options)
     if not decodes:  # an input that cannot be encoded is refused before a device is built
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
@@ -231,7 +212,7 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
 
 def _verify(options: argparse.Namespace) -> None:
     padding = _signature_padding(options)
-    key, message = load_public(options), _read(options)
+    key, message = load_public(options), read_input(options)
     signature = options.signature.read_bytes()
     padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
     with options.device.open(key) as accelerator:

@@ -269,6 +269,14 @@ class EngineDriver:
         upper, lower = divmod(value, 1 << self.half_bits)
         return lower, upper
 
+    def is_in_range(self, job: Job, value: int) -> bool:
+        """Whether the numbers of a job's result are below its modulus; on a curve, p or n."""
+        if job.command.operation.on_curve:
+            limit = max(job.operands[Operand.P], job.operands[Operand.Q])
+        else:
+            limit = job.operands[Operand.M]
+        return all(number < limit for number in self.operation_result(job.command, value))
+
     def _pairs(self, command: Command, numbers: Mapping[str, int]) -> dict[Operand, int]:
         """The operands that are two numbers each."""
         found: dict[Operand, int] = {}

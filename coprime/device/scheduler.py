@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from coprime.device.base import DeviceError, InterruptTimeout
 from coprime.device.cluster import Cluster, Completion
 from coprime.device.jobs import EngineError, Job, PrivateNumbers, check_naturals
-from coprime.engine.contract import Command, Error, Operand
+from coprime.engine.contract import Command, Error
 
 __all__ = ["Request", "RequestFailed", "RequestResult", "Scheduler", "State"]
 
@@ -24,6 +24,8 @@ _OF_THE_REQUEST = frozenset(
         Error.OPERAND_RANGE,
         Error.MODULUS_SHORT,
         Error.MODULUS_FIXED,
+        Error.POINT,
+        Error.SIGNATURE,
     }
 )
 """Errors that are caused by the numbers, and not by the core."""
@@ -551,7 +553,7 @@ class Scheduler:
 
     def _take_result(self, request: Request, run: _Run, completion: Completion) -> None:
         core, value = completion.core, completion.value
-        if value is None or value >= request._needed.operands[Operand.M]:
+        if value is None or not self._cluster.is_in_range(request._needed, value):
             self._blame(request, core, "returned a result that is not below the modulus")
             return
         if request._check is not None:

@@ -1,10 +1,16 @@
-"""Key files of X25519 and X448: PKCS #8 and SubjectPublicKeyInfo (RFC 8410), in PEM or DER."""
+"""Key files of elliptic curves, in PEM or DER.
+
+Written are PKCS #8 and SubjectPublicKeyInfo (RFC 8410 for X25519 and X448, RFC 5915 and 5480 for
+the others); read are those of SEC 1 and OpenSSH, too.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.hazmat.primitives.asymmetric.x448 import X448PrivateKey, X448PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat, PublicFormat
@@ -19,59 +25,87 @@ from coprime.rsa.keys import (
 )
 
 from .montgomery import X448, X25519, MontgomeryCurve
+from .weierstrass import WeierstrassCurve, curve_named
 
-_LibraryPrivate = type[X25519PrivateKey] | type[X448PrivateKey]
-_LibraryPublic = type[X25519PublicKey] | type[X448PublicKey]
-_PRIVATE: Mapping[MontgomeryCurve, _LibraryPrivate] = {
+Curve = MontgomeryCurve | WeierstrassCurve
+_LibraryPrivate = X25519PrivateKey | X448PrivateKey | ec.EllipticCurvePrivateKey
+_LibraryPublic = X25519PublicKey | X448PublicKey | ec.EllipticCurvePublicKey
+
+_PRIVATE: Mapping[MontgomeryCurve, type[X25519PrivateKey] | type[X448PrivateKey]] = {
     X25519: X25519PrivateKey,
     X448: X448PrivateKey,
 }
-_PUBLIC: Mapping[MontgomeryCurve, _LibraryPublic] = {X25519: X25519PublicKey, X448: X448PublicKey}
-_KINDS = " or ".join(curve.name for curve in _PRIVATE)
+_PUBLIC: Mapping[MontgomeryCurve, type[X25519PublicKey] | type[X448PublicKey]] = {
+    X25519: X25519PublicKey,
+    X448: X448PublicKey,
+}
+_NAMED: Mapping[WeierstrassCurve, ec.EllipticCurve] = {
+    curve_named("P-224"): ec.SECP224R1(),
+    curve_named("P-256"): ec.SECP256R1(),
+    curve_named("P-384"): ec.SECP384R1(),
+    curve_named("P-521"): ec.SECP521R1(),
+    curve_named("secp256k1"): ec.SECP256K1(),
+    curve_named("brainpoolP256r1"): ec.BrainpoolP256R1(),
+    curve_named("brainpoolP384r1"): ec.BrainpoolP384R1(),
+    curve_named("brainpoolP512r1"): ec.BrainpoolP512R1(),
+}
+_BY_LIBRARY_NAME = {named.name: curve for curve, named in _NAMED.items()}
+_CURVES: tuple[Curve, ...] = (*_PRIVATE, *_NAMED)
+CURVES: Mapping[str, Curve] = {curve.name: curve for curve in _CURVES}
+"""The curves of key files, by name."""
+_KINDS = f"{', '.join(list(CURVES)[:-1])} or {list(CURVES)[-1]}"
 
 
 @dataclass(frozen=True)
 class CurvePublicKey:
-    """A public key. ValueError for a wrong length.
+    """A public key. ValueError unless it is one of the curve.
 
     Parameters
     ----------
     curve : whose
-    u : coordinate, `curve.size` bytes
+    point : as bytes: coordinate u, or both coordinates, uncompressed
     """
 
-    curve: MontgomeryCurve
-    u: bytes
+    curve: Curve
+    point: bytes
 
     def __post_init__(self) -> None:
-        self.curve.decode_u(self.u)
+        self.curve.decode_point(self.point)
 
     def encode(self, encoding: Encoding = Encoding.PEM) -> bytes:
         """As SubjectPublicKeyInfo, in PEM or DER."""
-        key = _PUBLIC[self.curve].from_public_bytes(self.u)
-        return key.public_bytes(encoding, PublicFormat.SubjectPublicKeyInfo)
+        return self._library().public_bytes(encoding, PublicFormat.SubjectPublicKeyInfo)
+
+    def _library(self) -> _LibraryPublic:
+        if isinstance(self.curve, MontgomeryCurve):
+            return _PUBLIC[self.curve].from_public_bytes(self.point)
+        named = _NAMED[self.curve]
+        return ec.EllipticCurvePublicKey.from_encoded_point(named, self.point)
 
 
 @dataclass(frozen=True)
 class CurvePrivateKey:
-    """A private key; its repr shows no secret. ValueError for a wrong length.
+    """A private key; its repr shows no secret. ValueError unless it is one of the curve.
 
     Parameters
     ----------
     curve : whose
-    scalar : `curve.size` bytes, not yet clamped
+    scalar : as bytes: not yet clamped, the lowest byte first, or 1 to n - 1, the highest first
     """
 
-    curve: MontgomeryCurve
+    curve: Curve
     scalar: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
         self.curve.decode_scalar(self.scalar)
 
     @classmethod
-    def generate(cls, curve: MontgomeryCurve) -> Self:
+    def generate(cls, curve: Curve) -> Self:
         """A new key, of the library's random bytes."""
-        return cls(curve, _PRIVATE[curve].generate().private_bytes_raw())
+        if isinstance(curve, MontgomeryCurve):
+            return cls(curve, _PRIVATE[curve].generate().private_bytes_raw())
+        key = ec.generate_private_key(_NAMED[curve])
+        return cls(curve, curve.encode_scalar(key.private_numbers().private_value))
 
     def encode(
         self, passphrase: str | bytes | None = None, encoding: Encoding = Encoding.PEM
@@ -80,13 +114,19 @@ class CurvePrivateKey:
 
         ValueError if the passphrase is empty.
         """
-        key = _PRIVATE[self.curve].from_private_bytes(self.scalar)
+        key = self._library()
         return key.private_bytes(encoding, PrivateFormat.PKCS8, encryption(passphrase))
 
     def software_public(self) -> CurvePublicKey:
         """Its public key, which the library computes without an accelerator."""
-        key = _PRIVATE[self.curve].from_private_bytes(self.scalar).public_key()
-        return CurvePublicKey(self.curve, key.public_bytes_raw())
+        key = _own_public(self._library().public_key())
+        assert key is not None
+        return key
+
+    def _library(self) -> _LibraryPrivate:
+        if isinstance(self.curve, MontgomeryCurve):
+            return _PRIVATE[self.curve].from_private_bytes(self.scalar)
+        return ec.derive_private_key(self.curve.decode_scalar(self.scalar), _NAMED[self.curve])
 
 
 def load_private(path: Path | str, passphrase: str | bytes | None = None) -> CurvePrivateKey:
@@ -100,15 +140,15 @@ def load_public(path: Path | str) -> CurvePublicKey:
 
 
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> CurvePrivateKey:
-    """The private key in PEM or DER, PKCS #8, encrypted or not.
+    """The private key in PEM or DER, PKCS #8 or SEC 1, encrypted or not, or OpenSSH's.
 
     A passphrase that is not needed is ignored. Raises KeyFileError: not a key file, another kind of
     key, only a public key, passphrase wrong or missing.
     """
     key = library_private(data, passphrase)
-    for curve, kind in _PRIVATE.items():
-        if isinstance(key, kind):
-            return CurvePrivateKey(curve, key.private_bytes_raw())
+    own = _own_private(key)
+    if own is not None:
+        return own
     if key is not None:
         raise KeyFileError(f"the file holds a private key that is not of {_KINDS}")
     if library_public(data) is not None:
@@ -117,20 +157,49 @@ def parse_private(data: bytes, passphrase: str | bytes | None = None) -> CurvePr
 
 
 def parse_public(data: bytes) -> CurvePublicKey:
-    """The public key in PEM or DER, SubjectPublicKeyInfo.
+    """The public key in PEM or DER, SubjectPublicKeyInfo, or OpenSSH's.
 
     Raises KeyFileError: not a key file, another kind of key, or a private key, which is not turned
     into a public one here.
     """
     key = library_public(data)
-    for curve, kind in _PUBLIC.items():
-        if isinstance(key, kind):
-            return CurvePublicKey(curve, key.public_bytes_raw())
+    own = _own_public(key)
+    if own is not None:
+        return own
     if key is not None:
         raise KeyFileError(f"the file holds a public key that is not of {_KINDS}")
     if b"PRIVATE KEY-----" in data:
         raise KeyFileError("the file holds a private key, and a public key is needed")
     raise no_key(data, "public")
+
+
+def _own_private(key: PrivateKeyTypes | None) -> CurvePrivateKey | None:
+    """A key of the library; None if it is of no curve that is known here."""
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        curve = _BY_LIBRARY_NAME.get(key.curve.name)
+        if curve is None:
+            return None
+        return CurvePrivateKey(curve, curve.encode_scalar(key.private_numbers().private_value))
+    if isinstance(key, X25519PrivateKey | X448PrivateKey):
+        return CurvePrivateKey(
+            X25519 if isinstance(key, X25519PrivateKey) else X448, key.private_bytes_raw()
+        )
+    return None
+
+
+def _own_public(key: PublicKeyTypes | None) -> CurvePublicKey | None:
+    """A key of the library; None if it is of no curve that is known here."""
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        curve = _BY_LIBRARY_NAME.get(key.curve.name)
+        if curve is None:
+            return None
+        numbers = key.public_numbers()
+        return CurvePublicKey(curve, curve.encode_point((numbers.x, numbers.y)))
+    if isinstance(key, X25519PublicKey | X448PublicKey):
+        return CurvePublicKey(
+            X25519 if isinstance(key, X25519PublicKey) else X448, key.public_bytes_raw()
+        )
+    return None
 
 
 def check_same_curve(own: CurvePrivateKey, other: CurvePublicKey) -> None:

@@ -49,6 +49,11 @@ class MontgomeryCurve:
         return self.p
 
     @property
+    def command(self) -> Command:
+        """The operation that multiplies points."""
+        return Command.X_MULTIPLY
+
+    @property
     def lengths(self) -> Lengths:
         """Of the numbers in a multiplication."""
         return Lengths(self.p.bit_length(), exponent=self.p.bit_length())
@@ -63,7 +68,7 @@ class MontgomeryCurve:
         number = int.from_bytes(scalar, "little") % (1 << bits) | 1 << (bits - 1)
         return number - number % self.cofactor
 
-    def decode_u(self, u: bytes) -> int:
+    def decode_point(self, u: bytes) -> int:
         """The coordinate of a point, below p: the unused bits are ignored.
 
         Raises ValueError for another number of bytes.
@@ -71,7 +76,7 @@ class MontgomeryCurve:
         self._check(u, "a coordinate")
         return int.from_bytes(u, "little") % (1 << self.p.bit_length()) % self.p
 
-    def encode_u(self, u: int) -> bytes:
+    def encode_point(self, u: int) -> bytes:
         """A coordinate below p as bytes, the lowest first."""
         return u.to_bytes(self.size, "little")
 
@@ -87,14 +92,14 @@ CURVES = (X25519, X448)
 
 def multiply(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes, u: bytes) -> bytes:
     """The function X25519 or X448 of a scalar and a coordinate. ValueError for a wrong length."""
-    numbers = {"x": curve.decode_u(u), "e": curve.decode_scalar(scalar), "y": curve.a24}
+    numbers = {"x": curve.decode_point(u), "e": curve.decode_scalar(scalar), "y": curve.a24}
     result = accelerator.operate(Command.X_MULTIPLY, {**numbers, "m": curve.p})
-    return curve.encode_u(result.value)
+    return curve.encode_point(result.value)
 
 
 def public_key(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes) -> bytes:
     """The public key of a private one. ValueError for a wrong length."""
-    return multiply(accelerator, curve, scalar, curve.encode_u(curve.base))
+    return multiply(accelerator, curve, scalar, curve.encode_point(curve.base))
 
 
 def shared_secret(

@@ -5,15 +5,16 @@ Source of the parameters: SEC 2 (2010) and NIST SP 800-186 for P-224 to P-521 an
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from coprime.engine.contract import Command
+from coprime.engine.lengths import Lengths
 from coprime.rsa.operations import HasValue
 
 
-class Multiplies(Protocol):
-    """An accelerator that has EC_MULTIPLY, or what stands for one."""
+class CurveAccelerator(Protocol):
+    """An accelerator that has operations on these curves, or a substitute."""
 
     def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
         """The result of an operation that is given numbers."""
@@ -28,7 +29,7 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class WeierstrassCurve:
-    """y^2 = x^3 + a x + b modulo p, whose points are a group of prime order.
+    """y^2 = x^3 + a x + b modulo p, whose points are a group of prime order; its repr is the name.
 
     Parameters
     ----------
@@ -40,16 +41,31 @@ class WeierstrassCurve:
     """
 
     name: str
-    p: int
-    a: int
-    b: int
-    n: int
-    base: Point
+    p: int = field(repr=False)
+    a: int = field(repr=False)
+    b: int = field(repr=False)
+    n: int = field(repr=False)
+    base: Point = field(repr=False)
 
     @property
     def size(self) -> int:
         """Bytes of a coordinate."""
         return (self.p.bit_length() + 7) // 8
+
+    @property
+    def scalar_size(self) -> int:
+        """Bytes of a scalar, and of each number of a signature."""
+        return (self.n.bit_length() + 7) // 8
+
+    @property
+    def command(self) -> Command:
+        """The operation that multiplies points."""
+        return Command.EC_MULTIPLY
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in an operation."""
+        return curve_lengths(max(self.p, self.n).bit_length())
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -60,6 +76,58 @@ class WeierstrassCurve:
         """Whether a point is on the curve, with coordinates below p."""
         x, y = point
         return max(point) < self.p and (y * y - x * x * x - self.a * x - self.b) % self.p == 0
+
+    def decode_scalar(self, scalar: bytes) -> int:
+        """The number of a private key, the highest byte first.
+
+        Raises ValueError for another number of bytes, and unless it is between 1 and n - 1.
+        """
+        if len(scalar) != self.scalar_size:
+            raise ValueError(
+                f"a scalar of {self.name} has {self.scalar_size} bytes, not {len(scalar)}"
+            )
+        return self.check_scalar(int.from_bytes(scalar))
+
+    def check_scalar(self, scalar: int) -> int:
+        """The scalar. Raises ValueError, which does not show it, unless it is from 1 to n - 1."""
+        if not 0 < scalar < self.n:
+            raise ValueError(f"a scalar of {self.name} is from 1 to the order of its points less 1")
+        return scalar
+
+    def encode_scalar(self, scalar: int) -> bytes:
+        """A scalar below n as bytes, the highest first."""
+        return scalar.to_bytes(self.scalar_size)
+
+    def decode_point(self, point: bytes) -> Point:
+        """The point of an uncompressed encoding (SEC 1, section 2.3.4).
+
+        Raises ValueError for any other encoding, and unless the point is on the curve.
+        """
+        if len(point) != 1 + 2 * self.size or point[0] != _UNCOMPRESSED:
+            raise ValueError(
+                f"a point of {self.name} has {1 + 2 * self.size} bytes, of which the first is 4"
+            )
+        x, y = (int.from_bytes(one) for one in (point[1 : 1 + self.size], point[1 + self.size :]))
+        return self.check_point((x, y))
+
+    def check_point(self, point: Point) -> Point:
+        """The point. Raises ValueError unless it is on the curve."""
+        if not self.has(point):
+            raise ValueError(f"the point is not on {self.name}")
+        return point
+
+    def encode_point(self, point: Point) -> bytes:
+        """A point as bytes, uncompressed (SEC 1, section 2.3.3)."""
+        return bytes([_UNCOMPRESSED]) + b"".join(one.to_bytes(self.size) for one in point)
+
+
+_UNCOMPRESSED = 4
+"""First byte of the encoding."""
+
+
+def curve_lengths(bits: int) -> Lengths:
+    """Of the numbers in an operation on a curve, where p and n have up to so many bits."""
+    return Lengths(0, bits, bits + 1)  # a multiple of n is added to a scalar
 
 
 def _curve(name: str, *numbers: str) -> WeierstrassCurve:
@@ -195,31 +263,29 @@ def curve_named(name: str) -> WeierstrassCurve:
     raise ValueError(f"no curve is called {name!r}; there are {', '.join(CURVES_BY_NAME)}")
 
 
-def multiply(accelerator: Multiplies, curve: WeierstrassCurve, scalar: int, point: Point) -> Point:
-    """The scalar, 1 to n - 1, times a point.
-
-    Raises ValueError for another scalar, and EngineError where the point is not on the curve.
-    """
-    if not 0 < scalar < curve.n:
-        raise ValueError(
-            f"a scalar of {curve.name} is between 1 and the order of its points less 1"
-        )
-    numbers = {"x": point[0], "y": point[1], "k": scalar, **curve.numbers}
+def multiply(
+    accelerator: CurveAccelerator, curve: WeierstrassCurve, scalar: int, point: Point
+) -> Point:
+    """The scalar, 1 to n - 1, times a point. ValueError for other scalars, or a point elsewhere."""
+    x, y = curve.check_point(point)
+    numbers = {"x": x, "y": y, "k": curve.check_scalar(scalar), **curve.numbers}
     result = accelerator.operate(Command.EC_MULTIPLY, numbers)
     x, y = accelerator.operation_result(Command.EC_MULTIPLY, result.value)
     return x, y
 
 
-def public_key(accelerator: Multiplies, curve: WeierstrassCurve, scalar: int) -> Point:
-    """The public key of a private one, as `multiply`."""
+def public_key(accelerator: CurveAccelerator, curve: WeierstrassCurve, scalar: int) -> Point:
+    """The public key of a private one. ValueError as `multiply`."""
     return multiply(accelerator, curve, scalar, curve.base)
 
 
-def shared_secret(accelerator: Multiplies, curve: WeierstrassCurve, own: int, peer: Point) -> bytes:
+def shared_secret(
+    accelerator: CurveAccelerator, curve: WeierstrassCurve, own: int, peer: Point
+) -> bytes:
     """What the private key `own` and the public key `peer` have in common: a coordinate x.
 
     Source: NIST SP 800-56A revision 3, section 5.7.1.2, of a curve with the cofactor 1. Raises
-    ValueError and EngineError as `multiply`.
+    ValueError as `multiply`.
     """
     x, _ = multiply(accelerator, curve, own, peer)
-    return x.to_bytes(curve.size, "big")
+    return x.to_bytes(curve.size)

@@ -41,8 +41,7 @@ class Command(enum.IntEnum):
     EC_MULTIPLY = 8
     """E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q."""
     ECDSA_SIGN = 9
-    """The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.
-    E is ignored, but for its length."""
+    """The numbers r and s of a signature of the hash X with SECRET and a nonce that is drawn."""
     ECDSA_VERIFY = 10
     """Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G."""
     EC_BASE_MULTIPLY = 11

@@ -13,8 +13,10 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
+from .ecdsa_verify import verified
 from .formulas import Place
 from .operation import Input, Machine, Operation
+from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,
@@ -180,6 +182,26 @@ def _signature() -> list[Step]:
     ]
 
 
+def is_signature(
+    result: tuple[int, int],
+    *,
+    z: int,
+    d: int,
+    gx: int,
+    gy: int,
+    a: int,
+    b: int,
+    p: int,
+    n: int,
+) -> bool:
+    """Whether r and s are a signature of the hash z with the key d."""
+    x, y = multiple(gx, gy, d, a, b, p, n)
+    try:
+        return verified(*result, z, x, y, gx, gy, a, b, p, n) == (result[0], 0)
+    except ValueError:
+        return False
+
+
 _READS = frozenset(
     {
         *(Operand.X, Operand.Y, Operand.E, Operand.M, Operand.SECRET, *TABLE),
@@ -191,8 +213,7 @@ _READS = frozenset(
 ECDSA_SIGN = Operation(
     name="ECDSA_SIGN",
     code=9,
-    doc="""The numbers r and s of a signature of the hash X with the key SECRET; the nonce is drawn.
-    E is ignored, but for its length.""",
+    doc="The numbers r and s of a signature of the hash X with SECRET and a nonce that is drawn.",
     formula="r = x of k · (gx, gy), s = (z + r·d) / k modulo n, of a random k",
     inputs=(
         Input(name="z", operand=Operand.X, meaning="hash z, below n"),
@@ -204,6 +225,8 @@ ECDSA_SIGN = Operation(
     moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
     optional=True,
+    is_right=is_signature,
     setting=("curves", "weierstrass"),
+    settings=(("nonce", "random"),),
     banked=with_drawn_nonce,
 )

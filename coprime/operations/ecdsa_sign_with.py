@@ -33,5 +33,7 @@ ECDSA_SIGN_WITH = replace(
         *BASE_AND_CURVE,
     ),
     result=signature,
+    is_right=None,
+    settings=(),
     banked=with_given_nonce,
 )

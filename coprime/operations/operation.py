@@ -133,6 +133,8 @@ class Operation:
     prime : its modulus is a prime; of another one the result is not defined
     optional : only engines that are built for it have it
     setting : the parameter that builds it in, and its value; None: the one of its name, and 1
+    settings : other parameters that it needs, and their values
+    is_right : whether a result, of two numbers, is right, where it draws random numbers
     lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
         and the sequencer's own, and has no result
     """
@@ -151,6 +153,8 @@ class Operation:
     prime: bool = False
     optional: bool = False
     setting: tuple[str, str] | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    is_right: Callable[..., bool] | None = None
     lanes: Routine | None = None
     banked: Routine | None = None
 

@@ -5,6 +5,8 @@ import math
 import random
 import re
 import secrets
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -47,6 +49,12 @@ _LOAD_ROUNDS = 8
 _INTEGER, _OCTET_STRING = 0x02, 0x04
 """Tags of DER."""
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
+_OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
+_OPENSSH_PUBLIC = (b"ssh-rsa ", b"ecdsa-sha2-")
+_OPENSSH_ENCRYPTED = (
+    "an encrypted key of OpenSSH needs the package bcrypt; write it as PKCS #8 with"
+    " ssh-keygen -p -m PKCS8 -f FILE"
+)
 _REFUSED = "Invalid key"
 """The library's error about a key that it has decrypted."""
 
@@ -286,11 +294,15 @@ def read_key_file(path: Path | str) -> bytes:
 def library_private(data: bytes, passphrase: str | bytes | None = None) -> PrivateKeyTypes | None:
     """The private key of any kind in PEM or DER, as the library has it; None if there is none.
 
-    Raises KeyFileError: of an unknown kind, more than two primes, passphrase wrong or missing.
+    OpenSSH's form is one of PEM here. Raises KeyFileError: of an unknown kind, more than two
+    primes, passphrase wrong or missing.
     """
-    load = (
-        serialization.load_pem_private_key if _is_pem(data) else serialization.load_der_private_key
-    )
+    openssh = _OPENSSH in data
+    load: Callable[..., PrivateKeyTypes] = serialization.load_der_private_key
+    if openssh:
+        load = _load_openssh
+    elif _is_pem(data):
+        load = serialization.load_pem_private_key
     secret = _secret(passphrase)
     _check_legacy_header(data)
     encrypted = False
@@ -305,6 +317,8 @@ def library_private(data: bytes, passphrase: str | bytes | None = None) -> Priva
                 ) from None
             return load(data, secret, unsafe_skip_rsa_key_validation=True)
     except UnsupportedAlgorithm as error:
+        if openssh and encrypted:
+            raise KeyFileError(_OPENSSH_ENCRYPTED) from error
         raise KeyFileError("the file holds a key of an unknown kind") from error
     except ValueError as error:
         if _is_multi_prime(data):
@@ -316,6 +330,12 @@ def library_private(data: bytes, passphrase: str | bytes | None = None) -> Priva
                 "the passphrase is wrong, or the encrypted key is corrupt"
             ) from error
         return None
+
+
+def _load_openssh(data: bytes, password: bytes | None, **options: bool) -> PrivateKeyTypes:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of DSA, whose keys are refused
+        return serialization.load_ssh_private_key(data, password, **options)
 
 
 def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey | None:
@@ -393,11 +413,16 @@ def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
 
 
 def library_public(data: bytes) -> PublicKeyTypes | None:
-    """The public key of any kind in PEM or DER, as the library has it; None if there is none.
+    """The public key of any kind in PEM or DER, or a line of OpenSSH, as the library has it; None
+    if there is none.
 
     Raises KeyFileError: of an unknown kind.
     """
-    load = serialization.load_pem_public_key if _is_pem(data) else serialization.load_der_public_key
+    load: Callable[[bytes], PublicKeyTypes] = serialization.load_der_public_key
+    if data.startswith(_OPENSSH_PUBLIC):
+        load = serialization.load_ssh_public_key
+    elif _is_pem(data):
+        load = serialization.load_pem_public_key
     try:
         return load(data)
     except UnsupportedAlgorithm as error:

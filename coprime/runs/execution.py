@@ -100,15 +100,22 @@ def run_on(
     start, before = time.perf_counter(), device.cycles
     result = execute(accelerator, command, operands)
     seconds, clock = time.perf_counter() - start, device.cycles - before
-    half_bits = choice.design.capabilities.half_bits
-    expected, bits = expected_result(command, operands, half_bits=half_bits)
+    is_right = command.operation.is_right
+    if is_right is not None:
+        numbers = {one.name: operands.numbers[one.name] for one in command.operation.inputs}
+        ok = is_right(accelerator.operation_result(command, result.value), **numbers)
+        bits = numbers["p"].bit_length()
+    else:
+        half_bits = choice.design.capabilities.half_bits
+        expected, bits = expected_result(command, operands, half_bits=half_bits)
+        ok = result.value == expected
     return Run(
         family=choice.family.name,
         parameters=choice.values,
         operation=command.name,
         bits=bits,
         result=result.value,
-        ok=result.value == expected,
+        ok=ok,
         cycles=result.cycles,
         predicted_cycles=predicted.cycles,
         utilization=result.utilization,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from coprime.ec.weierstrass import CURVES, WeierstrassCurve
+from coprime.ec.weierstrass import CURVES, WeierstrassCurve, curve_lengths
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.operations.ecdsa_sign_with import signature
@@ -95,7 +95,7 @@ class Operands:
             lengths = self.key.lengths
             return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
         if command.operation.on_curve:
-            return _on_curve(max(self.numbers["p"], self.numbers["n"]).bit_length())
+            return curve_lengths(max(self.numbers["p"], self.numbers["n"]).bit_length())
         inputs = [(one, self.numbers[one.name].bit_length()) for one in command.operation.inputs]
         return Lengths(
             max(bits for one, bits in inputs if not one.is_exponent),
@@ -126,11 +126,6 @@ class Operands:
         return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
 
 
-def _on_curve(bits: int) -> Lengths:
-    """Of numbers on a curve over a prime field of so many bits."""
-    return Lengths(0, bits, bits + 1)
-
-
 _PUBLIC_EXPONENT = 65537
 
 
@@ -151,7 +146,7 @@ def random_lengths(command: Command, bits: int) -> Lengths:
     if not least <= bits <= keys.MAX_BITS:
         raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
     if operation.on_curve:
-        return _on_curve(_curve_of(bits).p.bit_length())
+        return _curve_of(bits).lengths
     prime = (bits + 1) // 2 if operation.is_private else 0
     if operation.is_product:
         return Lengths(bits, prime, 0)

@@ -1,24 +1,25 @@
-"""`coprime ec`: what it writes, beside `cryptography`."""
+"""`coprime ec`: what it writes, beside `cryptography` and OpenSSL."""
 
 import pytest
-from cryptography.hazmat.primitives import serialization
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.asymmetric.x448 import X448PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-from coprime.ec import keys
-from coprime.ec.montgomery import X448, X25519
-from coprime.engine.contract import Command
-from coprime.operations.x_multiply import ladder
+from coprime.ec import ecdsa, keys
+from coprime.ec.montgomery import X448, X25519, MontgomeryCurve
+from coprime.ec.weierstrass import WeierstrassCurve, curve_named
+from coprime.rsa.hashes import HASHES, digest
 from tests.cli.command import run
-from tests.integers import IntegerResult
+from tests.integers import IntegerCurves
+from tests.openssl import openssl
 
-
-class IntegerCurves:
-    """Python's integers in place of an accelerator."""
-
-    def operate(self, command, numbers):
-        assert command is Command.X_MULTIPLY
-        return IntegerResult(ladder(**numbers))
+CURVES = list(keys.CURVES.values())
+SIGNING = [curve.name for curve in CURVES if isinstance(curve, WeierstrassCurve)]
+VALID = (0, "", "the signature is valid\n")
+INVALID = (1, "", "coprime: the signature is not valid\n")
 
 
 @pytest.fixture
@@ -32,12 +33,26 @@ def integers(on):
     on(IntegerCurves())
 
 
+def point_of(public):
+    if not isinstance(public, ec.EllipticCurvePublicKey):
+        return public.public_bytes_raw()
+    point = serialization.PublicFormat.UncompressedPoint
+    return public.public_bytes(serialization.Encoding.X962, point)
+
+
+def secret_of(own, other):
+    if isinstance(own, ec.EllipticCurvePrivateKey):
+        return own.exchange(ec.ECDH(), other.public_key())
+    return own.exchange(other.public_key())
+
+
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("curve", [X25519, X448], ids=lambda curve: curve.name)
+@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 @pytest.mark.parametrize("der", [False, True])
 def test_secrets_agree_with_cryptography(capsys, folder, curve, der):
     name, form = curve.name.lower(), ["--der"] if der else []
-    for key, device in (("a", []), ("b", ["--device", "sim:compact,curves=montgomery"])):
+    kind = "montgomery" if isinstance(curve, MontgomeryCurve) else "weierstrass"
+    for key, device in (("a", []), ("b", ["--device", f"sim:compact,curves={kind}"])):
         words = ["--curve", name, "-o", key, "--public", f"{key}.pub", *form, *device]
         assert run(capsys, "ec", "keygen", *words) == (0, "", "")
     load = "der" if der else "pem"
@@ -47,12 +62,12 @@ def test_secrets_agree_with_cryptography(capsys, folder, curve, der):
     )
     for key, private in (("a", a), ("b", b)):
         public = keys.load_public(folder / f"{key}.pub")
-        assert public.u == private.public_key().public_bytes_raw()
+        assert public.point == point_of(private.public_key())
         assert (folder / key).stat().st_mode & 0o777 == 0o600
     for own, other in (("a", "b"), ("b", "a")):
         words = ["--key", own, "--peer", f"{other}.pub", "-o", f"secret_{own}"]
         assert run(capsys, "ec", "derive", *words) == (0, "", "")
-        assert (folder / f"secret_{own}").read_bytes() == a.exchange(b.public_key())
+        assert (folder / f"secret_{own}").read_bytes() == secret_of(a, b)
         assert (folder / f"secret_{own}").stat().st_mode & 0o777 == 0o600
     assert run(capsys, "ec", "public", "--key", "a", "-o", "again", *form) == (0, "", "")
     assert (folder / "again").read_bytes() == (folder / "a.pub").read_bytes()
@@ -85,7 +100,7 @@ def test_encrypted_keys(capsys, folder):
 def test_a_public_key_of_low_order(capsys, folder, curve, public):
     """Is refused, and no file is written."""
     (folder / "a.pem").write_bytes(keys.CurvePrivateKey.generate(curve).encode())
-    (folder / "low.pub").write_bytes(keys.CurvePublicKey(curve, curve.encode_u(1)).encode())
+    (folder / "low.pub").write_bytes(keys.CurvePublicKey(curve, curve.encode_point(1)).encode())
     found = run(capsys, *"ec derive --key a.pem --peer low.pub -o secret".split())
     assert found == (
         2,
@@ -103,5 +118,135 @@ def test_on_a_simulated_device(capsys, folder):
     status, out, _ = run(capsys, *"ec derive --key a.pem --peer b.pub -o secret".split())
     assert (status, out) == (0, "")
     theirs = serialization.load_pem_private_key(b.encode(), None)
-    expected = theirs.exchange(X25519PublicKey.from_public_bytes(a.software_public().u))
+    expected = theirs.exchange(X25519PublicKey.from_public_bytes(a.software_public().point))
     assert (folder / "secret").read_bytes() == expected
+
+
+# --- Signatures ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def signer(folder):
+    """Writes a key of a curve and a message, and gives the library's key."""
+
+    def made(name):
+        key = keys.CurvePrivateKey.generate(keys.CURVES[name])
+        (folder / "key").write_bytes(key.encode())
+        (folder / "public").write_bytes(key.software_public().encode())
+        (folder / "message").write_bytes(b"a message")
+        return serialization.load_pem_private_key(key.encode(), None)
+
+    return made
+
+
+SIGN = ["ec", "sign", "--key", "key", "--in", "message", "-o", "signature"]
+VERIFY = ["ec", "verify", "--key", "public", "--in", "message", "--signature", "signature"]
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("name", SIGNING)
+@pytest.mark.parametrize("form", ["der", "raw"])
+def test_signatures_agree_with_cryptography(capsys, folder, signer, name, form):
+    theirs, size = signer(name), keys.CURVES[name].scalar_size
+    assert run(capsys, *SIGN, "--format", form) == (0, "", "")
+    made = (folder / "signature").read_bytes()
+    if form == "raw":
+        assert len(made) == 2 * size
+        made = encode_dss_signature(int.from_bytes(made[:size]), int.from_bytes(made[size:]))
+    theirs.public_key().verify(made, b"a message", ec.ECDSA(hashes.SHA256()))
+    assert run(capsys, *VERIFY, "--format", form) == VALID
+    other = "raw" if form == "der" else "der"
+    assert run(capsys, *VERIFY, "--format", other) == INVALID
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("hash_name", HASHES)
+def test_every_hash_with_openssl(capsys, folder, signer, hash_name):
+    """In both directions; a digest as it is has the same deterministic signature."""
+    signer("P-384")
+    known = hash_name.replace("_", "-")
+    assert run(capsys, *SIGN, "--hash", known) == (0, "", "")
+    ours = (folder / "signature").read_bytes()
+    check = ["-verify", "public", "-signature", "signature", "message"]
+    assert openssl("dgst", f"-{known}", *check, check=False)
+    (folder / "signature").write_bytes(openssl("dgst", f"-{known}", "-sign", "key", "message"))
+    assert run(capsys, *VERIFY, "--hash", hash_name) == VALID
+    assert run(capsys, *VERIFY, "--hash", "sha1" if hash_name != "sha1" else "sha224") == INVALID
+    (folder / "message").write_bytes(digest(hash_name, b"a message"))
+    assert run(capsys, *VERIFY, "--hash", known, "--digest") == VALID
+    assert run(capsys, *SIGN, "--hash", known, "--digest") == (0, "", "")
+    assert (folder / "signature").read_bytes() == ours
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("name", SIGNING)
+def test_signatures_agree_with_openssl(capsys, folder, signer, name):
+    """In both directions."""
+    signer(name)
+    assert run(capsys, *SIGN)[0] == 0
+    check = ["-verify", "public", "-signature", "signature", "message"]
+    assert openssl("dgst", "-sha256", *check, check=False)
+    (folder / "signature").write_bytes(openssl("dgst", "-sha256", "-sign", "key", "message"))
+    assert run(capsys, *VERIFY) == VALID
+
+
+@pytest.mark.usefixtures("integers")
+def test_deterministic_and_random_nonces(capsys, folder, signer):
+    theirs, found = signer("P-256"), []
+    for options in ([], ["--nonce", "deterministic"], *[["--nonce", "random"]] * 2):
+        assert run(capsys, *SIGN, *options)[0] == 0
+        found.append((folder / "signature").read_bytes())
+        theirs.public_key().verify(found[-1], b"a message", ec.ECDSA(hashes.SHA256()))
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+
+
+@pytest.mark.usefixtures("integers")
+def test_low_s(capsys, folder, signer):
+    """A signature with the greater s is refused only where that is asked for."""
+    signer("secp256k1")
+    curve = curve_named("secp256k1")
+    assert run(capsys, *SIGN, "--low-s")[0] == 0
+    low = ecdsa.Signature.from_der((folder / "signature").read_bytes())
+    assert 2 * low.s < curve.n
+    assert run(capsys, *VERIFY, "--low-s") == VALID
+    (folder / "signature").write_bytes(ecdsa.Signature(low.r, curve.n - low.s).der())
+    assert run(capsys, *VERIFY) == VALID
+    assert run(capsys, *VERIFY, "--low-s") == INVALID
+
+
+@pytest.mark.usefixtures("integers")
+def test_wrong_signatures(capsys, folder, signer):
+    theirs = signer("P-256")
+    (folder / "signature").write_bytes(theirs.sign(b"another", ec.ECDSA(hashes.SHA256())))
+    assert run(capsys, *VERIFY) == INVALID
+    (folder / "signature").write_bytes(b"no signature")
+    assert run(capsys, *VERIFY) == INVALID
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_signature_goes_to_standard_output(capsysbinary, signer):
+    theirs = signer("P-256")
+    status, out, err = run(capsysbinary, "ec", "sign", "--key", "key", "--in", "message")
+    assert (status, err) == (0, b"")
+    theirs.public_key().verify(out, b"a message", ec.ECDSA(hashes.SHA256()))
+    with pytest.raises(InvalidSignature):
+        theirs.public_key().verify(out, b"another", ec.ECDSA(hashes.SHA256()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "device", [[], ["--device", "sim:cluster,engine=compact,curves=weierstrass"]]
+)
+def test_signatures_on_simulated_devices(capsys, folder, signer, device):
+    """On the default one, and on a cluster; a wrong signature is no failure of its core."""
+    theirs = signer("P-256")
+    assert run(capsys, *SIGN, *device)[:2] == (0, "")
+    made = (folder / "signature").read_bytes()
+    theirs.public_key().verify(made, b"a message", ec.ECDSA(hashes.SHA256()))
+    assert run(capsys, *VERIFY, *device) == VALID
+    (folder / "message").write_bytes(b"another")
+    assert run(capsys, *VERIFY, *device) == INVALID
+    words = ["ec", "derive", "--key", "key", "--peer", "public", "-o", "secret"]
+    assert run(capsys, *words, *device)[:2] == (0, "")
+    assert (folder / "secret").read_bytes() == theirs.exchange(ec.ECDH(), theirs.public_key())

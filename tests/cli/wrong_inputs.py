@@ -16,18 +16,15 @@ from pathlib import Path
 from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from coprime.cli import main
 from coprime.ec import keys as curve_keys
 from coprime.ec.montgomery import CURVES
+from coprime.ec.weierstrass import curve_named
 from coprime.rsa import keys
 
+P256 = curve_named("P-256")
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
 WRONG = {
@@ -203,25 +200,43 @@ WRONG = {
         "assess leakage compact --keep -1",
         "assess leakage compact -o key.pem",
     ],
-    "X25519 and X448": [
-        "ec keygen --curve p256 -o new.pem",
+    "Elliptic curves": [
+        "ec keygen --curve p257 -o new.pem",
         "ec keygen -o key.pem",
         "ec keygen -o new.pem --public new.pem",
         "ec keygen -o new.pem --device sim:compact,curves=montgomery",
         "ec public --key key.pem",
-        "ec public --key ec.pem",
+        "ec public --key p192.pem",
         "ec public --key x25519_public.pem",
         "ec public --key x25519.pem -o x25519.pem",
         "ec public --key x25519.pem --device sim:compact",
         "ec public --key x25519.pem --device sim:ring",
+        "ec public --key ec.pem --device sim:compact,curves=montgomery",
+        "ec public --key ec.pem --device sim:compact,curves=weierstrass,max_bits=128",
         "ec public --key x448.pem --device sim:compact,curves=montgomery,max_bits=256",
         "ec derive --key x25519.pem --peer x25519_public.pem",
         "ec derive --key x25519.pem --peer x448_public.pem -o secret",
         "ec derive --key x25519.pem --peer x25519.pem -o secret",
         "ec derive --key x25519.pem --peer ec_public.pem -o secret",
+        "ec derive --key ec.pem --peer off_curve.pem -o secret",
         "ec derive --key x25519.pem --peer text.txt -o secret",
         "ec derive --key x25519.pem --peer none.pem -o secret",
         "ec derive --key x25519.pem --peer x25519_public.pem -o x25519_public.pem",
+        "ec sign --key x25519.pem --in text.txt",
+        "ec sign --key ec_public.pem --in text.txt",
+        "ec sign --key key.pem --in text.txt",
+        "ec sign --key ec.pem --in none",
+        "ec sign --key ec.pem --in text.txt -o ec.pem",
+        "ec sign --key ec.pem --in text.txt --hash md5",
+        "ec sign --key ec.pem --in text.txt --nonce zero",
+        "ec sign --key ec.pem --in text.txt --format pem",
+        "ec sign --key ec.pem --in text.txt --digest",
+        "ec sign --key ec.pem --in text.txt --device sim:compact,curves=montgomery",
+        "ec verify --key ec.pem --in text.txt --signature text.txt",
+        "ec verify --key x25519_public.pem --in text.txt --signature text.txt",
+        "ec verify --key ec_public.pem --in text.txt",
+        "ec verify --key ec_public.pem --in text.txt --signature none",
+        "ec verify --key ec_public.pem --in text.txt --signature text.txt --hash sha384 --digest",
         "build compact -p curves=edwards -o x",
         "build ring -p curves=montgomery -o x",
     ],
@@ -253,7 +268,11 @@ WRONG = {
 def prepare(folder: Path) -> None:
     """The files that the commands name."""
     key = keys.generate(1024, seed=1)
-    private, curve = keys.private_pem(key), ec.generate_private_key(ec.SECP256R1())
+    private, own = keys.private_pem(key), curve_keys.CurvePrivateKey.generate(P256)
+    public = own.software_public()
+    off_curve = (
+        public.encode(Encoding.DER)[:-65] + public.point[:-1] + bytes([public.point[-1] ^ 1])
+    )
     specification = {
         "families": '"compact"',
         "bits": "64",
@@ -275,9 +294,11 @@ def prepare(folder: Path) -> None:
         "small.pem": keys.private_pem(keys.generate(512, seed=1)),
         "encrypted.pem": keys.private_pem(key, b"secret"),
         "corrupt.pem": private.replace(b"A", b"B"),
-        "ec.pem": curve.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-        "ec_public.pem": curve.public_key().public_bytes(
-            Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+        "ec.pem": own.encode(),
+        "ec_public.pem": public.encode(),
+        "off_curve.pem": off_curve,
+        "p192.pem": ec.generate_private_key(ec.SECP192R1()).private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
         ),
         "empty": b"",
         "text.txt": b"a line of text\n",

@@ -1,7 +1,10 @@
-"""Key files of X25519 and X448."""
+"""Key files of elliptic curves."""
 
+from pathlib import Path
+
+import cryptography_vectors
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -10,11 +13,21 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from coprime.ec import keys
-from coprime.ec.montgomery import CURVES, X448, X25519
+from coprime.ec.montgomery import X448, X25519
+from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.keys import KeyFileError, PassphraseMissingError
+from tests.openssl import openssl
+
+OPENSSH = Path(cryptography_vectors.__file__).parent / "asymmetric" / "OpenSSH"
+P_256 = curve_named("P-256")
+NAMED = {
+    name: keys._NAMED[curve]
+    for name, curve in keys.CURVES.items()
+    if isinstance(curve, WeierstrassCurve)
+}
 
 
-@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
+@pytest.mark.parametrize("curve", keys.CURVES.values(), ids=lambda curve: curve.name)
 @pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
 def test_round_trips(curve, encoding):
     key = keys.CurvePrivateKey.generate(curve)
@@ -34,6 +47,82 @@ def test_reprs_show_no_secret():
 def test_lengths(kind):
     with pytest.raises(ValueError, match="of X448 has 56 bytes, not 32"):
         kind(X448, bytes(32))
+    with pytest.raises(ValueError, match=r"of P-256 has (32|65) bytes"):
+        kind(P_256, bytes(31))
+
+
+def test_numbers_that_are_no_keys():
+    for scalar in (0, P_256.n):
+        with pytest.raises(ValueError, match="a scalar of P-256 is from 1 to the order of its po"):
+            keys.CurvePrivateKey(P_256, P_256.encode_scalar(scalar))
+    x, y = P_256.base
+    with pytest.raises(ValueError, match="the point is not on P-256"):
+        keys.CurvePublicKey(P_256, P_256.encode_point((x, y ^ 1)))
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+def test_keys_of_cryptography(name, encoding, form):
+    """SEC 1, too, of the same number; and public keys with a compressed point."""
+    theirs = ec.generate_private_key(NAMED[name])
+    own = keys.parse_private(theirs.private_bytes(encoding, form, NoEncryption()))
+    assert own.curve.name == name
+    assert int.from_bytes(own.scalar) == theirs.private_numbers().private_value
+    public = theirs.public_key()
+    info = public.public_bytes(encoding, PublicFormat.SubjectPublicKeyInfo)
+    assert keys.parse_public(info) == own.software_public()
+    assert own.software_public().encode(encoding) == info
+    plain = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    assert own.software_public().point == plain
+
+
+@pytest.mark.parametrize("name", ["prime256v1", "secp521r1", "brainpoolP384r1"])
+def test_keys_of_openssl(name):
+    """With the parameters before the key, encrypted, and a public key with a compressed point."""
+    pem = openssl("ecparam", "-name", name, "-genkey")
+    assert b"EC PARAMETERS" in pem
+    own = keys.parse_private(pem)
+    encrypted = openssl("ec", "-aes128", "-passout", "pass:hush", data=pem)
+    assert keys.parse_private(encrypted, "hush") == own
+    compressed = openssl("ec", "-pubout", "-conv_form", "compressed", data=pem)
+    assert keys.parse_public(compressed) == own.software_public()
+
+
+def test_keys_of_openssh():
+    own = keys.load_private(OPENSSH / "ecdsa-nopsw.key", "not needed")
+    assert own.curve is curve_named("P-256")
+    assert keys.load_public(OPENSSH / "ecdsa-nopsw.key.pub") == own.software_public()
+    theirs = ec.generate_private_key(ec.SECP521R1())
+    own = keys.parse_private(
+        theirs.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+    )
+    line = theirs.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    assert keys.parse_public(line) == own.software_public()
+    with pytest.raises(PassphraseMissingError):
+        keys.load_private(OPENSSH / "ecdsa-psw.key")
+    for name in ("dsa-nopsw.key", "ed25519-nopsw.key", "rsa-nopsw.key"):
+        with pytest.raises(KeyFileError, match="a private key that is not of X25519"):
+            keys.load_private(OPENSSH / name)
+
+
+def test_curves_that_are_not_there():
+    theirs = ec.generate_private_key(ec.SECP192R1())
+    with pytest.raises(KeyFileError, match="a private key that is not of X25519"):
+        keys.parse_private(theirs.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    info = PublicFormat.SubjectPublicKeyInfo
+    with pytest.raises(KeyFileError, match="a public key that is not of X25519"):
+        keys.parse_public(theirs.public_key().public_bytes(Encoding.PEM, info))
+
+
+def test_points_off_the_curve():
+    """And the point at infinity: the library has no such keys."""
+    public = keys.CurvePrivateKey.generate(P_256).software_public()
+    der = public.encode(Encoding.DER)
+    x, y = P_256.decode_point(public.point)
+    for point in (P_256.encode_point((x, y ^ 1)), bytes(65), b"\4" + bytes(64), b"\0"):
+        with pytest.raises(KeyFileError, match="corrupt or holds no public key"):
+            keys.parse_public(der[:-65] + point)
 
 
 def test_files_that_hold_no_such_key(tmp_path):
@@ -42,8 +131,8 @@ def test_files_that_hold_no_such_key(tmp_path):
     public = other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     own = keys.CurvePrivateKey.generate(X25519)
     for parse, data, sentence in (
-        (keys.parse_private, private, "a private key that is not of X25519 or X448"),
-        (keys.parse_public, public, "a public key that is not of X25519 or X448"),
+        (keys.parse_private, private, "a private key that is not of X25519, X448, P-224, "),
+        (keys.parse_public, public, "a public key that is not of .* or brainpoolP512r1"),
         (keys.parse_private, own.software_public().encode(), "holds only a public key"),
         (keys.parse_public, own.encode(), "a private key, and a public key is needed"),
         (keys.parse_private, b"", "holds no private key"),

@@ -1,6 +1,7 @@
 import itertools
 import math
 from dataclasses import astuple, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import cryptography_vectors
@@ -10,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from coprime.rsa.keys import (
     KeyFileError,
+    PassphraseMissingError,
     RsaPrivateKey,
     RsaPublicKey,
     generate,
@@ -205,6 +207,24 @@ def test_published_private_keys(name, passphrase):
     secret = passphrase.encode() if passphrase else None
     theirs = load((VECTORS / name).read_bytes(), secret)
     assert library_key(key).private_numbers() == theirs.private_numbers()
+
+
+def test_keys_of_openssh():
+    key = load_private(VECTORS / "OpenSSH" / "rsa-nopsw.key", "not needed")
+    public = load_public(VECTORS / "OpenSSH" / "rsa-nopsw.key.pub")
+    theirs = s.load_ssh_private_key((VECTORS / "OpenSSH" / "rsa-nopsw.key").read_bytes(), None)
+    assert library_key(key).private_numbers() == theirs.private_numbers()
+    assert public == key.public
+    with pytest.raises(KeyFileError, match="not an RSA key"):
+        load_private(VECTORS / "OpenSSH" / "dsa-nopsw.key")
+    encrypted = VECTORS / "OpenSSH" / "rsa-psw.key"
+    with pytest.raises(PassphraseMissingError):
+        load_private(encrypted)
+    if find_spec("bcrypt") is None:
+        with pytest.raises(KeyFileError, match=r"needs the package bcrypt; .* ssh-keygen -p"):
+            load_private(encrypted, "password")
+    else:
+        assert load_private(encrypted, "password").public == load_public(f"{encrypted}.pub")
 
 
 def test_no_key_file_of_any_kind_gives_another_error():

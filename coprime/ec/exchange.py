@@ -1,0 +1,29 @@
+"""Public keys and shared secrets on an accelerator, of every curve that key files have."""
+
+from . import montgomery, weierstrass
+from .keys import CurvePrivateKey, CurvePublicKey, check_same_curve
+from .montgomery import MontgomeryCurve
+
+
+def public_key(accelerator: weierstrass.CurveAccelerator, own: CurvePrivateKey) -> CurvePublicKey:
+    """The public key of a private one."""
+    curve = own.curve
+    if isinstance(curve, MontgomeryCurve):
+        return CurvePublicKey(curve, montgomery.public_key(accelerator, curve, own.scalar))
+    point = weierstrass.public_key(accelerator, curve, curve.decode_scalar(own.scalar))
+    return CurvePublicKey(curve, curve.encode_point(point))
+
+
+def shared_secret(
+    accelerator: weierstrass.CurveAccelerator, own: CurvePrivateKey, peer: CurvePublicKey
+) -> bytes:
+    """What a private key and a public key have in common: a coordinate of their product.
+
+    Raises ValueError for keys of two curves, and where nothing of the private key is in the secret.
+    """
+    check_same_curve(own, peer)
+    curve = own.curve
+    if isinstance(curve, MontgomeryCurve):
+        return montgomery.shared_secret(accelerator, curve, own.scalar, peer.point)
+    scalar, point = curve.decode_scalar(own.scalar), curve.decode_point(peer.point)
+    return weierstrass.shared_secret(accelerator, curve, scalar, point)
