@@ -150,7 +150,7 @@ ECDSA_VERIFY = Operation(
     inputs=(
         Input(name="r", operand=Operand.X, meaning="number r of the signature"),
         Input(name="s", operand=Operand.X, upper=True, meaning="number s of the signature"),
-        Input(name="z", operand=Operand.E, meaning="hash z, below n"),
+        Input(name="z", operand=Operand.E, meaning="hash z, below n", public=True),
         Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
         Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
         *BASE_AND_CURVE,

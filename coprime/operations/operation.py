@@ -192,7 +192,8 @@ class Operation:
     @property
     def has_secret_exponent(self) -> bool:
         """Whether its cycles may depend on an exponent that is secret."""
-        return self.is_private or any(not one.public for one in self.exponents)
+        secret = Operand.SECRET in self.operands
+        return self.is_private or secret or any(not one.public for one in self.exponents)
 
     def used_up(self, held: Collection[Operand]) -> frozenset[Operand]:
         """The operands that it uses up on an engine that is `checked` and holds these.
