@@ -14,7 +14,7 @@ from coprime.device.base import Device, DeviceError
 from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineDriver
-from coprime.engine.contract import Command
+from coprime.engine.contract import Command, Operand
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.runs.execution import execute
@@ -26,6 +26,9 @@ _RANDOM_BYTES = 1 << 20
 """Of the random source: more than an operation takes, so that every run of it gets the same."""
 _ACCESS_LIMIT = 2000
 """Cycles without an answer after which the bus hangs; the hardware answers within tens."""
+
+_ANOTHER_SEED = 1_000_003
+"""Added to a seed for numbers of the same kind."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Subject:
     @cached_property
     def _before(self) -> Operands:
         drawn = self.operands
+        if self.command.operation.on_curve:
+            return random_operands(self.command, self.bits, self.seed + _ANOTHER_SEED)
         return drawn.with_(x=random.Random(f"{self.seed} before").randrange(drawn.modulus))
 
     @property
@@ -76,12 +81,15 @@ class Subject:
     @property
     def checked(self) -> bool:
         """Whether the hardware promises that a wrong result of this operation is never read."""
-        return self.engine.design.capabilities.checked and self.command.operation.is_private
+        operation = self.command.operation
+        signs = Operand.SECRET in operation.operands
+        return self.engine.design.capabilities.checked and (operation.is_private or signs)
 
     @property
     def expected(self) -> int:
         """The right result, by Python's integers."""
-        return expected_result(self.command, self.operands)[0]
+        half_bits = self.engine.design.capabilities.half_bits
+        return expected_result(self.command, self.operands, half_bits=half_bits)[0]
 
     @property
     def command_line(self) -> str:

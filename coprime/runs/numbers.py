@@ -206,9 +206,20 @@ def random_operands(
     return Operands(numbers)
 
 
+_SHORT = WeierstrassCurve(
+    "64 bits",
+    p=0xF2CDCB53865283D3,
+    a=0x49E0935B6EB02444,
+    b=0x119180B366CF59BF,
+    n=0xF2CDCB54080F845D,
+    base=(4, 0x6470D1771DE71ECC),
+)
+"""For fault campaigns, and too short for anything else: by complex multiplication with -11."""
+
+
 def _curve_of(bits: int) -> WeierstrassCurve:
     """The first curve over a field of so many bits; ValueError if there is none."""
-    lengths = {one.p.bit_length(): one for one in reversed(CURVES)}
+    lengths = {one.p.bit_length(): one for one in (*reversed(CURVES), _SHORT)}
     if bits not in lengths:
         known = ", ".join(map(str, sorted(lengths)))
         raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
