@@ -1,0 +1,165 @@
+"""Operations on short Weierstrass curves, executed on integers: results, cycles, special scalars.
+
+In hardware: tests/ec.
+"""
+
+import random
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.device.jobs import EngineError
+from coprime.ec.weierstrass import CURVES, curve_named
+from coprime.engine.contract import Command, Error, Operand
+from coprime.operations.points import add, comb_table, comb_tooth, multiple
+from coprime.program.operands import TABLE
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import Operands, curve_numbers, random_operands
+
+pytestmark = pytest.mark.xdist_group("weierstrass on integers")
+
+PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
+NAMES = ("P-256", "P-384", "P-521", "secp256k1")
+OF_HOST = (
+    Command.EC_MULTIPLY,
+    Command.EC_BASE_MULTIPLY,
+    Command.ECDSA_SIGN_WITH,
+    Command.ECDSA_VERIFY,
+)
+
+
+@cache
+def design_of(**settings):
+    return choose("compact", {"curves": "weierstrass", **settings}).design
+
+
+def predicted(command, numbers, **settings):
+    return predict_operation(design_of(**settings), command, Operands(numbers))
+
+
+def numbers_of(command, name, seed=1, **given):
+    return curve_numbers(command, curve_named(name), random.Random(seed)) | given
+
+
+@pytest.mark.parametrize("command", OF_HOST, ids=lambda one: one.name)
+@pytest.mark.parametrize("name", ["P-224", "P-256", "secp256k1", "brainpoolP320r1"])
+def test_results(command, name):
+    numbers = numbers_of(command, name)
+    expected = command.operation.expected(numbers, design_of().capabilities.half_bits)
+    assert predicted(command, numbers, base_multiple="once").result == expected
+
+
+def cycles_on_the_page():
+    rows = re.findall(r"^\| (EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
+    assert len(rows) == 7
+    for name, settings, figures in rows:
+        given = dict(one.strip("`").split("=") for one in settings.split(", ") if one)
+        cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
+        yield pytest.param(Command[name], given, cycles, id=f"{name} {settings}")
+
+
+@pytest.mark.parametrize("command, settings, cycles", list(cycles_on_the_page()))
+def test_cycles_on_the_page(command, settings, cycles):
+    found = [predicted(command, numbers_of(command, one), **settings).cycles for one in NAMES]
+    assert found == cycles
+
+
+@pytest.mark.parametrize("name", ["P-256", "brainpoolP256r1"])
+@pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
+def test_scalars_at_both_ends(command, name):
+    curve = curve_named(name)
+    usual = predicted(command, numbers_of(command, name)).cycles
+    half = (curve.n - 1) // 2
+    for k in (1, 2, 3, half, half + 1, *(curve.n - one for one in (3, 2, 1))):
+        numbers = numbers_of(command, name, k=k)
+        found = predicted(command, numbers)
+        assert found.result == command.operation.expected(
+            numbers, design_of().capabilities.half_bits
+        )
+        assert found.cycles == usual
+
+
+@pytest.mark.parametrize("k", [0, 1 << 256])
+def test_scalars_out_of_range(k):
+    numbers = numbers_of(Command.EC_BASE_MULTIPLY, "P-256", k=k)
+    if k:
+        with pytest.raises(ValueError, match="k must be below n, the order of the points"):
+            predicted(Command.EC_BASE_MULTIPLY, numbers)
+        return
+    with pytest.raises(EngineError) as found:
+        predicted(Command.EC_BASE_MULTIPLY, numbers)
+    assert found.value.code is Error.OPERAND_RANGE
+
+
+def test_a_table_of_points_of_another_curve():
+    """The sum is on no curve: a fault."""
+    numbers = numbers_of(Command.EC_BASE_MULTIPLY, "P-256")
+    with pytest.raises(EngineError) as found:
+        predicted(Command.EC_BASE_MULTIPLY, numbers | {"gy": numbers["gy"] + 1})
+    assert found.value.code is Error.FAULT
+
+
+def test_signatures_in_which_r_is_longer_than_n():
+    """The coordinate x of k G is n or more for one in 2^32 on P-256: here r + n < p is tried."""
+    numbers = numbers_of(Command.ECDSA_VERIFY, "P-256")
+    small = numbers | {"r": 5}
+    with pytest.raises(EngineError) as found:
+        predicted(Command.ECDSA_VERIFY, small)
+    assert found.value.code is Error.SIGNATURE
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=lambda one: one.name)
+def test_the_table_of_a_comb(curve):
+    tooth = comb_tooth(curve.n, 17)
+    assert tooth % 17 == 0
+    assert 4 * tooth > curve.n.bit_length() >= 3 * tooth + 4
+    table = comb_table(curve.base, tooth, curve.a, curve.p)
+    for index, point in enumerate(table):
+        scalar = 1 << 3 * tooth
+        for place in range(3):
+            scalar += (1 if index >> (2 - place) & 1 else -1) << place * tooth
+        expected = multiple(*curve.base, scalar % curve.n, curve.a, curve.b, curve.p, curve.n)
+        assert point == expected
+
+
+@pytest.mark.parametrize("bits, has_comb", [(52, False), (64, True), (80, False), (112, True)])
+def test_orders_that_are_too_short_for_a_comb(bits, has_comb):
+    assert bool(comb_tooth((1 << bits) - 1, 17)) is has_comb
+
+
+def test_without_a_comb():
+    """On a curve of 64 bits with a comb, and with the ladder in its place."""
+    numbers = dict(random_operands(Command.EC_BASE_MULTIPLY, 64, 1).numbers)
+    expected = multiple(*(numbers[one] for one in ("gx", "gy", "k", "a", "b", "p", "n")))
+    found = predicted(Command.EC_BASE_MULTIPLY, numbers)
+    half_bits = design_of().capabilities.half_bits
+    assert found.result == expected[0] | expected[1] << half_bits
+    p, a = numbers["p"], numbers["a"]
+    assert add(expected, (expected[0], -expected[1] % p), a, p) is None
+
+
+def test_where_the_numbers_lie():
+    layout = design_of().layout
+    assert all(layout.numbers[one] % 32 == 2 * k for k, one in enumerate(TABLE))
+    held = design_of().capabilities.operands
+    assert {Operand.SECRET, Operand.POINT, *TABLE} <= held
+
+
+@pytest.mark.parametrize(
+    "settings, error",
+    [
+        (
+            {"nonce": "random", "curves": "none"},
+            "nonce and base_multiple are for curves=weierstrass",
+        ),
+        ({"blinding": "both"}, "with curves=weierstrass there is no blinding yet"),
+        ({"nonce": "none"}, "nonce must be one of host, random, not 'none'"),
+    ],
+    ids=str,
+)
+def test_parameters_that_do_not_fit(settings, error):
+    with pytest.raises(ValueError, match=error):
+        _ = choose("compact", {"curves": "weierstrass", **settings}).design
