@@ -413,10 +413,10 @@ enum coprime_error {
        fault or a key whose numbers do not belong together, or a state of the multiplier does not
        exist; the engine's memory was wiped. Or not all digits of the input reached the engine. */
     COPRIME_ERROR_FAULT = 19,
-    /* A signature is wrong. */
-    COPRIME_ERROR_SIGNATURE = 21,
     /* A point is not on its curve, or a result is the point at infinity. */
     COPRIME_ERROR_POINT = 20,
+    /* A signature is wrong. */
+    COPRIME_ERROR_SIGNATURE = 21,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

@@ -298,7 +298,7 @@ class EngineDriver:
             for one in command.operation.inputs
             if one.operand is Operand.SECRET
         }
-        exponent_length = n.bit_length() + 1  # for a multiple of n that is added
+        exponent_length = length + 1  # for a multiple of n that is added
         if Operand.TABLE_0 in command.operation.required(_OF_CURVES):
             base = (numbers["gx"], numbers["gy"])
             table, exponent_length = self._radix.base_operands(

@@ -117,9 +117,14 @@ def compact(
         exponentiation,
         base_twice=base_multiple == "twice",
     )
-    added = {one for one in Command if one.operation.setting == ("curves", curves)}
-    other = Command.ECDSA_SIGN if nonce == "host" else Command.ECDSA_SIGN_WITH
-    return design.with_operations(added - {other})
+    chosen_settings = {("curves", curves), ("nonce", nonce)}
+    added = [
+        one
+        for one in Command
+        if one.operation.setting in chosen_settings
+        and chosen_settings.issuperset(one.operation.settings)
+    ]
+    return design.with_operations(added)
 
 
 _CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True)

@@ -117,10 +117,10 @@ class Error(enum.IntEnum):
     fault or a key whose numbers do not belong together, or a state of the multiplier does not
     exist; the engine's memory was wiped. Or not all digits of the input reached the engine."""
 
-    SIGNATURE = 21
-    """A signature is wrong."""
     POINT = 20
     """A point is not on its curve, or a result is the point at infinity."""
+    SIGNATURE = 21
+    """A signature is wrong."""
 
 
 class PerLength(data.StructLayout):

@@ -118,7 +118,7 @@ class Radix:
         table = [x * power % p | (y * power % p) << half_bits for x, y in points or [g]]
         operands = {one: table[k % len(table)] for k, one in enumerate(TABLE)}
         if points is None:
-            return operands | {Operand.M: 1 << n.bit_length()}, n.bit_length() + 1
+            return operands | {Operand.M: 1 << n.bit_length()}, length + 1
         half = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
         teeth = COMB_TEETH * tooth
         return operands | {Operand.M: 1 << (teeth - 1) | half << half_bits}, teeth

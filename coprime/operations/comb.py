@@ -20,7 +20,7 @@ from coprime.program.routine import Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
-from .formulas import Place
+from .formulas import NumberPlace
 from .shared_steps import call, jump
 from .weierstrass import (
     ADD_COMPLETE,
@@ -170,20 +170,24 @@ _BELOW = {"X1": 8, "Y1": 6, "Z1": 2}
 """Of Jacobian coordinates, in multiples of c * P."""
 
 
-def _jacobian() -> dict[str, Place]:
+def _jacobian() -> dict[str, NumberPlace]:
     x_1, y_1, z_1 = SUM
-    places = {"X1": Place(x_1), "Y1": Place(y_1), "Z1": Place(z_1, Scratch.Z_1_COPY)}
+    places = {
+        "X1": NumberPlace(x_1),
+        "Y1": NumberPlace(y_1),
+        "Z1": NumberPlace(z_1, Scratch.Z_1_COPY),
+    }
     return {name: replace(one, below=_BELOW[name]) for name, one in places.items()}
 
 
-def _results(places: Mapping[str, Place]) -> dict[str, Place]:
+def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
     return {name.replace("1", "3"): one for name, one in places.items()}
 
 
 def _double() -> list[Step]:
     """Twice the sum; of a = 0, which is public, in three products less."""
     coordinates, without_a = _jacobian(), "slope_without_a"
-    slope = Place(Scratch.SLOPE, below=5)
+    slope = NumberPlace(Scratch.SLOPE, below=5)
     of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
     with_a = curve_formula(_SLOPE_WITH_A, {**coordinates, "a": A, "m": slope}, {"m": slope})
     rest = curve_formula(_DOUBLE, {**coordinates, "m": slope}, _results(coordinates))
@@ -201,7 +205,7 @@ def _double() -> list[Step]:
 def _add() -> list[Step]:
     """The column's point added to the sum."""
     coordinates = _jacobian()
-    point = {"X2": Place(right=Scratch.X_ADDED), "Y2": Place(Scratch.Y_2, below=2)}
+    point = {"X2": NumberPlace(right=Scratch.X_ADDED), "Y2": NumberPlace(Scratch.Y_2, below=2)}
     return curve_formula(_ADD, {**coordinates, **point}, _results(coordinates), by_bit=True)
 
 

@@ -14,7 +14,7 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
 from .ecdsa_verify import verified
-from .formulas import Place
+from .formulas import NumberPlace
 from .operation import Input, Machine, Operation
 from .points import multiple
 from .shared_steps import call, check_modulus
@@ -132,12 +132,12 @@ def _made_again(*, draws: bool) -> list[Step]:
     """k G once more, with other coordinates, and compared: a fault in either ends with FAULT."""
     x, z = Scratch.X_KEPT, Scratch.Z_KEPT
     x_1, _, z_1 = SUM
-    below_6 = {"X1": Place(x_1, below=SUM_BELOW), "Z1": Place(z_1, below=SUM_BELOW)}
+    below_6 = {"X1": NumberPlace(x_1, below=SUM_BELOW), "Z1": NumberPlace(z_1, below=SUM_BELOW)}
     first = (Scratch.X_ADDED, Scratch.Z_ADDED)  # the first sum, as multipliers
-    x_first, z_first = (Place(right=one, below=SUM_BELOW) for one in first)
+    x_first, z_first = (NumberPlace(right=one, below=SUM_BELOW) for one in first)
     kept = {"XK": x_first, "ZK": z_first}
     *compared, last = curve_formula(
-        "u=Z1*XK v=X1*ZK d=u-v", {**below_6, **kept}, {"d": Place(_ACC)}
+        "u=Z1*XK v=X1*ZK d=u-v", {**below_6, **kept}, {"d": NumberPlace(_ACC)}
     )
     return [
         move(x, x_1, _P),

@@ -20,7 +20,7 @@ _QUARTERS = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class NumberPlace:
     """Where a number lies: in the left bank, in the right one, or in both, in one block.
 
     Parameters
@@ -46,7 +46,7 @@ class Place:
 
 
 TEMPORARIES = tuple(
-    Place(Scratch[f"LEFT_{k}"], Scratch[f"RIGHT_{k}"])
+    NumberPlace(Scratch[f"LEFT_{k}"], Scratch[f"RIGHT_{k}"])
     for k in range(sum(one.name.startswith("LEFT_") for one in Scratch))
 )
 
@@ -56,7 +56,7 @@ class _Number:
     """A number of a formula: given, or made by one of its assignments."""
 
     name: str
-    place: Place | None = None
+    place: NumberPlace | None = None
     fixed: bool = False
     """It has a place of its own, as an input or as a result."""
     sides: set[int] = field(default_factory=set)
@@ -82,12 +82,12 @@ class _Assignment:
 
 def formula(
     text: str,
-    places: Mapping[str, Place],
-    results: Mapping[str, Place],
+    places: Mapping[str, NumberPlace],
+    results: Mapping[str, NumberPlace],
     *,
     headroom: int,
     context: Context,
-    temporaries: Sequence[Place] = TEMPORARIES,
+    temporaries: Sequence[NumberPlace] = TEMPORARIES,
     by_bit: bool = False,
 ) -> list[Step]:
     """The steps of a formula.
@@ -112,11 +112,11 @@ class _Compiler:
     def __init__(
         self,
         text: str,
-        places: Mapping[str, Place],
-        results: Mapping[str, Place],
+        places: Mapping[str, NumberPlace],
+        results: Mapping[str, NumberPlace],
         headroom: int,
         context: Context,
-        temporaries: Sequence[Place],
+        temporaries: Sequence[NumberPlace],
         by_bit: bool,
     ):
         self.context, self.by_bit, self.temporaries = context, by_bit, temporaries
@@ -212,7 +212,7 @@ class _Compiler:
             if number.place.side(bank) is not None:
                 free[bank].add(number.place.side(bank))
 
-    def _temporary(self, number: _Number, free: list[set[Location | None]]) -> Place:
+    def _temporary(self, number: _Number, free: list[set[Location | None]]) -> NumberPlace:
         """A place in the banks that products read it in; of one bank, if it can be, beside one
         that is taken."""
         sides = number.sides or {_LEFT}
@@ -232,7 +232,7 @@ class _Compiler:
         )
         for bank in sides:
             free[bank].remove(chosen.side(bank))
-        return Place(
+        return NumberPlace(
             chosen.left if _LEFT in sides else None, chosen.right if _RIGHT in sides else None
         )
 

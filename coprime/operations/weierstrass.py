@@ -21,7 +21,7 @@ from coprime.program.routine import Named, Routine
 from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
 
 from .banked import POWER, fill_table, move
-from .formulas import TEMPORARIES, Place, formula
+from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine
 from .shared_steps import call, descale, jump, prepare, reduced
 
@@ -38,9 +38,9 @@ _ACC, _UNIT, _ONE_FORM, _SQUARE = (
 )
 _C_M = Scratch.ADDED_MODULUS
 
-POINT_X = Place(Scratch.POINT_X, Scratch.POINT_X_COPY)
-POINT_Y = Place(Scratch.POINT_Y)
-A, B3 = Place(right=Scratch.CURVE_A), Place(right=Scratch.CURVE_3B, below=4)
+POINT_X = NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY)
+POINT_Y = NumberPlace(Scratch.POINT_Y)
+A, B3 = NumberPlace(right=Scratch.CURVE_A), NumberPlace(right=Scratch.CURVE_3B, below=4)
 SUM = (Scratch.X_1, Scratch.Y_1, Scratch.Z_1)
 ADDED = (Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED)
 SUM_BELOW = 6
@@ -328,12 +328,15 @@ def _ladder(*, after: str) -> list[Step]:
     `after` is the label of the step that follows. Only E's bits below its highest 1 count.
     """
     x_2, x_3, y_2, y_3 = (
-        Place(Scratch.X_2),
-        Place(Scratch.X_3),
-        Place(Scratch.Y_2, Scratch.Y_2_COPY),
-        Place(Scratch.Y_3, Scratch.Y_3_COPY),
+        NumberPlace(Scratch.X_2),
+        NumberPlace(Scratch.X_3),
+        NumberPlace(Scratch.Y_2, Scratch.Y_2_COPY),
+        NumberPlace(Scratch.Y_3, Scratch.Y_3_COPY),
     )
-    slope, square = Place(Scratch.SLOPE, Scratch.SLOPE_COPY), Place(right=Scratch.SQUARE)
+    slope, square = (
+        NumberPlace(Scratch.SLOPE, Scratch.SLOPE_COPY),
+        NumberPlace(right=Scratch.SQUARE),
+    )
     at_ends = {"xQ": x_2, "xR": x_3, "yQ": y_2, "yR": y_3, "G": square}
     # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.
     in_rounds = {"xQ": x_3, "xR": x_2, "yQ": y_3, "yR": y_2, "G": square}
@@ -351,7 +354,7 @@ def _ladder(*, after: str) -> list[Step]:
     end = curve_formula(
         _LADDER_ENDS,
         {"X": POINT_X, "Y": POINT_Y, **_below({**at_ends, "m": slope}, xR=3, yR=3, m=7)},
-        dict(zip(("X1", "Y1", "Z1"), map(Place, SUM), strict=True)),
+        dict(zip(("X1", "Y1", "Z1"), map(NumberPlace, SUM), strict=True)),
     )
     label = "ladder_round"
     first, *others, last = rounds
@@ -367,7 +370,7 @@ def _ladder(*, after: str) -> list[Step]:
     ]
 
 
-def _below(places: dict[str, Place], **below: int) -> dict[str, Place]:
+def _below(places: dict[str, NumberPlace], **below: int) -> dict[str, NumberPlace]:
     """The places, of numbers that are below these multiples of c * P; else a product's."""
     return {name: replace(one, below=below.get(name, _PRODUCT)) for name, one in places.items()}
 
@@ -399,8 +402,8 @@ def add_point(point: Sequence[Scratch]) -> list[Step]:
 
 def _add_complete() -> Routine:
     """X_1 : Y_1 : Z_1 + X_ADDED : Y_ADDED : Z_ADDED, whatever they are."""
-    sums = [Place(one, below=SUM_BELOW) for one in SUM]
-    added = [Place(right=one, below=SUM_BELOW) for one in ADDED]
+    sums = [NumberPlace(one, below=SUM_BELOW) for one in SUM]
+    added = [NumberPlace(right=one, below=SUM_BELOW) for one in ADDED]
     places = dict(zip(("X1", "Y1", "Z1", "X2", "Y2", "Z2"), (*sums, *added), strict=True))
     results = dict(zip(("X3", "Y3", "Z3"), sums, strict=True))
     steps = curve_formula(_COMPLETE, {**places, "a": A, "b3": B3}, results)
@@ -459,7 +462,7 @@ def _affine(machine: Machine) -> Routine:
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
     places = {"X": POINT_X, "Y": POINT_Y, "a": A, "b3": B3}
-    steps = curve_formula(_ON_CURVE, places, {"v": Place(_ACC)})
+    steps = curve_formula(_ON_CURVE, places, {"v": NumberPlace(_ACC)})
     numbers = (
         *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
         *(Scratch.CURVE_A, Scratch.CURVE_3B),
@@ -475,7 +478,11 @@ def _on_curve(machine: Machine) -> Routine:
 
 
 def curve_formula(
-    text: str, places: Mapping[str, Place], results: Mapping[str, Place], *, by_bit: bool = False
+    text: str,
+    places: Mapping[str, NumberPlace],
+    results: Mapping[str, NumberPlace],
+    *,
+    by_bit: bool = False,
 ) -> list[Step]:
     """The steps of a formula modulo P."""
     return formula(text, places, results, headroom=HEADROOM, context=_P, by_bit=by_bit)

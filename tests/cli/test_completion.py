@@ -66,7 +66,7 @@ def test_options_and_their_values(complete):
     assert complete("coprime build fdfm -p ") == {
         f"{parameter.name}=" for parameter in FAMILIES["fdfm"].settings
     }
-    assert complete("coprime synth compact --target xc7 -p b") == {"blinding="}
+    assert complete("coprime synth compact --target xc7 -p bl") == {"blinding="}
     assert "engine=" in complete("coprime build cluster -p ")
     assert complete("coprime rsa sign --device sim:comp") == {"sim:compact", "sim:compression"}
     assert complete("coprime cache clear ma") == {"mapping"}

@@ -148,7 +148,8 @@ def test_every_error_is_provoked():
     texts = [text_of(family) for family in ("fdfm", "compact", "interleaved-csa", "compression")]
     texts.append(text_of(CLUSTER, engine="fdfm", cores="2"))
     texts.append(text_of("fdfm", tuple(Padding), max_bits="576"))
-    assert set().union(*map(errors_of, texts)) == set(Error) - {Error.NONE}
+    of_curves = {Error.POINT, Error.SIGNATURE}  # see tests/ec
+    assert set().union(*map(errors_of, texts)) == set(Error) - {Error.NONE} - of_curves
 
 
 def test_padding_is_provoked_by_each_padding_alone():

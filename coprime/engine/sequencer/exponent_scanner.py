@@ -138,9 +138,10 @@ class ExponentScanner(wiring.Component):
         self.digit = Signal(self.width, reset_less=True, name="exponent")
         """The digit of the exponent that is scanned; 0 while idle."""
         self.upwards = Signal()
+        count = capabilities.count_bits
+        self._index_inverted = Signal(count, init=-1, name="index_inverted")
         self._moves: Value = Signal(name="moves") if program.scans_columns else Const(1)
         """The digit that is taken is the next lower one of its tooth."""
-        count = capabilities.count_bits
         super().__init__(
             {
                 **dict.fromkeys(("busy", "begin", "seek", "take", "next_bit", "private"), In(1)),
@@ -175,11 +176,11 @@ class ExponentScanner(wiring.Component):
         m.d.comb += exponent_digits.eq(Mux(scans_e, self.whole_digits, self.inner_digits))
         # The index is inverted, so that the register counts up: a carry chain that counts down has
         # an inverter for each bit.
-        self._index_inverted = index_inverted = Signal.like(self.exponent_index, init=-1)
+        index_inverted = self._index_inverted
         before_first = Signal.like(self.exponent_index)  # of a scan
-        m.d.comb += before_first.eq(exponent_digits)
         if not self.program.scans_columns:
             m.d.comb += self.exponent_index.eq(~index_inverted)
+        m.d.comb += before_first.eq(exponent_digits)
         steps = Mux(upwards, Const(-1), Const(1))  # down
         longer = exponent_blinding_bits(self.width) // self.width
         if self.program.blinds_exponents:
@@ -270,7 +271,7 @@ class ExponentScanner(wiring.Component):
             m.d.comb += self.last_bit.eq(ends & lowest)
             with m.If(goes_down):
                 m.d.sync += bit_index.eq(less_one(bit_index))
-        with m.If(self.take & self._moves):
+        with m.If(self.take & self._moves if self.program.scans_columns else self.take):
             m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
             if self.start is not None:
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):

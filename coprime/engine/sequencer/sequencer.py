@@ -140,7 +140,6 @@ class Sequencer(wiring.Component):
         self.loop = LoopCounter(program.longest_loop) if program.longest_loop else None
         self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
-        self._of_columns = tuple(kinds & {StepKind.SCAN_COLUMNS})
         self.window = None if self.windows is None else self.windows.value
         self.places = None if self.rotation is None else self.rotation.places
         self.step = Signal(self.memory.layout)
@@ -219,6 +218,10 @@ class Sequencer(wiring.Component):
                 else {}
             )
         )
+        self._all_digits = self.inner_digits
+        """Of the step's modulus, whatever its c is."""
+        if program.shortens:
+            self._all_digits = Signal(count, name="all_digits")
 
     def elaborate(self, platform: object) -> Module:
         """Connect the components, and control them by a state machine."""
@@ -349,15 +352,16 @@ class Sequencer(wiring.Component):
             for one in (self.counts, self.lengths)
         )
         m.submodules.length_check = check = self.lengths_allowed
+        if self.program.shortens:
+            m.d.comb += self._all_digits.eq(counts[step.modulus])
         m.d.comb += [
             *same_named(self, step, "x", "y", "destination", "modulus"),
             self.operation.eq(step.kind),
-            self.inner_digits.eq(counts[step.modulus] - self._short(step.modulus)),
-            self.outer_digits.eq(counts[step.outer] - self._short(step.outer)),
+            self.inner_digits.eq(self._digits(counts, step.modulus)),
+            self.outer_digits.eq(self._digits(counts, step.outer)),
             check.modulus.eq(step.modulus),
-            check.inner_digits.eq(counts[step.modulus]),
-            self.scanner.inner_digits.eq(counts[step.modulus]),
             *same_named(check, self, "command", "counts", "lengths"),
+            check.inner_digits.eq(self._all_digits),
             self.scanner.length.eq(
                 Mux(step.modulus == Context.WHOLE, self.lengths.exponent, lengths[step.modulus])
             ),
@@ -374,12 +378,13 @@ class Sequencer(wiring.Component):
             length = lengths[step.outer]
             m.d.comb += self.rounds.eq(length + own.headroom if own.headroom else length)
 
-    def _short(self, context: Value) -> Value:
-        """Digits that numbers modulo the context's modulus have less, since c is 1."""
+    def _digits(self, counts: Array, context: Value) -> Value:
+        """Those of numbers modulo the context's modulus: one less modulo P where c is 1."""
+        digits: Value = counts[context]
         if not self.program.shortens:
-            return Const(0)
+            return digits
         shortens = among(self.command, self.program.shortens)
-        return self.short & shortens & (context == Context.P)
+        return digits - (self.short & shortens & (context == Context.P))
 
     def _connect_scanner(self, m: Module, private: Value) -> None:
         step = self.step
@@ -390,6 +395,7 @@ class Sequencer(wiring.Component):
             scanner.modulus.eq(step.modulus),
             scanner.private.eq(private),
             scanner.whole_digits.eq(self.counts.exponent),
+            scanner.inner_digits.eq(self._all_digits),
             *same_named(scanner, self, "next_bit", "exponent_data"),
             self.exponent_index.eq(scanner.exponent_index),
             self.discards.eq(step.conditional & ~scanner.bit),
@@ -416,7 +422,9 @@ class Sequencer(wiring.Component):
                 used = selects | moves
             else:
                 used = selects
-            scans = step.kind.matches(StepKind.SCAN_WINDOWS, *self._of_columns)
+            scans: Value = step.kind == StepKind.SCAN_WINDOWS
+            if self.program.scans_columns:
+                scans |= step.kind == StepKind.SCAN_COLUMNS
             m.d.comb += [
                 windows.busy.eq(self.busy),
                 windows.prepare.eq(self.prepare),
@@ -432,7 +440,7 @@ class Sequencer(wiring.Component):
             ]
             if self.program.in_place:
                 m.d.comb += self.suppress_write.eq(selects & windows.zero)
-            if self._of_columns:
+            if self.program.scans_columns:
                 m.d.comb += [
                     scanner.column_ends.eq(windows.full),
                     scanner.prepare.eq(self.prepare),
