@@ -122,6 +122,8 @@ static bool is_of_the_numbers(int error)
     case COPRIME_ERROR_MODULUS_SHORT:
     case COPRIME_ERROR_MODULUS_FIXED:
     case COPRIME_ERROR_OPERAND_RANGE:
+    case COPRIME_ERROR_POINT:
+    case COPRIME_ERROR_SIGNATURE:
     case COPRIME_ERROR_KEY_EXCESS:
     case COPRIME_ERROR_OPERAND_MISSING: /* twice: a number of the key is null */
     case COPRIME_ERROR_UNSUPPORTED:
