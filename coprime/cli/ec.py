@@ -149,10 +149,13 @@ def _sign(options: argparse.Namespace) -> None:
     if options.nonce == _DETERMINISTIC:
         nonces = partial(ecdsa.deterministic, hash=options.hash)
     command, d = Command.ECDSA_SIGN_WITH, curve.decode_scalar(key.scalar)
+    public = curve.decode_point(key.software_public().point)
     if options.nonce == _DEVICE:
         command, nonces = Command.ECDSA_SIGN, None
     with device_for(options, command).open(curve, command) as accelerator:
-        made = ecdsa.sign(accelerator, curve, d, data, nonces=nonces, low_s=options.low_s)
+        made = ecdsa.sign(
+            accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
+        )
     write_output(options.output, made.der() if options.format == _DER else made.raw(curve))
 
 

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
+from coprime.operations.ecdsa_verify import verified
 from coprime.rsa.hashes import check_hashes, digest_size
 from coprime.rsa.operations import FaultError, InvalidSignatureError
 
@@ -130,12 +131,15 @@ def sign(
     *,
     nonces: Nonces | None = deterministic,
     low_s: bool = False,
+    public: Point | None = None,
 ) -> Signature:
     """Sign a digest with the private key d, 1 to n - 1.
 
     Without `nonces` the accelerator draws one, if it is built for that: with ECDSA_SIGN. With
-    `low_s`, s is the lower one of s and n - s, as Bitcoin has it on secp256k1. Raises
-    ValueError for another d, and FaultError if the accelerator's result is wrong.
+    `low_s`, s is the lower one of s and n - s, as Bitcoin has it on secp256k1. With the key's
+    `public` point the signature is verified in software before it is returned, since an
+    accelerator does not find all of its faults. Raises ValueError for another d, and FaultError if
+    the accelerator's result is wrong.
     """
     curve.check_scalar(d)
     z = hashed(curve, digest)
@@ -143,8 +147,18 @@ def sign(
     for k in drawn if nonces is None else islice(nonces(curve, d, digest), _ATTEMPTS):
         found = _signed(accelerator, curve, d, k if k is None else curve.check_scalar(k), z)
         if found is not None:
+            if public is not None:
+                _check(curve, public, z, found)
             return Signature(found.r, min(found.s, curve.n - found.s)) if low_s else found
     raise FaultError
+
+
+def _check(curve: WeierstrassCurve, public: Point, z: int, found: Signature) -> None:
+    """Verify a signature in software. Raises FaultError for a wrong one."""
+    try:
+        verified(found.r, found.s, z, *public, *curve.base, **curve.numbers)
+    except ValueError:
+        raise FaultError from None
 
 
 def _signed(

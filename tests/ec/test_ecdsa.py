@@ -349,6 +349,26 @@ def test_a_wrong_result_is_not_returned(wrong):
         ecdsa.verify(Faulty(), P_256, point, b"", made)
 
 
+def test_a_signature_of_another_number_is_not_returned():
+    """One that is consistent in itself, with an r that is not that of k G."""
+    curve, d, z = P_256, 5, ecdsa.hashed(P_256, b"digest")
+
+    class Faulty(IntegerCurves):
+        def operate(self, command, numbers):
+            self.k = numbers["k"]
+            return super().operate(command, numbers)
+
+        def operation_result(self, command, value):
+            r, _ = super().operation_result(command, value)
+            return r ^ 1, (z + (r ^ 1) * d) * pow(self.k, -1, curve.n) % curve.n
+
+    public = public_key(IntegerCurves(), curve, d)
+    assert ecdsa.sign(Faulty(), curve, d, b"digest")  # nobody has looked
+    with pytest.raises(ecdsa.FaultError):
+        ecdsa.sign(Faulty(), curve, d, b"digest", public=public)
+    assert ecdsa.sign(IntegerCurves(), curve, d, b"digest", public=public)
+
+
 def test_low_s():
     accelerator, found = IntegerCurves(), set()
     curve = curve_named("secp256k1")
