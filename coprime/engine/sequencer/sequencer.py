@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -125,7 +126,7 @@ class Sequencer(wiring.Component):
         self.capabilities = capabilities
         self.numbers = numbers
         self.leads = leads
-        kinds, width = program.kinds, capabilities.digit_width
+        kinds = program.kinds
         self.step_kinds = step_kinds(program, capabilities, overlaps=overlaps)
         self.memory = ProgramMemory(program, numbers, capabilities.command_bits, target)
         self.lengths_allowed = LengthCheck(program, capabilities)
@@ -187,7 +188,18 @@ class Sequencer(wiring.Component):
                 "other_at_barrier": In(1),
                 "other_ends": In(1),
             }
-            | ({"occupied": In(1)} if overlaps else {})
+            | self._optional_ports()
+        )
+        self._all_digits = self.inner_digits
+        """Of the step's modulus, whatever its c is."""
+        if program.shortens:
+            self._all_digits = Signal(count, name="all_digits")
+
+    def _optional_ports(self) -> dict[str, Any]:
+        """Those that only some programs need, see above."""
+        program, width = self.program, self.capabilities.digit_width
+        return (
+            ({"occupied": In(1)} if self.overlaps else {})
             | ({"descale": Out(1)} if program.descales else {})
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
             | ({"copies": Out(1)} if program.copies else {})
@@ -195,8 +207,8 @@ class Sequencer(wiring.Component):
             | ({"short": In(1)} if program.shortens else {})
             | ({"columns": Out(1)} if program.scans_columns else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
-            | ({"exponent_other": In(capabilities.digit_width)} if program.in_place else {})
-            | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in kinds else {})
+            | ({"exponent_other": In(width)} if program.in_place else {})
+            | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
             | ({"differs": In(1), "fault": In(1)} if program.checks else {})
             | (
                 {
@@ -218,10 +230,6 @@ class Sequencer(wiring.Component):
                 else {}
             )
         )
-        self._all_digits = self.inner_digits
-        """Of the step's modulus, whatever its c is."""
-        if program.shortens:
-            self._all_digits = Signal(count, name="all_digits")
 
     def elaborate(self, platform: object) -> Module:
         """Connect the components, and control them by a state machine."""
