@@ -144,6 +144,24 @@ def move(destination: Reference, x: Reference, modulus: Context) -> Step:
     return linear(StepKind.MOVE, destination, x, Operand.M, modulus, note)
 
 
+def make_added_modulus(multiplication: Multiplication, context: Context) -> list[Step]:
+    """ADDED_MODULUS = c M, of SCALED, which is (c M + 1) / 2^scale_bits, and of UNIT."""
+    multiple, label = Scratch.ADDED_MODULUS, f"double_added_modulus_{context.name.lower()}"
+    doubled = linear(StepKind.ADD, multiple, multiple, multiple, context, "2^k M', up to c M + 1")
+    return [
+        move(multiple, Scratch.SCALED, context),
+        replace(
+            doubled,
+            fits="c M is shorter than R",
+            next=Next.LOOP,
+            times=multiplication.scale_bits,
+            label=label,
+            target=label,
+        ),
+        linear(StepKind.SUBTRACT, multiple, multiple, Scratch.UNIT, context, "c M"),
+    ]
+
+
 def clear(destination: Reference) -> Step:
     """A number as long as M becomes 0."""
     note = f"{destination.name} = 0"

@@ -7,7 +7,7 @@ from coprime.program.steps import Next, Step
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine
 from .points import base_multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
@@ -15,8 +15,8 @@ from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
     SUM,
-    USED_UP,
     below,
+    curve_operation,
     on_field,
     pair_result,
     positive,
@@ -52,7 +52,7 @@ _READS = frozenset(
     }
 )
 
-EC_BASE_MULTIPLY = Operation(
+EC_BASE_MULTIPLY = curve_operation(
     name="EC_BASE_MULTIPLY",
     code=11,
     doc="E times the base point of TABLE on the short Weierstrass curve Y modulo P.",
@@ -62,11 +62,6 @@ EC_BASE_MULTIPLY = Operation(
         *BASE_AND_CURVE,
     ),
     result=base_multiple,
-    uses_up=USED_UP,
-    on_curve=True,
-    moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
-    optional=True,
-    setting=("curves", "weierstrass"),
     banked=on_two_banks,
 )

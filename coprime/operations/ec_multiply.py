@@ -6,7 +6,7 @@ from coprime.program.operands import Context, Operand, Scratch
 from coprime.program.steps import Next, Step
 
 from .banked import move
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine
 from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
@@ -14,8 +14,8 @@ from .weierstrass import (
     CURVE,
     MULTIPLY,
     SUM,
-    USED_UP,
     below,
+    curve_operation,
     enter_point,
     lengthen,
     on_field,
@@ -56,7 +56,7 @@ _READS = frozenset(
     }
 )
 
-EC_MULTIPLY = Operation(
+EC_MULTIPLY = curve_operation(
     name="EC_MULTIPLY",
     code=8,
     doc="E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q.",
@@ -68,11 +68,6 @@ EC_MULTIPLY = Operation(
         *CURVE,
     ),
     result=multiple,
-    uses_up=USED_UP,
-    on_curve=True,
-    moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
-    optional=True,
-    setting=("curves", "weierstrass"),
     banked=on_two_banks,
 )

@@ -15,7 +15,7 @@ from .banked import move
 from .comb import BASE_SCALAR, multiply_base
 from .ecdsa_verify import verified
 from .formulas import NumberPlace
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine
 from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
@@ -26,9 +26,9 @@ from .weierstrass import (
     INVERT,
     SUM,
     SUM_BELOW,
-    USED_UP,
     below,
     curve_formula,
+    curve_operation,
     inverse,
     modulo_order,
     on_field,
@@ -210,7 +210,7 @@ _READS = frozenset(
     }
 )
 
-ECDSA_SIGN = Operation(
+ECDSA_SIGN = curve_operation(
     name="ECDSA_SIGN",
     code=9,
     doc="The numbers r and s of a signature of the hash X with SECRET and a nonce that is drawn.",
@@ -220,13 +220,8 @@ ECDSA_SIGN = Operation(
         Input(name="d", operand=Operand.SECRET, meaning="private key d"),
         *BASE_AND_CURVE,
     ),
-    uses_up=USED_UP,
-    on_curve=True,
-    moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
-    optional=True,
     is_right=is_signature,
-    setting=("curves", "weierstrass"),
     settings=(("nonce", "random"),),
     banked=with_drawn_nonce,
 )

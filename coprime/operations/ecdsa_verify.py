@@ -11,7 +11,7 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine
 from .points import add, multiple
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
@@ -21,9 +21,9 @@ from .weierstrass import (
     INVERT_PUBLIC,
     MULTIPLY,
     SUM,
-    USED_UP,
     add_point,
     below,
+    curve_operation,
     enter_point,
     on_field,
     plain_product,
@@ -142,7 +142,7 @@ _READS = frozenset(
     }
 )
 
-ECDSA_VERIFY = Operation(
+ECDSA_VERIFY = curve_operation(
     name="ECDSA_VERIFY",
     code=10,
     doc="Whether X is a signature of the hash E with the public key POINT; TABLE_0 is G.",
@@ -156,11 +156,6 @@ ECDSA_VERIFY = Operation(
         *BASE_AND_CURVE,
     ),
     result=verified,
-    uses_up=USED_UP,
-    on_curve=True,
-    moduli=(Context.Q, Context.P),
     reads=lambda arithmetic: _READS,
-    optional=True,
-    setting=("curves", "weierstrass"),
     banked=on_two_banks,
 )

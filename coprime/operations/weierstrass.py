@@ -12,6 +12,7 @@ again.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from coprime.multipliers.bounds import Bound
@@ -20,9 +21,9 @@ from coprime.program.operands import Context, Location, Mode, Operand, Reference
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
 
-from .banked import POWER, fill_table, move
+from .banked import POWER, fill_table, make_added_modulus, move
 from .formulas import TEMPORARIES, NumberPlace, formula
-from .operation import Input, Machine
+from .operation import Input, Machine, Operation
 from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
@@ -36,7 +37,6 @@ _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
 _ACC, _UNIT, _ONE_FORM, _SQUARE = (
     *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.FACTOR),
 )
-_C_M = Scratch.ADDED_MODULUS
 
 POINT_X = NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY)
 POINT_Y = NumberPlace(Scratch.POINT_Y)
@@ -61,9 +61,17 @@ BASE_AND_CURVE = (
     Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
     *CURVE,
 )
-USED_UP = frozenset(
-    {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
+curve_operation = partial(
+    Operation,
+    uses_up=frozenset(
+        {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
+    ),
+    on_curve=True,
+    moduli=(Context.Q, Context.P),
+    optional=True,
+    setting=("curves", "weierstrass"),
 )
+"""A record, with what all operations on these curves have."""
 
 _COMPLETE = """
     t0=X1*X2 t1=Y1*Y2 t2=Z1*Z2 t3=X1+Y1 t4=X2+Y2 t3=t3*t4 t4=t0+t1 t3=t3-t4 t4=X1+Z1 t5=X2+Z2
@@ -111,8 +119,6 @@ def _enter(machine: Machine) -> Routine:
     power = _CURRENT.power
     one = multiply(_ONE_FORM, _ACC, Mode.ONE, _CURRENT, "1 in Montgomery form")
     out = multiply(_ACC, _ONE_FORM, Mode.ONE, _CURRENT, "1, below 2M")
-    doubled = linear(StepKind.ADD, _C_M, _C_M, _C_M, _CURRENT, "2^k M', up to c M + 1")
-    double = "double_added_modulus"
     steps = [
         *_prepare(multiplication),
         move(_ACC, power, _CURRENT),
@@ -120,19 +126,10 @@ def _enter(machine: Machine) -> Routine:
         descale(multiplication, out),
         *reduced(_UNIT, _ACC, _CURRENT),
         move(_SQUARE, power, _CURRENT),
-        move(_C_M, Scratch.SCALED, _CURRENT),
-        replace(
-            doubled,
-            fits="c M is shorter than R",
-            next=Next.LOOP,
-            times=multiplication.scale_bits,
-            label=double,
-            target=double,
-        ),
-        linear(StepKind.SUBTRACT, _C_M, _C_M, _UNIT, _CURRENT, "c M"),
+        *make_added_modulus(multiplication, _CURRENT),
     ]
     gives = {_ONE_FORM: Bound.times(0, scaled=2), _UNIT: Bound.times(1), _SQUARE: Bound.times(1)}
-    clobbers = (_ACC, _C_M, Scratch.SCALED)
+    clobbers = (_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED)
     return routine(ENTER, steps, _CURRENT, takes={}, gives=gives, clobbers=clobbers)
 
 

@@ -22,6 +22,7 @@ from .banked import (
     ending,
     enter_whole,
     fill_table,
+    make_added_modulus,
     move,
     prepare_banked,
 )
@@ -29,9 +30,9 @@ from .operation import Input, Machine, Operation
 from .shared_steps import call, check_below_modulus, check_modulus, descale, reduced
 
 _ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
-_ONE_FORM, _UNIT, _C_M = Scratch.ONE_FORM, Scratch.UNIT, Scratch.ADDED_MODULUS
-_BIT, _DOUBLE = "ladder", "double_added_modulus"
-"""Labels."""
+_ONE_FORM, _UNIT = Scratch.ONE_FORM, Scratch.UNIT
+_BIT = "ladder"
+"""Label."""
 _BELOW = 2  # times c M: the multiple that a difference of products adds
 
 
@@ -45,7 +46,6 @@ def _prepare(machine: Machine) -> list[Step]:
     multiplication = machine.multiplication
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form")
     out = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1, below 2M")
-    doubled = linear(StepKind.ADD, _C_M, _C_M, _C_M, _WHOLE, "2^k M', up to c M + 1")
     return [
         check_modulus(_WHOLE),
         check_below_modulus(Operand.X),
@@ -58,16 +58,7 @@ def _prepare(machine: Machine) -> list[Step]:
         move(_ONE_FORM, _ACC, _WHOLE),
         descale(multiplication, out),
         *reduced(_UNIT, _ACC, _WHOLE),
-        move(_C_M, Scratch.SCALED, _WHOLE),
-        replace(
-            doubled,
-            fits="c M is shorter than R",
-            next=Next.LOOP,
-            times=multiplication.scale_bits,
-            label=_DOUBLE,
-            target=_DOUBLE,
-        ),
-        linear(StepKind.SUBTRACT, _C_M, _C_M, _UNIT, _WHOLE, "c M"),
+        *make_added_modulus(multiplication, _WHOLE),
         move(Scratch.X_2, _ONE_FORM, _WHOLE),
         clear(Scratch.Z_2),
         move(Scratch.X_3, Scratch.U_1, _WHOLE),
