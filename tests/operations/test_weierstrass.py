@@ -102,8 +102,8 @@ def test_a_table_of_points_of_another_curve():
     assert found.value.code is Error.FAULT
 
 
-def test_signatures_in_which_r_is_longer_than_n():
-    """The coordinate x of k G is n or more for one in 2^32 on P-256: here r + n < p is tried."""
+def test_a_small_r_is_compared_twice():
+    """With r + n below p, x may be either; here it is neither."""
     numbers = numbers_of(Command.ECDSA_VERIFY, "P-256")
     small = numbers | {"r": 5}
     with pytest.raises(EngineError) as found:
@@ -130,8 +130,7 @@ def test_orders_that_are_too_short_for_a_comb(bits, has_comb):
     assert bool(comb_tooth((1 << bits) - 1, 17)) is has_comb
 
 
-def test_without_a_comb():
-    """On a curve of 64 bits with a comb, and with the ladder in its place."""
+def test_a_short_curve_with_a_comb():
     numbers = dict(random_operands(Command.EC_BASE_MULTIPLY, 64, 1).numbers)
     expected = multiple(*(numbers[one] for one in ("gx", "gy", "k", "a", "b", "p", "n")))
     found = predicted(Command.EC_BASE_MULTIPLY, numbers)
