@@ -292,6 +292,8 @@ class EngineDriver:
         if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
             raise ValueError("p and n of a curve are primes of 5 or more")
         length = self._length(p, n)
+        if self._radix.is_short(p):  # the digits that are left are those of the shortest modulus
+            length = max(length, self.min_length + self.digit_width)
         operands = self._radix.curve_operands(p, n, length) | self._pairs(command, numbers)
         operands |= {
             one.operand: numbers[one.name]

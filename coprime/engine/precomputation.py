@@ -102,8 +102,11 @@ class Radix:
 
     def _exponent_of_field(self, p: int, length: int) -> int:
         """That of R for the prime of a curve's field."""
-        is_short = montgomery.inverse(p, self.width) == 1
-        return self.exponent(length) - self.width * is_short
+        return self.exponent(length) - self.width * self.is_short(p)
+
+    def is_short(self, p: int) -> bool:
+        """Whether numbers modulo the prime of a field have a digit less than their length says."""
+        return montgomery.inverse(p, self.width) == 1
 
     def base_operands(
         self, g: tuple[int, int], a: int, p: int, n: int, length: int, half_bits: int

@@ -14,6 +14,7 @@ from coprime.device.simulated import open_cluster
 from coprime.ec import ecdsa, exchange, keys
 from coprime.ec.weierstrass import (
     CURVES,
+    WeierstrassCurve,
     curve_named,
     multiply,
     public_key,
@@ -29,6 +30,8 @@ from tests.openssl import openssl
 pytestmark = pytest.mark.xdist_group("weierstrass")
 
 P_256 = curve_named("P-256")
+SHORT = WeierstrassCurve("modulo 2^17 - 1", p=131071, a=5, b=24, n=130639, base=(7, 87503))
+"""-p^-1 is 1 modulo 2^17: the engine's numbers have a digit less than the length says."""
 
 
 @pytest.mark.parametrize("name", marked(KEY_CURVES, quick=["P-224", "brainpoolP256r1"]))
@@ -61,6 +64,12 @@ def test_secrets_agree_with_openssl(weierstrass, tmp_path, name):
     peer = ["-peerkey", tmp_path / "ours.der", "-peerform", "DER"]
     expected = openssl("pkeyutl", "-derive", "-inkey", a, *peer)
     assert shared_secret(weierstrass, curve, d, theirs) == expected
+
+
+@pytest.mark.parametrize("k", [1, 2, 777, SHORT.n - 1])
+def test_the_shortest_field_whose_numbers_have_a_digit_less(weierstrass, k):
+    expected = multiple(*SHORT.base, k, **SHORT.numbers)
+    assert multiply(weierstrass, SHORT, k, SHORT.base) == expected
 
 
 def test_the_curves_are_those_of_cryptography():
@@ -96,20 +105,20 @@ def operate(accelerator, curve, k, point, **changes):
     return accelerator.operate(Command.EC_MULTIPLY, numbers)
 
 
-def test_every_multiple_of_every_point(on_small_curves):
-    check_multiples(on_small_curves, TINY, points_of(TINY), range(1, TINY.n))
+def test_every_multiple_of_every_point(weierstrass):
+    check_multiples(weierstrass, TINY, points_of(TINY), range(1, TINY.n))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", small_curves.CURVES, ids=lambda curve: curve.name)
-def test_every_multiple_of_every_point_of_more_curves(on_small_curves, curve):
-    check_multiples(on_small_curves, curve, points_of(curve), range(1, curve.n))
+def test_every_multiple_of_every_point_of_more_curves(weierstrass, curve):
+    check_multiples(weierstrass, curve, points_of(curve), range(1, curve.n))
 
 
 @pytest.mark.parametrize("curve", small_curves.CURVES, ids=lambda curve: curve.name)
-def test_some_multiples_of_points_of_more_curves(on_small_curves, curve):
+def test_some_multiples_of_points_of_more_curves(weierstrass, curve):
     points, n = points_of(curve), curve.n
-    check_multiples(on_small_curves, curve, points[:: n // 2], [1, 2, 3, n // 2, n - 2, n - 1])
+    check_multiples(weierstrass, curve, points[:: n // 2], [1, 2, 3, n // 2, n - 2, n - 1])
 
 
 # --- Errors, cycles, clusters --------------------------------------------------------------------
@@ -154,12 +163,12 @@ def test_inputs_that_the_drivers_refuse(weierstrass):
             P_256.decode_point(data)
 
 
-def test_the_cycles_do_not_depend_on_the_scalar(on_small_curves):
+def test_the_cycles_do_not_depend_on_the_scalar(weierstrass):
     """Nor on the point, but for x = 0, which is public; the bench compares with the prediction."""
     cycles = {True: set(), False: set()}
     for point in points_of(TINY)[::3]:
         for k in (1, 2, TINY.n // 2, TINY.n - 1):
-            cycles[point[0] == 0].add(operate(on_small_curves, TINY, k, point).cycles)
+            cycles[point[0] == 0].add(operate(weierstrass, TINY, k, point).cycles)
     assert [len(found) for found in cycles.values()] == [1, 1]
 
 
