@@ -198,28 +198,28 @@ def check_signing(accelerator, curve, d, k, z):
     return found is not Error.OPERAND_RANGE
 
 
-def test_some_signatures_of_the_smallest_curve(on_small_curves):
+def test_some_signatures_of_the_smallest_curve(weierstrass):
     cases = list(itertools.product(range(1, TINY.n), range(1, TINY.n), range(TINY.n)))
-    found = [check_signing(on_small_curves, TINY, *case) for case in cases[::37]]
+    found = [check_signing(weierstrass, TINY, *case) for case in cases[::37]]
     assert {True, False} == set(found)
 
 
 @pytest.mark.slow
-def test_every_signature_of_the_smallest_curve(on_small_curves):
+def test_every_signature_of_the_smallest_curve(weierstrass):
     """Every d, k and z; r is 0 for the four k whose point has the x of 0 or n."""
     n = TINY.n
     cases = itertools.product(range(1, n), range(1, n), range(n))
-    found = [check_signing(on_small_curves, TINY, *case) for case in cases]
+    found = [check_signing(weierstrass, TINY, *case) for case in cases]
     assert found.count(False) == 4 * (n - 1) * n + (n - 1) * (n - 1 - 4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
-def test_random_signatures_of_small_curves(on_small_curves, curve):
+def test_random_signatures_of_small_curves(weierstrass, curve):
     source, n = random.Random(7), curve.n
     for _ in range(300):
         d, k, z = source.randrange(1, n), source.randrange(1, n), source.randrange(n)
-        check_signing(on_small_curves, curve, d, k, z)
+        check_signing(weierstrass, curve, d, k, z)
 
 
 def check_verification(accelerator, curve, point, z, r, s):
@@ -235,26 +235,26 @@ def check_verification(accelerator, curve, point, z, r, s):
     return True
 
 
-def test_some_verifications_of_the_smallest_curve(on_small_curves):
+def test_some_verifications_of_the_smallest_curve(weierstrass):
     """Some of them with the valid s of an r, and with r and s at the ends of the range."""
     n, point = TINY.n, points_of(TINY)[4]
     cases = [(z, r, s) for z in (0, 7) for r in (0, 1, 8, n - 1, n) for s in (1, 5, n - 1, n)]
     for case in cases:
-        check_verification(on_small_curves, TINY, point, *case)
+        check_verification(weierstrass, TINY, point, *case)
     for d, z in ((3, 0), (12, 12), (1, 7)):
         made = ecdsa.sign(IntegerCurves(), TINY, d, bytes([z << 4]))
         point = multiple(*TINY.base, d, **TINY.numbers)
-        assert check_verification(on_small_curves, TINY, point, z, made.r, made.s)
-        ecdsa.verify(on_small_curves, TINY, point, bytes([z << 4]), made)
+        assert check_verification(weierstrass, TINY, point, z, made.r, made.s)
+        ecdsa.verify(weierstrass, TINY, point, bytes([z << 4]), made)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("z", [0, 1, 6, 12])
-def test_every_r_and_s_of_the_smallest_curve(on_small_curves, z):
+def test_every_r_and_s_of_the_smallest_curve(weierstrass, z):
     """Of keys whose points have every x, among them G, -G and points with x = 0."""
     for point in (*points_of(TINY)[::2], TINY.base, multiple(*TINY.base, 12, **TINY.numbers)):
         for r, s in itertools.product(range(TINY.n + 1), repeat=2):
-            check_verification(on_small_curves, TINY, point, z, r, s)
+            check_verification(weierstrass, TINY, point, z, r, s)
 
 
 # --- Errors --------------------------------------------------------------------------------------
