@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from coprime.model import montgomery
-from coprime.operations.points import COMB_TEETH, comb_table, comb_tooth
+from coprime.model.curve_points import COMB_TEETH, comb_table, comb_tooth
 from coprime.program.operands import TABLE
 
 from .contract import Capabilities, Length, Operand

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from coprime.model.curve_points import base_multiple
 from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
 from .operation import Input, Machine
-from .points import base_multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from coprime.model.curve_points import multiple
 from coprime.program.operands import Context, Operand, Scratch
 from coprime.program.steps import Next, Step
 
 from .banked import move
 from .operation import Input, Machine
-from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,

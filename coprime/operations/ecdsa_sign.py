@@ -8,6 +8,7 @@ checked, and that k G is on the curve.
 
 from dataclasses import replace
 
+from coprime.model.curve_points import multiple
 from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
@@ -16,7 +17,6 @@ from .comb import BASE_SCALAR, multiply_base
 from .ecdsa_verify import verified
 from .formulas import NumberPlace
 from .operation import Input, Machine
-from .points import multiple
 from .shared_steps import call, check_modulus
 from .weierstrass import (
     AFFINE,

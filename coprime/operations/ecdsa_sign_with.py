@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from coprime.model.curve_points import multiple
 from coprime.program.operands import Operand
 
 from .ecdsa_sign import ECDSA_SIGN, with_given_nonce
 from .operation import Input
-from .points import multiple
 from .weierstrass import BASE_AND_CURVE
 
 

@@ -6,13 +6,13 @@ The result is r; of a wrong signature there is an error.
 
 from dataclasses import replace
 
+from coprime.model.curve_points import add, multiple
 from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
 from .operation import Input, Machine
-from .points import add, multiple
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,

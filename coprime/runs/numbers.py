@@ -11,9 +11,9 @@ from typing import Self, TypeVar
 from coprime.ec.weierstrass import CURVES, WeierstrassCurve, curve_lengths
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
+from coprime.model.curve_points import multiple
 from coprime.operations.ecdsa_sign_with import signature
 from coprime.operations.operation import Key
-from coprime.operations.points import multiple
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 

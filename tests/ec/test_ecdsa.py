@@ -17,9 +17,9 @@ from coprime.device.jobs import EngineError
 from coprime.ec import ecdsa, keys
 from coprime.ec.weierstrass import CURVES_BY_NAME, curve_named, public_key
 from coprime.engine.contract import Command, Error
+from coprime.model.curve_points import multiple
 from coprime.operations.ecdsa_sign_with import signature
 from coprime.operations.ecdsa_verify import verified
-from coprime.operations.points import multiple
 from coprime.rsa.hashes import digest
 from tests.ec.named_curves import KEY_CURVES, marked
 from tests.ec.small_curves import CURVES, TINY, points_of

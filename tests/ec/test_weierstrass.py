@@ -21,7 +21,7 @@ from coprime.ec.weierstrass import (
     shared_secret,
 )
 from coprime.engine.contract import Command, Error
-from coprime.operations.points import multiple
+from coprime.model.curve_points import multiple
 from tests.ec import small_curves
 from tests.ec.named_curves import KEY_CURVES, marked
 from tests.ec.small_curves import TINY, points_of

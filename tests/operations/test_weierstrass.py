@@ -14,7 +14,7 @@ from coprime.catalog import choose
 from coprime.device.jobs import EngineError
 from coprime.ec.weierstrass import CURVES, curve_named
 from coprime.engine.contract import Command, Error, Operand
-from coprime.operations.points import add, comb_table, comb_tooth, multiple
+from coprime.model.curve_points import add, comb_table, comb_tooth, multiple
 from coprime.program.operands import TABLE
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, curve_numbers, random_operands
