@@ -266,8 +266,9 @@
 /* R. Defined only where CAPABILITIES.CHECKED is 1. After a RSA_PRIVATE whose result is in the
    output buffer: (3 S - M + X + 1) modulo 2^V - 1, of the result S, the modulus M and the input
    X as the check has used them; V is the greatest divisor of DIGITS.WIDTH that is 31 at most.
-   Software that computes the same from what it has sent and read knows that no bit has changed
-   on the way. Otherwise 0. */
+   After an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN it is (S + X) modulo 2^V - 1. Software
+   that computes the same from what it has sent and read knows that no bit has changed on the
+   way. Otherwise 0. */
 #define COPRIME_RESIDUE                                0x98u
 /* R. A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus. */
 #define COPRIME_RESIDUE_VALUE_SHIFT                    0

@@ -366,12 +366,20 @@ class FrontEnd(wiring.Component):
         """Connect what is there only where results are checked."""
         control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities)
-        intact = seal.intact & (self.check.error == Error.NONE) & (control.operand == Operand.X)
-        private = among(control.command, self.capabilities.private)
+        own = self.capabilities
+        # What a command needs is not there any more where it uses that up.
+        spending = [
+            one for one in own.with_check if one.operation.used_up(own.operands) & own.required[one]
+        ]
+        usable = self.check.error == Error.NONE
+        if spending:
+            usable |= among(control.command, spending)
+        intact = seal.intact & usable & (control.operand == Operand.X)
+        checked = among(control.command, own.with_check)
         shows_residue = Signal()
         with m.If(control.start):
             m.d.sync += shows_residue.eq(0)
-        with m.Elif(control.succeed & private):
+        with m.Elif(control.succeed & checked):
             # Not of a message whose padding was removed: it would tell something of the padding.
             m.d.sync += shows_residue.eq(~control.decodes if self.padding else 1)
         with m.If(shows_residue):
@@ -382,7 +390,7 @@ class FrontEnd(wiring.Component):
             seal.begins.eq(control.start),
             seal.begun.eq(control.start_command),
             seal.command.eq(control.command),
-            control.sound.eq(seal.same_command & (intact | ~private)),
+            control.sound.eq(seal.same_command & (intact | ~checked)),
             # As many digits of X have been written as of the modulus.
             control.whole.eq(self.gearbox.digit_index == counts.modulus),
             operands.uses_up.eq(control.uses_up),

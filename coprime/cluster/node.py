@@ -125,8 +125,8 @@ class Node(wiring.Component):
             if own.checked:
                 m.d.comb += self.packet_out.operand.eq(engine.error != Error.NONE)
                 with m.If(packet.index.all()):
-                    private = among(command, own.private)
-                    m.d.comb += self.packet_out.data.eq(Mux(private, engine.residue, 0))
+                    checked = among(command, own.with_check)
+                    m.d.comb += self.packet_out.data.eq(Mux(checked, engine.residue, 0))
         with m.If(free):
             m.d.comb += self.packet_out.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))
         with m.If(noticed):

@@ -20,7 +20,7 @@ from coprime.device.jobs import (
     words_of,
 )
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import expected_residue, residue_modulus
+from coprime.engine.residue import residue_modulus
 
 __all__ = [
     "Accelerator",
@@ -192,8 +192,8 @@ class Accelerator(EngineDriver):
         """
         length = self._read(registers.OUTPUT_LENGTH)
         value = value_of(self._get_output((length + 3) // 4))
-        if self.checked and job.command.operation.is_private:
-            expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
+        if self.checked and job.command.operation.has_check:
+            expected = self.expected_residue(job, value, x)
             found = self._read(registers.RESIDUE) % residue_modulus(self.digit_width)
             if not length or found != expected:
                 self.forget()

@@ -8,7 +8,7 @@ from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
 from coprime.device.jobs import EngineContents, EngineDriver, Job, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import expected_residue, residue_modulus
+from coprime.engine.residue import residue_modulus
 
 __all__ = ["Cluster", "Completion"]
 
@@ -266,11 +266,11 @@ class Cluster(EngineDriver):
 
         Otherwise a bit has changed on the way in or out, or it is another command's.
         """
-        if not self.checked or not job.command.operation.is_private:
+        if not self.checked or not job.command.operation.has_check:
             return True
         if value is None:
             return False
-        expected = expected_residue(value, x, job.operands[Operand.M], self.digit_width)
+        expected = self.expected_residue(job, value, x)
         return residue % residue_modulus(self.digit_width) == expected
 
     def _enable_interrupt(self) -> None:

@@ -9,6 +9,7 @@ from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
+from coprime.engine.residue import expected_residue, expected_residue_of_pair
 from coprime.operations.operation import Arithmetic
 
 __all__ = [
@@ -268,6 +269,12 @@ class EngineDriver:
             return (value,)
         upper, lower = divmod(value, 1 << self.half_bits)
         return lower, upper
+
+    def expected_residue(self, job: Job, value: int, x: int) -> int:
+        """RESIDUE of a job's result, modulo 2^V - 1, if that is of this input."""
+        if job.command.operation.on_curve:
+            return expected_residue_of_pair(value, x, self.digit_width)
+        return expected_residue(value, x, job.operands[Operand.M], self.digit_width)
 
     def is_in_range(self, job: Job, value: int) -> bool:
         """Whether the numbers of a job's result are below its modulus; on a curve, p or n."""

@@ -35,6 +35,8 @@ from .sequencer.linear_steps import LINEAR_OPERATIONS
 from .stream_ports import StreamPorts
 from .write_guard import WriteGuard
 
+_SUMMED = (Scratch.SUM, Scratch.SUM_COPY, Operand.X)
+_SUMMED_OF_PAIR = (Scratch.SUM, Scratch.SUM_HIGH, Operand.X, Scratch.X_HIGH)
 _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
 
@@ -96,6 +98,8 @@ class BankedLane(LaneOfUnits):
         self.residue_sum = Residue(width) if checks else None
         self.check = ResultCheck(width, len(self.index), target) if checks else None
         self.random_digit = RandomDigit(width) if program.draws else None
+        self.spoilt = Signal(name="spoilt") if program.has_parity else None
+        """A word that the command has read has another bit than was written."""
 
     def elaborate(self, platform: object) -> Module:
         """Connect the banks: what each port is asked for, and who gets its data."""
@@ -254,10 +258,13 @@ class BankedLane(LaneOfUnits):
         return Mux(late, product, Mux(busy, linear.b_write_data, digit))
 
     def _link_lanes(self, m: Module) -> None:
-        """Show the multiplier's faults to the sequencer, and the lanes' to each other."""
+        """Show the units' faults to the sequencer, and the lanes' to each other."""
         sequencer = self.sequencer
         if self.program.checks:
-            m.d.comb += sequencer.fault.eq(self.multiplier.fault)
+            fault: Value = self.multiplier.fault
+            if self.spoilt is not None:
+                fault |= self.spoilt
+            m.d.comb += sequencer.fault.eq(fault)
         if self.program.shares_check:
             for name in ("busy", "at_fault", "began", "proved"):
                 m.d.comb += [
@@ -271,31 +278,43 @@ class BankedLane(LaneOfUnits):
             return
         left, right = self.memories
         m.submodules.result_check = check = self.check
-        is_private = among(self.command, self.capabilities.private)
+        is_checked = among(self.command, self.capabilities.with_check)
+        differs: Value = check.differs
+        if self.spoilt is not None:
+            differs |= self.spoilt
+            with m.If(self.start):
+                m.d.sync += self.spoilt.eq(0)
+            with m.If(left.wrong | right.wrong | self.sequencer.wrong):
+                m.d.sync += self.spoilt.eq(1)
         m.d.comb += [
-            check.succeeds.eq(self.done & is_private & (self.error == Error.NONE)),
+            check.succeeds.eq(self.done & is_checked & (self.error == Error.NONE)),
             check.ends.eq(self.start),
             *same_named(check, self, "busy", "write", "index"),
             check.count.eq(self.counts.modulus),
             check.read.eq(left.b_data),
             check.checked.eq(right.b_data),
-            self.sequencer.differs.eq(check.differs),
+            self.sequencer.differs.eq(differs),
         ]
 
     def _add_residue(self, m: Module) -> None:
         """S - M, when that is compared, S twice, as it is copied, and X, as the check gets it.
 
-        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM.
+        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM. Of two
+        numbers, S is the SUM that is copied to the result, and nothing is compared.
         """
         if self.residue_sum is None:
             return
         sequencer, linear = self.sequencer, self.linear
-        summed = (self.number(one) for one in (Scratch.SUM, Scratch.SUM_COPY, Operand.X))
+        # Other commands may have other numbers in these places.
+        summed: Value = sequencer.x.matches(*(self.number(one) for one in _SUMMED))
+        if self.capabilities.on_curve:
+            of_pair = sequencer.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
+            summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
         makes_sum = sequencer.destination == self.number(Scratch.SUM)
         m.submodules.residue_sum = residue = self.residue_sum
         m.d.comb += [
             residue.clear.eq(self.start | makes_sum),
-            residue.add.eq(linear.gives & sequencer.x.matches(*summed)),
+            residue.add.eq(linear.gives & summed),
             residue.digit.eq(linear.b_write_data),
             self.residue.eq(residue.residue),
         ]
@@ -449,8 +468,8 @@ class BankedLane(LaneOfUnits):
 
 
 def _keeps_to_banks(step: Step, layout: BankedLayout, *, sums: bool) -> bool:
-    """With `sums` linear steps may have y in either bank."""
-    right = {slot for slot in layout.numbers if layout.lies_right(slot)}
+    """With `sums` linear steps may have y in either bank. HALF is in none, whatever its number."""
+    right = {slot for slot in layout.numbers if layout.lies_right(slot)} - {Mode.HALF}
     if step.copy is not None and (
         step.destination in right
         or step.copy not in right

@@ -21,8 +21,8 @@ Protocol
   `checked` and a digit of RSA_PRIVATE's result is not the one that was checked, `error` becomes
   FAULT, two cycles after the digit at the latest, and `busy` is 1 until the memory is wiped.
 * Where the engine is `checked`, `residue` is, after RSA_PRIVATE, that of 3 S - M + X as the check
-  has used them: what `expected_residue` is modulo `residue_modulus`. After other commands it is
-  anything.
+  has used them: what `expected_residue` is modulo `residue_modulus`. After the operations on curves
+  whose results are checked it is that of S + X. After other commands it is anything.
 * `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
   the number of multipliers is the utilization.
@@ -215,6 +215,11 @@ class Capabilities:
     def private(self) -> tuple[Command, ...]:
         """The commands that the engine implements modulo the primes of a private key."""
         return self.supported(lambda one: one.is_private)
+
+    @property
+    def with_check(self) -> tuple[Command, ...]:
+        """The commands whose results the engine checks."""
+        return self.supported(lambda one: one.has_check) if self.checked else ()
 
     @property
     def public(self) -> tuple[Command, ...]:

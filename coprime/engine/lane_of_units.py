@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.block_ram import BlockRam
+from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
@@ -56,8 +57,9 @@ class LaneOfUnits(wiring.Component):
         self.leads, self.target = leads, target
         width, depth = capabilities.digit_width, layout.depth
         banked = layout.banks == 2
-        self.memories: Sequence[BlockRam] = [
-            BlockRam(width, depth, target=target) for _ in range(layout.banks)
+        make_memory = ParityRam if program.has_parity else BlockRam
+        self.memories: Sequence[BlockRam | ParityRam] = [
+            make_memory(width, depth, target=target) for _ in range(layout.banks)
         ]
         self.numbers, self.number_bits = layout.numbers, layout.number_bits
         self.sequencer = Sequencer(

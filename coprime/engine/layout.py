@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 from amaranth.utils import bits_for
 
 from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
+from coprime.program.allocation import Allocation, BlockPlace
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
 from coprime.program.operands import HALF_OF, TABLE, Location, Mode, Operand, Reference, Scratch
-from coprime.program.places import Allocation, BlockPlace, allocate, banks_of
+from coprime.program.places import allocate, banks_of
 from coprime.program.steps import StepKind
 
 _SINGLE = (Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE)
@@ -224,6 +226,19 @@ class BankedLayout(Layout):
         return [row for row in rows if any(row[1:])]
 
 
+def _numbered(
+    named: Collection[Reference], location: Location, start: BlockPlace
+) -> list[BlockPlace]:
+    """The blocks that have a number if a location begins in a block."""
+    found = []
+    of_table = {entry for one, (entry, _) in TABLE.items() if one in named}
+    if location in named or location in of_table:
+        found.append(start)
+    if location in {both for high, both in HALF_OF.items() if high in named}:
+        found.append(start.of_part(1))
+    return found
+
+
 @dataclass(frozen=True)
 class Banks:
     """The size of two banks, in which the numbers of programs are to be placed.
@@ -291,7 +306,7 @@ class Banks:
         checked = {StepKind.CHECK_REDUCED} & frozenset().union(*(one.kinds for one in programs))
         results = {
             code: (Scratch.RESULT, Scratch.SUM)
-            if checked and code.operation.is_private
+            if checked and code.operation.has_check
             else (Scratch.RESULT,)
             for code in used_up
         }
@@ -311,9 +326,16 @@ class Banks:
             self.blocks,
             same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
             used_up=frozenset[Operand]().union(*used_up.values()),
+            unnumbered=(len(modes), self._for_modes()),
+            numbered=partial(_numbered, named),
             accepts=lambda found: modes <= self._layout(found, named).numbers.keys(),
         )
         return self._layout(placed, named)
+
+    def _for_modes(self) -> list[BlockPlace]:
+        """The blocks of the right bank whose numbers modes may have."""
+        taken = () if self.inverses_left else range(1, 2 * len(_SINGLE), 2)
+        return [BlockPlace(1, block) for block in range(self.blocks) if block not in taken]
 
     def _layout(self, placed: Allocation, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""
@@ -336,12 +358,15 @@ class Banks:
         of_inverses: dict[Reference, int] = dict(
             zip(inverses, self._blocks_of_inverses(placed), strict=False)
         )
-        for bank, modes in _MODES.items():
-            # No step names an inverse; but of the right bank, a port that is asked for one would
-            # take it for the mode.
+        left, right = _MODES.values()
+        # No step names an inverse; but of the right bank, a port that is asked for one would take
+        # it for the mode. A mode of the left bank that finds no number there has one of the right:
+        # no port is asked for it.
+        for bank, modes in enumerate((left, (*right, *(one for one in left if one in named)))):
             taken = {*numbers.values(), *(of_inverses.values() if bank else ())}
             own = range(bank * self.blocks, (bank + 1) * self.blocks)
-            numbers |= zip(modes, (one for one in own if one not in taken), strict=False)
+            wanting = [one for one in modes if one not in numbers]
+            numbers |= zip(wanting, (one for one in own if one not in taken), strict=False)
         numbers |= of_inverses
         bases: dict[Location, int] = {
             location: number % self.blocks * self.block

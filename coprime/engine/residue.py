@@ -83,3 +83,8 @@ def expected_residue(s: int, x: int, modulus: int, digit_width: int) -> int:
     would go unseen. Three times a power of two is no power of two modulo 2^V - 1, for V over 2.
     """
     return (3 * s - modulus + 1 + x) % residue_modulus(digit_width)
+
+
+def expected_residue_of_pair(s: int, x: int, digit_width: int) -> int:
+    """S + X modulo 2^V - 1, of operations whose S is two numbers, below their moduli."""
+    return (s + x) % residue_modulus(digit_width)

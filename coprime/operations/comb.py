@@ -21,6 +21,7 @@ from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .formulas import NumberPlace
+from .operation import Machine
 from .shared_steps import call, jump
 from .weierstrass import (
     ADD_COMPLETE,
@@ -29,6 +30,7 @@ from .weierstrass import (
     ON_CURVE,
     SUM,
     SUM_BELOW,
+    SUMMED,
     TEMPORARY,
     A,
     add_point,
@@ -40,6 +42,8 @@ from .weierstrass import (
 
 BASE_SCALAR, BASE_POINT = "base_scalar", "base_point"
 """Routines."""
+FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
+"""X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
 _P, _Q, _WHOLE = Context.P, Context.Q, Context.WHOLE
 _ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
@@ -144,12 +148,12 @@ def _base_point() -> Routine:
         BASE_POINT,
         steps,
         _P,
-        takes=dict.fromkeys((*constants, Operand.Y, Mode.WINDOW, Scratch.X_ADDED), None),
+        takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, Scratch.X_ADDED), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
             *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
             *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED),
-            *ladder,
+            *(*ladder, *SUMMED),
             *TEMPORARY,
         ),
     )
@@ -219,6 +223,25 @@ def _from_affine() -> list[Step]:
 def multiply_base(z: Location) -> Step:
     """BASE_POINT, starting with this number, below 2 c P, for Z."""
     return call(move(Scratch.X_ADDED, z, _P), BASE_POINT)
+
+
+def made_twice(machine: Machine, again: list[Step]) -> list[Step]:
+    """The multiple is kept, and made again, if the machine makes it twice."""
+    kept = [move(to, one, _P) for to, one in zip(FIRST, SUM[::2], strict=True)]
+    return [*kept, *again] if machine.base_twice else []
+
+
+def check_scalar(k: Location) -> list[Step]:
+    """Was E of k? Both multiples have scanned it. E is so again; modulo n."""
+    scanned = Scratch.OLD_SCALAR
+    difference = linear(StepKind.SUBTRACT, scanned, scanned, Operand.E, _WHOLE, "E - E of k")
+    same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")
+    return [
+        move(scanned, Operand.E, _WHOLE),
+        call(move(_ACC, k, _Q), BASE_SCALAR),
+        difference,
+        same,
+    ]
 
 
 def _to_homogeneous() -> list[Step]:

@@ -4,21 +4,27 @@ from dataclasses import replace
 
 from coprime.model.curve_points import base_multiple
 from coprime.program.operands import TABLE, Context, Operand, Scratch
-from coprime.program.steps import Next, Step
+from coprime.program.steps import Next, Step, StepKind, multiply
 
 from .banked import move
-from .comb import BASE_SCALAR, multiply_base
+from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .formulas import NumberPlace
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus
+from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     AFFINE,
     BASE_AND_CURVE,
     ENTER,
+    FROM_FORM,
+    RESULT_ON_CURVE,
     SUM,
+    SUM_BELOW,
     below,
+    checked,
+    claim,
+    curve_formula,
     curve_operation,
     on_field,
-    pair_result,
     positive,
 )
 
@@ -27,21 +33,63 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    e, field = Operand.E, "field_of_base_multiple"
+    e, kept, field = Operand.E, Scratch.KEPT_SCALAR, "field_of_base_multiple"
     x_1, y_1, z_1 = SUM
+    modulo_p = positive(Operand.Q, _Q, "modulo p")
+    *claimed, reduced = claim(x_1, y_1, _P)
     steps = [
         check_modulus(_P),
         check_modulus(_Q),
         below(e, _Q),
         call(positive(e, _Q, "k > 0?"), ENTER),
+        move(kept, e, _Q),
         call(move(_ACC, e, _Q), BASE_SCALAR),
-        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
+        replace(modulo_p, next=Next.EACH_MODULUS, target=field),
         *on_field((), field),
         multiply_base(Scratch.ONE_FORM),
+        *made_twice(machine, [multiply_base(Operand.P_POWER)]),
         call(move(_ACC, z_1, _P), AFFINE),
-        *pair_result(x_1, y_1, _P),
+        *claimed,
+        replace(reduced, next=Next.EACH_MODULUS),
+        *_check(machine),
     ]
     return [steps]
+
+
+def _check(machine: Machine) -> list[Step]:
+    """Is it k G? It is on the curve, and the first of two multiples, if there are two."""
+    again, scanned = "field_of_result", Scratch.OLD_SCALAR
+    *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
+    return [
+        call(positive(Operand.Q, _Q, "modulo n"), ENTER),
+        *check_scalar(Scratch.KEPT_SCALAR),
+        move(_ACC, scanned, _Q),
+        replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
+        replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),
+        *same,
+        jump(last, RESULT_ON_CURVE),
+    ]
+
+
+def _same() -> list[Step]:
+    """Is the result's x that of the first multiple? Then it is that one, since it is on the curve:
+    no single fault makes its negative."""
+    x, z = FIRST
+    claimed, z_1 = Scratch.CLAIMED_0, SUM[2]
+    places = {
+        "X": NumberPlace(x, below=SUM_BELOW),
+        "Z": NumberPlace(z_1, below=SUM_BELOW),
+        "x": NumberPlace(right=claimed, below=2),
+    }
+    *compared, last = curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)})
+    return [
+        move(_ACC, Operand.P_POWER, _P),
+        multiply(claimed, _ACC, Scratch.SUM, _P, "x in Montgomery form"),
+        move(z_1, z, _P),
+        *compared,
+        call(last, FROM_FORM),
+        Step(kind=StepKind.CHECK_SUM, x=_ACC, y=_ACC, modulus=_P, note="is k G the same?"),
+    ]
 
 
 _READS = frozenset(
@@ -62,6 +110,7 @@ EC_BASE_MULTIPLY = curve_operation(
         *BASE_AND_CURVE,
     ),
     result=base_multiple,
+    checks=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

@@ -4,23 +4,28 @@ from dataclasses import replace
 
 from coprime.model.curve_points import multiple
 from coprime.program.operands import Context, Operand, Scratch
-from coprime.program.steps import Next, Step
+from coprime.program.steps import Next, Step, StepKind, linear
 
 from .banked import move
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus
+from .shared_steps import call, check_modulus, reduced
 from .weierstrass import (
     AFFINE,
+    BITS_SUMMED,
     CURVE,
     MULTIPLY,
+    RESULT_ON_CURVE,
     SUM,
+    SUMMED,
     below,
+    checked,
+    claim,
     curve_operation,
     enter_point,
     lengthen,
     on_field,
-    pair_result,
     positive,
+    zero,
 )
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
@@ -29,22 +34,35 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
     e, point, field = Operand.E, (Operand.X, Scratch.X_HIGH), "field_of_point"
+    kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
     *lengthened, last = lengthen()
     *entered, on_curve = enter_point(*point)
+    zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
     steps = [
         check_modulus(_P),
         check_modulus(_Q),
         below(e, _Q),
         positive(e, _Q, "k > 0?"),
+        move(kept, e, _Q),
         move(_ACC, e, _Q),
         *lengthened,
         replace(last, next=Next.EACH_MODULUS, target=field),
         *on_field(point, field),
         *entered,
-        call(on_curve, MULTIPLY),
+        on_curve,
+        zero(zeros),
+        call(move(bits, Scratch.UNIT, _P), MULTIPLY),
         call(move(_ACC, z_1, _P), AFFINE),
-        *pair_result(x_1, y_1, _P),
+        *claim(x_1, y_1, _P),
+        move(_ACC, point[0], _P),
+        replace(move(_ACC, point[1], _P), next=Next.EACH_MODULUS),
+        linear(StepKind.ADD, _ACC, kept, Operand.Q, _Q, "k + n"),
+        zero(scanned, _Q),  # it may have a digit less than n
+        move(scanned, BITS_SUMMED, _P),
+        linear(StepKind.SUBTRACT, _ACC, scanned, _ACC, _Q, "0 or n, if k was scanned"),
+        *reduced(_ACC, _ACC, _Q),
+        replace(checked(_Q, "was k scanned?"), next=Next.EACH_MODULUS, target=RESULT_ON_CURVE),
     ]
     return [steps]
 
@@ -68,6 +86,7 @@ EC_MULTIPLY = curve_operation(
         *CURVE,
     ),
     result=multiple,
+    checks=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

@@ -9,13 +9,13 @@ checked, and that k G is on the curve.
 from dataclasses import replace
 
 from coprime.model.curve_points import multiple
-from coprime.program.operands import TABLE, Context, Operand, Scratch
+from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
-from .comb import BASE_SCALAR, multiply_base
+from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
-from .formulas import NumberPlace
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus
 from .weierstrass import (
@@ -25,14 +25,15 @@ from .weierstrass import (
     FROM_FORM,
     INVERT,
     SUM,
-    SUM_BELOW,
     below,
-    curve_formula,
+    checked,
+    claim,
+    claimed_result,
     curve_operation,
+    entered_point,
     inverse,
     modulo_order,
     on_field,
-    pair_result,
     plain_product,
     positive,
     to_form,
@@ -43,26 +44,23 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 _R, _S, _NONCE, _INVERSE = (
     *(Scratch.SIGNATURE_R, Scratch.SIGNATURE_S, Scratch.NONCE, Scratch.INVERSE),
 )
-_FIELD = "field_of_base_point"
-"""Label."""
+_KEPT = Scratch.KEPT_SCALAR
+_FIELD, _AGAIN = "field_of_base_point", "field_of_check"
+"""Labels."""
 
 
 def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is drawn."""
-    return [[*_checks(), *_drawn(), *_base_point(machine, draws=True), *_signature()]]
+    return [[*_checks(), *_drawn(), *_signature(machine, draws=True)]]
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is E."""
     e = Operand.E
-    given = [
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_NONCE, _ACC, e, _Q, "k in Montgomery form"),
-        call(move(_ACC, e, _Q), BASE_SCALAR),
-    ]
     first, second, *checks = _checks()
     in_range = [first, second, below(e, _Q), positive(e, _Q, "k > 0?"), *checks]
-    return [[*in_range, *given, *_base_point(machine, draws=False), *_signature()]]
+    given = [move(_KEPT, e, _Q), call(move(_ACC, e, _Q), BASE_SCALAR)]
+    return [[*in_range, *given, *_signature(machine, draws=False)]]
 
 
 def _checks() -> list[Step]:
@@ -71,6 +69,7 @@ def _checks() -> list[Step]:
     return [
         check_modulus(_P),
         check_modulus(_Q),
+        below(Operand.X, _Q),
         below(secret, _Q),
         call(positive(secret, _Q, "d > 0?"), ENTER),
     ]
@@ -81,33 +80,46 @@ def _drawn() -> list[Step]:
 
     Source: FIPS 186-5, appendix A.3.1: A R + B has more than 64 bits more than n.
     """
-    high = Scratch.FORM_SUM
+    high, random = Scratch.FORM_SUM, Scratch.FORM_Z
     total = linear(StepKind.ADD, _ACC, _ACC, high, _Q, "A R + B in Montgomery form")
     return [
-        draw(_NONCE, _Q, "A"),
-        multiply(_ACC, Operand.Q_POWER, _NONCE, _Q, "A in Montgomery form"),
+        draw(random, _Q, "A"),
+        multiply(_ACC, Operand.Q_POWER, random, _Q, "A in Montgomery form"),
         to_form(high, _ACC, _Q, "A R"),
-        draw(_NONCE, _Q, "B"),
-        multiply(_ACC, Operand.Q_POWER, _NONCE, _Q, "B in Montgomery form"),
+        draw(random, _Q, "B"),
+        multiply(_ACC, Operand.Q_POWER, random, _Q, "B in Montgomery form"),
         call(total, FROM_FORM),
         positive(_ACC, _Q, "k > 0?"),
-        call(to_form(_NONCE, _ACC, _Q, "k"), BASE_SCALAR),
+        call(move(_KEPT, _ACC, _Q), BASE_SCALAR),
     ]
 
 
-def _base_point(machine: Machine, *, draws: bool) -> list[Step]:
-    """r = the coordinate x of k G, modulo n."""
+def _signature(machine: Machine, *, draws: bool) -> list[Step]:
+    """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it."""
+    return [
+        *_r(machine, draws=draws),
+        *_s(),
+        *claim(_R, _S, _Q),
+        # Whatever follows is made again of what was given; RESIDUE is of X.
+        move(_ACC, Operand.X, _Q),
+        *check_scalar(_KEPT),
+        *_check_s(),
+        *_check_r(machine),
+        *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
+        zero(Operand.E, Context.WHOLE),
+        *claimed_result(_Q),
+    ]
+
+
+def _r(machine: Machine, *, draws: bool) -> list[Step]:
+    """r = the coordinate x of k G, modulo n; modulo n from there on."""
     x_1, _, z_1 = SUM
     *reducing, restored = modulo_order(_R, x_1)
-    steps = [
-        replace(below(Operand.X, _Q), next=Next.EACH_MODULUS, target=_FIELD),
+    return [
+        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
         *on_field((), _FIELD),
         *_multiple(Scratch.ONE_FORM, draws=draws),
-    ]
-    if machine.base_twice:
-        steps += _made_again(draws=draws)
-    return [
-        *steps,
+        *made_twice(machine, _multiple(Operand.P_POWER, draws=draws)),
         call(move(_ACC, z_1, _P), AFFINE),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
@@ -116,7 +128,7 @@ def _base_point(machine: Machine, *, draws: bool) -> list[Step]:
     ]
 
 
-def _multiple(z: Scratch, *, draws: bool) -> list[Step]:
+def _multiple(z: Location, *, draws: bool) -> list[Step]:
     """k G, beginning with a random Z, or without random numbers with this one."""
     if not draws:
         return [multiply_base(z)]
@@ -128,57 +140,55 @@ def _multiple(z: Scratch, *, draws: bool) -> list[Step]:
     ]
 
 
-def _made_again(*, draws: bool) -> list[Step]:
-    """k G once more, with other coordinates, and compared: a fault in either ends with FAULT."""
-    x, z = Scratch.X_KEPT, Scratch.Z_KEPT
-    x_1, _, z_1 = SUM
-    below_6 = {"X1": NumberPlace(x_1, below=SUM_BELOW), "Z1": NumberPlace(z_1, below=SUM_BELOW)}
-    first = (Scratch.X_ADDED, Scratch.Z_ADDED)  # the first sum, as multipliers
-    x_first, z_first = (NumberPlace(right=one, below=SUM_BELOW) for one in first)
-    kept = {"XK": x_first, "ZK": z_first}
-    *compared, last = curve_formula(
-        "u=Z1*XK v=X1*ZK d=u-v", {**below_6, **kept}, {"d": NumberPlace(_ACC)}
-    )
-    return [
-        move(x, x_1, _P),
-        move(z, z_1, _P),
-        *_multiple(Scratch.FACTOR, draws=draws),
-        *(move(to, one, _P) for to, one in zip(first, (x, z), strict=True)),
-        *compared,
-        call(last, FROM_FORM),
-        Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is k G the same again?"),
-    ]
-
-
 def draw(destination: Scratch, context: Context, name: str) -> Step:
     """Random digits, as many as the modulus has; of the right bank."""
     note = f"{name} is drawn"
     return linear(StepKind.DRAW, destination, destination, context.modulus, context, note)
 
 
-def _signature() -> list[Step]:
-    """s = (z + r d) / k modulo n, and its check; nothing of k is kept."""
-    z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
-    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, total, _Q, "s k - (z + r d)")
+def _s() -> list[Step]:
+    """s = (z + r d) / k modulo n."""
     return [
+        call(move(_S, _R, _Q), TOTAL),
         call(move(_ACC, _NONCE, _Q), INVERT),
         inverse(_INVERSE, _Q),
-        to_form(z, Operand.X, _Q, "z"),
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(d, _ACC, Operand.SECRET, _Q, "d in Montgomery form"),
-        to_form(_ACC, _R, _Q, "r"),
-        multiply(_ACC, _ACC, d, _Q, "r d"),
-        linear(StepKind.ADD, total, _ACC, z, _Q, "z + r d"),
-        *plain_product(total, _INVERSE, _Q, "(z + r d) / k"),
+        *plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k"),
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
-        to_form(_ACC, _S, _Q, "s"),
+    ]
+
+
+def _check_s() -> list[Step]:
+    """Is s k = z + r d modulo n, with the r and s that are claimed?"""
+    # A MOVE of r would be in the residue.
+    claimed = linear(StepKind.ADD, _R, _R, Scratch.SUM, _Q, "r = 0 + r")
+    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.FORM_SUM, _Q, "s k - (z + r d)")
+    return [
+        zero(_R, _Q),
+        call(claimed, TOTAL),
+        move(_ACC, Operand.Q_POWER, _Q),
+        multiply(_ACC, _ACC, Scratch.SUM_HIGH, _Q, "s in Montgomery form"),
         multiply(_ACC, _ACC, _NONCE, _Q, "s k"),
         call(replace(difference, times_modulus=4), FROM_FORM),
-        Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_Q, note="s k = z + r d?"),
-        *(zero(one, _Q) for one in (_NONCE, _INVERSE, d, Scratch.PART)),
-        zero(Operand.E, Context.WHOLE),
-        *pair_result(_R, _S, _Q),
+        replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
+    ]
+
+
+def _check_r(machine: Machine) -> list[Step]:
+    """Is r the coordinate x of k G modulo n, as that was made first, if it was made twice?"""
+    x_1, y_1, z_1 = SUM
+    on_curve = Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is k G on the curve?")
+    first, of_first = FIRST, []
+    if not machine.base_twice:
+        first = Scratch.POINT_X, Scratch.ONE_FORM
+        of_first = [*entered_point(x_1, y_1), on_curve]
+    moved, last = (move(to, one, _P) for to, one in zip((x_1, z_1), first, strict=True))
+    return [
+        replace(call(positive(_R, _P, "modulo p"), ENTER), label=_AGAIN),
+        *of_first,
+        moved,
+        call(last, IS_R),
+        checked(_P, "is r of k G?"),
     ]
 
 
@@ -222,6 +232,7 @@ ECDSA_SIGN = curve_operation(
     ),
     reads=lambda arithmetic: _READS,
     is_right=is_signature,
+    checks=True,
     settings=(("nonce", "random"),),
     banked=with_drawn_nonce,
 )

@@ -7,11 +7,12 @@ The result is r; of a wrong signature there is an error.
 from dataclasses import replace
 
 from coprime.model.curve_points import add, multiple
-from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
+from coprime.program.operands import TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
+from .ecdsa_routines import IS_R
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
@@ -84,38 +85,17 @@ def _sum() -> list[Step]:
 
 
 def _comparison() -> list[Step]:
-    """Is r the coordinate x of the sum, X_1 / Z_1, modulo n? It is r or r + n then, below p."""
-    z, sum_of_r = Scratch.TERM, Scratch.FORM_SUM
-    again, wrong, right = "r_plus_n", "wrong", "right"
-    longer = linear(StepKind.ADD, sum_of_r, Operand.X, Operand.Q, _Q, "r + n")
-    fits = linear(StepKind.SUBTRACT, _ACC, sum_of_r, Operand.P, _Q, "r + n < p?")
-    equal = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.UNIT, _P, "r Z = X?")
-    unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="(r + n) Z = X?")
+    """Is r the coordinate x of the sum modulo n?"""
+    unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="is r of the sum?")
+    r = Scratch.SIGNATURE_R
     return [
-        move(z, Scratch.Z_1, _P),
         call(move(_ACC, Scratch.Z_1, _P), FROM_FORM),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
         below(Operand.X, _P),
-        *_difference(Operand.X, z),
-        replace(equal, next=Next.IF_BORROW, target=again),
-        replace(zero(Scratch.RESULT, Context.WHOLE), label=right),
+        call(move(r, Operand.X, _Q), IS_R),
+        unequal,
+        zero(Scratch.RESULT, Context.WHOLE),
         jump(move(Scratch.RESULT, Operand.X, _P), ""),
-        replace(longer, label=again, fits="r is below n"),
-        replace(fits, next=Next.IF_BORROW, target=wrong),
-        below(sum_of_r, _P),
-        *_difference(sum_of_r, z),
-        jump(unequal, right),
-        jump(replace(unequal, y=Scratch.UNIT, label=wrong, note="r is not below p - n"), right),
-    ]
-
-
-def _difference(r: Location, z: Scratch) -> list[Step]:
-    """ACCUMULATOR = r Z - X, canonical."""
-    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.X_1, _P, "r Z - X")
-    return [
-        to_form(_ACC, r, _P, "r"),
-        multiply(_ACC, _ACC, z, _P, "r Z"),
-        call(replace(difference, times_modulus=8), FROM_FORM),
     ]
 
 

@@ -12,6 +12,7 @@ from coprime.program.steps import Step
 from .banked import banked_routines, without_operands
 from .comb import comb_routines
 from .commands import Command
+from .ecdsa_routines import ecdsa_routines
 from .operation import Machine
 from .shared_steps import canonical
 from .weierstrass import curve_routines
@@ -38,7 +39,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     shared = [] if multiplication.canonical else canonical(multiplication)
     shared = banked_routines(machine) if banked else shared
     if any(one.operation.on_curve for one in commands):
-        shared = [*shared, *curve_routines(machine), *comb_routines()]
+        shared = [*shared, *curve_routines(machine), *comb_routines(), *ecdsa_routines()]
     if exponentiation.blinding:
         shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
     programs = [

@@ -130,6 +130,7 @@ class Operation:
         last one, and the second the one before
     on_curve : it works on a short Weierstrass curve modulo P, whose points have order Q; operands
         as long as M, and the result, are two numbers as long as P
+    checks : it has a check of its result; RSA_PRIVATE's is with the public exponent
     prime : its modulus is a prime; of another one the result is not defined
     optional : only engines that are built for it have it
     setting : the parameter that builds it in, and its value; None: the one of its name, and 1
@@ -150,6 +151,7 @@ class Operation:
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
     on_curve: bool = False
+    checks: bool = False
     prime: bool = False
     optional: bool = False
     setting: tuple[str, str] | None = None
@@ -173,6 +175,11 @@ class Operation:
     def is_private(self) -> bool:
         """Whether it works modulo the primes of a private key."""
         return self.key is Key.PRIVATE
+
+    @property
+    def has_check(self) -> bool:
+        """Whether an engine that is `checked` gives its result only after a check, and RESIDUE."""
+        return self.is_private or self.checks
 
     @property
     def exponents(self) -> tuple[Input, ...]:

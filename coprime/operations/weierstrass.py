@@ -17,9 +17,9 @@ from typing import Any
 
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import Context, Location, Mode, Operand, Reference, Scratch
+from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Named, Routine
-from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
+from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
 
 from .banked import POWER, fill_table, make_added_modulus, move
 from .formulas import TEMPORARIES, NumberPlace, formula
@@ -28,12 +28,21 @@ from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
-ENTER, FROM_FORM = "enter", "from_form"
+ENTER, ENTER_FIELD, FROM_FORM = "enter", "enter_field", "from_form"
 INVERT, INVERT_PUBLIC = "invert", "invert_public"
 MULTIPLY, ADD_COMPLETE, ON_CURVE, AFFINE = "multiply_point", "add_complete", "on_curve", "affine"
+RESULT_ON_CURVE = "result_on_curve"
 """Routines."""
 
+_SUMS_BITS = frozenset({8})
+"""Commands whose ladder sums up the bits that it has scanned: EC_MULTIPLY, whose scalar is secret.
+"""
+
 _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
+SUMMED = (Scratch.Z_2, Scratch.Z_3)
+"""What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
+BITS_SUMMED = Scratch.Y_3_COPY
+"""Where it has the sum, which is the scalar."""
 _ACC, _UNIT, _ONE_FORM, _SQUARE = (
     *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.FACTOR),
 )
@@ -100,6 +109,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
     """Those that operations on curves have."""
     return [
         _enter(machine),
+        _enter_field(),
         _from_form(machine),
         _invert(machine),
         _invert_public(machine),
@@ -107,6 +117,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _add_complete(),
         _affine(machine),
         _on_curve(machine),
+        _result_on_curve(),
     ]
 
 
@@ -198,14 +209,14 @@ def below(one: Location, context: Context) -> Step:
 
 def positive(one: Location, context: Context, note: str) -> Step:
     """The number is above 0."""
-    return Step(kind=StepKind.CHECK_POSITIVE, y=one, modulus=context, note=note)
+    return Step(kind=StepKind.CHECK_POSITIVE, x=one, y=one, modulus=context, note=note)
 
 
 def on_field(points: Sequence[Location], label: str) -> list[Step]:
     """Modulo P from here on, after a check of coordinates and of the curve's coefficients."""
-    coefficients = (Operand.Y, Scratch.Y_HIGH)
-    first, *others, last = (below(one, _P) for one in (*points, *coefficients))
-    return [replace(first, label=label), *others, call(last, ENTER), *_enter_curve()]
+    *others, last = (below(one, _P) for one in (*points, Operand.Y))
+    first, *more = [*others, call(last, ENTER_FIELD)]
+    return [replace(first, label=label), *more]
 
 
 def _invert_public(machine: Machine) -> Routine:
@@ -233,29 +244,52 @@ def _invert_public(machine: Machine) -> Routine:
     )
 
 
-def _enter_curve() -> list[Step]:
-    """a and 3 b in Montgomery form."""
+def _enter_field() -> Routine:
+    """Modulo P from here on: its constants, and a and 3 b in Montgomery form."""
     b3 = Scratch.CURVE_3B
-    return [
+    steps = [
+        call(below(Scratch.Y_HIGH, _P), ENTER),
         move(_ACC, Operand.P_POWER, _P),
         multiply(Scratch.CURVE_A, _ACC, Operand.Y, _P, "a in Montgomery form"),
         multiply(b3, _ACC, Scratch.Y_HIGH, _P, "b in Montgomery form"),
         linear(StepKind.ADD, _ACC, b3, b3, _P, "2 b"),
         linear(StepKind.ADD, b3, _ACC, b3, _P, "3 b"),
     ]
+    return routine(
+        ENTER_FIELD,
+        steps,
+        _P,
+        takes={Operand.Y: None},
+        gives={
+            _ONE_FORM: Bound.times(0, scaled=2),
+            **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
+            Scratch.CURVE_A: Bound.times(0, scaled=2),
+            b3: Bound.times(0, scaled=4),
+        },
+        clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED),
+    )
 
 
 def enter_point(x: Location, y: Location) -> list[Step]:
-    """A point in Montgomery form, which is on the curve. X lies left, all others right."""
-    of_x = multiply(Scratch.POINT_X, _ACC, x, _P, "x in Montgomery form")
-    of_y = multiply(Scratch.POINT_Y, _ACC, y, _P, "y in Montgomery form")
-    if x is Operand.X:
-        of_x, of_y = replace(of_x, x=x, y=_SQUARE), replace(of_y, x=y, y=_SQUARE)
+    """A point in Montgomery form, which is on the curve. SUM lies right, all others left."""
+    of_x, of_y = to_form(Scratch.POINT_X, x, _P, "x"), to_form(Scratch.POINT_Y, y, _P, "y")
+    power = _SQUARE
+    if x in (Scratch.SUM, Operand.POINT):
+        power = _ACC
+        of_x, of_y = replace(of_x, x=power, y=x), replace(of_y, x=power, y=y)
     return [
-        move(_ACC, Operand.P_POWER, _P),
+        move(power, Operand.P_POWER, _P),
         replace(of_x, copy=Scratch.POINT_X_COPY),
         call(of_y, ON_CURVE),
         Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is the point on the curve?"),
+    ]
+
+
+def entered_point(x: Location, y: Location) -> list[Step]:
+    """A point of the left bank in Montgomery form, and whether it is on the curve."""
+    return [
+        replace(to_form(Scratch.POINT_X, x, _P, "x"), copy=Scratch.POINT_X_COPY),
+        call(to_form(Scratch.POINT_Y, y, _P, "y"), ON_CURVE),
     ]
 
 
@@ -281,7 +315,7 @@ def _multiply_point() -> Routine:
     The point at infinity can come up at the last two bits only, which have complete formulas; so
     have all bits of a point with x = 0, from which the ladder cannot go on.
     """
-    ladder, last_bits = "ladder", "last_bits"
+    ladder, last_bits, others_follow = "ladder", "last_bits", "point_of_last_bits"
     find = scan(StepKind.SCAN_PUBLIC, Context.WHOLE, "the highest 1", target=last_bits)
     is_zero = linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _P, "x = 0?")
     first, *others = _ladder(after=last_bits)
@@ -290,13 +324,16 @@ def _multiply_point() -> Routine:
         call(move(_ACC, Scratch.POINT_X, _P), FROM_FORM),
         find,
         replace(is_zero, next=Next.IF_BORROW, target=ladder),
-        zero(x_1),
-        move(y_1, _ONE_FORM, _P),
-        jump(zero(z_1), last_bits),
+        move(x_1, Scratch.POINT_X, _P),
+        move(y_1, Scratch.POINT_Y, _P),
+        move(z_1, _ONE_FORM, _P),
+        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_bits, note="on below the 1"),
         replace(first, label=ladder),
         *others,
-        replace(zero(Scratch.X_2), label=last_bits),
-        move(Scratch.X_3, Scratch.POINT_X, _P),
+        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(others_follow)),
+        move(BITS_SUMMED, Scratch.Z_3, _P),
+        zero(Scratch.Y_2_COPY),
+        replace(move(Scratch.X_3, Scratch.POINT_X, _P), label=others_follow),
         move(Scratch.Y_2, _ONE_FORM, _P),
         move(Scratch.Y_3, Scratch.POINT_Y, _P),
         zero(Scratch.Z_2),
@@ -313,10 +350,26 @@ def _multiply_point() -> Routine:
         MULTIPLY,
         steps,
         _P,
-        takes=dict.fromkeys((*point, *constants), None),
+        takes=dict.fromkeys((*point, *constants, *SUMMED), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
-        clobbers=(_ACC, *ladder_numbers, *ADDED, *TEMPORARY),
+        clobbers=(_ACC, *SUMMED, *ladder_numbers, *ADDED, *TEMPORARY),
     )
+
+
+def _sums_bits(otherwise: str) -> dict[str, Any]:
+    """After the step: the following ones in commands that sum up the bits, else this label."""
+    return {"next": Next.IF_COMMAND, "commands": _SUMS_BITS, "target": otherwise}
+
+
+def _scanned(zeros: Scratch) -> list[Step]:
+    """The next bit of the scalar is summed up, in the number that changes places with `zeros`.
+
+    Where the bit is 0, it is `zeros` that counts it.
+    """
+    bits, fits = OF_ONE[zeros], "the exponent has as many digits"
+    doubled = linear(StepKind.ADD, bits, bits, bits, _P, "2 * the bits scanned")
+    counted = linear(StepKind.ADD, zeros, zeros, _UNIT, _P, "... + 1, of a 1")
+    return [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
 
 
 def _ladder(*, after: str) -> list[Step]:
@@ -353,13 +406,15 @@ def _ladder(*, after: str) -> list[Step]:
         {"X": POINT_X, "Y": POINT_Y, **_below({**at_ends, "m": slope}, xR=3, yR=3, m=7)},
         dict(zip(("X1", "Y1", "Z1"), map(NumberPlace, SUM), strict=True)),
     )
-    label = "ladder_round"
-    first, *others, last = rounds
+    label, go_on = "ladder_round", "ladder_goes_on"
+    first, second, *others, last = rounds
     return [
         zero(Scratch.X_2),
         *begin[:-1],
         replace(begin[-1], next=Next.NEXT_BIT, target=label),
-        replace(first, label=label),
+        replace(first, label=label, **_sums_bits(go_on)),
+        *_scanned(Scratch.Z_2),
+        replace(second, label=go_on),
         *others,
         replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True),
         *end[:-1],
@@ -377,16 +432,18 @@ def _add_by_bits() -> list[Step]:
 
     X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
     """
-    first = "add_by_bits"
+    first, go_on = "add_by_bits", "next_of_bits"
     by_bit = (Scratch.X_2, Scratch.Y_2, Scratch.Z_2)
     doubled, *others = add_point(SUM)
-    again = multiply(_ACC, _ONE_FORM, Mode.ONE, _P, "on to the bit below: a product for no more")
+    below_it = replace(PASS, modulus=_P, note="on to the bit below")
     end = move(_ACC, _UNIT, _P)
     return [
         replace(doubled, label=first),
         *others,
         *(replace(step, by_bit=True) for step in add_point(by_bit)),
-        replace(again, next=Next.NEXT_BIT, target=first),
+        replace(PASS, modulus=_P, note="the bit", **_sums_bits(go_on)),
+        *_scanned(Scratch.Y_2_COPY),
+        replace(below_it, label=go_on, next=Next.NEXT_BIT, target=first),
         replace(end, next=Next.RETURN),
     ]
 
@@ -426,6 +483,7 @@ def _affine(machine: Machine) -> Routine:
     x_1, y_1, z_1 = SUM
     square, term = _SQUARE, Scratch.TERM
     steps = [
+        move(square, Operand.P_POWER, _P),  # a place less while the sum is made
         *_out_of_form(machine, z_1, _P),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
         call(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), INVERT),
@@ -434,8 +492,7 @@ def _affine(machine: Machine) -> Routine:
         move(x_1, _ACC, _P),
         *plain_product(y_1, term, _P, "Y / Z"),
         move(y_1, _ACC, _P),
-        replace(to_form(Scratch.POINT_X, x_1, _P, "x"), copy=Scratch.POINT_X_COPY),
-        call(to_form(Scratch.POINT_Y, y_1, _P, "y"), ON_CURVE),
+        *entered_point(x_1, y_1),
         Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?"),
     ]
     given = Bound.times(0, scaled=SUM_BELOW)
@@ -445,11 +502,11 @@ def _affine(machine: Machine) -> Routine:
         _P,
         takes={
             **dict.fromkeys(SUM, given),
-            **dict.fromkeys((square, _ONE_FORM, Scratch.CURVE_A, Scratch.CURVE_3B), None),
+            **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A, Scratch.CURVE_3B), None),
         },
         gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
         clobbers=(
-            *(_ACC, term, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
+            *(_ACC, term, square, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
             *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
             *TEMPORARY,
         ),
@@ -517,12 +574,52 @@ def modulo_order(destination: Scratch, x: Scratch) -> list[Step]:
     ]
 
 
-def pair_result(x: Scratch, y: Scratch, context: Context) -> list[Step]:
-    """The result is two numbers as long as the modulus; the end. What lies between them is 0."""
+def claim(x: Scratch, y: Scratch, context: Context) -> list[Step]:
+    """SUM becomes two numbers below the modulus, which all that follows is to check.
+
+    A fault before CHECK_REDUCED may have made them wrong, but then does not spoil the check; after
+    it the check may be spoilt, but they are right.
+    """
+    high, modulus = Scratch.SUM_HIGH, context.modulus
+    note = f"{y.name} < {modulus.name}?"
+    return [
+        zero(Scratch.SUM, Context.WHOLE),
+        move(Scratch.SUM, x, context),
+        move(high, y, context),
+        linear(StepKind.CHECK_REDUCED, y, y, modulus, context, note),
+    ]
+
+
+def checked(context: Context, note: str) -> Step:
+    """ACCUMULATOR is 0, or everything is wiped: the check modulo this modulus."""
+    return linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, context, note)
+
+
+def _result_on_curve() -> Routine:
+    """The end of an operation whose result is a point: is it on the curve?"""
+    *steps, _ = enter_point(Scratch.SUM, Scratch.SUM_HIGH)
+    return routine(
+        RESULT_ON_CURVE,
+        [*steps, checked(_P, "is the result on the curve?"), *claimed_result(_P)],
+        _P,
+        takes={
+            **dict.fromkeys((Scratch.SUM, Scratch.SUM_HIGH), Bound.times(1)),
+            **dict.fromkeys((Scratch.CURVE_A, Scratch.CURVE_3B), None),
+        },
+        gives={},
+        clobbers=(
+            *(_ACC, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
+            *(Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
+        ),
+    )
+
+
+def claimed_result(context: Context) -> list[Step]:
+    """The result is what was checked; the end. What lies between both numbers is 0."""
     return [
         zero(Scratch.RESULT, Context.WHOLE),
-        move(Scratch.RESULT, x, context),
-        jump(move(Scratch.RESULT_HIGH, y, context), ""),
+        move(Scratch.RESULT, Scratch.SUM, context),
+        jump(move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context), ""),
     ]
 
 

@@ -146,6 +146,12 @@ class Program:
         """Whether numbers change places by the exponent's bit."""
         return any(step.by_bit for step in self.steps)
 
+    @property
+    def has_parity(self) -> bool:
+        """Whether memory sees a bit that has changed: a private operation on a curve, which has no
+        public key to check its result with, may only rely on what is in memory."""
+        return self.checks and self.swaps and self.in_block_ram
+
     @cached_property
     def scans_columns(self) -> bool:
         """Whether an exponent's columns are scanned, each of which selects an entry of a table."""

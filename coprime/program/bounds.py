@@ -162,7 +162,9 @@ class _Check:
         total = known and known[0] + (known[1] if step.kind is StepKind.ADD else _ZERO) + added
         if known and step.kind is StepKind.SUBTRACT and known[1].plain + known[1].scaled > times:
             raise ValueError(f"{step.note!r} may be below 0: y is up to {known[1]}")
-        if not step.fits and (total is None or self._share(total, step.modulus) > 1):
+        if step.fits:
+            return None
+        if total is None or self._share(total, step.modulus) > 1:
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
 

@@ -200,6 +200,7 @@ class Scratch(_Unnumbered):
     """The upper halves of numbers as long as M, where these are two as long as a prime."""
     Y_HIGH = enum.auto()
     RESULT_HIGH = enum.auto()
+    SUM_HIGH = enum.auto()
     POINT_HIGH = enum.auto()
     M_HIGH = enum.auto()
     POINT_X = enum.auto()
@@ -227,12 +228,17 @@ class Scratch(_Unnumbered):
     SLOPE = enum.auto()
     """That of the line through the ladder's two points."""
     SLOPE_COPY = enum.auto()
+    CLAIMED_0 = enum.auto()
+    CLAIMED_1 = enum.auto()
+    """Coordinates that a result claims, in Montgomery form."""
     SQUARE = enum.auto()
     """That of the difference of their coordinates x."""
     X_KEPT = enum.auto()
     """X_KEPT : Y_KEPT : Z_KEPT is a sum of points that waits for another one."""
     Y_KEPT = enum.auto()
     Z_KEPT = enum.auto()
+    OLD_SCALAR = enum.auto()
+    """E as multiples of the base point have scanned it, while it is made again."""
     NONCE = enum.auto()
     """A signature's secret number k, in Montgomery form."""
     INVERSE = enum.auto()
@@ -383,6 +389,7 @@ HALF_OF: Mapping[Location, Location] = {
     Scratch.X_HIGH: Operand.X,
     Scratch.Y_HIGH: Operand.Y,
     Scratch.RESULT_HIGH: Scratch.RESULT,
+    Scratch.SUM_HIGH: Scratch.SUM,
     Scratch.POINT_HIGH: Operand.POINT,
     Scratch.M_HIGH: Operand.M,
 }

@@ -2,19 +2,19 @@
 
 A bank has blocks as long as a prime. A number as long as the whole modulus takes two, the first of
 which is even; its digit's index selects between them, so that an address is a block beside an
-index, and no sum. A search by backtracking, the most constrained number first, finds the places. It
-is repeated for every design, and gives the same places for the same programs.
+index, and no sum. A search by backtracking, the most constrained number first, finds the places, or
+a solver. Both are repeated for every design, and give the same places for the same programs.
 """
 
 import itertools
-import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
 
+from .allocation import Allocation, BlockPlace
 from .assembler import Program
 from .liveness import READS_Y, SHORT, Conflicts, Piece
 from .operands import HALF_OF, OF_ONE, OF_Q, Location, Mode, Operand, Reference, Scratch
+from .place_solver import PlaceSolver
 from .steps import StepKind
 
 _LEFT, _RIGHT = 0, 1
@@ -33,69 +33,6 @@ def _order(location: Location) -> tuple[bool, int]:
     return not isinstance(location, Operand), location.value
 
 
-def _by_name(piece: Piece) -> tuple[bool, str, int]:
-    location, part = piece
-    return not isinstance(location, Operand), location.name, part
-
-
-@dataclass(frozen=True, order=True)
-class BlockPlace:
-    """Where a number begins.
-
-    Parameters
-    ----------
-    bank : 0 the left one, 1 the right one
-    block : in it
-    """
-
-    bank: int
-    block: int
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """Where each number of a layout begins, and which of them share places.
-
-    Parameters
-    ----------
-    of : by number
-    conflicts : what was kept apart
-    """
-
-    of: Mapping[Location, BlockPlace]
-    conflicts: Conflicts = field(repr=False, compare=False)
-
-    def occupied(self, piece: Piece) -> BlockPlace:
-        """The block of a piece of a number."""
-        location, part = piece
-        start = self.of[location]
-        if part > 1:  # of a table's entry as long as the whole modulus
-            return BlockPlace(start.bank, 2 * start.block + part - 2)
-        return BlockPlace(start.bank, start.block ^ part)
-
-    @cached_property
-    def contents(self) -> Mapping[BlockPlace, list[Piece]]:
-        """What lies in each block: operands, then the others, by their names."""
-        found: dict[BlockPlace, list[Piece]] = {}
-        known = [piece for piece in self.conflicts.used if piece[0] in self.of]
-        for piece in sorted(known, key=_by_name):
-            found.setdefault(self.occupied(piece), []).append(piece)
-        return found
-
-    def check(self) -> None:
-        """Prove that no two numbers that are needed at once share a block.
-
-        Raises AssertionError, which names them.
-        """
-        for content in self.contents.values():
-            for one in content:
-                for other in content:
-                    pair = frozenset({one, other})
-                    starts = self.of[one[0]] == self.of[other[0]]
-                    assert pair not in self.conflicts.apart, f"{one} and {other} are in one place"
-                    assert starts or pair not in self.conflicts.together, f"{one} is over {other}"
-
-
 _TRIES = 150
 """Of one search. One that succeeds takes about as many as a design has numbers."""
 
@@ -109,7 +46,6 @@ class _Search:
     locked: frozenset[Location]
     """Those that nothing shares a block of the left bank with."""
     of: dict[Location, BlockPlace]
-    packs: bool = False
 
     def __post_init__(self) -> None:
         self.tries = 0
@@ -188,9 +124,6 @@ class _Search:
         if not all(others.values()):
             return False
         choices = possible[location]
-        if self.packs:  # where others begin, so that blocks are left in which none does
-            begins = set(self.of.values())
-            choices = sorted(choices, key=lambda one: one not in begins)
         for choice in choices:
             self._put(location, choice)
             if self.place(others):
@@ -240,28 +173,8 @@ def banks_of(
     return {one: found[one] for one in sorted(found, key=_order)}
 
 
-_IN_ORDER, _SHUFFLED = 2, 100
-"""Attempts to place the numbers: with places in their order, and in any."""
-
-
-def _attempts(
-    blocks: Sequence[int], count: int
-) -> Iterator[tuple[Callable[[Sequence[BlockPlace]], Sequence[BlockPlace]], Sequence[int]]]:
-    """What orders the places of a number, and `count` of some blocks; the same in every run."""
-    combinations = itertools.combinations(blocks, count)
-    yield from ((_in_order, one) for one in itertools.islice(combinations, _IN_ORDER))
-    for seed in range(_SHUFFLED):
-        generator = random.Random(seed)
-        taken = sorted(generator.sample(blocks, count))
-        yield partial(_shuffled, generator), taken
-
-
-def _in_order(places: Sequence[BlockPlace]) -> Sequence[BlockPlace]:
-    return places
-
-
-def _shuffled(generator: random.Random, places: Sequence[BlockPlace]) -> Sequence[BlockPlace]:
-    return generator.sample(places, len(places))
+_IN_ORDER = 2
+"""Attempts of the search, each with other blocks for the operands that are only read."""
 
 
 def allocate(
@@ -271,6 +184,8 @@ def allocate(
     *,
     same_block: Collection[tuple[Location, Location]],
     used_up: Collection[Operand] = (),
+    unnumbered: tuple[int, Collection[BlockPlace]] = (0, ()),
+    numbered: Callable[[Location, BlockPlace], Collection[BlockPlace]] = lambda _, start: [start],
     accepts: Callable[[Allocation], bool] = lambda _: True,
 ) -> Allocation:
     """Place each number.
@@ -282,7 +197,12 @@ def allocate(
     blocks : of a bank
     same_block : pairs of numbers that have the same block, of different banks
     used_up : operands that some command uses up, so that others may have their places
-    accepts : whether an allocation will do
+    unnumbered : how many of some blocks must be left without a number
+    numbered : the blocks that steps have numbers for where a location begins in a block
+    accepts : whether an allocation will do, of which a search knows nothing
+
+    Two searches by backtracking come first, since they pack. Where they find nothing, a solver
+    finds places, or proves that there are none.
 
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
@@ -304,16 +224,29 @@ def allocate(
     pairs = [one for one in locked if one not in follows]
     waiting = [one for one in banks if one not in {*fixed, *locked}]
     possible = {one: tuple(choices(one)) for one in waiting}
-    for order, taken in _attempts(range(0, blocks, 2), len(pairs)):
+    combinations = itertools.combinations(range(0, blocks, 2), len(pairs))
+    for taken in itertools.islice(combinations, _IN_ORDER):
         of = dict(fixed)
         for one, block in zip(pairs, taken, strict=True):
             of[one] = BlockPlace(_LEFT, block)
             if one in OF_Q:
                 of[OF_Q[one]] = BlockPlace(_LEFT, block + 1)
-        search = _Search(conflicts, same_block, operands, of, packs=order is not _in_order)
-        if search.place({one: order(places) for one, places in possible.items()}):
+        search = _Search(conflicts, same_block, operands, of)
+        if search.place(possible):
             places = Allocation(dict(search.of), conflicts)
             if accepts(places):
                 places.check()
                 return places
-    raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")
+    domains: dict[Location, tuple[BlockPlace, ...]] = {
+        one: (place,) for one, place in fixed.items()
+    }
+    domains |= {one: tuple(choices(one)) for one in banks if one not in fixed}
+    solver = PlaceSolver(conflicts, domains, blocks)
+    solver.keep_locked(operands)
+    solver.keep_together(same_block)
+    solver.leave(*unnumbered, numbered)
+    found = solver.solve()
+    if found is None or not accepts(found):
+        raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")
+    found.check()
+    return found

@@ -70,7 +70,7 @@ class LaneModel:
         self.error = Error.NONE
         self.at_barrier = False
         self.borrow = False
-        self.unchecked = program.checks and self.private
+        self.unchecked = program.checks and self.command.operation.has_check
         """The operation has no result yet that may be read."""
         self.written_last = 0
         """By a linear step."""

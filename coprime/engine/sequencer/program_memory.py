@@ -10,6 +10,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.parity_ram import lut_parities
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.program.assembler import Program
@@ -64,6 +65,7 @@ class ProgramMemory(wiring.Component):
     jump, target : go to the address `target`
     forward : else go to the following address
     fetched : the step at the address
+    wrong : a cycle after a word was fetched: a bit of it has changed; only with parity
     calls, returns : a jump to a routine, whose `returns` goes to the following address; only if
         there are routines
     """
@@ -89,6 +91,7 @@ class ProgramMemory(wiring.Component):
                 "fetched": Out(self.layout),
             }
             | (dict.fromkeys(("calls", "returns"), In(1)) if program.call_depth else {})
+            | ({"wrong": Out(1)} if program.has_parity else {})
         )
 
     def word(self, step: Step, target: int) -> data.Const:
@@ -159,12 +162,21 @@ class ProgramMemory(wiring.Component):
 
     def _place_memory(self, m: Module, words: list[int], address: Signal) -> Value:
         """Block RAM: the word at the address a cycle before."""
+        size = self.layout.size
+        if self.program.has_parity:
+            words = [word | (word.bit_count() & 1) << size for word in words]
+            size += 1
         m.submodules.memory = memory = Memory(
-            shape=self.layout.size, depth=len(words), init=words, attrs={"ram_style": "block"}
+            shape=size, depth=len(words), init=words, attrs={"ram_style": "block"}
         )
         read = memory.read_port()
         m.d.comb += [read.addr.eq(address), read.en.eq(1)]
-        return read.data
+        if self.program.has_parity:
+            parities = lut_parities(read.data)
+            of_word = Signal(len(parities))
+            m.d.sync += of_word.eq(parities)
+            m.d.comb += self.wrong.eq(of_word.xor())
+        return read.data[: self.layout.size]
 
 
 class ProgramCounter:

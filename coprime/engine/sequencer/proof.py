@@ -32,7 +32,7 @@ class Proof(wiring.Component):
 
     Members
     -------
-    begins, private : a command begins; it is a private operation, which has passed nothing
+    begins, checked : a command begins; its result is to be checked, and has passed nothing
     voids : the multiplier has seen a fault, or the memory is wiped: nothing is proved
     reduced, zero : CHECK_REDUCED, CHECK_ZERO was passed
     modulus : the context of that CHECK_ZERO
@@ -45,7 +45,7 @@ class Proof(wiring.Component):
     def __init__(self, moduli: Sequence[Context], shared: bool = False):
         self.moduli = moduli
         self.shared = shared
-        flags = ("begins", "private", "voids", "reduced", "zero")
+        flags = ("begins", "checked", "voids", "reduced", "zero")
         super().__init__(
             {**dict.fromkeys(flags, In(1)), "modulus": In(Context), "complete": Out(1)}
             | (dict.fromkeys(("began", "proved"), Out(1)) if shared else {})
@@ -73,7 +73,7 @@ class Proof(wiring.Component):
                 with m.If((self.modulus == prime) & (passed == before)):
                     m.d.sync += passed.eq(before + 1)
         with m.If(self.begins):
-            m.d.sync += passed.eq(Mux(self.private, _NONE, last))
+            m.d.sync += passed.eq(Mux(self.checked, _NONE, last))
         with m.If(self.voids):
             m.d.sync += passed.eq(_NONE)
         return m

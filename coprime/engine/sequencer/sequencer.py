@@ -100,6 +100,7 @@ class Sequencer(wiring.Component):
     swaps : the numbers of `OF_ONE` have changed places; only if any step does that by a bit
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
+    wrong : a word of the program has a bit that has changed; only with parity
     fault : the multiplier has seen a fault of its own; only if the program checks
     at_fault, other_at_fault : this lane, or the other, has a fault, or has seen one of the other;
         these and the next ones only if the program shares its check
@@ -210,6 +211,7 @@ class Sequencer(wiring.Component):
             | ({"exponent_other": In(width)} if program.in_place else {})
             | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
             | ({"differs": In(1), "fault": In(1)} if program.checks else {})
+            | ({"wrong": Out(1)} if program.has_parity else {})
             | (
                 {
                     **dict.fromkeys(("at_fault", "began", "proved"), Out(1)),
@@ -243,6 +245,8 @@ class Sequencer(wiring.Component):
             memory.target.eq(self.step.target),
             memory.forward.eq(self.forward),
         ]
+        if self.program.has_parity:
+            m.d.comb += self.wrong.eq(memory.wrong)
         if self.program.call_depth:
             m.d.comb += [
                 memory.calls.eq(self.effects[Effect.CALL]),
@@ -455,11 +459,11 @@ class Sequencer(wiring.Component):
                 ]
         if self.proof is not None:
             m.submodules.proof = proof = self.proof
-            private = among(self.command, self.capabilities.private)
+            checked = among(self.command, self.capabilities.with_check)
             m.d.comb += [
                 proof.begins.eq(self.begins),
-                proof.private.eq(private),
-                proof.voids.eq(self.fault | (self.clearing & private)),
+                proof.checked.eq(checked),
+                proof.voids.eq(self.fault | (self.clearing & checked)),
                 proof.modulus.eq(step.modulus),
             ]
             if self.program.shares_check:

@@ -1,0 +1,71 @@
+"""A block RAM that sees a word in which one bit has changed since it was written."""
+
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from .block_ram import BlockRam
+from .target import Target
+from .wires import same_named
+
+_LUT_INPUTS = 6
+
+
+class ParityRam(wiring.Component):
+    """A `BlockRam` whose words have one more bit, their parity.
+
+    A word of 17 bits fills the 18 that block RAM has anyway. What is read while port B writes is
+    not looked at, since it may be undefined.
+
+    Parameters
+    ----------
+    width, depth (int): bits of a word without its parity; number of words
+
+    Members
+    -------
+    a_address, a_data, b_address, b_data, b_write, b_write_data : as of `BlockRam`
+    wrong (1 bit, out): a word that was read through either port has another parity than it was
+        written with; a cycle after its data
+    """
+
+    def __init__(self, width: int, depth: int, *, target: Target = Target.GENERIC):
+        self.memory = BlockRam(width + 1, depth, target=target)
+        self.width, self.depth = width, depth
+        address = bits_for(depth - 1)
+        ports = {
+            **dict.fromkeys(("a_address", "b_address"), In(address)),
+            **dict.fromkeys(("a_data", "b_data"), Out(width)),
+            "b_write": In(1),
+            "b_write_data": In(width),
+            "wrong": Out(1),
+        }
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        """The parity is even, so that memory begins, and is wiped, with words that are right."""
+        m = Module()
+        m.submodules.memory = memory = self.memory
+        data = self.b_write_data
+        m.d.comb += [
+            *same_named(memory, self, "a_address", "b_address", "b_write"),
+            memory.b_write_data.eq(Cat(data, data.xor())),
+        ]
+        is_read, was_read = Signal(), Signal()
+        m.d.sync += [is_read.eq(~self.b_write), was_read.eq(is_read)]
+        odd = []
+        for name in ("a_data", "b_data"):
+            word = getattr(memory, name)
+            m.d.comb += getattr(self, name).eq(word[:-1])
+            # A block RAM's output comes late in the cycle: one LUT, and then a register.
+            parts = lut_parities(word)
+            parities = Signal(len(parts), name=f"{name}_parities")
+            m.d.sync += parities.eq(parts)
+            odd.append(parities.xor())
+        m.d.comb += self.wrong.eq(was_read & (odd[0] | odd[1]))
+        return m
+
+
+def lut_parities(word: Value) -> Value:
+    """Parities of parts of a word, of which each is one LUT."""
+    return Cat(word[k : k + _LUT_INPUTS].xor() for k in range(0, len(word), _LUT_INPUTS))

@@ -1,0 +1,142 @@
+"""Places of numbers in two banks, by a solver of propositional logic.
+
+A variable says that a number begins in a block. Two numbers that must not share a block exclude
+each other there, in each pair of blocks in which they would.
+"""
+
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from pysat.solvers import Glucose4
+
+from .allocation import Allocation, BlockPlace
+from .liveness import Conflicts
+from .operands import OF_ONE, OF_Q, Location, Mode
+
+_LEFT = 0
+_OF_Q = {one: other for one, other in OF_Q.items() if not isinstance(one, Mode)}
+
+
+class PlaceSolver:
+    """All conditions that places have, and the places.
+
+    Parameters
+    ----------
+    conflicts : between pieces of numbers
+    domains : by number the places that it may have
+    blocks : of a bank
+    """
+
+    def __init__(
+        self,
+        conflicts: Conflicts,
+        domains: Mapping[Location, Sequence[BlockPlace]],
+        blocks: int,
+    ):
+        self.conflicts, self.domains, self.blocks = conflicts, domains, blocks
+        self._solver = Glucose4()
+        self._fresh = itertools.count(1)
+        self._variables = {
+            (one, place): next(self._fresh) for one, places in domains.items() for place in places
+        }
+        self._parts: dict[Location, list[int]] = {}
+        for one, part in sorted(conflicts.used, key=lambda piece: (piece[0].name, piece[1])):
+            self._parts.setdefault(one, []).append(part)
+        for one, places in domains.items():
+            self._exactly_one([self._variables[one, place] for place in places])
+        for one, other in itertools.combinations(domains, 2):
+            self._keep_apart(one, other)
+        for one, other in OF_ONE.items():
+            self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block ^ 2))
+        for one, other in _OF_Q.items():
+            self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block + 1))
+
+    def keep_locked(self, locked: Collection[Location]) -> None:
+        """Nothing else has a block of these in the left bank."""
+        for one, other in itertools.combinations(self.domains, 2):
+            if one in locked or other in locked:
+                for place, beside, _ in self._meetings(one, other):
+                    if place.bank == _LEFT:
+                        self._exclude(one, place, other, beside)
+
+    def keep_together(self, pairs: Collection[tuple[Location, Location]]) -> None:
+        """Both of a pair have the same block, of different banks."""
+        for one, other in pairs:
+            for place in self.domains.get(one, ()):
+                beside = [each for each in self.domains[other] if each.block == place.block]
+                self._imply(one, place, other, beside)
+
+    def leave(
+        self,
+        count: int,
+        among: Collection[BlockPlace],
+        numbered: Callable[[Location, BlockPlace], Collection[BlockPlace]],
+    ) -> None:
+        """Leave as many of some blocks without a number; `numbered` is as of `allocate`."""
+        left = [{place: next(self._fresh) for place in among} for _ in range(count)]
+        for one in left:
+            self._solver.add_clause(list(one.values()))
+        for one, other in itertools.combinations(left, 2):
+            for place in among:
+                self._solver.add_clause([-one[place], -other[place]])
+        for (location, start), variable in self._variables.items():
+            for place in numbered(location, start):
+                for one in left:
+                    if place in one:
+                        self._solver.add_clause([-variable, -one[place]])
+
+    def solve(self) -> Allocation | None:
+        """The places; None if there are none."""
+        if not self._solver.solve():
+            return None
+        true = set(self._solver.get_model())
+        of = {one: place for (one, place), known in self._variables.items() if known in true}
+        return Allocation(of, self.conflicts)
+
+    def _exactly_one(self, variables: Sequence[int]) -> None:
+        self._solver.add_clause(list(variables))
+        for one, other in itertools.combinations(variables, 2):
+            self._solver.add_clause([-one, -other])
+
+    def _meetings(
+        self, one: Location, other: Location
+    ) -> list[tuple[BlockPlace, BlockPlace, frozenset[tuple[Location, int]]]]:
+        """Places of two numbers in which pieces of theirs have one block, and these pieces."""
+        found = []
+        for part, other_part in itertools.product(
+            self._parts.get(one, ()), self._parts.get(other, ())
+        ):
+            there: dict[BlockPlace, list[BlockPlace]] = {}
+            for place in self.domains[other]:
+                there.setdefault(place.of_part(other_part), []).append(place)
+            pieces = frozenset({(one, part), (other, other_part)})
+            for place in self.domains[one]:
+                found += [(place, beside, pieces) for beside in there.get(place.of_part(part), ())]
+        return found
+
+    def _keep_apart(self, one: Location, other: Location) -> None:
+        """Pieces that are needed at once; those that may share a place only if both begin there."""
+        for place, beside, pieces in self._meetings(one, other):
+            apart = pieces in self.conflicts.apart
+            if apart or (pieces in self.conflicts.together and place != beside):
+                self._exclude(one, place, other, beside)
+
+    def _keep_at(
+        self, one: Location, other: Location, where: Callable[[BlockPlace], BlockPlace]
+    ) -> None:
+        if one in self.domains and other in self.domains:
+            for place in self.domains[one]:
+                beside = [where(place)] if where(place) in self.domains[other] else []
+                self._imply(one, place, other, beside)
+
+    def _exclude(
+        self, one: Location, place: BlockPlace, other: Location, beside: BlockPlace
+    ) -> None:
+        self._solver.add_clause([-self._variables[one, place], -self._variables[other, beside]])
+
+    def _imply(
+        self, one: Location, place: BlockPlace, other: Location, beside: Sequence[BlockPlace]
+    ) -> None:
+        """Where the one is there, the other one is in one of those places."""
+        variables = [self._variables[other, each] for each in beside]
+        self._solver.add_clause([-self._variables[one, place], *variables])
