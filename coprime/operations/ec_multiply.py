@@ -13,6 +13,7 @@ from .weierstrass import (
     AFFINE,
     BITS_SUMMED,
     CURVE,
+    EC_MULTIPLY_CODE,
     MULTIPLY,
     RESULT_ON_CURVE,
     SUM,
@@ -76,7 +77,7 @@ _READS = frozenset(
 
 EC_MULTIPLY = curve_operation(
     name="EC_MULTIPLY",
-    code=8,
+    code=EC_MULTIPLY_CODE,
     doc="E times the point X on the short Weierstrass curve Y modulo P, whose points have order Q.",
     formula="k · (x, y) on y² = x³ + a·x + b modulo p",
     inputs=(

@@ -2,8 +2,8 @@
 
 Of ECDSA_SIGN_WITH the host gives the nonce.
 Source: FIPS 186-5, section 6.4.1; its names are those of the steps' notes. z is the leftmost bits
-of the hash, as many as n has, modulo n. Before a signature can be read, s k = z + r d modulo n is
-checked, and that k G is on the curve.
+of the hash, as many as n has, modulo n. Before a signature can be read it is checked, of what the
+host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 """
 
 from dataclasses import replace

@@ -34,9 +34,9 @@ MULTIPLY, ADD_COMPLETE, ON_CURVE, AFFINE = "multiply_point", "add_complete", "on
 RESULT_ON_CURVE = "result_on_curve"
 """Routines."""
 
-_SUMS_BITS = frozenset({8})
-"""Commands whose ladder sums up the bits that it has scanned: EC_MULTIPLY, whose scalar is secret.
-"""
+EC_MULTIPLY_CODE = 8
+_SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
+"""Commands whose ladder sums up the bits that it has scanned: those with a secret scalar."""
 
 _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
 SUMMED = (Scratch.Z_2, Scratch.Z_3)
@@ -271,7 +271,7 @@ def _enter_field() -> Routine:
 
 
 def enter_point(x: Location, y: Location) -> list[Step]:
-    """A point in Montgomery form, which is on the curve. SUM lies right, all others left."""
+    """A point in Montgomery form, which is on the curve. X lies left, SUM and POINT right."""
     of_x, of_y = to_form(Scratch.POINT_X, x, _P, "x"), to_form(Scratch.POINT_Y, y, _P, "y")
     power = _SQUARE
     if x in (Scratch.SUM, Operand.POINT):

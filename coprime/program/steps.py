@@ -142,7 +142,8 @@ class Next(enum.IntEnum):
     RETURN = 14
     """The step that follows the CALL of this routine."""
     IF_COMMAND = 15
-    """The following step in some commands, else the target: where lists part that begin alike."""
+    """The following step in some commands, else the target: where lists part that begin alike, or a
+    routine has steps for some commands only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +178,7 @@ class Step:
     """Of a NEXT_BIT: on to the following step while two bits of the exponent are left, or two
     columns."""
     commands: frozenset[int] = frozenset()
-    """Of an IF_COMMAND, which the assembler adds: the codes of these commands."""
+    """Of an IF_COMMAND: the codes of these commands; where lists part, the assembler adds them."""
     below: Fraction | int = 0
     """Of a step that takes a number from the other lane: how many times the modulus that is at
     most; of a MOVE to the other lane, the same."""

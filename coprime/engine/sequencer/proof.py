@@ -1,4 +1,4 @@
-"""Which checks the result of a private operation has passed."""
+"""Which checks a result has passed that is given only after them."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from coprime.program.operands import Context
 
 _NONE, _REDUCED = 0, 1
 """Checks that have been passed, which follow each other: none; S < M, which is what the others look
-at. Then comes S^E = X modulo each prime, after that; the last one, or that there is nothing to be
-checked, is the proof."""
+at. Then comes a check modulo each prime, after that: S^E = X, or what an operation on a curve has
+modulo n and p; the last one, or that there is nothing to be checked, is the proof."""
 
 
 class Proof(wiring.Component):
