@@ -365,6 +365,12 @@ enum coprime_command {
     COPRIME_COMMAND_EC_BASE_MULTIPLY = 11,
     /* As ECDSA_SIGN, with the nonce E: for test vectors, and nonces that are derived. */
     COPRIME_COMMAND_ECDSA_SIGN_WITH = 12,
+    /* E times the base point of TABLE on the twisted Edwards curve Y modulo P. */
+    COPRIME_COMMAND_ED_BASE_MULTIPLY = 13,
+    /* X + E * SECRET modulo Q: the number S of an EdDSA signature. */
+    COPRIME_COMMAND_ED_FINISH = 14,
+    /* Whether X is S B - h A, with the point A in POINT; columns of S and h are E. */
+    COPRIME_COMMAND_ED_VERIFY = 15,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */
@@ -452,7 +458,8 @@ enum coprime_operand {
     COPRIME_OPERAND_SECRET = 16,
     /* A point of a curve, as long as M: its two affine coordinates. */
     COPRIME_OPERAND_POINT = 17,
-    /* TABLE_0 to TABLE_7: the points of a table, each as POINT is. */
+    /* TABLE_0 to TABLE_7: the points of a table, each as POINT is; of an Edwards curve (y - x) / 2 and
+       (y + x) / 2, in Montgomery form. */
     COPRIME_OPERAND_TABLE_0 = 18,
     COPRIME_OPERAND_TABLE_1 = 19,
     COPRIME_OPERAND_TABLE_2 = 20,
@@ -461,6 +468,11 @@ enum coprime_operand {
     COPRIME_OPERAND_TABLE_5 = 23,
     COPRIME_OPERAND_TABLE_6 = 24,
     COPRIME_OPERAND_TABLE_7 = 25,
+    /* TABLE_8 to TABLE_11: of the points of an Edwards curve d x y, of two points each. */
+    COPRIME_OPERAND_TABLE_8 = 26,
+    COPRIME_OPERAND_TABLE_9 = 27,
+    COPRIME_OPERAND_TABLE_10 = 28,
+    COPRIME_OPERAND_TABLE_11 = 29,
 };
 
 /* The length classes of operands; each has a length in bits, and from it a count of digits. */

@@ -6,13 +6,18 @@ import sys
 from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
-from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
-from coprime.runs.numbers import Operands, curve_numbers, random_lengths, random_operands
+from coprime.runs.numbers import (
+    Operands,
+    curve_for,
+    curve_numbers,
+    random_lengths,
+    random_operands,
+)
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -247,7 +252,7 @@ def _operands_on_curve(
         raise ValueError(f"--curve is for operations on curves, not for {command.name}")
     if options.bits is not None:
         raise ValueError("--curve says how long the numbers are: leave out --bits, or --curve")
-    curve = curve_named(options.curve)
+    curve = curve_for(command, options.curve)
     numbers = curve_numbers(command, curve, random.Random(seed))
     surplus = [name for name in given if name.removeprefix("--") not in numbers]
     if surplus:

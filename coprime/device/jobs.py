@@ -10,7 +10,10 @@ from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
 from coprime.engine.residue import expected_residue, expected_residue_of_pair
-from coprime.operations.operation import Arithmetic
+from coprime.model.curve_points import COMB_TEETH
+from coprime.model.edwards_points import joint_tooth
+from coprime.operations.curve_form import WEIERSTRASS
+from coprime.operations.operation import Arithmetic, Operation
 
 __all__ = [
     "EngineContents",
@@ -294,7 +297,7 @@ class EngineDriver:
         return found
 
     def _curve_job(self, command: Command, numbers: Mapping[str, int]) -> Job:
-        """An operation on a short Weierstrass curve; a scalar is below n."""
+        """An operation on a curve; a scalar is below n."""
         p, n = numbers["p"], numbers["n"]
         if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
             raise ValueError("p and n of a curve are primes of 5 or more")
@@ -307,24 +310,38 @@ class EngineDriver:
             for one in command.operation.inputs
             if one.operand is Operand.SECRET
         }
-        exponent_length = length + 1  # for a multiple of n that is added
-        if Operand.TABLE_0 in command.operation.required(_OF_CURVES):
-            base = (numbers["gx"], numbers["gy"])
-            table, exponent_length = self._radix.base_operands(
-                base, numbers["a"], p, n, length, self.half_bits
-            )
-            operands |= table
+        table, exponent_length = self._base_operands(command.operation, numbers, length)
+        operands |= table
         lengths = {Length.MODULUS: self.half_bits + length, Length.P: length, Length.Q: length}
         lengths[Length.EXPONENT] = exponent_length
         operands[Operand.E] = 0  # of a nonce that is drawn
-        for one in command.operation.exponents:
-            scalar = numbers[one.name]
+        scalars = {one.name: numbers[one.name] for one in command.operation.exponents}
+        for name, scalar in scalars.items():
             if scalar >= n:
-                raise ValueError(f"{one.name} must be below n, the order of the points")
-            operands[one.operand] = scalar
+                raise ValueError(f"{name} must be below n, the order of the points")
+            operands[Operand.E] = scalar
+        joins = command.operation.joins
+        if joins is not None:
+            operands[Operand.E] = joins(*scalars.values(), exponent_length // COMB_TEETH)
         required = command.operation.required(_OF_CURVES)
         held = {one: value for one, value in operands.items() if one in required}
         return Job(command, lengths, {one: held[one] for one in held if one is not Operand.X})
+
+    def _base_operands(
+        self, operation: Operation, numbers: Mapping[str, int], length: int
+    ) -> tuple[dict[Operand, int], int]:
+        """The table of a base point, if the operation has one, and the length of E in bits."""
+        p, n, half = numbers["p"], numbers["n"], self.half_bits
+        if Operand.TABLE_0 not in operation.required(_OF_CURVES):
+            return {}, length + 1  # for a multiple of n that is added
+        base, a = (numbers["gx"], numbers["gy"]), numbers["a"]
+        if operation.curve == WEIERSTRASS.name:
+            return self._radix.base_operands(base, a, p, n, length, half)
+        d = numbers["d"]
+        if operation.joins is None:
+            return self._radix.edwards_operands(base, (a, d), p, n, length, half)
+        teeth = COMB_TEETH * joint_tooth(n, self.digit_width)
+        return self._radix.edwards_table([base], d, p, length, half), teeth
 
     def modmul_job(self, x: int, y: int, m: int) -> Job:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""

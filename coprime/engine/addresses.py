@@ -48,7 +48,7 @@ class BlockAddress(wiring.Component):
 
     Parameters
     ----------
-    modes (sequence of Mode): WINDOW, ENTRY, or both: what names an entry of the table
+    modes (sequence of Mode): of WINDOW, ENTRY and THIRD: what names an entry of the table
     holds (bool): whether it can keep its address, so that a port that has nothing to do reads
         nothing else
 
@@ -56,7 +56,8 @@ class BlockAddress(wiring.Component):
     -------
     block, index : the block of a location, and which of its digits
     idle : only with `holds`: keep both as they were
-    window, entry : blocks of the entries that these modes name, a cycle later
+    window, entry, third : blocks of the entries that these modes name, a cycle later; the last one
+        only with THIRD
     address : of that digit, two cycles later
     """
 
@@ -73,6 +74,7 @@ class BlockAddress(wiring.Component):
             "block": In(layout.block_bits),
             "index": In(index_bits),
             **dict.fromkeys(("window", "entry"), In(layout.entry_bits)),
+            **({"third": In(layout.entry_bits)} if Mode.THIRD in modes else {}),
             "address": Out(bits_for(layout.depth - 1)),
             **({"idle": In(1)} if holds else {}),
         }
@@ -89,10 +91,9 @@ class BlockAddress(wiring.Component):
             asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
         block = Signal.like(self.window)
         m.d.comb += block.eq(asked)
-        entries = {Mode.WINDOW: self.window, Mode.ENTRY: self.entry}
         for mode in self.modes:
             with m.If(asked == self.layout.block_of(mode)):
-                m.d.comb += block.eq(entries[mode])
+                m.d.comb += block.eq(getattr(self, mode.name.lower()))
         # A number of two blocks has a 0 where its index has its highest bit; a wipe counts beyond
         # the indices.
         found = Signal.like(self.address)

@@ -11,7 +11,7 @@ from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import OF_ONE, Context, Mode, Operand, Scratch
+from coprime.program.operands import OF_ONE, Context, Mode, Operand, Scratch, third_entry
 from coprime.program.steps import Step, StepKind
 
 from .addresses import BlockAddress
@@ -154,6 +154,9 @@ class BankedLane(LaneOfUnits):
         modes = {"a_right": (Mode.WINDOW,), "b_right": both}
         if self.program.scans_columns:
             modes["a_right"] = both
+        if self.program.has_thirds:
+            modes = {name: (*ones, Mode.THIRD) for name, ones in modes.items()}
+            third = history(m, "third", self._third(), 1)[-1]
         addresses = (left.a_address, right.a_address, left.b_address, right.b_address)
         for name, to in zip(_PORTS, addresses, strict=True):
             address = BlockAddress(
@@ -169,6 +172,8 @@ class BankedLane(LaneOfUnits):
                 address.entry.eq(entry),
                 to.eq(address.address),
             ]
+            if Mode.THIRD in address.modes:
+                m.d.comb += address.third.eq(third)
         return m
 
     def _swapped(self, block: Value, *, right: bool) -> Value:
@@ -208,10 +213,22 @@ class BankedLane(LaneOfUnits):
         named = (window + after)[:bits]
         if program.scans_columns:
             # Coordinates of one point lie side by side; a column's highest bit is its sign.
-            of_column = Cat(Const(after, 1), window[1:] ^ ~window[0].replicate(bits - 1))
+            of_column = Cat(Const(after, 1), self._point())
             named = Mux(self.sequencer.columns, of_column, named)
         whole = Cat(Const(0, 1), named[:whole_bits])
         return Mux(self.sequencer.modulus == Context.WHOLE, whole, named)
+
+    def _point(self) -> Value:
+        """The point that a column selects: its highest bit, the sign, inverts the others."""
+        window = self.sequencer.window
+        assert window is not None
+        return window[1:] ^ ~window[0].replicate(self.program.window_bits - 1)
+
+    def _third(self) -> Value:
+        """The entry that is the third number of that point."""
+        point = self._point()
+        first = Const(third_entry(0) >> len(point), self.layout.entry_bits - len(point))
+        return Cat(point, first)
 
     def _connect_data(self, m: Module, drawn: Value) -> None:
         """What the ports read goes to the sequencer, to the linear unit, and to the host."""

@@ -9,6 +9,7 @@ from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import BLINDINGS, Blinding
+from coprime.model.curve_points import COMB_TEETH
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
@@ -22,10 +23,12 @@ from .layout import Banks
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-CURVES = ("none", "montgomery", "weierstrass")
+CURVES = ("none", "montgomery", "weierstrass", "edwards")
+_OF_POINTS = ("weierstrass", "edwards")
+"""Those whose points have two coordinates."""
 NONCES = ("host", "random")
 BASE_MULTIPLES = ("twice", "once")
-_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6}
+_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6, "edwards": 6}
 """Bits that R has above c * M."""
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
@@ -50,10 +53,11 @@ def compact(
     RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
     four digits less than the modulus.
 
-    `curves` is none, montgomery, with X_MULTIPLY, or weierstrass, with ECDSA and its like on curves
-    over fields of up to 528 bits that are no longer than the longest prime. Banks then have 32
-    blocks, and numbers 4 or 6 bits more than c * M, so that sums need not be reduced. With
-    weierstrass the longest modulus is one of which a half holds a field's number.
+    `curves` is none, montgomery, with X_MULTIPLY, weierstrass, with ECDSA and its like, or edwards,
+    with EdDSA; the last two on curves over fields of up to 528 bits that are no longer than the
+    longest prime. Banks then have 32 blocks, and numbers 4 or 6 bits more than c * M, so that sums
+    need not be reduced. With weierstrass and edwards the longest modulus is one of which a half
+    holds a field's number.
 
     `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
     multiple of the base point is made twice by a signature, and compared, or once, as
@@ -68,11 +72,13 @@ def compact(
     ):
         if value not in values:
             raise ValueError(f"{name} must be one of {', '.join(values)}, not {value!r}")
-    if curves != "weierstrass" and (nonce, base_multiple) != (NONCES[0], BASE_MULTIPLES[0]):
-        raise ValueError("nonce and base_multiple are for curves=weierstrass")
-    if curves == "weierstrass" and blinding != "none":
-        raise ValueError("with curves=weierstrass there is no blinding yet: leave one of them out")
-    has_curves = curves != "none"
+    has_points = curves in _OF_POINTS
+    if curves != "weierstrass" and nonce != NONCES[0]:
+        raise ValueError("nonce is for curves=weierstrass")
+    if not has_points and base_multiple != BASE_MULTIPLES[0]:
+        raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
+    if has_points and blinding != "none":
+        raise ValueError(f"with curves={curves} there is no blinding yet: leave one of them out")
     chosen = blinding_named(blinding)
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
@@ -80,7 +86,7 @@ def compact(
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
-    block_bits = 5 if has_curves else 4
+    block_bits = 4 if curves == "none" else 5
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),
@@ -88,10 +94,13 @@ def compact(
         block_bits=block_bits,
     )
     longest, half_bits = max_bits, 0
-    if curves == "weierstrass":  # two numbers as long as a field's prime
+    if has_points:  # two numbers as long as a field's prime
         half_bits = banks.block * width
         field = min(_LONGEST_FIELD, banks.longest_prime_digits * width - headroom)
         longest = max(max_bits, half_bits + field)
+        if curves == "edwards":  # as far as two blocks hold them, columns of two scalars
+            most = (2 * banks.block - 1) * width - headroom
+            longest = max(longest, min(most, COMB_TEETH * (field + width)))
         banks = replace(banks, whole=digits(longest, width, headroom))
         whole = banks.whole
     capabilities = lane_capabilities(
@@ -117,7 +126,7 @@ def compact(
         exponentiation,
         base_twice=base_multiple == "twice",
     )
-    chosen_settings = {("curves", curves), ("nonce", nonce)}
+    chosen_settings = {("nonce", nonce), ("curves", curves)}
     added = [
         one
         for one in Command

@@ -149,7 +149,7 @@ class Layout:
 
 _MODES = {
     0: (Mode.HALF, Mode.OTHER),
-    1: (Mode.ENTRY, Mode.WINDOW, Mode.ONE),
+    1: (Mode.ENTRY, Mode.WINDOW, Mode.ONE, Mode.THIRD),
 }
 """Addressing modes by the bank in which they have numbers: of blocks where no location begins."""
 
@@ -359,6 +359,7 @@ class Banks:
             zip(inverses, self._blocks_of_inverses(placed), strict=False)
         )
         left, right = _MODES.values()
+        right = tuple(one for one in right if one is not Mode.THIRD or one in named)
         # No step names an inverse; but of the right bank, a port that is asked for one would take
         # it for the mode. A mode of the left bank that finds no number there has one of the right:
         # no port is asked for it.

@@ -1,11 +1,12 @@
 """The operands of an engine's commands, with the constants that the host precomputes for a key."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from coprime.model import montgomery
+from coprime.model import edwards_points, montgomery
 from coprime.model.curve_points import COMB_TEETH, comb_table, comb_tooth
-from coprime.program.operands import TABLE
+from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
 
 from .contract import Capabilities, Length, Operand
 
@@ -119,12 +120,46 @@ class Radix:
         points = comb_table(g, tooth, a, p) if tooth else None
         power = 1 << self._exponent_of_field(p, length)
         table = [x * power % p | (y * power % p) << half_bits for x, y in points or [g]]
-        operands = {one: table[k % len(table)] for k, one in enumerate(TABLE)}
+        operands = {one: table[k % len(table)] for k, one in enumerate(PAIRS_OF_TABLE)}
         if points is None:
             return operands | {Operand.M: 1 << n.bit_length()}, length + 1
         half = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
         teeth = COMB_TEETH * tooth
         return operands | {Operand.M: 1 << (teeth - 1) | half << half_bits}, teeth
+
+    def edwards_operands(
+        self, g: tuple[int, int], curve: tuple[int, int], p: int, n: int, length: int, half: int
+    ) -> tuple[dict[Operand, int], int]:
+        """The table of the base point g of an Edwards curve, a and d; the length of E in bits.
+
+        `half` is the count of bits of an operand below its second number.
+        """
+        a, d = curve
+        tooth = edwards_points.tooth(n, self.width)
+        points = edwards_points.comb_table(g, tooth, a, d, p)
+        teeth = COMB_TEETH * tooth
+        power = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
+        scalars = {Operand.M: 1 << (teeth - 1) | power << half}
+        return scalars | self.edwards_table(points, d, p, length, half), teeth
+
+    def edwards_table(
+        self, points: Sequence[tuple[int, int]], d: int, p: int, length: int, half: int
+    ) -> dict[Operand, int]:
+        """Points of an Edwards curve as a table has them, in Montgomery form."""
+        power = 1 << self._exponent_of_field(p, length)
+        numbers = [
+            [one * power % p for one in edwards_points.of_table(point, d, p)] for point in points
+        ]
+        numbers += [[0, 0, 0]] * (POINTS - len(points))
+        thirds = [third for *_, third in numbers]
+        return {
+            one: low | high << half
+            for one, (low, high) in zip(
+                (*PAIRS_OF_TABLE, *THIRDS_OF_TABLE),
+                (*((u, v) for u, v, _ in numbers), *zip(thirds[::2], thirds[1::2], strict=True)),
+                strict=True,
+            )
+        }
 
     def private_operands(
         self,

@@ -20,6 +20,7 @@ from coprime.program.routine import Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
+from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Machine
 from .shared_steps import call, jump
@@ -27,7 +28,6 @@ from .weierstrass import (
     ADD_COMPLETE,
     FROM_FORM,
     MULTIPLY,
-    ON_CURVE,
     SUM,
     SUM_BELOW,
     SUMMED,
@@ -40,8 +40,8 @@ from .weierstrass import (
     zero,
 )
 
-BASE_SCALAR, BASE_POINT = "base_scalar", "base_point"
-"""Routines."""
+BASE_SCALAR = "base_scalar"
+"""Routine."""
 FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
@@ -65,7 +65,7 @@ _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Z3=Z1*t"
 
 
 def comb_routines() -> list[Routine]:
-    """BASE_SCALAR and BASE_POINT."""
+    """BASE_SCALAR, and the multiple."""
     return [_base_scalar(), _base_point()]
 
 
@@ -76,7 +76,7 @@ def _has_no_table(context: Context, target: str) -> Step:
 
 
 def _base_scalar() -> Routine:
-    """E for BASE_POINT, of the scalar in ACCUMULATOR, below n.
+    """E for the multiple, of the scalar in ACCUMULATOR, below n.
 
     Of a comb it is (k - 1) / 2 modulo n and the power of two in M; the upper half of M is R^2 / 2
     modulo n.
@@ -113,7 +113,7 @@ def _base_point() -> Routine:
     steps = [
         _has_no_table(_P, scans),
         replace(move(Scratch.POINT_X, x, _P), copy=Scratch.POINT_X_COPY),
-        call(move(Scratch.POINT_Y, y, _P), ON_CURVE),
+        call(move(Scratch.POINT_Y, y, _P), WEIERSTRASS.on_curve),
         jump(on_curve, MULTIPLY),
         replace(zero(Scratch.X_2), label=scans),
         first,
@@ -145,7 +145,7 @@ def _base_point() -> Routine:
         *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
     )
     return routine(
-        BASE_POINT,
+        WEIERSTRASS.multiply_base,
         steps,
         _P,
         takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, Scratch.X_ADDED), None),
@@ -220,9 +220,9 @@ def _from_affine() -> list[Step]:
     return curve_formula(_FROM_AFFINE, coordinates, {name: results[name] for name in ("X3", "Y3")})
 
 
-def multiply_base(z: Location) -> Step:
-    """BASE_POINT, starting with this number, below 2 c P, for Z."""
-    return call(move(Scratch.X_ADDED, z, _P), BASE_POINT)
+def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
+    """E times the base point, starting with this number, below 2 c P, for Z."""
+    return call(move(Scratch.X_ADDED, z, _P), form.multiply_base)
 
 
 def made_twice(machine: Machine, again: list[Step]) -> list[Step]:

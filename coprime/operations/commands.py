@@ -11,6 +11,9 @@ from .ec_multiply import EC_MULTIPLY
 from .ecdsa_sign import ECDSA_SIGN
 from .ecdsa_sign_with import ECDSA_SIGN_WITH
 from .ecdsa_verify import ECDSA_VERIFY
+from .ed_base_multiply import ED_BASE_MULTIPLY
+from .ed_finish import ED_FINISH
+from .ed_verify import ED_VERIFY
 from .modexp import MODEXP
 from .modexp2 import MODEXP2
 from .modmul import MODMUL
@@ -48,6 +51,12 @@ class Command(enum.IntEnum):
     """E times the base point of TABLE on the short Weierstrass curve Y modulo P."""
     ECDSA_SIGN_WITH = 12
     """As ECDSA_SIGN, with the nonce E: for test vectors, and nonces that are derived."""
+    ED_BASE_MULTIPLY = 13
+    """E times the base point of TABLE on the twisted Edwards curve Y modulo P."""
+    ED_FINISH = 14
+    """X + E * SECRET modulo Q: the number S of an EdDSA signature."""
+    ED_VERIFY = 15
+    """Whether X is S B - h A, with the point A in POINT; columns of S and h are E."""
 
     @property
     def operation(self) -> Operation:
@@ -68,4 +77,7 @@ OPERATIONS: Mapping[Command, Operation] = {
     Command.ECDSA_VERIFY: ECDSA_VERIFY,
     Command.EC_BASE_MULTIPLY: EC_BASE_MULTIPLY,
     Command.ECDSA_SIGN_WITH: ECDSA_SIGN_WITH,
+    Command.ED_BASE_MULTIPLY: ED_BASE_MULTIPLY,
+    Command.ED_FINISH: ED_FINISH,
+    Command.ED_VERIFY: ED_VERIFY,
 }

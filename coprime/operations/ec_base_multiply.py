@@ -3,20 +3,19 @@
 from dataclasses import replace
 
 from coprime.model.curve_points import base_multiple
-from coprime.program.operands import TABLE, Context, Operand, Scratch
+from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
-    AFFINE,
     BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
-    RESULT_ON_CURVE,
     SUM,
     SUM_BELOW,
     below,
@@ -33,30 +32,35 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
+    e = Operand.E
+    in_range = [below(e, _Q), call(positive(e, _Q, "k > 0?"), ENTER)]
+    return [multiple_of_base(machine, WEIERSTRASS, in_range)]
+
+
+def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) -> list[Step]:
+    """k G on a curve of a form; the steps check k, and are modulo n from the last one on."""
     e, kept, field = Operand.E, Scratch.KEPT_SCALAR, "field_of_base_multiple"
     x_1, y_1, z_1 = SUM
     modulo_p = positive(Operand.Q, _Q, "modulo p")
     *claimed, reduced = claim(x_1, y_1, _P)
-    steps = [
+    return [
         check_modulus(_P),
         check_modulus(_Q),
-        below(e, _Q),
-        call(positive(e, _Q, "k > 0?"), ENTER),
+        *in_range,
         move(kept, e, _Q),
         call(move(_ACC, e, _Q), BASE_SCALAR),
         replace(modulo_p, next=Next.EACH_MODULUS, target=field),
-        *on_field((), field),
-        multiply_base(Scratch.ONE_FORM),
-        *made_twice(machine, [multiply_base(Operand.P_POWER)]),
-        call(move(_ACC, z_1, _P), AFFINE),
+        *on_field((), field, form),
+        multiply_base(Scratch.ONE_FORM, form),
+        *made_twice(machine, [multiply_base(Operand.P_POWER, form)]),
+        call(move(_ACC, z_1, _P), form.affine),
         *claimed,
         replace(reduced, next=Next.EACH_MODULUS),
-        *_check(machine),
+        *_check(machine, form),
     ]
-    return [steps]
 
 
-def _check(machine: Machine) -> list[Step]:
+def _check(machine: Machine, form: CurveForm) -> list[Step]:
     """Is it k G? It is on the curve, and the first of two multiples, if there are two."""
     again, scanned = "field_of_result", Scratch.OLD_SCALAR
     *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
@@ -67,7 +71,7 @@ def _check(machine: Machine) -> list[Step]:
         replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
         replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),
         *same,
-        jump(last, RESULT_ON_CURVE),
+        jump(last, form.result_on_curve),
     ]
 
 
@@ -94,7 +98,7 @@ def _same() -> list[Step]:
 
 _READS = frozenset(
     {
-        *(Operand.Y, Operand.E, Operand.M, *TABLE),
+        *(Operand.Y, Operand.E, Operand.M, *PAIRS_OF_TABLE),
         *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
         *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER),
     }

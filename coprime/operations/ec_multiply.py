@@ -7,15 +7,14 @@ from coprime.program.operands import Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear
 
 from .banked import move
+from .curve_form import WEIERSTRASS
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, reduced
 from .weierstrass import (
-    AFFINE,
     BITS_SUMMED,
     CURVE,
     EC_MULTIPLY_CODE,
     MULTIPLY,
-    RESULT_ON_CURVE,
     SUM,
     SUMMED,
     below,
@@ -54,7 +53,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         on_curve,
         zero(zeros),
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
-        call(move(_ACC, z_1, _P), AFFINE),
+        call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *claim(x_1, y_1, _P),
         move(_ACC, point[0], _P),
         replace(move(_ACC, point[1], _P), next=Next.EACH_MODULUS),
@@ -63,7 +62,11 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         move(scanned, BITS_SUMMED, _P),
         linear(StepKind.SUBTRACT, _ACC, scanned, _ACC, _Q, "0 or n, if k was scanned"),
         *reduced(_ACC, _ACC, _Q),
-        replace(checked(_Q, "was k scanned?"), next=Next.EACH_MODULUS, target=RESULT_ON_CURVE),
+        replace(
+            checked(_Q, "was k scanned?"),
+            next=Next.EACH_MODULUS,
+            target=WEIERSTRASS.result_on_curve,
+        ),
     ]
     return [steps]
 

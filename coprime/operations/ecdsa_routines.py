@@ -45,7 +45,7 @@ def _total() -> Routine:
         TOTAL,
         steps,
         _Q,
-        takes={Operand.X: None, _KEPT: None, _R: Bound.times(1), Scratch.FACTOR: None},
+        takes={Operand.X: None, _KEPT: None, _R: Bound.times(1), Scratch.POWER: None},
         gives={_NONCE: form, total: Bound.times(0, scaled=4)},
         clobbers=(_ACC, z, d),
     )
@@ -69,7 +69,7 @@ def _is_r() -> Routine:
     )
     longer = linear(StepKind.ADD, _ACC, Operand.Q, _R, _Q, "r + n")
     steps = [
-        move(Scratch.FACTOR, Operand.P_POWER, _P),
+        move(Scratch.POWER, Operand.P_POWER, _P),
         move(_ACC, _R, _Q),
         to_form(form_r, _ACC, _P, "r"),
         replace(longer, fits="r is below n"),
@@ -86,5 +86,5 @@ def _is_r() -> Routine:
         _P,
         takes={_R: None, x: coordinate, z: coordinate},
         gives={},
-        clobbers=(_ACC, Scratch.FACTOR, form_r, form_r_n, *TEMPORARY),
+        clobbers=(_ACC, Scratch.POWER, form_r, form_r_n, *TEMPORARY),
     )

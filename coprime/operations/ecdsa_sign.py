@@ -9,17 +9,17 @@ host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 from dataclasses import replace
 
 from coprime.model.curve_points import multiple
-from coprime.program.operands import TABLE, Context, Location, Operand, Scratch
+from coprime.program.operands import PAIRS_OF_TABLE, Context, Location, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus
 from .weierstrass import (
-    AFFINE,
     BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
@@ -120,7 +120,7 @@ def _r(machine: Machine, *, draws: bool) -> list[Step]:
         *on_field((), _FIELD),
         *_multiple(Scratch.ONE_FORM, draws=draws),
         *made_twice(machine, _multiple(Operand.P_POWER, draws=draws)),
-        call(move(_ACC, z_1, _P), AFFINE),
+        call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
         positive(_R, _Q, "r > 0?"),
@@ -214,7 +214,7 @@ def is_signature(
 
 _READS = frozenset(
     {
-        *(Operand.X, Operand.Y, Operand.E, Operand.M, Operand.SECRET, *TABLE),
+        *(Operand.X, Operand.Y, Operand.E, Operand.M, Operand.SECRET, *PAIRS_OF_TABLE),
         *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
         *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
     }

@@ -7,7 +7,7 @@ The result is r; of a wrong signature there is an error.
 from dataclasses import replace
 
 from coprime.model.curve_points import add, multiple
-from coprime.program.operands import TABLE, Context, Operand, Scratch
+from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply
 
 from .banked import move
@@ -116,7 +116,7 @@ def verified(
 
 _READS = frozenset(
     {
-        *(Operand.X, Operand.Y, Operand.M, Operand.E, Operand.POINT, *TABLE),
+        *(Operand.X, Operand.Y, Operand.M, Operand.E, Operand.POINT, *PAIRS_OF_TABLE),
         *(Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP),
         *(Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER, Operand.DQ),
     }

@@ -13,6 +13,7 @@ from .banked import banked_routines, without_operands
 from .comb import comb_routines
 from .commands import Command
 from .ecdsa_routines import ecdsa_routines
+from .edwards import edwards_routines
 from .operation import Machine
 from .shared_steps import canonical
 from .weierstrass import curve_routines
@@ -40,6 +41,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     shared = banked_routines(machine) if banked else shared
     if any(one.operation.on_curve for one in commands):
         shared = [*shared, *curve_routines(machine), *comb_routines(), *ecdsa_routines()]
+        shared = [*shared, *edwards_routines(machine)]
     if exponentiation.blinding:
         shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
     programs = [

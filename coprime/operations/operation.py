@@ -12,7 +12,7 @@ from typing import Any
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import TABLE, Context, Operand
+from coprime.program.operands import TABLE, THIRDS_OF_TABLE, Context, Operand
 from coprime.program.steps import Step
 
 
@@ -128,8 +128,10 @@ class Operation:
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
     moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
         last one, and the second the one before
-    on_curve : it works on a short Weierstrass curve modulo P, whose points have order Q; operands
+    curve : the form of the curve modulo P that it works on, whose base point has order Q; operands
         as long as M, and the result, are two numbers as long as P
+    joins : makes an operand of its exponents, that of columns whose tooth has so many bits; None:
+        they have their places
     checks : it has a check of its result; RSA_PRIVATE's is with the public exponent
     prime : its modulus is a prime; of another one the result is not defined
     optional : only engines that are built for it have it
@@ -150,7 +152,8 @@ class Operation:
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
-    on_curve: bool = False
+    curve: str = ""
+    joins: Callable[..., int] | None = None
     checks: bool = False
     prime: bool = False
     optional: bool = False
@@ -165,6 +168,11 @@ class Operation:
         assert self.result is not None
         found = self.result(**numbers)
         return found if isinstance(found, int) else found[0] | found[1] << half_bits
+
+    @property
+    def on_curve(self) -> bool:
+        """Whether it works on a curve modulo P whose points have order Q."""
+        return bool(self.curve)
 
     @property
     def computes(self) -> bool:
@@ -205,10 +213,13 @@ class Operation:
     def used_up(self, held: Collection[Operand]) -> frozenset[Operand]:
         """The operands that it uses up on an engine that is `checked` and holds these.
 
-        But for a product every operation makes a table of its own.
+        But for a product every operation makes a table of its own; that one needs the room of the
+        third numbers.
         """
-        makes_table = self.computes and not self.is_product
-        return self.uses_up | (TABLE.keys() & set(held) if makes_table else set())
+        if not self.computes:
+            return self.uses_up
+        table = THIRDS_OF_TABLE if self.is_product else tuple(TABLE)
+        return self.uses_up | {*table} & set(held)
 
     @property
     def operands(self) -> frozenset[Operand]:

@@ -22,17 +22,17 @@ from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
 
 from .banked import POWER, fill_table, make_added_modulus, move
+from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation
 from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
-ENTER, ENTER_FIELD, FROM_FORM = "enter", "enter_field", "from_form"
+ENTER, FROM_FORM = "enter", "from_form"
 INVERT, INVERT_PUBLIC = "invert", "invert_public"
-MULTIPLY, ADD_COMPLETE, ON_CURVE, AFFINE = "multiply_point", "add_complete", "on_curve", "affine"
-RESULT_ON_CURVE = "result_on_curve"
-"""Routines."""
+MULTIPLY, ADD_COMPLETE = "multiply_point", "add_complete"
+"""Routines, beside those of WEIERSTRASS."""
 
 EC_MULTIPLY_CODE = 8
 _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
@@ -44,7 +44,7 @@ SUMMED = (Scratch.Z_2, Scratch.Z_3)
 BITS_SUMMED = Scratch.Y_3_COPY
 """Where it has the sum, which is the scalar."""
 _ACC, _UNIT, _ONE_FORM, _SQUARE = (
-    *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.FACTOR),
+    *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.POWER),
 )
 
 POINT_X = NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY)
@@ -70,15 +70,16 @@ BASE_AND_CURVE = (
     Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
     *CURVE,
 )
+USED_UP = frozenset(
+    {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
+)
 curve_operation = partial(
     Operation,
-    uses_up=frozenset(
-        {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
-    ),
-    on_curve=True,
+    uses_up=USED_UP,
+    curve=WEIERSTRASS.name,
     moduli=(Context.Q, Context.P),
     optional=True,
-    setting=("curves", "weierstrass"),
+    setting=("curves", WEIERSTRASS.name),
 )
 """A record, with what all operations on these curves have."""
 
@@ -117,7 +118,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _add_complete(),
         _affine(machine),
         _on_curve(machine),
-        _result_on_curve(),
+        result_on_curve(WEIERSTRASS),
     ]
 
 
@@ -156,12 +157,12 @@ def to_form(destination: Reference, x: Location, context: Context, name: str) ->
 
 def _from_form(machine: Machine) -> Routine:
     """ACCUMULATOR out of Montgomery form, and canonical."""
-    steps = _out_of_form(machine, _ACC, _CURRENT)
+    steps = out_of_form(machine, _ACC, _CURRENT)
     given = {_ACC: Bound.times(0, scaled=1 << HEADROOM)}
     return routine(FROM_FORM, steps, _CURRENT, takes=given, gives={_ACC: Bound.times(1)})
 
 
-def _out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]:
+def out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]:
     """ACCUMULATOR = x out of Montgomery form, canonical."""
     out = multiply(_ACC, x, Mode.ONE, context, "out of Montgomery form")
     return [descale(machine.multiplication, out), *reduced(_ACC, _ACC, context)]
@@ -212,10 +213,10 @@ def positive(one: Location, context: Context, note: str) -> Step:
     return Step(kind=StepKind.CHECK_POSITIVE, x=one, y=one, modulus=context, note=note)
 
 
-def on_field(points: Sequence[Location], label: str) -> list[Step]:
+def on_field(points: Sequence[Location], label: str, form: CurveForm = WEIERSTRASS) -> list[Step]:
     """Modulo P from here on, after a check of coordinates and of the curve's coefficients."""
     *others, last = (below(one, _P) for one in (*points, Operand.Y))
-    first, *more = [*others, call(last, ENTER_FIELD)]
+    first, *more = [*others, call(last, form.enter_field)]
     return [replace(first, label=label), *more]
 
 
@@ -256,7 +257,7 @@ def _enter_field() -> Routine:
         linear(StepKind.ADD, b3, _ACC, b3, _P, "3 b"),
     ]
     return routine(
-        ENTER_FIELD,
+        WEIERSTRASS.enter_field,
         steps,
         _P,
         takes={Operand.Y: None},
@@ -270,7 +271,7 @@ def _enter_field() -> Routine:
     )
 
 
-def enter_point(x: Location, y: Location) -> list[Step]:
+def enter_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list[Step]:
     """A point in Montgomery form, which is on the curve. X lies left, SUM and POINT right."""
     of_x, of_y = to_form(Scratch.POINT_X, x, _P, "x"), to_form(Scratch.POINT_Y, y, _P, "y")
     power = _SQUARE
@@ -280,7 +281,7 @@ def enter_point(x: Location, y: Location) -> list[Step]:
     return [
         move(power, Operand.P_POWER, _P),
         replace(of_x, copy=Scratch.POINT_X_COPY),
-        call(of_y, ON_CURVE),
+        call(of_y, form.on_curve),
         Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is the point on the curve?"),
     ]
 
@@ -289,7 +290,7 @@ def entered_point(x: Location, y: Location) -> list[Step]:
     """A point of the left bank in Montgomery form, and whether it is on the curve."""
     return [
         replace(to_form(Scratch.POINT_X, x, _P, "x"), copy=Scratch.POINT_X_COPY),
-        call(to_form(Scratch.POINT_Y, y, _P, "y"), ON_CURVE),
+        call(to_form(Scratch.POINT_Y, y, _P, "y"), WEIERSTRASS.on_curve),
     ]
 
 
@@ -484,7 +485,7 @@ def _affine(machine: Machine) -> Routine:
     square, term = _SQUARE, Scratch.TERM
     steps = [
         move(square, Operand.P_POWER, _P),  # a place less while the sum is made
-        *_out_of_form(machine, z_1, _P),
+        *out_of_form(machine, z_1, _P),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
         call(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), INVERT),
         inverse(term, _P),
@@ -497,12 +498,12 @@ def _affine(machine: Machine) -> Routine:
     ]
     given = Bound.times(0, scaled=SUM_BELOW)
     return routine(
-        AFFINE,
+        WEIERSTRASS.affine,
         steps,
         _P,
         takes={
             **dict.fromkeys(SUM, given),
-            **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A, Scratch.CURVE_3B), None),
+            **dict.fromkeys((_ONE_FORM, *WEIERSTRASS.constants), None),
         },
         gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
         clobbers=(
@@ -522,8 +523,8 @@ def _on_curve(machine: Machine) -> Routine:
         *(Scratch.CURVE_A, Scratch.CURVE_3B),
     )
     return routine(
-        ON_CURVE,
-        [*steps, *_out_of_form(machine, _ACC, _P)],
+        WEIERSTRASS.on_curve,
+        [*steps, *out_of_form(machine, _ACC, _P)],
         _P,
         takes=dict.fromkeys(numbers, None),
         gives={_ACC: Bound.times(1)},
@@ -595,16 +596,16 @@ def checked(context: Context, note: str) -> Step:
     return linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, context, note)
 
 
-def _result_on_curve() -> Routine:
+def result_on_curve(form: CurveForm) -> Routine:
     """The end of an operation whose result is a point: is it on the curve?"""
-    *steps, _ = enter_point(Scratch.SUM, Scratch.SUM_HIGH)
+    *steps, _ = enter_point(Scratch.SUM, Scratch.SUM_HIGH, form)
     return routine(
-        RESULT_ON_CURVE,
+        form.result_on_curve,
         [*steps, checked(_P, "is the result on the curve?"), *claimed_result(_P)],
         _P,
         takes={
             **dict.fromkeys((Scratch.SUM, Scratch.SUM_HIGH), Bound.times(1)),
-            **dict.fromkeys((Scratch.CURVE_A, Scratch.CURVE_3B), None),
+            **dict.fromkeys(form.constants, None),
         },
         gives={},
         clobbers=(

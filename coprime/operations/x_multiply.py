@@ -31,7 +31,7 @@ from .shared_steps import call, check_below_modulus, check_modulus, descale, red
 
 _ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 _ONE_FORM, _UNIT = Scratch.ONE_FORM, Scratch.UNIT
-_BIT = "ladder"
+_BIT = "x_ladder"
 """Label."""
 _BELOW = 2  # times c M: the multiple that a difference of products adds
 

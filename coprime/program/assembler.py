@@ -158,6 +158,11 @@ class Program:
         return StepKind.SCAN_COLUMNS in self.kinds
 
     @cached_property
+    def has_thirds(self) -> bool:
+        """Whether the points of a table have three numbers."""
+        return any(step.y is Mode.THIRD for step in self.steps)
+
+    @cached_property
     def leaves_bits(self) -> bool:
         """Whether a loop over an exponent's bits leaves two of them to another one."""
         return any(step.leaves_two for step in self.steps)

@@ -15,7 +15,7 @@ from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import Context, Location, Mode, Operand, Reference, Scratch
+from .operands import POINTS, Context, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
 from .routine import Named, Routine
 from .steps import Next, Step, StepKind
@@ -240,9 +240,10 @@ class _Check:
         self, numbers: _Numbers, name: Reference, context: Context, below: Fraction | int = 0
     ) -> Bound | None:
         """The bound of what a step names, in multiples of a context's modulus."""
-        if name in (Mode.WINDOW, Mode.ENTRY):
-            made = [one for one in numbers if isinstance(one, Scratch) and one.entry is not None]
-            entries = made or list(map(Scratch.table, range(16)))  # else the host's
+        if name in (Mode.WINDOW, Mode.ENTRY, Mode.THIRD):
+            first = 2 * POINTS if name is Mode.THIRD else 0
+            possible = [Scratch.table(k) for k in range(first, first + 2 * POINTS)]
+            entries = [one for one in possible if one in numbers] or possible  # else the host's
             bounds = [self._bound(numbers, one, context) for one in entries]
             known = [one for one in bounds if one is not None]
             return functools.reduce(Bound.either, known) if len(known) == len(bounds) else None

@@ -17,6 +17,7 @@ from .assembler import Program
 from .operands import (
     HALF_OF,
     OF_ONE,
+    POINTS,
     TABLE,
     Context,
     Length,
@@ -25,6 +26,7 @@ from .operands import (
     Operand,
     Reference,
     Scratch,
+    third_entry,
 )
 from .paths import Path, PathState
 from .steps import Next, Step, StepKind
@@ -163,7 +165,10 @@ class StepAccesses:
         if reference is Mode.WINDOW and state.window is not None:
             return pieces(Scratch.table(state.window), context)
         if reference in (Mode.WINDOW, Mode.ENTRY) and state.columns:
-            return _all(pieces(one, context) for one in map(Scratch.table, range(16)))
+            return _all(pieces(one, context) for one in map(Scratch.table, range(2 * POINTS)))
+        if reference is Mode.THIRD:
+            thirds = map(third_entry, range(POINTS))
+            return _all(pieces(Scratch.table(one), context) for one in thirds)
         if reference is Mode.WINDOW:
             last = self.program.last_entry_of(context)
             first = int(Scratch.T_0 not in self._named)

@@ -58,7 +58,8 @@ class Operand(enum.IntEnum):
     POINT = 17
     """A point of a curve, as long as M: its two affine coordinates."""
     TABLE_0 = 18
-    """TABLE_0 to TABLE_7: the points of a table, each as POINT is."""
+    """TABLE_0 to TABLE_7: the points of a table, each as POINT is; of an Edwards curve (y - x) / 2
+    and (y + x) / 2, in Montgomery form."""
     TABLE_1 = 19
     TABLE_2 = 20
     TABLE_3 = 21
@@ -66,6 +67,11 @@ class Operand(enum.IntEnum):
     TABLE_5 = 23
     TABLE_6 = 24
     TABLE_7 = 25
+    TABLE_8 = 26
+    """TABLE_8 to TABLE_11: of the points of an Edwards curve d x y, of two points each."""
+    TABLE_9 = 27
+    TABLE_10 = 28
+    TABLE_11 = 29
 
     @property
     def length(self) -> Length:
@@ -196,6 +202,8 @@ class Scratch(_Unnumbered):
     CROSS = enum.auto()
     """The sum of the ladder's cross products."""
 
+    POWER = enum.auto()
+    """R^2 modulo the current prime: what brings numbers of the left bank into Montgomery form."""
     X_HIGH = enum.auto()
     """The upper halves of numbers as long as M, where these are two as long as a prime."""
     Y_HIGH = enum.auto()
@@ -211,11 +219,18 @@ class Scratch(_Unnumbered):
     """The coefficient a of a short Weierstrass curve."""
     CURVE_3B = enum.auto()
     """Three times its coefficient b."""
+    CURVE_D = enum.auto()
+    """The coefficient d of an Edwards curve, whose a is in CURVE_A."""
+    PLAIN_A = enum.auto()
+    """That a as the host has written it, 1 or P - 1."""
     X_1 = enum.auto()
     """X_1 : Y_1 : Z_1 is the sum of points that is made."""
     Y_1 = enum.auto()
     Z_1 = enum.auto()
     Z_1_COPY = enum.auto()
+    Y_1_COPY = enum.auto()
+    XY_1 = enum.auto()
+    """X_1 Y_1 / Z_1, the fourth of the extended coordinates on an Edwards curve."""
     X_ADDED = enum.auto()
     """X_ADDED : Y_ADDED : Z_ADDED is added to it."""
     Y_ADDED = enum.auto()
@@ -295,10 +310,14 @@ class Mode(_Unnumbered):
     """As a destination: PART where the current context is Q, else ACCUMULATOR."""
     WINDOW = enum.auto()
     """The table entry that the exponent's window selects. As the y of a multiplication, where the
-    table has no T_0: the product of a window of 0 is not written, in the same cycles."""
+    table has no T_0: the product of a window of 0 is not written, in the same cycles; of a column
+    it is."""
     ENTRY = enum.auto()
     """As a destination: the table entry after the one that the window selects; where products
     overlap, ACCUMULATOR, too."""
+    THIRD = enum.auto()
+    """Of the point that a column of the exponent selects, the third number: that of WINDOW and
+    ENTRY is the entry T_2k and the one after it, this one is T_(16 + k)."""
     ONE = enum.auto()
     """As the y of a multiplication: the number 1, which is not in memory."""
     OTHER_ACCUMULATOR = enum.auto()
@@ -397,9 +416,21 @@ HALF_OF: Mapping[Location, Location] = {
 prime that name that number have its lower half."""
 
 TABLE: Mapping[Operand, tuple[Scratch, Scratch]] = {
-    Operand[f"TABLE_{k}"]: (Scratch.table(2 * k), Scratch.table(2 * k + 1)) for k in range(8)
+    Operand[f"TABLE_{k}"]: (Scratch.table(2 * k), Scratch.table(2 * k + 1)) for k in range(12)
 }
-"""Entries of the table that are a point's coordinates."""
+"""Entries of the table that are an operand's two numbers."""
+POINTS = 8
+"""Points of a table."""
+PAIRS_OF_TABLE = tuple(TABLE)[:POINTS]
+"""Each a point's coordinates, or two numbers of it."""
+THIRDS_OF_TABLE = tuple(TABLE)[POINTS:]
+"""The third numbers of two points each, where they have them."""
+
+
+def third_entry(point: int) -> int:
+    """The entry of the table that is the third number of a point, 0 to 7."""
+    return 2 * POINTS + point
+
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

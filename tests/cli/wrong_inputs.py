@@ -237,7 +237,7 @@ WRONG = {
         "ec verify --key ec_public.pem --in text.txt",
         "ec verify --key ec_public.pem --in text.txt --signature none",
         "ec verify --key ec_public.pem --in text.txt --signature text.txt --hash sha384 --digest",
-        "build compact -p curves=edwards -o x",
+        "build compact -p curves=hyperelliptic -o x",
         "build ring -p curves=montgomery -o x",
     ],
     "Sweeps, results, the cache": [

@@ -15,7 +15,7 @@ from coprime.device.jobs import EngineError
 from coprime.ec.weierstrass import CURVES, curve_named
 from coprime.engine.contract import Command, Error, Operand
 from coprime.model.curve_points import add, comb_table, comb_tooth, multiple
-from coprime.program.operands import TABLE
+from coprime.program.operands import PAIRS_OF_TABLE
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, curve_numbers, random_operands
 
@@ -142,9 +142,9 @@ def test_a_short_curve_with_a_comb():
 
 def test_where_the_numbers_lie():
     layout = design_of().layout
-    assert all(layout.numbers[one] % 32 == 2 * k for k, one in enumerate(TABLE))
+    assert all(layout.numbers[one] % 32 == 2 * k for k, one in enumerate(PAIRS_OF_TABLE))
     held = design_of().capabilities.operands
-    assert {Operand.SECRET, Operand.POINT, *TABLE} <= held
+    assert {Operand.SECRET, Operand.POINT, *PAIRS_OF_TABLE} <= held
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,11 @@ def test_where_the_numbers_lie():
     [
         (
             {"nonce": "random", "curves": "none"},
-            "nonce and base_multiple are for curves=weierstrass",
+            "nonce is for curves=weierstrass",
+        ),
+        (
+            {"base_multiple": "once", "curves": "montgomery"},
+            "base_multiple is for curves=weierstrass and edwards",
         ),
         ({"blinding": "both"}, "with curves=weierstrass there is no blinding yet"),
         ({"nonce": "none"}, "nonce must be one of host, random, not 'none'"),

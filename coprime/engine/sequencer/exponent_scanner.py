@@ -265,7 +265,9 @@ class ExponentScanner(wiring.Component):
                 # Each bit is in another digit; the last one is in the highest tooth.
                 in_lowest = self._index_inverted.all()
                 lowest = Mux(self.columns, in_lowest & self.column_ends, lowest)
-                ends = Mux(self.leaves_two, bit_index == 2, bit_index == 0)
+                ends = bit_index == 0
+                if self.program.leaves_bits:
+                    ends = Mux(self.leaves_two, bit_index == 2, ends)
                 goes_down &= ~self.columns | self.column_ends
                 m.d.comb += self.edge_bit.eq((bit_index == 0) | self.columns)
             m.d.comb += self.last_bit.eq(ends & lowest)

@@ -16,6 +16,7 @@ from coprime.program.operands import (
     Operand,
     Reference,
     Scratch,
+    third_entry,
 )
 from coprime.program.steps import Next, Step, StepKind
 
@@ -202,7 +203,9 @@ class LaneModel:
             return self.other.written_last
         if reference is Mode.OTHER_PART:
             return self.other.values[Scratch.PART]
-        if reference in (Mode.WINDOW, Mode.ENTRY):
+        if reference is Mode.THIRD:
+            reference = Scratch.table(third_entry(self._entry(after=False) >> 1))
+        elif reference in (Mode.WINDOW, Mode.ENTRY):
             reference = Scratch.table(self._entry(reference is Mode.ENTRY))
         return self.values.get(reference, 0)
 

@@ -72,6 +72,7 @@ class MultiplySteps:
                 and not multiplication.overlaps
                 and step.y is Mode.WINDOW
                 and not lane.window.value
+                and not lane.scanner.tooth
             )
             if not suppressed:
                 x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))

@@ -451,7 +451,10 @@ class Sequencer(wiring.Component):
                 *same_named(windows, scanner, "bit", "last_bit", "bit_index", "next_bit"),
             ]
             if self.program.in_place:
-                m.d.comb += self.suppress_write.eq(selects & windows.zero)
+                suppresses = selects & windows.zero
+                if self.program.has_thirds:  # a column of 0 selects a point like any other
+                    suppresses &= ~scanner.columns
+                m.d.comb += self.suppress_write.eq(suppresses)
             if self.program.scans_columns:
                 m.d.comb += [
                     scanner.column_ends.eq(windows.full),

@@ -1,0 +1,300 @@
+"""EdDSA on Ed25519 and Ed448: signatures, also of a digest, and with a context.
+
+Source: RFC 8032; the names in the notes are its. What differs: the accelerator multiplies points
+and adds modulo the order of the base point; hashes and encodings are the host's. A verification has
+no cofactor, as that of OpenSSL has none.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Command, Error
+from coprime.engine.lengths import Lengths
+from coprime.model.edwards_points import checked_sum, on_curve
+from coprime.rsa.operations import FaultError, InvalidSignatureError
+
+from .weierstrass import CurveAccelerator, Point, curve_lengths
+
+__all__ = [
+    "CURVES",
+    "ED448",
+    "ED25519",
+    "EdwardsCurve",
+    "FaultError",
+    "InvalidSignatureError",
+    "Variant",
+    "public_key",
+    "sign",
+    "verify",
+]
+
+LONGEST_CONTEXT = 255
+"""Bytes."""
+
+
+class Variant(Enum):
+    """What is signed."""
+
+    PURE = "pure"
+    """The message: Ed25519, Ed25519ctx where there is a context, Ed448."""
+    PREHASHED = "ph"
+    """Its digest: Ed25519ph, Ed448ph."""
+
+
+@dataclass(frozen=True)
+class EdwardsCurve:
+    """a x^2 + y^2 = 1 + d x^2 y^2 modulo p, with an EdDSA; its repr is the name.
+
+    Parameters
+    ----------
+    name : of the signatures
+    p : the modulus, a prime
+    a, d : coefficients, below p
+    n : the order of the base point, a prime; L in the RFC
+    base : the base point B
+    size : bytes of a point, of a private key, and of each half of a signature
+    cofactor : of the curve, a power of two
+    prefix : what a hash of a context begins with; `always`: every hash does
+    """
+
+    name: str
+    p: int = field(repr=False)
+    a: int = field(repr=False)
+    d: int = field(repr=False)
+    n: int = field(repr=False)
+    base: Point = field(repr=False)
+    size: int = field(repr=False)
+    cofactor: int = field(repr=False)
+    prefix: bytes = field(repr=False)
+    always: bool = field(repr=False)
+
+    @property
+    def command(self) -> Command:
+        """The operation that makes a public key."""
+        return Command.ED_BASE_MULTIPLY
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in an operation."""
+        return curve_lengths(max(self.p, self.n).bit_length())
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The curve as an operation is given it."""
+        return {"a": self.a, "d": self.d, "p": self.p, "n": self.n}
+
+    def has(self, point: Point) -> bool:
+        """Whether a point is on the curve, with coordinates below p."""
+        return max(point) < self.p and on_curve(point, self.a, self.d, self.p)
+
+    def digest(self, *parts: bytes, size: int = 0) -> bytes:
+        """H of the RFC, or of another size, which Ed448 has; of Ed25519 it is SHA-512's."""
+        data = b"".join(parts)
+        if self.always:
+            return hashlib.shake_256(data).digest(size or 2 * self.size)
+        return hashlib.sha512(data).digest()
+
+    def expand(self, private: bytes) -> tuple[int, bytes]:
+        """The secret scalar of a private key, clamped, and the prefix of what r is a hash of.
+
+        Raises ValueError for another number of bytes.
+        """
+        if len(private) != self.size:
+            raise ValueError(
+                f"a private key of {self.name} has {self.size} bytes, not {len(private)}"
+            )
+        hashed = self.digest(private)
+        highest = 1 << self.p.bit_length() - 1
+        number = int.from_bytes(hashed[: self.size], "little") % highest | highest
+        return number - number % self.cofactor, hashed[self.size :]
+
+    def encode_point(self, point: Point) -> bytes:
+        """y, the lowest byte first, with the lowest bit of x as the highest bit."""
+        x, y = point
+        return (y | (x & 1) << 8 * self.size - 1).to_bytes(self.size, "little")
+
+    def decode_point(self, data: bytes) -> Point:
+        """The point of an encoding (RFC 8032, 5.1.3 and 5.2.3). ValueError if it is none."""
+        wrong = ValueError(f"the bytes are no point of {self.name}")
+        number = int.from_bytes(data, "little")
+        y = number % (1 << 8 * self.size - 1)
+        if len(data) != self.size or y >= self.p:
+            raise wrong
+        p, is_odd = self.p, number >> 8 * self.size - 1
+        square = (1 - y * y) * pow(self.a - self.d * y * y, -1, p) % p
+        x = _square_root(square, p)
+        if x is None or (x == 0 and is_odd):
+            raise wrong
+        return (p - x if x % 2 != is_odd else x), y
+
+
+def _square_root(square: int, p: int) -> int | None:
+    """A number whose square it is modulo p, which is 3 modulo 4 or 5 modulo 8; None without one."""
+    if p % 4 == 3:
+        root = pow(square, (p + 1) // 4, p)
+    else:
+        root = pow(square, (p + 3) // 8, p)
+        if (root * root - square) % p:
+            root = root * pow(2, (p - 1) // 4, p) % p
+    return None if (root * root - square) % p else root
+
+
+_P_25519, _P_448 = (1 << 255) - 19, (1 << 448) - (1 << 224) - 1
+ED25519 = EdwardsCurve(
+    "Ed25519",
+    p=_P_25519,
+    a=_P_25519 - 1,
+    d=-121665 * pow(121666, -1, _P_25519) % _P_25519,
+    n=(1 << 252) + 27742317777372353535851937790883648493,
+    base=(
+        15112221349535400772501151409588531511454012693041857206046113283949847762202,
+        4 * pow(5, -1, _P_25519) % _P_25519,
+    ),
+    size=32,
+    cofactor=8,
+    prefix=b"SigEd25519 no Ed25519 collisions",
+    always=False,
+)
+ED448 = EdwardsCurve(
+    "Ed448",
+    p=_P_448,
+    a=1,
+    d=_P_448 - 39081,
+    n=(1 << 446) - 0x8335DC163BB124B65129C96FDE933D8D723A70AADC873D6D54A7BB0D,
+    base=(
+        0x4F1970C66BED0DED221D15A622BF36DA9E146570470F1767EA6DE324A3D3A46412AE1AF72AB66511433B80E18B00938E2626A82BC70CC05E,
+        0x693F46716EB6BC248876203756C9C7624BEA73736CA3984087789C1E05A0C2D73AD3FF1CE67C39C4FDBD132C4ED7C8AD9808795BF230FA14,
+    ),
+    size=57,
+    cofactor=4,
+    prefix=b"SigEd448",
+    always=True,
+)
+CURVES = (ED25519, ED448)
+
+
+@dataclass(frozen=True)
+class _Hash:
+    """What every hash of a signature has in common.
+
+    Parameters
+    ----------
+    curve, variant : of the signature
+    context : bytes that both sides know
+    """
+
+    curve: EdwardsCurve
+    variant: Variant
+    context: bytes
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a context that is too long."""
+        if len(self.context) > LONGEST_CONTEXT:
+            raise ValueError(
+                f"a context has {LONGEST_CONTEXT} bytes at most, not {len(self.context)}"
+            )
+
+    def message(self, data: bytes) -> bytes:
+        """PH(M): the message, or its digest of 64 bytes."""
+        return self.curve.digest(data, size=64) if self.variant is Variant.PREHASHED else data
+
+    def number(self, *parts: bytes) -> int:
+        """A hash modulo n."""
+        prehashed = self.variant is Variant.PREHASHED
+        begin = b""
+        if self.curve.always or prehashed or self.context:
+            lengths = bytes([prehashed, len(self.context)])
+            begin = self.curve.prefix + lengths + self.context
+        return int.from_bytes(self.curve.digest(begin, *parts), "little") % self.curve.n
+
+
+def public_key(accelerator: CurveAccelerator, curve: EdwardsCurve, private: bytes) -> bytes:
+    """The public key of a private one, encoded. ValueError for another number of bytes."""
+    scalar, _ = curve.expand(private)
+    return curve.encode_point(_base_multiple(accelerator, curve, scalar % curve.n))
+
+
+def _base_multiple(accelerator: CurveAccelerator, curve: EdwardsCurve, scalar: int) -> Point:
+    gx, gy = curve.base
+    numbers = {"k": scalar, "gx": gx, "gy": gy, **curve.numbers}
+    result = accelerator.operate(Command.ED_BASE_MULTIPLY, numbers)
+    x, y = accelerator.operation_result(Command.ED_BASE_MULTIPLY, result.value)
+    if not curve.has((x, y)):
+        raise FaultError
+    return x, y
+
+
+def sign(
+    accelerator: CurveAccelerator,
+    curve: EdwardsCurve,
+    private: bytes,
+    message: bytes,
+    *,
+    variant: Variant = Variant.PURE,
+    context: bytes = b"",
+    public: bytes | None = None,
+) -> bytes:
+    """Sign a message with a private key.
+
+    Without the `public` key it is computed first. The signature is verified in software before it
+    is returned: a wrong one and the right one of a message reveal the private key. Raises
+    ValueError for another number of bytes, a context that is too long, or a public key that is no
+    point; FaultError if the accelerator's result is wrong, or the public key another one.
+    """
+    hashes = _Hash(curve, variant, context)
+    scalar, prefix = curve.expand(private)
+    if public is None:
+        public = public_key(accelerator, curve, private)
+    a = scalar % curve.n
+    data = hashes.message(message)
+    r = hashes.number(prefix, data)
+    point = _base_multiple(accelerator, curve, r)
+    encoded = curve.encode_point(point)
+    h = hashes.number(encoded, public, data)
+    result = accelerator.operate(
+        Command.ED_FINISH, {"r": r, "h": h, "a": a, "p": curve.p, "n": curve.n}
+    )
+    s, _ = accelerator.operation_result(Command.ED_FINISH, result.value)
+    key, given = curve.decode_point(public), (curve.a, curve.d, curve.p)
+    if not 0 <= s < curve.n or checked_sum(s, h, key, curve.base, given) != point:
+        raise FaultError
+    return encoded + s.to_bytes(curve.size, "little")
+
+
+def verify(
+    accelerator: CurveAccelerator,
+    curve: EdwardsCurve,
+    public: bytes,
+    message: bytes,
+    signature: bytes,
+    *,
+    variant: Variant = Variant.PURE,
+    context: bytes = b"",
+) -> None:
+    """Return if the signature is valid for this message and public key.
+
+    Raises InvalidSignatureError if it is not, ValueError for a public key that is no point or a
+    context that is too long.
+    """
+    hashes = _Hash(curve, variant, context)
+    x, y = curve.decode_point(public)
+    encoded, s = signature[: curve.size], int.from_bytes(signature[curve.size :], "little")
+    if len(signature) != 2 * curve.size or s >= curve.n:
+        raise InvalidSignatureError
+    try:
+        xr, yr = curve.decode_point(encoded)
+    except ValueError:
+        raise InvalidSignatureError from None
+    h = hashes.number(encoded, public, hashes.message(message))
+    gx, gy = curve.base
+    numbers = {"xr": xr, "yr": yr, "x": x, "y": y, "s": s, "h": h, "gx": gx, "gy": gy}
+    try:
+        result = accelerator.operate(Command.ED_VERIFY, {**numbers, **curve.numbers})
+    except EngineError as error:
+        if error.code is Error.SIGNATURE:
+            raise InvalidSignatureError from None
+        raise
+    if accelerator.operation_result(Command.ED_VERIFY, result.value) != (xr, 0):
+        raise FaultError
