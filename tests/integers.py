@@ -53,7 +53,7 @@ class IntegerCurves:
         try:
             return IntegerResult(command.operation.expected(numbers, self.HALF_BITS))
         except ValueError:
-            wrong = command is Command.ECDSA_VERIFY
+            wrong = command in (Command.ECDSA_VERIFY, Command.ED_VERIFY)
             raise EngineError(Error.SIGNATURE if wrong else Error.OPERAND_RANGE) from None
 
     def operation_result(self, command: Command, value: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from coprime.device.base import Device, DeviceError
 from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineDriver
-from coprime.engine.contract import Command, Operand
+from coprime.engine.contract import Command
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.runs.execution import execute
@@ -81,9 +81,7 @@ class Subject:
     @property
     def checked(self) -> bool:
         """Whether the hardware promises that a wrong result of this operation is never read."""
-        operation = self.command.operation
-        signs = Operand.SECRET in operation.operands
-        return self.engine.design.capabilities.checked and (operation.is_private or signs)
+        return self.command in self.engine.design.capabilities.with_check
 
     @property
     def expected(self) -> int:

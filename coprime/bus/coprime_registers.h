@@ -367,7 +367,7 @@ enum coprime_command {
     COPRIME_COMMAND_ECDSA_SIGN_WITH = 12,
     /* E times the base point of TABLE on the twisted Edwards curve Y modulo P. */
     COPRIME_COMMAND_ED_BASE_MULTIPLY = 13,
-    /* X + E * SECRET modulo Q: the number S of an EdDSA signature. */
+    /* S of an EdDSA signature: the halves of X and SECRET, r + h * SECRET modulo Q. */
     COPRIME_COMMAND_ED_FINISH = 14,
     /* Whether X is S B - h A, with the point A in POINT; columns of S and h are E. */
     COPRIME_COMMAND_ED_VERIFY = 15,

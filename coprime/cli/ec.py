@@ -6,7 +6,8 @@ from functools import partial
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from coprime.ec import ecdsa, exchange, keys
+from coprime.ec import ecdsa, eddsa, exchange, keys
+from coprime.ec.eddsa import EdwardsCurve, Variant
 from coprime.ec.montgomery import MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve
 from coprime.engine.contract import Command
@@ -22,13 +23,23 @@ from .key_files import (
     load_key,
     new_passphrase,
 )
-from .options import Parser, add_hash, add_input, add_output, add_verb, read_input
+from .options import (
+    Parser,
+    add_hash,
+    add_input,
+    add_output,
+    add_verb,
+    hexadecimal_bytes,
+    read_input,
+)
 from .output import write_output
 
 SUMMARY = "Keys, shared secrets and signatures of elliptic curves on any device."
 _DER, _RAW = "der", "raw"
 _DETERMINISTIC, _RANDOM, _DEVICE = "deterministic", "random", "device"
-_SIGNING = [name for name, one in keys.CURVES.items() if isinstance(one, WeierstrassCurve)]
+_SIGNING = [name for name, one in keys.CURVES.items() if not isinstance(one, MontgomeryCurve)]
+_OF_ECDSA, _OF_EDDSA = ("hash", "digest", "format", "low_s", "nonce"), ("prehash", "context")
+"""Options of one kind of signatures."""
 
 
 def add_options(parser: Parser) -> None:
@@ -56,7 +67,7 @@ def add_options(parser: Parser) -> None:
     derive.path("--peer", required=True, help="the other's public key, PEM or DER")
     derive.path("-o", "--output", required=True, help="the shared secret: a coordinate's bytes")
     add_device(derive, curves=True)
-    sign = add_verb(verbs, "sign", _sign, "Sign a message with a private key by ECDSA.")
+    sign = add_verb(verbs, "sign", _sign, "Sign a message with a private key: ECDSA or EdDSA.")
     add_key(sign, "private key, PEM or DER", required=True)
     add_passphrase(sign)
     _add_signature(sign, "sign with the lower one of s and n - s, as on secp256k1 in Bitcoin")
@@ -64,11 +75,10 @@ def add_options(parser: Parser) -> None:
         "--nonce",
         [_DETERMINISTIC, _RANDOM, _DEVICE],
         f"from key and digest as in RFC 6979, random, or drawn by the device ({_DETERMINISTIC})",
-        _DETERMINISTIC,
     )
     add_output(sign)
     add_device(sign, curves=True)
-    verify = add_verb(verbs, "verify", _verify, "Check a signature of ECDSA with a public key.")
+    verify = add_verb(verbs, "verify", _verify, "Check a signature with a public key.")
     add_key(verify, "public key, PEM or DER", required=True)
     _add_signature(verify, "refuse the greater one of s and n - s")
     verify.path("--signature", required=True)
@@ -77,10 +87,14 @@ def add_options(parser: Parser) -> None:
 
 def _add_signature(parser: Parser, low_s: str) -> None:
     add_input(parser)
-    add_hash(parser, "--hash", "hash function (sha256)", "sha256")
+    add_hash(parser, "--hash", "hash function (sha256)")
     parser.flag("--digest", "the input is the message's digest, in bytes")
-    parser.choice("--format", [_DER, _RAW], f"of the signature; raw: r and s ({_DER})", _DER)
+    parser.choice("--format", [_DER, _RAW], f"of the signature; raw: r and s ({_DER})")
     parser.flag("--low-s", low_s)
+    parser.flag("--prehash", "Ed25519ph or Ed448ph, of the message's digest")
+    parser.add_argument(
+        "--context", type=hexadecimal_bytes, metavar="HEX", help="of Ed25519ctx or Ed448 (empty)"
+    )
 
 
 def _curve_name(text: str) -> str:
@@ -122,7 +136,7 @@ def _derive(options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key, peer=options.peer)
     own = load_key(keys.load_private, options)
     peer = _load_public(options, "peer")
-    keys.check_same_curve(own, peer)
+    keys.check_agreement(own, peer)
     command = own.curve.command
     with device_for(options, command).open(own.curve, command) as accelerator:
         secret = exchange.shared_secret(accelerator, own, peer)
@@ -144,53 +158,98 @@ def _load_public(options: argparse.Namespace, name: str = "key") -> keys.CurvePu
 def _sign(options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key)
     key = load_key(keys.load_private, options)
-    curve, data = _signing_curve(options, key), _digest(options)
-    nonces: ecdsa.Nonces | None = ecdsa.random
-    if options.nonce == _DETERMINISTIC:
-        nonces = partial(ecdsa.deterministic, hash=options.hash)
+    curve = _signing_curve(options, key)
+    of_curve = _sign_eddsa if isinstance(curve, EdwardsCurve) else _sign_ecdsa
+    write_output(options.output, of_curve(options, key))
+
+
+def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
+    curve, data = key.curve, _digest(options)
+    assert isinstance(curve, WeierstrassCurve)
     command, d = Command.ECDSA_SIGN_WITH, curve.decode_scalar(key.scalar)
     public = curve.decode_point(key.software_public().point)
-    if options.nonce == _DEVICE:
+    nonces: ecdsa.Nonces | None = partial(ecdsa.deterministic, hash=_hash(options))
+    if options.nonce == _RANDOM:
+        nonces = ecdsa.random
+    elif options.nonce == _DEVICE:
         command, nonces = Command.ECDSA_SIGN, None
     with device_for(options, command).open(curve, command) as accelerator:
         made = ecdsa.sign(
             accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
         )
-    write_output(options.output, made.der() if options.format == _DER else made.raw(curve))
+    return made.raw(curve) if options.format == _RAW else made.der()
+
+
+def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
+    curve, message = key.curve, read_input(options)
+    assert isinstance(curve, EdwardsCurve)
+    command, public = curve.command, key.software_public().point
+    kind = _variant(options)
+    with device_for(options, command).open(curve, command) as accelerator:
+        return eddsa.sign(accelerator, curve, key.scalar, message, kind, public=public)
 
 
 def _verify(options: argparse.Namespace) -> None:
     key = _load_public(options)
-    curve, data = _signing_curve(options, key), _digest(options)
-    encoded = options.signature.read_bytes()
-    if options.format == _DER:
-        signature = ecdsa.Signature.from_der(encoded)
-    else:
+    curve = _signing_curve(options, key)
+    of_curve = _verify_eddsa if isinstance(curve, EdwardsCurve) else _verify_ecdsa
+    of_curve(options, key, options.signature.read_bytes())
+    print("the signature is valid", file=sys.stderr)
+
+
+def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
+    curve, data = key.curve, _digest(options)
+    assert isinstance(curve, WeierstrassCurve)
+    if options.format == _RAW:
         signature = ecdsa.Signature.from_raw(curve, encoded)
+    else:
+        signature = ecdsa.Signature.from_der(encoded)
     command, point = Command.ECDSA_VERIFY, curve.decode_point(key.point)
     with device_for(options, command).open(curve, command) as accelerator:
         ecdsa.verify(accelerator, curve, point, data, signature, low_s=options.low_s)
-    print("the signature is valid", file=sys.stderr)
+
+
+def _verify_eddsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
+    curve, message = key.curve, read_input(options)
+    assert isinstance(curve, EdwardsCurve)
+    command, kind = Command.ED_VERIFY, _variant(options)
+    with device_for(options, command).open(curve, command) as accelerator:
+        eddsa.verify(accelerator, curve, key.point, message, encoded, kind)
 
 
 def _signing_curve(
     options: argparse.Namespace, key: keys.CurvePrivateKey | keys.CurvePublicKey
-) -> WeierstrassCurve:
-    """The key's curve. ValueError unless it has signatures."""
-    if isinstance(key.curve, MontgomeryCurve):
+) -> WeierstrassCurve | EdwardsCurve:
+    """The key's curve. ValueError unless it has signatures, and the options that are given."""
+    curve = key.curve
+    if isinstance(curve, MontgomeryCurve):
         raise ValueError(
-            f"--key {options.key}: {key.curve.name} has no signatures; these curves have:"
+            f"--key {options.key}: {curve.name} has no signatures; these curves have:"
             f" {', '.join(_SIGNING)}"
         )
-    return key.curve
+    others, kind = (_OF_ECDSA, "ECDSA") if isinstance(curve, EdwardsCurve) else (_OF_EDDSA, "EdDSA")
+    for name in others:
+        if getattr(options, name, None) not in (None, False):
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is an option of {kind}, and the key is of {curve.name}")
+    return curve
+
+
+def _variant(options: argparse.Namespace) -> Variant:
+    """What EdDSA signs. ValueError for a context that is too long."""
+    return Variant(options.prehash, options.context or b"")
+
+
+def _hash(options: argparse.Namespace) -> str:
+    return options.hash or "sha256"
 
 
 def _digest(options: argparse.Namespace) -> bytes:
     """The digest of the input, or the input as it is. ValueError if that has another length."""
-    data = read_input(options)
+    data, name = read_input(options), _hash(options)
     if not options.digest:
-        return digest(options.hash, data)
-    size = digest_size(options.hash)
+        return digest(name, data)
+    size = digest_size(name)
     if len(data) != size:
-        raise ValueError(f"a digest of {options.hash} has {size} bytes, and the input {len(data)}")
+        raise ValueError(f"a digest of {name} has {size} bytes, and the input {len(data)}")
     return data

@@ -7,7 +7,6 @@ no cofactor, as that of OpenSSL has none.
 
 import hashlib
 from dataclasses import dataclass, field
-from enum import Enum
 
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
@@ -34,13 +33,37 @@ LONGEST_CONTEXT = 255
 """Bytes."""
 
 
-class Variant(Enum):
-    """What is signed."""
+@dataclass(frozen=True)
+class Variant:
+    """What is signed: a message is Ed25519, with a context Ed25519ctx, or Ed448.
 
-    PURE = "pure"
-    """The message: Ed25519, Ed25519ctx where there is a context, Ed448."""
-    PREHASHED = "ph"
-    """Its digest: Ed25519ph, Ed448ph."""
+    ValueError for a context that is too long.
+
+    Parameters
+    ----------
+    prehashed : the message's digest, Ed25519ph and Ed448ph
+    context : bytes that both sides know
+    """
+
+    prehashed: bool = False
+    context: bytes = b""
+
+    def __post_init__(self) -> None:
+        if len(self.context) > LONGEST_CONTEXT:
+            raise ValueError(
+                f"a context has {LONGEST_CONTEXT} bytes at most, not {len(self.context)}"
+            )
+
+    def message(self, curve: "EdwardsCurve", data: bytes) -> bytes:
+        """PH(M): the message, or its digest of 64 bytes."""
+        return curve.digest(data, size=64) if self.prehashed else data
+
+    def number(self, curve: "EdwardsCurve", *parts: bytes) -> int:
+        """A hash modulo n."""
+        begin = b""
+        if curve.always or self.prehashed or self.context:
+            begin = curve.prefix + bytes([self.prehashed, len(self.context)]) + self.context
+        return int.from_bytes(curve.digest(begin, *parts), "little") % curve.n
 
 
 @dataclass(frozen=True)
@@ -110,6 +133,10 @@ class EdwardsCurve:
         number = int.from_bytes(hashed[: self.size], "little") % highest | highest
         return number - number % self.cofactor, hashed[self.size :]
 
+    def decode_scalar(self, private: bytes) -> int:
+        """The secret scalar of a private key. ValueError for another number of bytes."""
+        return self.expand(private)[0]
+
     def encode_point(self, point: Point) -> bytes:
         """y, the lowest byte first, with the lowest bit of x as the highest bit."""
         x, y = point
@@ -175,39 +202,7 @@ ED448 = EdwardsCurve(
 CURVES = (ED25519, ED448)
 
 
-@dataclass(frozen=True)
-class _Hash:
-    """What every hash of a signature has in common.
-
-    Parameters
-    ----------
-    curve, variant : of the signature
-    context : bytes that both sides know
-    """
-
-    curve: EdwardsCurve
-    variant: Variant
-    context: bytes
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a context that is too long."""
-        if len(self.context) > LONGEST_CONTEXT:
-            raise ValueError(
-                f"a context has {LONGEST_CONTEXT} bytes at most, not {len(self.context)}"
-            )
-
-    def message(self, data: bytes) -> bytes:
-        """PH(M): the message, or its digest of 64 bytes."""
-        return self.curve.digest(data, size=64) if self.variant is Variant.PREHASHED else data
-
-    def number(self, *parts: bytes) -> int:
-        """A hash modulo n."""
-        prehashed = self.variant is Variant.PREHASHED
-        begin = b""
-        if self.curve.always or prehashed or self.context:
-            lengths = bytes([prehashed, len(self.context)])
-            begin = self.curve.prefix + lengths + self.context
-        return int.from_bytes(self.curve.digest(begin, *parts), "little") % self.curve.n
+PURE = Variant()
 
 
 def public_key(accelerator: CurveAccelerator, curve: EdwardsCurve, private: bytes) -> bytes:
@@ -231,28 +226,26 @@ def sign(
     curve: EdwardsCurve,
     private: bytes,
     message: bytes,
+    variant: Variant = PURE,
     *,
-    variant: Variant = Variant.PURE,
-    context: bytes = b"",
     public: bytes | None = None,
 ) -> bytes:
     """Sign a message with a private key.
 
     Without the `public` key it is computed first. The signature is verified in software before it
     is returned: a wrong one and the right one of a message reveal the private key. Raises
-    ValueError for another number of bytes, a context that is too long, or a public key that is no
-    point; FaultError if the accelerator's result is wrong, or the public key another one.
+    ValueError for another number of bytes or a public key that is no point; FaultError if the
+    accelerator's result is wrong, or the public key another one.
     """
-    hashes = _Hash(curve, variant, context)
     scalar, prefix = curve.expand(private)
     if public is None:
         public = public_key(accelerator, curve, private)
     a = scalar % curve.n
-    data = hashes.message(message)
-    r = hashes.number(prefix, data)
+    data = variant.message(curve, message)
+    r = variant.number(curve, prefix, data)
     point = _base_multiple(accelerator, curve, r)
     encoded = curve.encode_point(point)
-    h = hashes.number(encoded, public, data)
+    h = variant.number(curve, encoded, public, data)
     result = accelerator.operate(
         Command.ED_FINISH, {"r": r, "h": h, "a": a, "p": curve.p, "n": curve.n}
     )
@@ -269,16 +262,12 @@ def verify(
     public: bytes,
     message: bytes,
     signature: bytes,
-    *,
-    variant: Variant = Variant.PURE,
-    context: bytes = b"",
+    variant: Variant = PURE,
 ) -> None:
     """Return if the signature is valid for this message and public key.
 
-    Raises InvalidSignatureError if it is not, ValueError for a public key that is no point or a
-    context that is too long.
+    Raises InvalidSignatureError if it is not, ValueError for a public key that is no point.
     """
-    hashes = _Hash(curve, variant, context)
     x, y = curve.decode_point(public)
     encoded, s = signature[: curve.size], int.from_bytes(signature[curve.size :], "little")
     if len(signature) != 2 * curve.size or s >= curve.n:
@@ -287,7 +276,7 @@ def verify(
         xr, yr = curve.decode_point(encoded)
     except ValueError:
         raise InvalidSignatureError from None
-    h = hashes.number(encoded, public, hashes.message(message))
+    h = variant.number(curve, encoded, public, variant.message(curve, message))
     gx, gy = curve.base
     numbers = {"xr": xr, "yr": yr, "x": x, "y": y, "s": s, "h": h, "gx": gx, "gy": gy}
     try:

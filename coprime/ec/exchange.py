@@ -1,7 +1,8 @@
 """Public keys and shared secrets on an accelerator, of every curve that key files have."""
 
-from . import montgomery, weierstrass
-from .keys import CurvePrivateKey, CurvePublicKey, check_same_curve
+from . import eddsa, montgomery, weierstrass
+from .eddsa import EdwardsCurve
+from .keys import CurvePrivateKey, CurvePublicKey, check_agreement
 from .montgomery import MontgomeryCurve
 
 
@@ -10,6 +11,8 @@ def public_key(accelerator: weierstrass.CurveAccelerator, own: CurvePrivateKey) 
     curve = own.curve
     if isinstance(curve, MontgomeryCurve):
         return CurvePublicKey(curve, montgomery.public_key(accelerator, curve, own.scalar))
+    if isinstance(curve, EdwardsCurve):
+        return CurvePublicKey(curve, eddsa.public_key(accelerator, curve, own.scalar))
     point = weierstrass.public_key(accelerator, curve, curve.decode_scalar(own.scalar))
     return CurvePublicKey(curve, curve.encode_point(point))
 
@@ -19,10 +22,12 @@ def shared_secret(
 ) -> bytes:
     """What a private key and a public key have in common: a coordinate of their product.
 
-    Raises ValueError for keys of two curves, and where nothing of the private key is in the secret.
+    Raises ValueError for keys of two curves, those of a curve that is for signatures only, and
+    where nothing of the private key is in the secret.
     """
-    check_same_curve(own, peer)
+    check_agreement(own, peer)
     curve = own.curve
+    assert not isinstance(curve, EdwardsCurve)
     if isinstance(curve, MontgomeryCurve):
         return montgomery.shared_secret(accelerator, curve, own.scalar, peer.point)
     scalar, point = curve.decode_scalar(own.scalar), curve.decode_point(peer.point)

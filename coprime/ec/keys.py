@@ -1,7 +1,7 @@
 """Key files of elliptic curves, in PEM or DER.
 
-Written are PKCS #8 and SubjectPublicKeyInfo (RFC 8410 for X25519 and X448, RFC 5915 and 5480 for
-the others); read are those of SEC 1 and OpenSSH, too.
+Written are PKCS #8 and SubjectPublicKeyInfo (RFC 8410 for X25519, X448, Ed25519 and Ed448, RFC 5915
+and 5480 for the others); read are those of SEC 1 and OpenSSH, too.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Self
 
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey, Ed448PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.hazmat.primitives.asymmetric.x448 import X448PrivateKey, X448PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -24,20 +26,25 @@ from coprime.rsa.keys import (
     read_key_file,
 )
 
+from .eddsa import ED448, ED25519, EdwardsCurve
 from .montgomery import X448, X25519, MontgomeryCurve
 from .weierstrass import WeierstrassCurve, curve_named
 
-Curve = MontgomeryCurve | WeierstrassCurve
-_LibraryPrivate = X25519PrivateKey | X448PrivateKey | ec.EllipticCurvePrivateKey
-_LibraryPublic = X25519PublicKey | X448PublicKey | ec.EllipticCurvePublicKey
+Curve = MontgomeryCurve | EdwardsCurve | WeierstrassCurve
+_BytesPrivate = X25519PrivateKey | X448PrivateKey | Ed25519PrivateKey | Ed448PrivateKey
+_BytesPublic = X25519PublicKey | X448PublicKey | Ed25519PublicKey | Ed448PublicKey
 
-_PRIVATE: Mapping[MontgomeryCurve, type[X25519PrivateKey] | type[X448PrivateKey]] = {
+_PRIVATE: Mapping[MontgomeryCurve | EdwardsCurve, type[_BytesPrivate]] = {
     X25519: X25519PrivateKey,
     X448: X448PrivateKey,
+    ED25519: Ed25519PrivateKey,
+    ED448: Ed448PrivateKey,
 }
-_PUBLIC: Mapping[MontgomeryCurve, type[X25519PublicKey] | type[X448PublicKey]] = {
+_PUBLIC: Mapping[MontgomeryCurve | EdwardsCurve, type[_BytesPublic]] = {
     X25519: X25519PublicKey,
     X448: X448PublicKey,
+    ED25519: Ed25519PublicKey,
+    ED448: Ed448PublicKey,
 }
 _NAMED: Mapping[WeierstrassCurve, ec.EllipticCurve] = {
     curve_named("P-224"): ec.SECP224R1(),
@@ -63,7 +70,7 @@ class CurvePublicKey:
     Parameters
     ----------
     curve : whose
-    point : as bytes: coordinate u, or both coordinates, uncompressed
+    point : as bytes: coordinate u; y and a bit of x (RFC 8032); or both coordinates, uncompressed
     """
 
     curve: Curve
@@ -76,8 +83,8 @@ class CurvePublicKey:
         """As SubjectPublicKeyInfo, in PEM or DER."""
         return self._library().public_bytes(encoding, PublicFormat.SubjectPublicKeyInfo)
 
-    def _library(self) -> _LibraryPublic:
-        if isinstance(self.curve, MontgomeryCurve):
+    def _library(self) -> _BytesPublic | ec.EllipticCurvePublicKey:
+        if not isinstance(self.curve, WeierstrassCurve):
             return _PUBLIC[self.curve].from_public_bytes(self.point)
         named = _NAMED[self.curve]
         return ec.EllipticCurvePublicKey.from_encoded_point(named, self.point)
@@ -90,7 +97,8 @@ class CurvePrivateKey:
     Parameters
     ----------
     curve : whose
-    scalar : as bytes: not yet clamped, the lowest byte first, or 1 to n - 1, the highest first
+    scalar : as bytes: not yet clamped, the lowest byte first; what EdDSA makes a hash of; or 1 to
+        n - 1, the highest byte first
     """
 
     curve: Curve
@@ -102,7 +110,7 @@ class CurvePrivateKey:
     @classmethod
     def generate(cls, curve: Curve) -> Self:
         """A new key, of the library's random bytes."""
-        if isinstance(curve, MontgomeryCurve):
+        if not isinstance(curve, WeierstrassCurve):
             return cls(curve, _PRIVATE[curve].generate().private_bytes_raw())
         key = ec.generate_private_key(_NAMED[curve])
         return cls(curve, curve.encode_scalar(key.private_numbers().private_value))
@@ -123,8 +131,8 @@ class CurvePrivateKey:
         assert key is not None
         return key
 
-    def _library(self) -> _LibraryPrivate:
-        if isinstance(self.curve, MontgomeryCurve):
+    def _library(self) -> _BytesPrivate | ec.EllipticCurvePrivateKey:
+        if not isinstance(self.curve, WeierstrassCurve):
             return _PRIVATE[self.curve].from_private_bytes(self.scalar)
         return ec.derive_private_key(self.curve.decode_scalar(self.scalar), _NAMED[self.curve])
 
@@ -180,31 +188,37 @@ def _own_private(key: PrivateKeyTypes | None) -> CurvePrivateKey | None:
         if curve is None:
             return None
         return CurvePrivateKey(curve, curve.encode_scalar(key.private_numbers().private_value))
-    if isinstance(key, X25519PrivateKey | X448PrivateKey):
-        return CurvePrivateKey(
-            X25519 if isinstance(key, X25519PrivateKey) else X448, key.private_bytes_raw()
-        )
+    for of_bytes, kind in _PRIVATE.items():
+        if isinstance(key, kind):
+            return CurvePrivateKey(of_bytes, key.private_bytes_raw())
     return None
 
 
 def _own_public(key: PublicKeyTypes | None) -> CurvePublicKey | None:
-    """A key of the library; None if it is of no curve that is known here."""
+    """A key of the library; None if it is of no curve that is known here.
+
+    KeyFileError if the library has not noticed that it is no point of its curve.
+    """
     if isinstance(key, ec.EllipticCurvePublicKey):
         curve = _BY_LIBRARY_NAME.get(key.curve.name)
         if curve is None:
             return None
         numbers = key.public_numbers()
         return CurvePublicKey(curve, curve.encode_point((numbers.x, numbers.y)))
-    if isinstance(key, X25519PublicKey | X448PublicKey):
-        return CurvePublicKey(
-            X25519 if isinstance(key, X25519PublicKey) else X448, key.public_bytes_raw()
-        )
+    for of_bytes, kind in _PUBLIC.items():
+        if isinstance(key, kind):
+            try:
+                return CurvePublicKey(of_bytes, key.public_bytes_raw())
+            except ValueError as error:
+                raise KeyFileError(f"the file holds no public key: {error}") from None
     return None
 
 
-def check_same_curve(own: CurvePrivateKey, other: CurvePublicKey) -> None:
-    """Raise ValueError unless both keys are of one curve."""
+def check_agreement(own: CurvePrivateKey, other: CurvePublicKey) -> None:
+    """Raise ValueError unless both keys are of one curve, and of one that has shared secrets."""
     if own.curve is not other.curve:
         raise ValueError(
             f"the private key is of {own.curve.name}, and the public key of {other.curve.name}"
         )
+    if isinstance(own.curve, EdwardsCurve):
+        raise ValueError(f"keys of {own.curve.name} have no shared secret: they are for signatures")

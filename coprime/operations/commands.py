@@ -54,7 +54,7 @@ class Command(enum.IntEnum):
     ED_BASE_MULTIPLY = 13
     """E times the base point of TABLE on the twisted Edwards curve Y modulo P."""
     ED_FINISH = 14
-    """X + E * SECRET modulo Q: the number S of an EdDSA signature."""
+    """S of an EdDSA signature: the halves of X and SECRET, r + h * SECRET modulo Q."""
     ED_VERIFY = 15
     """Whether X is S B - h A, with the point A in POINT; columns of S and h are E."""
 

@@ -1,7 +1,7 @@
 """ED_FINISH: the number S = r + h a of an EdDSA signature, modulo the order of the base point.
 
 Source: RFC 8032, section 5.1.6; its names are those of the steps' notes, but for a, which is s
-there. Before S can be read it is made again of what the host has written, and compared.
+there. Before S can be read it is checked with what the host has written.
 """
 
 from dataclasses import replace
@@ -12,50 +12,61 @@ from coprime.program.steps import Next, Step, StepKind, linear, multiply
 from .banked import move
 from .ed_base_multiply import CURVE, edwards_operation
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, descale, reduced
-from .weierstrass import ENTER, below, checked, claimed_result, to_form, zero
+from .shared_steps import call, check_modulus, descale, jump, reduced
+from .weierstrass import ENTER, FROM_FORM, below, checked, copied_result, to_form, zero
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC, _HASH, _PRODUCT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.CLAIMED_0
+_P, _Q = Context.P, Context.Q
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
     again = "nothing_modulo_p"
-    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.SUM, _Q, "r + h a - S")
+    product = multiply(_ACC, _ACC, _HASH, _Q, "h a, below 2 n")
     steps = [
         check_modulus(_P),
         check_modulus(_Q),
         below(Operand.X, _Q),
-        below(Operand.E, _Q),
+        below(Scratch.X_HIGH, _Q),
         call(below(Operand.SECRET, _Q), ENTER),
-        *_sum(machine),
-        zero(Scratch.SUM, Context.WHOLE),
-        move(Scratch.SUM, _ACC, _Q),
-        linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, _Q, "S < Q?"),
-        # Whatever follows is made again of what was given.
-        *_sum(machine),
-        difference,
-        replace(checked(_Q, "r + h a = S?"), next=Next.EACH_MODULUS, target=again),
-        replace(zero(_ACC), label=again),
-        checked(_P, "nothing is modulo p"),
-        # RESIDUE is of X, whose upper half no other number may share until then.
-        move(_ACC, Operand.X, _Q),
-        move(_ACC, Scratch.X_HIGH, _Q),
-        *claimed_result(_Q),
-    ]
-    return [steps]
-
-
-def _sum(machine: Machine) -> list[Step]:
-    """ACCUMULATOR = r + h a modulo n, canonical. h, which is plain, brings the product out of the
-    form."""
-    product = multiply(_ACC, _ACC, Operand.E, _Q, "h a, below 2 n")
-    return [
         to_form(_ACC, Operand.SECRET, _Q, "a"),
+        move(_HASH, Scratch.X_HIGH, _Q),
+        # h is plain, and brings the product out of the form.
         descale(machine.multiplication, product),
         *reduced(_ACC, _ACC, _Q),
         linear(StepKind.ADD, _ACC, _ACC, Operand.X, _Q, "r + h a"),
         *reduced(_ACC, _ACC, _Q),
+        zero(Scratch.SUM, Context.WHOLE),
+        move(Scratch.SUM, _ACC, _Q),
+        # The copy comes before the check, so that what happens to SUM until then is in both.
+        *copied_result(_Q),
+        linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, _Q, "S < Q?"),
+        # Whatever follows is made again of what was given; RESIDUE is of r and h.
+        move(_ACC, Operand.X, _Q),
+        *_check_s(),
+        replace(checked(_Q, "S - h a = r?"), next=Next.EACH_MODULUS, target=again),
+        replace(zero(_ACC), label=again),
+        jump(checked(_P, "nothing is modulo p"), ""),
+    ]
+    return [steps]
+
+
+def _check_s() -> list[Step]:
+    """ACCUMULATOR = S - h a, reduced, less r.
+
+    r is not multiplied here, nor is it where S is made: a multiplier that fails cannot make both 0.
+    R^2 is brought again: what is wrong with that of ENTER is in S only.
+    """
+    hidden = linear(StepKind.SUBTRACT, _ACC, _ACC, _PRODUCT, _Q, "S - h a in Montgomery form")
+    return [
+        move(_HASH, Scratch.X_HIGH, _Q),
+        move(Scratch.POWER, Operand.Q_POWER, _Q),
+        to_form(_ACC, Operand.SECRET, _Q, "a"),
+        multiply(_ACC, _ACC, _HASH, _Q, "h a"),
+        to_form(_PRODUCT, _ACC, _Q, "h a"),
+        multiply(_ACC, Operand.Q_POWER, Scratch.SUM, _Q, "S in Montgomery form"),
+        call(replace(hidden, times_modulus=4), FROM_FORM),
+        linear(StepKind.SUBTRACT, _ACC, _ACC, Operand.X, _Q, "S - h a - r"),
     ]
 
 
@@ -67,7 +78,7 @@ def finished(r: int, h: int, a: int, **curve: int) -> int:
 _READS = frozenset(
     {
         # M is there for its length: that of X.
-        *(Operand.X, Operand.E, Operand.M, Operand.SECRET),
+        *(Operand.X, Operand.M, Operand.SECRET),
         *(Operand.P, Operand.P_INVERSE, Operand.Q, Operand.Q_INVERSE, Operand.Q_POWER),
     }
 )
@@ -75,11 +86,11 @@ _READS = frozenset(
 ED_FINISH = edwards_operation(
     name="ED_FINISH",
     code=14,
-    doc="X + E * SECRET modulo Q: the number S of an EdDSA signature.",
+    doc="S of an EdDSA signature: the halves of X and SECRET, r + h * SECRET modulo Q.",
     formula="r + h·a modulo n",
     inputs=(
         Input(name="r", operand=Operand.X, meaning="secret number r of the signature, below n"),
-        Input(name="h", operand=Operand.E, meaning="hash h, below n", public=True),
+        Input(name="h", operand=Operand.X, upper=True, meaning="hash h, below n"),
         Input(name="a", operand=Operand.SECRET, meaning="private scalar a, below n"),
         *CURVE[2:],
     ),

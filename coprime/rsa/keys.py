@@ -50,7 +50,7 @@ _INTEGER, _OCTET_STRING = 0x02, 0x04
 """Tags of DER."""
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
 _OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
-_OPENSSH_PUBLIC = (b"ssh-rsa ", b"ecdsa-sha2-")
+_OPENSSH_PUBLIC = (b"ssh-rsa ", b"ssh-ed25519 ", b"ecdsa-sha2-")
 _OPENSSH_ENCRYPTED = (
     "an encrypted key of OpenSSH needs the package bcrypt; write it as PKCS #8 with"
     " ssh-keygen -p -m PKCS8 -f FILE"

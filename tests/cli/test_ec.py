@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.x448 import X448PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 from coprime.ec import ecdsa, keys
+from coprime.ec.eddsa import ED448, ED25519, EdwardsCurve
 from coprime.ec.montgomery import X448, X25519, MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.hashes import HASHES, digest
@@ -16,7 +17,8 @@ from tests.cli.command import run
 from tests.integers import IntegerCurves
 from tests.openssl import openssl
 
-CURVES = list(keys.CURVES.values())
+CURVES = [curve for curve in keys.CURVES.values() if not isinstance(curve, EdwardsCurve)]
+EDDSA = [ED25519, ED448]
 SIGNING = [curve.name for curve in CURVES if isinstance(curve, WeierstrassCurve)]
 VALID = (0, "", "the signature is valid\n")
 INVALID = (1, "", "coprime: the signature is not valid\n")
@@ -232,6 +234,64 @@ def test_a_signature_goes_to_standard_output(capsysbinary, signer):
     theirs.public_key().verify(out, b"a message", ec.ECDSA(hashes.SHA256()))
     with pytest.raises(InvalidSignature):
         theirs.public_key().verify(out, b"another", ec.ECDSA(hashes.SHA256()))
+
+
+# --- EdDSA --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_eddsa_agrees_with_cryptography(capsys, folder, curve):
+    words = ["--curve", curve.name.lower(), "-o", "key", "--public", "public"]
+    device = ["--device", "sim:compact,curves=edwards"]
+    assert run(capsys, "ec", "keygen", *words, *device) == (0, "", "")
+    theirs = serialization.load_pem_private_key((folder / "key").read_bytes(), None)
+    public = keys.load_public(folder / "public")
+    assert public.point == theirs.public_key().public_bytes_raw()
+    assert run(capsys, *"ec public --key key -o again".split()) == (0, "", "")
+    assert (folder / "again").read_bytes() == (folder / "public").read_bytes()
+    (folder / "message").write_bytes(b"a message")
+    assert run(capsys, *SIGN) == (0, "", "")
+    assert (folder / "signature").read_bytes() == theirs.sign(b"a message")
+    assert run(capsys, *VERIFY) == VALID
+    (folder / "signature").write_bytes(theirs.sign(b"another"))
+    assert run(capsys, *VERIFY) == INVALID
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_eddsa_agrees_with_openssl(capsys, folder, signer, curve):
+    """In both directions."""
+    signer(curve.name)
+    assert run(capsys, *SIGN) == (0, "", "")
+    check = "pkeyutl -verify -pubin -inkey public -rawin -in message -sigfile signature".split()
+    assert b"Success" in openssl(*check)
+    sign = "pkeyutl -sign -inkey key -rawin -in message".split()
+    assert openssl(*sign) == (folder / "signature").read_bytes()
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_variants_of_eddsa(capsys, folder, signer, curve):
+    """A signature is valid for what it was made for, and for nothing else."""
+    signer(curve.name)
+    variants = [[], ["--prehash"], ["--context", "ab"], ["--prehash", "--context", "ab"]]
+    for made in variants:
+        assert run(capsys, *SIGN, *made)[0] == 0
+        for checked in variants:
+            assert run(capsys, *VERIFY, *checked) == (VALID if made == checked else INVALID)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", [[], ["--device", "sim:cluster,engine=compact,curves=edwards"]])
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_eddsa_on_simulated_devices(capsys, folder, signer, curve, device):
+    theirs = signer(curve.name)
+    assert run(capsys, *SIGN, *device)[:2] == (0, "")
+    assert (folder / "signature").read_bytes() == theirs.sign(b"a message")
+    assert run(capsys, *VERIFY, *device) == VALID
+    (folder / "message").write_bytes(b"another")
+    assert run(capsys, *VERIFY, *device) == INVALID
 
 
 @pytest.mark.slow

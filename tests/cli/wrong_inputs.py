@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from coprime.cli import main
 from coprime.ec import keys as curve_keys
+from coprime.ec.eddsa import ED25519
 from coprime.ec.montgomery import CURVES
 from coprime.ec.weierstrass import curve_named
 from coprime.rsa import keys
@@ -232,6 +233,13 @@ WRONG = {
         "ec sign --key ec.pem --in text.txt --format pem",
         "ec sign --key ec.pem --in text.txt --digest",
         "ec sign --key ec.pem --in text.txt --device sim:compact,curves=montgomery",
+        "ec derive --key ed25519.pem --peer ed25519_public.pem -o secret",
+        "ec sign --key ed25519.pem --in text.txt --hash sha512",
+        "ec sign --key ed25519.pem --in text.txt --nonce random",
+        "ec sign --key ec.pem --in text.txt --prehash",
+        "ec sign --key ed25519.pem --in text.txt --device sim:compact,curves=weierstrass",
+        "ec verify --key ed25519_public.pem --in text.txt --signature text.txt --format raw",
+        "ec verify --key off_ed25519.pem --in text.txt --signature text.txt",
         "ec verify --key ec.pem --in text.txt --signature text.txt",
         "ec verify --key x25519_public.pem --in text.txt --signature text.txt",
         "ec verify --key ec_public.pem --in text.txt",
@@ -306,10 +314,12 @@ def prepare(folder: Path) -> None:
         "damaged.parquet": b"PAR1 and no more",
         "other.csv": b"a,b\n1,2\n",
     }
-    for curve in CURVES:
+    for curve in (*CURVES, ED25519):
         own = curve_keys.CurvePrivateKey(curve, bytes(curve.size))
         files[f"{curve.name.lower()}.pem"] = own.encode()
         files[f"{curve.name.lower()}_public.pem"] = own.software_public().encode()
+    public_der = own.software_public().encode(Encoding.DER)
+    files["off_ed25519.pem"] = public_der[:-32] + (2).to_bytes(32, "little")
     for name, other in specifications.items():
         lines = [f"{key} = {value}" for key, value in (specification | other).items()]
         files[f"{name}.toml"] = "\n".join(["[[sweep]]", *lines, ""]).encode()

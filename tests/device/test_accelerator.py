@@ -37,7 +37,7 @@ CLASSES = {
 OF_CURVES = {
     Operand.SECRET: Length.Q,
     Operand.POINT: Length.MODULUS,
-    **{Operand[f"TABLE_{k}"]: Length.MODULUS for k in range(8)},
+    **{Operand[f"TABLE_{k}"]: Length.MODULUS for k in range(12)},
 }
 """Those that only engines for curves hold."""
 EVERY_CLASS = CLASSES | OF_CURVES

@@ -21,7 +21,7 @@ LIBRARY = {ED25519: Ed25519PrivateKey, ED448: Ed448PrivateKey}
 CTX = {  # RFC 8032, 7.2 and 7.3: curve, variant, context, private key, message, signature
     "Ed25519ctx": (
         ED25519,
-        Variant.PURE,
+        False,
         "666f6f",
         "0305334e381af78f141cb666f6199f57bc3495335a256a95bd2a55bf546663f6",
         "f726936d19c800494e3fdaff20b276a8",
@@ -30,7 +30,7 @@ CTX = {  # RFC 8032, 7.2 and 7.3: curve, variant, context, private key, message,
     ),
     "Ed25519ph": (
         ED25519,
-        Variant.PREHASHED,
+        True,
         "",
         "833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42",
         "616263",
@@ -60,14 +60,14 @@ def test_as_the_library(curve, edwards):
 
 @pytest.mark.parametrize("name", CTX)
 def test_vectors_of_the_rfc(name, edwards):
-    curve, variant, context, private, message, expected = CTX[name]
+    curve, prehashed, context, private, message, expected = CTX[name]
     private, message, context, expected = map(bytes.fromhex, (private, message, context, expected))
     public = eddsa.public_key(edwards, curve, private)
-    given = {"variant": variant, "context": context}
-    assert eddsa.sign(edwards, curve, private, message, public=public, **given) == expected
-    eddsa.verify(edwards, curve, public, message, expected, **given)
+    variant, other = Variant(prehashed, context), Variant(prehashed, b"bar")
+    assert eddsa.sign(edwards, curve, private, message, variant, public=public) == expected
+    eddsa.verify(edwards, curve, public, message, expected, variant)
     with pytest.raises(InvalidSignatureError):
-        eddsa.verify(edwards, curve, public, message, expected, variant=variant, context=b"bar")
+        eddsa.verify(edwards, curve, public, message, expected, other)
 
 
 def test_what_is_no_signature(edwards):
@@ -83,7 +83,7 @@ def test_what_is_no_signature(edwards):
     with pytest.raises(ValueError, match="a private key of Ed25519 has 32 bytes, not 31"):
         eddsa.public_key(edwards, ED25519, private[1:])
     with pytest.raises(ValueError, match="a context has 255 bytes at most, not 256"):
-        eddsa.sign(edwards, ED25519, private, b"", context=bytes(256))
+        Variant(context=bytes(256))
 
 
 def test_another_public_key_is_refused(edwards):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import cryptography_vectors
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import dsa, ec
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from coprime.ec import keys
+from coprime.ec.eddsa import ED448, ED25519
 from coprime.ec.montgomery import X448, X25519
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.keys import KeyFileError, PassphraseMissingError
@@ -101,7 +102,10 @@ def test_keys_of_openssh():
     assert keys.parse_public(line) == own.software_public()
     with pytest.raises(PassphraseMissingError):
         keys.load_private(OPENSSH / "ecdsa-psw.key")
-    for name in ("dsa-nopsw.key", "ed25519-nopsw.key", "rsa-nopsw.key"):
+    own = keys.load_private(OPENSSH / "ed25519-nopsw.key")
+    assert own.curve is ED25519
+    assert keys.load_public(OPENSSH / "ed25519-nopsw.key.pub") == own.software_public()
+    for name in ("dsa-nopsw.key", "rsa-nopsw.key"):
         with pytest.raises(KeyFileError, match="a private key that is not of X25519"):
             keys.load_private(OPENSSH / name)
 
@@ -125,13 +129,37 @@ def test_points_off_the_curve():
             keys.parse_public(der[:-65] + point)
 
 
+def test_points_off_an_edwards_curve():
+    """The library reads them; y = 2 is of no point, and p + 1 is not below p."""
+    for curve, y in ((ED25519, 2), (ED25519, ED25519.p + 1), (ED448, 2), (ED448, ED448.p + 1)):
+        public = keys.CurvePrivateKey.generate(curve).software_public()
+        der = public.encode(Encoding.DER)
+        with pytest.raises(
+            KeyFileError, match=f"no public key: the bytes are no point of {curve.name}"
+        ):
+            keys.parse_public(der[: -curve.size] + y.to_bytes(curve.size, "little"))
+
+
+@pytest.mark.parametrize("name", ["Ed25519", "Ed448"])
+def test_eddsa_keys_of_openssl(name):
+    pem = openssl("genpkey", "-algorithm", name)
+    own = keys.parse_private(pem)
+    assert own.curve.name == name
+    assert keys.parse_public(openssl("pkey", "-pubout", data=pem)) == own.software_public()
+    assert openssl("pkey", data=own.encode()) == pem
+
+
 def test_files_that_hold_no_such_key(tmp_path):
-    other = ed25519.Ed25519PrivateKey.generate()
+    other = dsa.generate_private_key(1024)
     private = other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     public = other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     own = keys.CurvePrivateKey.generate(X25519)
     for parse, data, sentence in (
-        (keys.parse_private, private, "a private key that is not of X25519, X448, P-224, "),
+        (
+            keys.parse_private,
+            private,
+            "a private key that is not of X25519, X448, Ed25519, Ed448, P-224, ",
+        ),
         (keys.parse_public, public, "a public key that is not of .* or brainpoolP512r1"),
         (keys.parse_private, own.software_public().encode(), "holds only a public key"),
         (keys.parse_public, own.encode(), "a private key, and a public key is needed"),
@@ -155,4 +183,4 @@ def test_keys_of_two_curves():
     own = keys.CurvePrivateKey.generate(X25519)
     other = keys.CurvePrivateKey.generate(X448).software_public()
     with pytest.raises(ValueError, match="key is of X25519, and the public key of X448"):
-        keys.check_same_curve(own, other)
+        keys.check_agreement(own, other)

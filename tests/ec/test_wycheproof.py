@@ -1,4 +1,4 @@
-"""Wycheproof's files of ECDH and ECDSA on Weierstrass curves, through a simulated accelerator.
+"""Wycheproof's files of ECDH, ECDSA and EdDSA, through a simulated accelerator.
 
 The files of a curve have many tests in common: what has been computed once is remembered.
 """
@@ -10,7 +10,7 @@ from importlib import resources
 
 import pytest
 
-from coprime.ec import ecdsa, exchange, keys
+from coprime.ec import ecdsa, eddsa, exchange, keys
 from coprime.ec.weierstrass import CURVES_BY_NAME
 from coprime.rsa.hashes import digest
 from coprime.rsa.keys import KeyFileError
@@ -87,7 +87,7 @@ def ecdh_tests(file):
         for test in group["tests"]:
             try:
                 pair = key_pair(curve, group["encoding"], test["private"], test["public"])
-                keys.check_same_curve(*pair)
+                keys.check_agreement(*pair)
             except (KeyFileError, ValueError):
                 pair = None
             yield test, pair
@@ -213,3 +213,43 @@ def test_some_of_ecdsa(weierstrass, verdicts, name):
 @pytest.mark.parametrize("file", slow_by_curve(ECDSA))
 def test_all_of_ecdsa(weierstrass, verdicts, file):
     run_ecdsa(weierstrass, verdicts, ecdsa_tests(file))
+
+
+# --- EdDSA ---------------------------------------------------------------------------------------
+
+
+EDDSA = {eddsa.ED25519: "ed25519", eddsa.ED448: "ed448"}
+
+
+def eddsa_tests(name):
+    """Group and test."""
+    for group in groups(f"Signature/wycheproof/{name}_test.json"):
+        for test in group["tests"]:
+            yield group, test
+
+
+def run_eddsa(accelerator, curve, tests):
+    """What is acceptable is valid here, as without the cofactor in the check."""
+    for group, test in tests:
+        public = keys.parse_public(bytes.fromhex(group["publicKeyDer"]))
+        assert public.curve is curve
+        message, signature = bytes.fromhex(test["msg"]), bytes.fromhex(test["sig"])
+        try:
+            eddsa.verify(accelerator, curve, public.point, message, signature)
+        except ecdsa.InvalidSignatureError:
+            assert test["result"] == "invalid", test
+        else:
+            assert test["result"] != "invalid", test
+
+
+@pytest.mark.xdist_group("edwards")
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_some_of_eddsa(edwards, curve):
+    run_eddsa(edwards, curve, list(eddsa_tests(EDDSA[curve]))[7::61])
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("edwards")
+@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+def test_all_of_eddsa(edwards, curve):
+    run_eddsa(edwards, curve, eddsa_tests(EDDSA[curve]))
