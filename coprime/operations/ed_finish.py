@@ -13,7 +13,7 @@ from .banked import move
 from .ed_base_multiply import CURVE, edwards_operation
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, descale, jump, reduced
-from .weierstrass import ENTER, FROM_FORM, below, checked, copied_result, to_form, zero
+from .weierstrass import ENTER, FROM_FORM, below, checked, to_form, zero
 
 _ACC, _HASH, _PRODUCT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.CLAIMED_0
 _P, _Q = Context.P, Context.Q
@@ -38,8 +38,10 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         *reduced(_ACC, _ACC, _Q),
         zero(Scratch.SUM, Context.WHOLE),
         move(Scratch.SUM, _ACC, _Q),
-        # The copy comes before the check, so that what happens to SUM until then is in both.
-        *copied_result(_Q),
+        # A copy that is made before the check: what happens to SUM until then is in both. The upper
+        # half of the result is no copy, so that both are 0.
+        zero(Scratch.RESULT, Context.WHOLE),
+        move(Scratch.RESULT, Scratch.SUM, _Q),
         linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, _Q, "S < Q?"),
         # Whatever follows is made again of what was given; RESIDUE is of r and h.
         move(_ACC, Operand.X, _Q),
