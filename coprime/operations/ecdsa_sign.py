@@ -18,7 +18,7 @@ from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus
+from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
@@ -28,7 +28,7 @@ from .weierstrass import (
     below,
     checked,
     claim,
-    claimed_result,
+    copied_result,
     curve_operation,
     entered_point,
     inverse,
@@ -100,14 +100,15 @@ def _signature(machine: Machine, *, draws: bool) -> list[Step]:
         *_r(machine, draws=draws),
         *_s(),
         *claim(_R, _S, _Q),
+        # A copy that is made before the check: what happens to the claim until then is in both.
+        *copied_result(_Q),
         # Whatever follows is made again of what was given; RESIDUE is of X.
         move(_ACC, Operand.X, _Q),
         *check_scalar(_KEPT),
         *_check_s(),
         *_check_r(machine),
         *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
-        zero(Operand.E, Context.WHOLE),
-        *claimed_result(_Q),
+        jump(zero(Operand.E, Context.WHOLE), ""),
     ]
 
 

@@ -616,11 +616,17 @@ def result_on_curve(form: CurveForm) -> Routine:
 
 
 def claimed_result(context: Context) -> list[Step]:
-    """The result is what was checked; the end. What lies between both numbers is 0."""
+    """The result is what was checked; the end."""
+    *copies, last = copied_result(context)
+    return [*copies, jump(last, "")]
+
+
+def copied_result(context: Context) -> list[Step]:
+    """The result is a copy of the claim. What lies between both numbers is 0."""
     return [
         zero(Scratch.RESULT, Context.WHOLE),
         move(Scratch.RESULT, Scratch.SUM, context),
-        jump(move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context), ""),
+        move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context),
     ]
 
 
