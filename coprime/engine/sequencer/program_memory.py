@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -65,7 +65,8 @@ class ProgramMemory(wiring.Component):
     jump, target : go to the address `target`
     forward : else go to the following address
     fetched : the step at the address
-    wrong : a cycle after a word was fetched: a bit of it has changed; only with parity
+    wrong : a cycle after a word was fetched: a bit of it, or of the stack of addresses to return
+        to, has changed; only with parity
     calls, returns : a jump to a routine, whose `returns` goes to the following address; only if
         there are routines
     """
@@ -81,6 +82,8 @@ class ProgramMemory(wiring.Component):
         self.numbers = numbers
         self.target_cells = target
         self.layout = step_layout(program, numbers)
+        self.wrong_return = Signal()
+        """A bit of the return stack's last address has changed; 0 without parity."""
         super().__init__(
             {
                 "begins": In(1),
@@ -149,16 +152,19 @@ class ProgramMemory(wiring.Component):
         """The same with routines: the return stack has the address of the CALL of each.
 
         So a return is a step forward from there: one adder does, whose operand is selected in the
-        LUTs of its carry chain.
+        LUTs of its carry chain. Where words have a parity, addresses on the stack have one.
         """
-        depth = self.program.call_depth
-        stack = [Signal.like(pc, name=f"return_{k}") for k in range(depth)]
-        base = Mux(self.jump, self.target, Mux(self.returns, stack[0], pc))
+        depth, has_parity = self.program.call_depth, self.program.has_parity
+        stack = [Signal(len(pc) + has_parity, name=f"return_{k}") for k in range(depth)]
+        pushed = Cat(pc, pc.xor()) if has_parity else pc
+        base = Mux(self.jump, self.target, Mux(self.returns, stack[0][: len(pc)], pc))
         domain += to.eq(base + (~self.jump & (self.forward | self.returns)))
         with m.If(self.calls):
-            m.d.sync += [new.eq(old) for new, old in zip(stack, [pc, *stack], strict=False)]
+            m.d.sync += [new.eq(old) for new, old in zip(stack, [pushed, *stack], strict=False)]
         with m.If(self.returns):
             m.d.sync += [place.eq(old) for place, old in pairwise(stack)]
+        if has_parity:
+            m.d.sync += self.wrong_return.eq(stack[0].xor())
 
     def _place_memory(self, m: Module, words: list[int], address: Signal) -> Value:
         """Block RAM: the word at the address a cycle before."""
@@ -175,7 +181,7 @@ class ProgramMemory(wiring.Component):
             parities = lut_parities(read.data)
             of_word = Signal(len(parities))
             m.d.sync += of_word.eq(parities)
-            m.d.comb += self.wrong.eq(of_word.xor())
+            m.d.comb += self.wrong.eq(of_word.xor() | self.wrong_return)
         return read.data[: self.layout.size]
 
 
