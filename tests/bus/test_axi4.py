@@ -40,6 +40,7 @@ class Ring(wiring.Component):
         return m
 
 
+@pytest.mark.slow
 def test_with_cocotb(mock_engine, simulate_bench):
     accelerator = AxiAccelerator(mock_engine(40, max_length=8192), Bus.AXI4)
     assert simulate_bench(accelerator, "axi4_bench") == (17, 0)

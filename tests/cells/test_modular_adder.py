@@ -34,6 +34,7 @@ def test_every_pair_below_every_modulus(moduli):
     check([ModularAdder(m) for m in moduli], range(moduli[-1]))
 
 
+@pytest.mark.slow
 def test_every_pair_of_vectors_with_any_range_and_constant():
     """As a tree leaves them: up to three subtractions, a least sum, a constant."""
     generator = random.Random(3)
