@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.engine.lengths import Lengths
-from coprime.model.edwards_points import checked_sum, on_curve
+from coprime.model.edwards_points import joint_multiple, on_curve
 from coprime.rsa.operations import FaultError, InvalidSignatureError
 
 from .weierstrass import CurveAccelerator, Point, curve_lengths
@@ -251,7 +251,7 @@ def sign(
     )
     s, _ = accelerator.operation_result(Command.ED_FINISH, result.value)
     key, given = curve.decode_point(public), (curve.a, curve.d, curve.p)
-    if not 0 <= s < curve.n or checked_sum(s, h, key, curve.base, given) != point:
+    if not 0 <= s < curve.n or joint_multiple(s, h, key, curve.base, given) != point:
         raise FaultError
     return encoded + s.to_bytes(curve.size, "little")
 

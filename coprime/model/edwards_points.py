@@ -45,7 +45,7 @@ def base_multiple(k: int, gx: int, gy: int, a: int, d: int, p: int, n: int) -> P
 
 
 def tooth(n: int, width: int) -> int:
-    """Bits of a tooth of E, in digits of `width` bits, that a comb for the order n has."""
+    """Bits of a tooth of a comb for the order n, in digits of `width` bits: there always is one."""
     return -(-(n.bit_length() + 1) // (_TEETH * width)) * width
 
 
@@ -102,7 +102,7 @@ def joint_columns(s: int, h: int, tooth: int) -> int:
     return found
 
 
-def checked_sum(s: int, h: int, public: Point, base: Point, curve: Sequence[int]) -> Point:
+def joint_multiple(s: int, h: int, public: Point, base: Point, curve: Sequence[int]) -> Point:
     """s * base - h * public; the curve is a, d and p."""
     a, d, p = curve
     one, other = multiple(base, s, a, d, p), multiple(public, h, a, d, p)

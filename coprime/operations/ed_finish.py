@@ -47,6 +47,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         move(_ACC, Operand.X, _Q),
         *_check_s(),
         replace(checked(_Q, "S - h a = r?"), next=Next.EACH_MODULUS, target=again),
+        # Proof asks all operations for a check modulo each prime; modulo P there is nothing here.
         replace(zero(_ACC), label=again),
         jump(checked(_P, "nothing is modulo p"), ""),
     ]
@@ -54,12 +55,12 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 
 def _check_s() -> list[Step]:
-    """ACCUMULATOR = S - h a, reduced, less r.
+    """ACCUMULATOR = S - h a, canonical, less r.
 
     r is not multiplied here, nor is it where S is made: a multiplier that fails cannot make both 0.
     R^2 is brought again: what is wrong with that of ENTER is in S only.
     """
-    hidden = linear(StepKind.SUBTRACT, _ACC, _ACC, _PRODUCT, _Q, "S - h a in Montgomery form")
+    in_form = linear(StepKind.SUBTRACT, _ACC, _ACC, _PRODUCT, _Q, "S - h a in Montgomery form")
     return [
         move(_HASH, Scratch.X_HIGH, _Q),
         move(Scratch.POWER, Operand.Q_POWER, _Q),
@@ -67,7 +68,7 @@ def _check_s() -> list[Step]:
         multiply(_ACC, _ACC, _HASH, _Q, "h a"),
         to_form(_PRODUCT, _ACC, _Q, "h a"),
         multiply(_ACC, Operand.Q_POWER, Scratch.SUM, _Q, "S in Montgomery form"),
-        call(replace(hidden, times_modulus=4), FROM_FORM),
+        call(replace(in_form, times_modulus=4), FROM_FORM),
         linear(StepKind.SUBTRACT, _ACC, _ACC, Operand.X, _Q, "S - h a - r"),
     ]
 

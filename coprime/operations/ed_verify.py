@@ -8,7 +8,7 @@ coordinate x of R; of a wrong signature there is an error.
 
 from dataclasses import replace
 
-from coprime.model.edwards_points import checked_sum, joint_columns
+from coprime.model.edwards_points import joint_columns, joint_multiple
 from coprime.program.operands import Context, Location, Operand, Scratch, third_entry
 from coprime.program.steps import Next, Step, StepKind, linear
 
@@ -156,7 +156,7 @@ def verified(
 ) -> tuple[int, int]:
     """The same on integers: the coordinate x of R, and 0. ValueError for a wrong signature."""
     given = curve["a"], curve["d"], curve["p"]
-    if checked_sum(s, h, (x, y), (gx, gy), given) != (xr, yr):
+    if joint_multiple(s, h, (x, y), (gx, gy), given) != (xr, yr):
         raise ValueError("the signature is wrong")
     return xr, 0
 

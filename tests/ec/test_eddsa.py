@@ -129,7 +129,7 @@ def test_every_public_key_of_a_small_curve(curve, edwards):
     given = (curve.a, curve.d, curve.p)
     for point in points_of(curve):
         for s, h in ((0, 0), (1, 0), (0, 1), (1, 1), (curve.n - 1, 2), (3, curve.n - 1)):
-            r = edwards_points.checked_sum(s, h, point, curve.base, given)
+            r = edwards_points.joint_multiple(s, h, point, curve.base, given)
             assert verifies(edwards, curve, point, r, s, h)
             wrong = edwards_points.add(r, curve.base, *given)
             assert not verifies(edwards, curve, point, wrong, s, h)
@@ -140,5 +140,5 @@ def test_every_public_key_of_a_small_curve(curve, edwards):
 def test_every_verification_of_a_small_curve(curve, edwards):
     points, numbers = points_of(curve), range(curve.n)
     for point, s, h in itertools.product(points, numbers, numbers):
-        r = edwards_points.checked_sum(s, h, point, curve.base, (curve.a, curve.d, curve.p))
+        r = edwards_points.joint_multiple(s, h, point, curve.base, (curve.a, curve.d, curve.p))
         assert verifies(edwards, curve, point, r, s, h)
