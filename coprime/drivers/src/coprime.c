@@ -683,7 +683,7 @@ int coprime_open(struct coprime *driver)
         return error;
     }
     /* The engine refuses to select an operand that it does not hold. */
-    for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_TABLE_7; ++operand) {
+    for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_TABLE_11; ++operand) {
         write(driver, COPRIME_ERROR, 0);
         write(driver, COPRIME_KEY_OPERAND, operand);
         if (flagged(driver) != COPRIME_ERROR_ADDRESS) {
