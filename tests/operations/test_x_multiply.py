@@ -270,7 +270,7 @@ def test_a_cluster():
 @ICARUS
 def test_package(tmp_path):
     """The testbench runs it, and the data sheet shows it."""
-    choice = choose("compact", {"max_bits": "128", "curves": "montgomery"})
+    choice = choose("compact", {"max_bits": "64", "curves": "montgomery"})
     write_package(choice, Target.GENERIC, tmp_path)
     sheet = json.loads((tmp_path / "doc" / "data_sheet.json").read_text())
     assert "X_MULTIPLY" in json.dumps(sheet)
