@@ -178,7 +178,10 @@ def _check_s() -> list[Step]:
 def _check_r(machine: Machine) -> list[Step]:
     """Is r the coordinate x of k G modulo n, as that was made first, if it was made twice?"""
     x_1, y_1, z_1 = SUM
-    on_curve = Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is k G on the curve?")
+    # With x = X, which a step has by default, it would be in the residue.
+    on_curve = Step(
+        kind=StepKind.CHECK_SUM, x=_ACC, y=_ACC, modulus=_P, note="is k G on the curve?"
+    )
     first, of_first = FIRST, []
     if not machine.base_twice:
         first = Scratch.POINT_X, Scratch.ONE_FORM
