@@ -2,7 +2,10 @@
 
 import itertools
 import random
+import re
+from pathlib import Path
 
+import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -68,6 +71,40 @@ def test_vectors_of_the_rfc(name, edwards):
     eddsa.verify(edwards, curve, public, message, expected, variant)
     with pytest.raises(InvalidSignatureError):
         eddsa.verify(edwards, curve, public, message, expected, other)
+
+
+FOLDER = Path(cryptography_vectors.__file__).parent / "asymmetric"
+
+
+def vectors_of_ed448():
+    """Of RFC 8032, 7.4."""
+    for block in (FOLDER / "Ed448" / "rfc8032.txt").read_text().split("COUNT = ")[1:]:
+        fields = dict(re.findall(r"^(\w+) =[ ]?(\w*)$", block, re.M))
+        yield [
+            bytes.fromhex(fields.get(name, ""))
+            for name in ("SECRET", "PUBLIC", "MESSAGE", "CONTEXT", "SIGNATURE")
+        ]
+
+
+def vectors_of_ed25519():
+    """Those of the authors of Ed25519, among them those of RFC 8032, 7.1."""
+    for line in (FOLDER / "Ed25519" / "sign.input").read_text().split():
+        private, public, message, signed = map(bytes.fromhex, line.split(":")[:4])
+        yield private[:32], public, message, b"", signed[:64]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("curve", "vectors"), [(ED448, vectors_of_ed448), (ED25519, vectors_of_ed25519)]
+)
+def test_vectors(curve, vectors, edwards):
+    found = list(vectors())
+    assert len(found) == {ED448: 9, ED25519: 1024}[curve]
+    for private, public, message, context, expected in found[:: 1 if curve is ED448 else 16]:
+        variant = Variant(context=context)
+        assert eddsa.public_key(edwards, curve, private) == public
+        assert eddsa.sign(edwards, curve, private, message, variant, public=public) == expected
+        eddsa.verify(edwards, curve, public, message, expected, variant)
 
 
 def test_what_is_no_signature(edwards):
