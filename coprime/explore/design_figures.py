@@ -4,7 +4,6 @@ They come from the measurements that ship with Coprime, so that the same build g
 or from the tools, now (`measured`).
 """
 
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,8 @@ from coprime.bus.axi_accelerator import Bus, transfer_cycles
 from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.engine.contract import Command
+from coprime.device.jobs import EngineError
+from coprime.engine.contract import Command, Error
 from coprime.flow.mapping import Resources
 from coprime.flow.routing import RoutedDesign
 from coprime.flow.targets import flow_of
@@ -20,7 +20,7 @@ from coprime.flow.tools import ToolError
 from coprime.package.figures import ClockFigures, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
+from coprime.runs.numbers import Operands, WorstCaseNumbers, curves_of, random_operands
 
 from . import assessed, openssl
 from .measure import PartToMap
@@ -170,13 +170,26 @@ def _operations(
     else:
         lengths = [own.max_length]
     found = []
-    for command, bits in itertools.product(sorted(own.required), lengths):
+    of_commands = [
+        (command, bits)
+        for command in sorted(own.required)
+        for bits in (_fields(command) if command.operation.on_curve else lengths)
+    ]
+    for command, bits in of_commands:
         operands = _operands(core, command, bits)
         if operands is None:
             continue
-        cycles, words = predict_operation(core.design, command, operands).cycles, -(-bits // _WORD)
+        try:
+            cycles = predict_operation(core.design, command, operands).cycles
+        except EngineError as error:  # the columns of two scalars may be too long
+            if error.code is not Error.LENGTH_OVER:
+                raise
+            continue
+        # X and the result are two numbers of a field.
+        moved = own.half_bits + bits if command.operation.on_curve else bits
+        words = -(-moved // _WORD)
         alone = isinstance(choice, Choice)
-        front = front_end_cycles(own, bits, padding=padding)
+        front = front_end_cycles(own, moved, padding=padding)
         found.append(
             OperationFigures(
                 operation=command.name,
@@ -187,6 +200,11 @@ def _operations(
             )
         )
     return found
+
+
+def _fields(command: Command) -> list[int]:
+    """Bits of the fields whose curves an operation works on."""
+    return sorted({curve.p.bit_length() for curve in curves_of(command)})
 
 
 def _operands(core: Choice, command: Command, bits: int) -> Operands | None:

@@ -1,5 +1,8 @@
 """The figures of a data sheet against simulation, the results that ship, and the tools."""
 
+import itertools
+import random
+
 import pytest
 
 from coprime.bus import registers
@@ -8,13 +11,15 @@ from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import ClusterChoice, choose
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
+from coprime.device.simulated import open_simulation
+from coprime.ec.eddsa import ED25519
 from coprime.engine.contract import Command
 from coprime.explore import design_figures, openssl
 from coprime.explore.measure import measure_area
 from coprime.explore.shipped import shipped_points
 from coprime.explore.standard_keys import LONGEST_SEARCH, standard_key
 from coprime.runs.execution import execute
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import Operands, curve_numbers, random_operands
 
 
 class Watch:
@@ -46,6 +51,26 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
     run = execute(Accelerator(watch), Command.MODMUL, random_operands(Command.MODMUL, bits, 1))
     bench.accelerator.forget()  # its device holds what another driver has loaded
     assert watch.cycles == run.cycles + front_end_cycles(own, bits)
+
+
+@pytest.mark.xdist_group("edwards figures")
+@pytest.mark.parametrize("command", [Command.ED_FINISH, Command.ED_VERIFY])
+def test_cycles_of_operations_on_curves(command):
+    """X and the result are two numbers; a key's words are loaded before."""
+    choice = choose("compact", {"max_bits": "512", "curves": "edwards"})
+    figures = design_figures.shipped(choice, Target.GENERIC).operations
+    fields = {(one.operation, one.bits) for one in figures if one.operation.startswith("ED_")}
+    # Of Ed448 the columns of two scalars are too long.
+    made = ("ED_BASE_MULTIPLY", "ED_FINISH")
+    assert fields == {("ED_VERIFY", 255), *itertools.product(made, (255, 448))}
+    found = next(one for one in figures if (one.operation, one.bits) == (command.name, 255))
+    operands = Operands(curve_numbers(command, ED25519, random.Random(1)))
+    with open_simulation(choice) as device:
+        watch = Watch(device)
+        run = execute(Accelerator(watch), command, operands)
+    assert watch.cycles == run.cycles + found.command_cycles - found.engine_cycles
+    if command is Command.ED_FINISH:  # those of a verification depend on the signature
+        assert run.cycles == found.engine_cycles
 
 
 def test_a_padding_unit_makes_the_check_longer():
