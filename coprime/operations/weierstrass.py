@@ -597,11 +597,15 @@ def checked(context: Context, note: str) -> Step:
 
 
 def result_on_curve(form: CurveForm) -> Routine:
-    """The end of an operation whose result is a point: is it on the curve?"""
+    """The end of an operation whose result is a point: is it on the curve?
+
+    The result is copied before: what happens to the claim until then is in the check, too.
+    """
     *steps, _ = enter_point(Scratch.SUM, Scratch.SUM_HIGH, form)
+    last = jump(checked(_P, "is the result on the curve?"), "")
     return routine(
         form.result_on_curve,
-        [*steps, checked(_P, "is the result on the curve?"), *claimed_result(_P)],
+        [*copied_result(_P), *steps, last],
         _P,
         takes={
             **dict.fromkeys((Scratch.SUM, Scratch.SUM_HIGH), Bound.times(1)),
@@ -613,12 +617,6 @@ def result_on_curve(form: CurveForm) -> Routine:
             *(Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
         ),
     )
-
-
-def claimed_result(context: Context) -> list[Step]:
-    """The result is what was checked; the end."""
-    *copies, last = copied_result(context)
-    return [*copies, jump(last, "")]
 
 
 def copied_result(context: Context) -> list[Step]:
