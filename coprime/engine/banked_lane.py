@@ -91,7 +91,16 @@ class BankedLane(LaneOfUnits):
         super().__init__(*parts, leads=leads, target=target)
         self.scheduler: PortScheduler = PairPorts(multiplier, blocks)
         if multiplication.overlaps:
-            self.scheduler = StreamPorts(multiplier, blocks, self.counts.modulus)
+            keeps = multiplication.keeps_scaled_modulus
+            self.scheduler = StreamPorts(
+                multiplier, blocks, self.counts.modulus, keeps_scaled_modulus=keeps
+            )
+        self.located = {name: getattr(self.sequencer, name) for name in ("x", "y", "destination")}
+        if program.swaps:
+            self.located = {
+                name: Signal.like(number, name=f"located_{name}")
+                for name, number in self.located.items()
+            }
         # Optional hardware: each is there or not.
         width = capabilities.digit_width
         checks = program.checks and leads
@@ -113,6 +122,7 @@ class BankedLane(LaneOfUnits):
             "b_left": left.b_data,
             "b_right": right.b_data,
         }
+        self._connect_located(m)
         step = self._step()
         product = self.scheduler.connect(m, step, read)
         drawn, suppresses = self._draw(m)
@@ -166,7 +176,7 @@ class BankedLane(LaneOfUnits):
             if name in idle:
                 m.d.comb += address.idle.eq(idle[name])
             m.d.comb += [
-                address.block.eq(self._swapped(blocks[name], right="right" in name)),
+                address.block.eq(blocks[name]),
                 address.index.eq(indices[name]),
                 address.window.eq(window),
                 address.entry.eq(entry),
@@ -176,26 +186,22 @@ class BankedLane(LaneOfUnits):
                 m.d.comb += address.third.eq(third)
         return m
 
-    def _swapped(self, block: Value, *, right: bool) -> Value:
-        """A block, or that of the number which has changed places with the one that lies there."""
+    def _connect_located(self, m: Module) -> None:
+        """Where the step's numbers lie: one that has changed places with another lies there."""
         if not self.program.swaps:
-            return block
-        layout = self.layout
-        named = [one for one in OF_ONE if one in layout.numbers]
-        pairs = {layout.block_of(one) for one in named if layout.lies_right(one) == right}
-        if not pairs:
-            return block
-        swaps = self.busy & self.sequencer.swaps & block.matches(*sorted(pairs))
-        return block ^ Cat(Const(0, 1), swaps)
+            return
+        pairs = sorted(self.layout.numbers[one] for one in OF_ONE if one in self.layout.numbers)
+        for name, located in self.located.items():
+            number = getattr(self.sequencer, name)
+            swaps = self.sequencer.swaps & number.matches(*pairs)
+            m.d.comb += located.eq(number ^ Cat(Const(0, 1), swaps))
 
     def _step(self) -> StepInBanks:
         """What the scheduler is given of the step."""
         sequencer = self.sequencer
         return StepInBanks(
             kind=sequencer.operation,
-            x=sequencer.x,
-            y=sequencer.y,
-            destination=sequencer.destination,
+            **self.located,
             modulus=sequencer.modulus,
             rounds=sequencer.rounds,
             window=self._entry(0),
@@ -390,7 +396,8 @@ class BankedLane(LaneOfUnits):
         with m.Elif(multiplies):
             m.d.comb += [block["a_left"].eq(product.a_left), block["a_right"].eq(product.a_right)]
         with m.Else():
-            m.d.comb += [block["a_left"].eq(sequencer.x), block["a_right"].eq(sequencer.x)]
+            x = self.located["x"]
+            m.d.comb += [block["a_left"].eq(x), block["a_right"].eq(x)]
             if self.program.sums:
                 with m.If(linear.reads_modulus):
                     m.d.comb += block["a_left"].eq(blocks.of(Scratch.ADDED_MODULUS))
@@ -401,7 +408,7 @@ class BankedLane(LaneOfUnits):
         given, writes, of_right = Signal.like(block["b_left"]), Signal(), Signal()
         sums = linear.b_write & ~suppresses
         m.d.comb += [
-            given.eq(Mux(sums, sequencer.destination, sequencer.y)),
+            given.eq(Mux(sums, self.located["destination"], self.located["y"])),
             writes.eq(sums),
             of_right.eq(is_right(sequencer.destination)),
         ]

@@ -4,18 +4,16 @@ The two halves of one RAMB36E1, 1024 words of 18 bits with two ports each, are t
 four digits come in each cycle. On ecp5 each bank is one DP16KD.
 """
 
-from dataclasses import replace
 from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import BLINDINGS, Blinding
-from coprime.model.curve_points import COMB_TEETH
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
-from coprime.operations.commands import Command
-from coprime.parameters import ChoiceParameter, check_ranges
+from coprime.parameters import check_ranges
 
+from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus
 from .layout import Banks
@@ -23,15 +21,6 @@ from .layout import Banks
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
-CURVES = ("none", "montgomery", "weierstrass", "edwards")
-_OF_POINTS = ("weierstrass", "edwards")
-"""Those whose points have two coordinates."""
-NONCES = ("host", "random")
-BASE_MULTIPLES = ("twice", "once")
-_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6, "edwards": 6}
-"""Bits that R has above c * M."""
-_LONGEST_FIELD = 528
-"""Bits of the longest prime of a curve's field."""
 _LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
@@ -65,44 +54,23 @@ def compact(
 
     Raises ValueError where a parameter is out of its range.
     """
-    for name, value, values in (
-        ("curves", curves, CURVES),
-        ("nonce", nonce, NONCES),
-        ("base_multiple", base_multiple, BASE_MULTIPLES),
-    ):
-        if value not in values:
-            raise ValueError(f"{name} must be one of {', '.join(values)}, not {value!r}")
-    has_points = curves in _OF_POINTS
-    if curves != "weierstrass" and nonce != NONCES[0]:
-        raise ValueError("nonce is for curves=weierstrass")
-    if not has_points and base_multiple != BASE_MULTIPLES[0]:
-        raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
-    if has_points and blinding != "none":
-        raise ValueError(f"with curves={curves} there is no blinding yet: leave one of them out")
     chosen = blinding_named(blinding)
+    settings = CurveSettings(curves, nonce, base_multiple, blinds=bool(chosen))
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
-    multiplication = CompactMultiplication(slack=_SLACK[curves])
+    multiplication = CompactMultiplication(slack=settings.slack)
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
-    block_bits = 4 if curves == "none" else 5
+    block_bits = 5 if settings.any else 4
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),
         entry_bits=block_bits,
         block_bits=block_bits,
     )
-    longest, half_bits = max_bits, 0
-    if has_points:  # two numbers as long as a field's prime
-        half_bits = banks.block * width
-        field = min(_LONGEST_FIELD, banks.longest_prime_digits * width - headroom)
-        longest = max(max_bits, half_bits + field)
-        if curves == "edwards":  # as far as two blocks hold them, columns of two scalars
-            most = (2 * banks.block - 1) * width - headroom
-            longest = max(longest, min(most, COMB_TEETH * (field + width)))
-        banks = replace(banks, whole=digits(longest, width, headroom))
-        whole = banks.whole
+    banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
+    whole = banks.whole
     capabilities = lane_capabilities(
         multiplication,
         longest,
@@ -112,7 +80,7 @@ def compact(
         min_length=min_length,
         constant_time=True,
         checked=True,
-        draws=bool(chosen) or nonce == "random",
+        draws=bool(chosen) or settings.draws,
         half_bits=half_bits,
     )
     window = BLINDED_WINDOW if chosen else WINDOW
@@ -124,36 +92,16 @@ def compact(
         multiplication,
         make,
         exponentiation,
-        base_twice=base_multiple == "twice",
+        base_twice=settings.base_twice,
     )
-    chosen_settings = {("nonce", nonce), ("curves", curves)}
-    added = [
-        one
-        for one in Command
-        if one.operation.setting in chosen_settings
-        and chosen_settings.issuperset(one.operation.settings)
-    ]
-    return design.with_operations(added)
+    return design.with_operations(settings.commands)
 
-
-_CURVES = ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True)
-
-_NONCE = ChoiceParameter(
-    "nonce", NONCES, "host", "where the nonces of signatures on curves come from", sparse=True
-)
-_BASE_MULTIPLE = ChoiceParameter(
-    "base_multiple",
-    BASE_MULTIPLES,
-    "twice",
-    "how often a signature's multiple of the base point is made; twice: and compared",
-    sparse=True,
-)
 
 COMPACT = Family(
     name="compact",
     paper="",
     summary="products of differences on one DSP slice and one block RAM, with CRT",
-    parameters=(longest_modulus(64, 8192, 1024), BLINDING, _CURVES, _NONCE, _BASE_MULTIPLE),
+    parameters=(longest_modulus(64, 8192, 1024), BLINDING, *CURVE_PARAMETERS),
     design=compact,
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from amaranth.lib import wiring
@@ -16,7 +16,7 @@ from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand
 from .engine import Engine
-from .layout import Banks, Layout
+from .layout import BankedLayout, Banks, Layout
 from .prediction import Prediction, predict
 
 
@@ -84,17 +84,20 @@ class EngineDesign:
     @cached_property
     def programs(self) -> list[Program]:
         """The steps of each lane."""
+        return list(_programs(self._machine, frozenset(self.capabilities.required)))
+
+    @property
+    def _machine(self) -> Machine:
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        machine = Machine(multiplication, lanes, self.exponentiation, self.base_twice)
-        return lane_programs(machine, self.capabilities.required)
+        return Machine(multiplication, lanes, self.exponentiation, self.base_twice)
 
     @cached_property
     def layout(self) -> Layout:
         """Where each number lies."""
-        required, held = self.capabilities.required, self.capabilities.operands
-        used_up = {one: one.operation.used_up(held) for one in required}
-        return self.memory.place(self.programs, self.multiplication, required, used_up)
+        if isinstance(self.memory, Layout):
+            return self.memory
+        return _placed(self.memory, self._machine, frozenset(self.capabilities.required.items()))
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
@@ -109,6 +112,24 @@ class EngineDesign:
             multiplication=self.multiplication,
             depth=self.memory.depth,
         )
+
+
+@lru_cache(maxsize=32)
+def _programs(machine: Machine, commands: frozenset[Command]) -> tuple[Program, ...]:
+    """The steps of each lane, which do not depend on the size of the numbers."""
+    return tuple(lane_programs(machine, commands))
+
+
+@lru_cache(maxsize=64)
+def _placed(
+    banks: Banks, machine: Machine, required: frozenset[tuple[Command, frozenset[Operand]]]
+) -> BankedLayout:
+    """Where the numbers of these programs lie in two banks; a search that takes seconds."""
+    operands = dict(sorted(required))
+    held = frozenset[Operand]().union(*operands.values())
+    used_up = {one: one.operation.used_up(held) for one in operands}
+    programs = _programs(machine, frozenset(operands))
+    return banks.place(programs, machine.multiplication, operands, used_up)
 
 
 def lane_capabilities(

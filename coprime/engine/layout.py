@@ -71,10 +71,6 @@ class Layout:
         """Memories of that depth."""
         return 1
 
-    def place(self, *_: object) -> "Layout":
-        """The same, whatever the programs: every number has a place of its own."""
-        return self
-
     @property
     def map_columns(self) -> tuple[str, ...]:
         """Headings of `memory_map`."""

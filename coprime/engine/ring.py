@@ -9,7 +9,8 @@ from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
 
 from .budget import SliceBudget
-from .compact import BLINDED_WINDOW, WHOLE_WINDOW, blinding_named
+from .compact import BLINDED_WINDOW, WHOLE_WINDOW, WINDOW, blinding_named
+from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus, multipliers_each
 from .layout import Banks
@@ -36,6 +37,9 @@ def ring(
     multipliers: int = 1,
     window: int = 0,
     blinding: str = "none",
+    curves: str = "none",
+    nonce: str = "host",
+    base_multiple: str = "twice",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
@@ -51,24 +55,31 @@ def ring(
     prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents need primes that are
     shorter than the modulus by 64 bits in whole words.
 
+    `curves`, `nonce` and `base_multiple` are those of `compact`. Curves need one multiplier; q is
+    not delayed then, and windows modulo a prime have 4 bits.
+
     Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
     hold the sums of so long a modulus.
     """
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
+    chosen = blinding_named(blinding)
+    settings = CurveSettings(curves, nonce, base_multiple, blinds=bool(chosen))
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
     skew = int(cell.SKEWS and tiles == 1)
     possible = [
-        RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew) for delay in range(tiles)
+        RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew, settings.slack)
+        for delay in range(1 if settings.any else tiles)
     ]
     most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
-    chosen = blinding_named(blinding)
     if chosen and (multipliers == 2 or window):
         raise ValueError("with blinding there are one multiplier, and windows of 3 bits")
+    if settings.any and (multipliers == 2 or window):
+        raise ValueError("with curves there are one multiplier, and windows of 4 bits")
     multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
     width, headroom = multiplication.digit_width, multiplication.headroom
     whole = digits(max_bits, width, headroom)
@@ -76,9 +87,15 @@ def ring(
     banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
     if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
         banks = Banks(whole, prime, inverses_left=True)
+    if settings.any:
+        banks = Banks(whole, prime, entry_bits=5, block_bits=5)
+    banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
+    if longest > most:
+        raise ValueError(f"{tile} holds {most} bits, and with curves max_bits={max_bits} {longest}")
+    whole = banks.whole
     capabilities = lane_capabilities(
         multiplication,
-        max_bits,
+        longest,
         banks.longest_prime_digits,
         family="ring",
         family_number=10,
@@ -86,18 +103,27 @@ def ring(
         multipliers=multipliers,
         constant_time=True,
         checked=True,
-        draws=bool(chosen),
+        draws=bool(chosen) or settings.draws,
+        half_bits=half_bits,
     )
-    window = BLINDED_WINDOW if chosen else banks.entry_bits
+    window = BLINDED_WINDOW if chosen else WINDOW if settings.any else banks.entry_bits
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))
         cells = [cell(products, target, skewed=bool(skew)) for _ in range(tiles)]
-        delay = multiplication.delay
-        return RingMultiplier(cells, whole, capabilities.count_bits, target, delay)
+        own = (multiplication.delay, multiplication.slack)
+        return RingMultiplier(cells, whole, capabilities.count_bits, target, *own)
 
-    return EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+    design = EngineDesign(
+        capabilities,
+        banks,
+        multiplication,
+        make,
+        exponentiation,
+        base_twice=settings.base_twice,
+    )
+    return design.with_operations(settings.commands)
 
 
 def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
@@ -123,6 +149,7 @@ RING = Family(
             "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
         ),
         BLINDING,
+        *CURVE_PARAMETERS,
     ),
     design=ring,
     budget=SliceBudget(

@@ -7,7 +7,8 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import Role
+from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.delays import history
 from coprime.program.operands import Mode, Scratch
 from coprime.program.steps import StepKind
 
@@ -46,19 +47,28 @@ class StreamPorts:
     scan of an exponent, wait until no product is under way.
 
     The multiplicand lies left, and is not read if it is the result under way. The multiplier lies
-    right, a word a step through port B. Inverse and modulus lie left, and are read while nothing
-    else is. An entry of the table is written left as well, to ACCUMULATOR: so each is the
-    multiplicand of the next one, and they follow each other without a break.
+    right, a word a step through port B. The modulus lies left, and the inverse in either bank; they
+    are read while nothing else is. An entry of the table is written left as well, to ACCUMULATOR:
+    so each is the multiplicand of the next one, and they follow each other without a break.
 
     Parameters
     ----------
     multiplier : the multiplier's ports
     longest_digits : the most digits that any modulus of the operation has
+    keeps_scaled_modulus : as of `Multiplication`
     """
 
-    def __init__(self, multiplier: wiring.PureInterface, blocks: Blocks, longest_digits: Value):
+    def __init__(
+        self,
+        multiplier: wiring.PureInterface,
+        blocks: Blocks,
+        longest_digits: Value,
+        *,
+        keeps_scaled_modulus: bool = False,
+    ):
         self.multiplier, self.blocks = multiplier, blocks
         self.longest_digits = longest_digits
+        self.keeps_scaled_modulus = keeps_scaled_modulus
         self.asked, self.new, self.old = (
             ProductPlaces(blocks, name) for name in ("asked", "new", "old")
         )
@@ -70,7 +80,7 @@ class StreamPorts:
         self._keep_places(m, step)
         m.d.comb += [
             multiplier.squares.eq(~is_right(step.y)),
-            multiplier.a_data.eq(banks["a_left"]),
+            multiplier.a_data.eq(self._a_data(m, banks)),
             multiplier.b_data.eq(banks["b_right"]),
         ]
         left = Signal(blocks.layout.block_bits, name="multiplicand")
@@ -80,16 +90,26 @@ class StreamPorts:
                 m.d.comb += left.eq(blocks.of_context(MODULUS_OPERANDS, step.modulus))
             with m.Case(Role.INVERSE):
                 m.d.comb += left.eq(blocks.of_context(INVERSES, step.modulus))
+        reads_inverse = multiplier.a_role == Role.INVERSE
+        right, reads_right = step.x, Const(0)
+        if not blocks.layout.inverses_left:
+            right, reads_right = blocks.of_context(INVERSES, step.modulus), reads_inverse
         writes = multiplier.b_write
         read = Mux(multiplier.b_of_next, asked.multiplier, new.multiplier)
+        written: Value = old.destination
+        if self.keeps_scaled_modulus:
+            preparing = Signal()  # the sequencer has PREPARE before the product ahead of it ends
+            with m.If(multiplier.prepare | multiplier.done):
+                m.d.sync += preparing.eq(multiplier.prepare)
+            written = Mux(preparing, step.destination, written)
         window = Mux(writes, old.window, Mux(multiplier.b_of_next, asked.window, new.window))
         return ProductAccess(
             a_left=left,
-            a_right=step.x,
+            a_right=right,
             a_index=multiplier.a_index,
             b_index=multiplier.b_index,
-            reads_inverse=multiplier.a_role == Role.INVERSE,
-            location=Mux(writes, old.destination, read),
+            reads_inverse=reads_inverse,
+            location=Mux(writes, written, read),
             writes=writes,
             copies=old.copies,
             b_left=Detour(
@@ -100,8 +120,16 @@ class StreamPorts:
             b_right=Detour(when=Const(0), block=Const(0), writes=Const(0)),
             window=window,
             entry=old.entry,
-            takes_part={"a_right": Const(0), "b_left": Const(0), "b_right": ~writes},
+            takes_part={"a_right": reads_right, "b_left": Const(0), "b_right": ~writes},
         )
+
+    def _a_data(self, m: Module, banks: Mapping[str, Value]) -> Value:
+        """What port A has read for the multiplier; an inverse may lie right."""
+        if self.blocks.layout.inverses_left:
+            return banks["a_left"]
+        of_inverse = self.multiplier.a_role == Role.INVERSE
+        late = history(m, "of_inverse", of_inverse, READ_LATENCY)[-1]
+        return Mux(late, banks["a_right"], banks["a_left"])
 
     def _keep_places(self, m: Module, step: StepInBanks) -> None:
         """Keep what the sequencer has for a product, and find out which one follows another."""

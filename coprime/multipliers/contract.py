@@ -3,7 +3,6 @@
 import enum
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import ClassVar
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
@@ -225,7 +224,10 @@ class Multiplication(ABC):
         """Bits of c where the multiplier works modulo c * M; else 0."""
         return 0
 
-    keeps_scaled_modulus: ClassVar[bool] = False  # in the memory, as a number that steps may read
+    @property
+    def keeps_scaled_modulus(self) -> bool:
+        """A preparation writes M' to the memory, as a number that steps may read."""
+        return False
 
     def scaled_modulus(self, modulus: int) -> int:
         """M' = (c * M + 1) / 2^scale_bits with c = -M^-1 modulo that, of an odd M."""

@@ -95,7 +95,9 @@ def test_every_family_declares_it_somewhere():
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
-        ("fdfm", {"max_bits": "64", "exponentiator": "fixed-window"}),
+        pytest.param(
+            *("fdfm", {"max_bits": "64", "exponentiator": "fixed-window"}), marks=pytest.mark.slow
+        ),
         ("compression", {"modulus": "8191"}),
         ("direct", {"modulus": "61", "multipliers": "1", "exponentiator": "fixed-window"}),
     ],

@@ -184,6 +184,7 @@ def test_a_part_of_the_matrix_on_integers(capsys, tmp_path, key_of, on):
         assert matrix.count > 30
 
 
+@pytest.mark.slow
 def test_each_padding_on_compact(capsys, tmp_path, key_of, on, compact):
     """With the default hash."""
     on(compact.accelerator)

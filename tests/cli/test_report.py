@@ -33,6 +33,7 @@ def test_says_which_versions_measured(tmp_path, capsys):
     assert err == f"from {results}: yosys 1.0\n"
 
 
+@pytest.mark.slow
 def test_without_results_those_that_come_with_coprime(tmp_path, capsys):
     """Whatever else there is in the folder."""
     write_points([point("fdfm", 64, 1)], tmp_path / "results.parquet")

@@ -247,6 +247,7 @@ def check_outcomes(counts):
         assert outcome == "recovered" or kind in ENDS
 
 
+@pytest.mark.slow
 def test_damaged_frames(board):
     check_outcomes(damage_frames(board, 10 * len(KINDS)))
 

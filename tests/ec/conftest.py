@@ -4,18 +4,28 @@ import pytest
 
 from tests.benches import open_bench
 
+FAMILIES = ["compact", pytest.param("ring", marks=pytest.mark.slow)]
 
-@pytest.fixture(scope="session")
-def weierstrass():
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def weierstrass(request):
     """The driver; mark tests with xdist_group("weierstrass"), so that one worker builds it."""
-    bench = open_bench("compact", max_bits=1024, curves="weierstrass")
+    bench = open_bench(request.param, max_bits=1024, curves="weierstrass")
     yield bench.accelerator
     bench.device.close()
 
 
-@pytest.fixture(scope="session")
-def edwards():
+@pytest.fixture(scope="session", params=FAMILIES)
+def edwards(request):
     """The same of Edwards curves, with xdist_group("edwards")."""
-    bench = open_bench("compact", max_bits=1024, curves="edwards", base_multiple="once")
+    bench = open_bench(request.param, max_bits=1024, curves="edwards", base_multiple="once")
     yield bench.accelerator
+    bench.device.close()
+
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def montgomery(request):
+    """A bench of Montgomery curves, with xdist_group("montgomery")."""
+    bench = open_bench(request.param, max_bits=512, curves="montgomery")
+    yield bench
     bench.device.close()

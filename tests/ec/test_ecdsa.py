@@ -82,7 +82,7 @@ def sign_as_the_rfc(accelerator, key, hash_name, message, found):
     assert ecdsa.sign(accelerator, curve, d, digest(hash_name, message), nonces=nonces) == found
 
 
-@pytest.mark.parametrize("place", [0, 13])
+@pytest.mark.parametrize("place", [0, pytest.param(13, marks=pytest.mark.slow)])
 def test_some_signatures_of_the_rfc(weierstrass, place):
     sign_as_the_rfc(weierstrass, *rfc_vectors()[place])
 
@@ -114,7 +114,7 @@ def test_the_leftmost_bits_of_a_digest():
 # --- The other implementations -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", marked(KEY_CURVES, quick=["P-256", "secp256k1"]))
+@pytest.mark.parametrize("name", marked(KEY_CURVES, quick=["secp256k1"]))
 def test_both_directions_with_cryptography(weierstrass, name):
     curve = curve_named(name)
     key = keys.CurvePrivateKey.generate(curve)

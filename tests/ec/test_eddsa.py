@@ -161,6 +161,7 @@ def verifies(device, curve, point, r, s, h):
 
 
 @pytest.mark.parametrize("curve", CURVES[:1], ids=lambda one: one.name)
+@pytest.mark.slow
 def test_every_public_key_of_a_small_curve(curve, edwards):
     """Those of low order are among them."""
     given = (curve.a, curve.d, curve.p)

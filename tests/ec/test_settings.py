@@ -1,4 +1,4 @@
-"""Every setting of `compact` that changes a program on curves, in hardware: results and cycles."""
+"""Every setting that changes a program on curves, in hardware: results and cycles."""
 
 import pytest
 
@@ -10,34 +10,39 @@ from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
 
 SETTINGS = [
-    ("weierstrass", "once", Command.ECDSA_SIGN_WITH),
-    ("edwards", "twice", Command.ED_BASE_MULTIPLY),
+    ("compact", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
+    ("compact", "edwards", "twice", Command.ED_BASE_MULTIPLY),
+    ("ring", "weierstrass", "twice", Command.ECDSA_SIGN_WITH),
 ]
 SLOW = [
-    ("weierstrass", "once", Command.EC_BASE_MULTIPLY),
-    ("weierstrass", "twice", Command.ECDSA_SIGN_WITH),
-    ("weierstrass", "twice", Command.EC_BASE_MULTIPLY),
-    ("edwards", "once", Command.ED_BASE_MULTIPLY),
+    ("compact", "weierstrass", "once", Command.EC_BASE_MULTIPLY),
+    ("compact", "weierstrass", "twice", Command.ECDSA_SIGN_WITH),
+    ("compact", "weierstrass", "twice", Command.EC_BASE_MULTIPLY),
+    ("compact", "edwards", "once", Command.ED_BASE_MULTIPLY),
+    ("ring", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
+    ("ring", "weierstrass", "once", Command.EC_BASE_MULTIPLY),
+    ("ring", "edwards", "twice", Command.ED_BASE_MULTIPLY),
 ]
 
 
 @pytest.mark.parametrize(
-    ("curves", "times", "command"),
+    ("family", "curves", "times", "command"),
     [*SETTINGS, *(pytest.param(*one, marks=pytest.mark.slow) for one in SLOW)],
 )
-def test_multiples(curves, times, command):
+def test_multiples(family, curves, times, command):
     """The bench compares result and cycles with the prediction, and the driver RESIDUE."""
-    bench = open_bench("compact", max_bits=256, curves=curves, base_multiple=times)
+    bench = open_bench(family, max_bits=256, curves=curves, base_multiple=times)
     execute(bench.accelerator, command, random_operands(command, 64, seed=7))
     bench.device.close()
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("family", ["compact", "ring"])
 @pytest.mark.parametrize("times", ["once", "twice"])
-def test_drawn_nonces(times):
+def test_drawn_nonces(family, times):
     command = Command.ECDSA_SIGN
     bench = open_bench(
-        "compact", max_bits=256, curves="weierstrass", nonce="random", base_multiple=times
+        family, max_bits=256, curves="weierstrass", nonce="random", base_multiple=times
     )
     operands = random_operands(command, 64, seed=7)
     driver = Accelerator(bench.device)
@@ -46,4 +51,14 @@ def test_drawn_nonces(times):
     for one in found:
         assert is_signature(driver.operation_result(command, one.value), **operands.numbers)
         assert one.cycles == predict_operation(bench.design, command, operands).cycles
+    bench.device.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["EC_MULTIPLY", "ECDSA_SIGN_WITH", "ECDSA_VERIFY"])
+@pytest.mark.parametrize("tile, tiles", [("one17", 1), ("kara95", 1), ("bal50", 2), ("one17", 2)])
+def test_tiles(tile, tiles, command):
+    settings = {"max_bits": 256, "curves": "weierstrass", "tile": tile, "tiles": tiles}
+    bench = open_bench("ring", **settings)
+    execute(bench.accelerator, Command[command], random_operands(Command[command], 64, seed=7))
     bench.device.close()

@@ -172,6 +172,7 @@ def test_the_cycles_do_not_depend_on_the_scalar(weierstrass):
     assert [len(found) for found in cycles.values()] == [1, 1]
 
 
+@pytest.mark.slow
 def test_on_a_cluster():
     """Also numbers that are refused and signatures that are wrong, for which no core is blamed."""
     settings = {"engine": "compact", "curves": "weierstrass", "cores": "2", "max_bits": "128"}

@@ -291,7 +291,12 @@ def test_no_way_past_the_sequencer(settings):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"tile": "one17"}, {"tile": "one17", "tiles": "2"}, {"multipliers": "2"}]
+    "settings",
+    [
+        {"tile": "one17"},
+        {"tile": "one17", "tiles": "2"},
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ({}, {"multipliers": "2"})),
+    ],
 )
 def test_no_way_past_the_sequencer_of_ring(settings):
     assert leaks("ring", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
@@ -375,6 +380,7 @@ def bench():
     bench.device.close()
 
 
+@pytest.mark.slow
 def test_private_operations_of_a_size(bench):
     """Whatever the exponents, the primes and the message, an operation takes the same cycles.
 

@@ -31,7 +31,7 @@ DESIGNS = {
 
 
 # Lanes and multipliers that other designs here have, in another combination.
-SLOW = ("fdfm, 2 multipliers", "montgomery-2csa", "montgomery-r2", "interleaved-csa")
+SLOW = ("fdfm", "fdfm, 2 multipliers", "montgomery-2csa", "montgomery-r2", "interleaved-csa")
 
 
 @pytest.fixture(

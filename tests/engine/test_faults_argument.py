@@ -104,6 +104,7 @@ def test_x_in_memory(campaign, visits):
         assert found == {Outcome.ERROR}
 
 
+@pytest.mark.slow
 def test_m_in_memory(campaign, visits):
     """In every step that computes S modulo M, and in the comparison with it."""
     start = first(visits, "modulo M from here on")[0]
@@ -113,6 +114,7 @@ def test_m_in_memory(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, found, LEFT, words_of(Operand.M, DIGITS))
 
 
+@pytest.mark.slow
 def test_m_above_its_length():
     """With a key and an input where S needs the last subtraction: S + M is read without bit 64."""
     with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=108)) as campaign:
@@ -195,6 +197,7 @@ def test_a_counter_that_runs_on(campaign, visits, counter):
             assert found == kept or not any(found)
 
 
+@pytest.mark.slow
 def test_the_program_counter(campaign, visits):
     """Every bit in the first and in the last cycle of each step."""
     (name,) = named(campaign, "program_memory.pc")
@@ -243,6 +246,7 @@ def test_lengths_and_command(campaign, visits):
                 assert run.outcome in (Outcome.ERROR, Outcome.NO_END), run.fault
 
 
+@pytest.mark.slow
 def test_x_on_its_way(campaign, visits):
     """The gearbox and its counters in each cycle of the input; the buffer before it."""
     begin = visits[0][2][0]

@@ -13,8 +13,9 @@ from coprime.engine.contract import Error
 from tests.benches import grouped, open_bench
 
 BITS = 8192
-CONFIGURATIONS = {"fdfm": {}}
+CONFIGURATIONS: dict[str, dict[str, int]] = {}
 SLOW_CONFIGURATIONS = {
+    "fdfm": {},
     "compact": {},
     "karatsuba": {},
     "montgomery-1csa": {},

@@ -54,7 +54,9 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
 
 
 @pytest.mark.xdist_group("edwards figures")
-@pytest.mark.parametrize("command", [Command.ED_FINISH, Command.ED_VERIFY])
+@pytest.mark.parametrize(
+    "command", [Command.ED_FINISH, pytest.param(Command.ED_VERIFY, marks=pytest.mark.slow)]
+)
 def test_cycles_of_operations_on_curves(command):
     """X and the result are two numbers; a key's words are loaded before."""
     choice = choose("compact", {"max_bits": "512", "curves": "edwards"})

@@ -283,6 +283,7 @@ def test_plots_show_one_device(tmp_path):
     assert f'<option value="{large}">' in page
 
 
+@pytest.mark.slow
 def test_clusters_stand_by_themselves(browser, tmp_path):
     """Not among single engines: the page shows one part at a time, first the engines."""
     cluster = {"part": "cluster", "dsp": 8, "lut": 8000}
@@ -350,6 +351,7 @@ def test_pareto_front():
     assert pareto_front(rows, "x", "y") == {0, 1, 4, 9}
 
 
+@pytest.mark.slow
 def test_same_results_make_the_same_report(folder, points, tmp_path):
     for path in write_report(points, tmp_path / "report"):
         twin = folder / path.relative_to(tmp_path / "report")

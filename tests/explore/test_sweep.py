@@ -90,6 +90,7 @@ def test_sweep_and_its_repetition(tmp_path):
     assert (nothing.measured, nothing.kept) == (0, 5)
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     with pytest.raises(KeyboardInterrupt):

@@ -206,6 +206,7 @@ def test_special_moduli_are_best_by_themselves(name):
     assert "no multiple was found that costs less" in found.explanation
 
 
+@pytest.mark.slow
 def test_who_looks_further_finds_nothing_worse():
     generator = random.Random(1)
     moduli = [

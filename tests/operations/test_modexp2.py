@@ -250,6 +250,7 @@ def test_the_command_line(capsys):
 
 @ICARUS
 @pytest.mark.parametrize("family", ["compact", pytest.param("cluster", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_package(tmp_path, family):
     """The testbench runs it, and the data sheet shows it."""
     cores = {"cores": "2"} if family == "cluster" else {}

@@ -160,7 +160,9 @@ def numbers_of(curve, k, u):
     return {"x": u, "e": k, "y": curve.a24, "m": TOY}
 
 
-@pytest.mark.parametrize("a24", [7, 12345, TOY - 2])
+@pytest.mark.parametrize(
+    "a24", [7, *(pytest.param(one, marks=pytest.mark.slow) for one in (12345, TOY - 2))]
+)
 def test_toy_curves(bench, a24):
     """Hardware and prediction against affine points; all in the same cycles."""
     curve, generator = ToyCurve(a24), random.Random(a24)
@@ -173,6 +175,7 @@ def test_toy_curves(bench, a24):
     assert len(cycles) == 1
 
 
+@pytest.mark.slow
 def test_cycles_depend_on_the_lengths_only(bench):
     """Of scalars and points at the ends of their ranges, and random ones."""
     generator = random.Random(3)
@@ -268,6 +271,7 @@ def test_a_cluster():
 
 
 @ICARUS
+@pytest.mark.slow
 def test_package(tmp_path):
     """The testbench runs it, and the data sheet shows it."""
     choice = choose("compact", {"max_bits": "64", "curves": "montgomery"})

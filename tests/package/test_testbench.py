@@ -80,6 +80,7 @@ def test_icarus(tmp_path, family):
 
 
 @ICARUS
+@pytest.mark.slow
 def test_icarus_runs_a_cluster(tmp_path):
     write_package(choose(CLUSTER, core_settings("compact")), Target.XC7, tmp_path)
     assert_passes(tmp_path)

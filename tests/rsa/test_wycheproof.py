@@ -34,6 +34,7 @@ def test_all_of_each_file(file):
 
 
 @pytest.mark.xdist_group("compact, Wycheproof")
+@pytest.mark.slow
 def test_one_of_each_hash_on_compact(compact):
     """The last signature of 2048 bits that is valid and the last that is not, for each hash."""
     chosen = {}

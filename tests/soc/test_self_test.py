@@ -234,6 +234,7 @@ def test_board_shows_how_it_ended(wrong):
             device.reset()
 
 
+@pytest.mark.slow
 def test_board_blinks():
     """The last LED counts the clock, whatever the button does."""
     bench = BENCH.replace("led & 8'h0f", "led[4]")

@@ -269,6 +269,10 @@ class Sequencer(wiring.Component):
         if self.proof is not None:
             with m.If(~self.proof.complete & (self.code == Error.NONE)):
                 m.d.comb += self.error.eq(Error.FAULT)
+        if self.program.swaps:
+            swaps = Signal()
+            # A bit that comes late is there in the cycle after FETCH.
+            m.d.comb += self.swaps.eq(swaps & self.scanner.bit if self.overlaps else swaps)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
@@ -284,7 +288,8 @@ class Sequencer(wiring.Component):
             with m.State("FETCH"):
                 m.d.sync += self.step.eq(resolved)
                 if self.program.swaps:
-                    m.d.sync += self.swaps.eq(memory.fetched.by_bit & self.scanner.bit)
+                    bit_there = Const(1) if self.overlaps else self.scanner.bit
+                    m.d.sync += swaps.eq(memory.fetched.by_bit & bit_there)
                 if self.overlaps:
                     is_product = memory.fetched.kind == StepKind.MULTIPLY
                     with m.If(is_product | ~self.occupied):

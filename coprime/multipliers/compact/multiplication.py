@@ -27,7 +27,11 @@ class CompactMultiplication(Multiplication):
     prepares = True
     scaled = True
     banked = True
-    keeps_scaled_modulus = True
+
+    @property
+    def keeps_scaled_modulus(self) -> bool:
+        """Always: it is read from there."""
+        return True
 
     @property
     def headroom(self) -> int:

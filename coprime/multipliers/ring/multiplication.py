@@ -22,6 +22,7 @@ class RingMultiplication(Multiplication):
     tiles : 1, or 2: one for X * Y, one for q * M'
     delay : d, words by which q is delayed: 0, or with two tiles 1
     skew : 1 where the higher bits of one tile's sums come a cycle later, else 0
+    slack : 2^(w*D) > 2^slack * c * M; 2 or more, for sums that are not reduced
     """
 
     digit_width: int
@@ -29,6 +30,7 @@ class RingMultiplication(Multiplication):
     tiles: int = 1
     delay: int = 0
     skew: int = 0
+    slack: int = 2
 
     ASKING = 3  # cycles from `start` until a product may begin, or be taken at step D
     canonical = False
@@ -56,9 +58,14 @@ class RingMultiplication(Multiplication):
         return self.digit_width * self.ahead
 
     @property
+    def keeps_scaled_modulus(self) -> bool:
+        """Only for sums that are not reduced; products have it in a ring."""
+        return self.slack > 2
+
+    @property
     def headroom(self) -> int:
-        """2^(w*D) > 4cM with c < 2^(w(1+d))."""
-        return 2 + self.scale_bits
+        """Bits of c < 2^(w(1+d)) and the slack."""
+        return self.slack + self.scale_bits
 
     @property
     def least(self) -> int:

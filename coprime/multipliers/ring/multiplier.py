@@ -85,6 +85,7 @@ class RingMultiplier(ModularMultiplier):
     max_words (int): words of the longest modulus, scaled
     count_bits (int): bits of a count of words
     delay (int): d: 0, or 1 with two tiles
+    slack (int): as of `RingMultiplication`
     """
 
     multiplication: RingMultiplication
@@ -96,11 +97,12 @@ class RingMultiplier(ModularMultiplier):
         count_bits: int,
         target: Target = Target.GENERIC,
         delay: int = 0,
+        slack: int = 2,
     ):
         self.tiles = tuple(tiles)
         tile = self.tiles[0]
         self.multiplication = RingMultiplication(
-            tile.WORD, tile.LATENCY, len(self.tiles), delay, int(tile.skewed)
+            tile.WORD, tile.LATENCY, len(self.tiles), delay, int(tile.skewed), slack
         )
         self.max_words = max(max_words, self.multiplication.least)
         self.count_bits = count_bits

@@ -1,6 +1,6 @@
 """The results of `ring`: columns' words, and where each goes."""
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -121,7 +121,8 @@ class Results(wiring.Component):
         # --- To the memory, and to the rings -----------------------------------------------------
         # Not the first column of a round, whose word is 0.
         gives = made.gives_result & ~(phase.in_columns & result.all())
-        keeps = Mux(phase.in_columns, ~own.preparing, ~own.old_descales)
+        of_round = Const(1) if self.multiplication.keeps_scaled_modulus else ~own.preparing
+        keeps = Mux(phase.in_columns, of_round, ~own.old_descales)
         squares = made.gives_result & own.squaring & ~own.preparing
         wipes = history(m, "wipes", phase.wipes, 1, reset=True)[-1]
         m.d.comb += [

@@ -315,6 +315,7 @@ def test_every_length_around_the_loop(D, latency, tiles, delay, skewed):
         ),
     ],
 )
+@pytest.mark.slow
 def test_every_operand_of_tiny_words(word, modulus, tiles, delay):
     """Each x and y below 2cM, in words that are smaller than any tile's."""
     limit = 2 * whole(modulus, word, delay)

@@ -1,0 +1,117 @@
+"""What a build of a family has for elliptic curves: parameters, lengths, banks and commands."""
+
+from dataclasses import dataclass, replace
+
+from coprime.model.curve_points import COMB_TEETH
+from coprime.model.montgomery import digits
+from coprime.multipliers.contract import Multiplication
+from coprime.operations.commands import Command
+from coprime.parameters import ChoiceParameter
+
+from .layout import Banks
+
+CURVES = ("none", "montgomery", "weierstrass", "edwards")
+_OF_POINTS = ("weierstrass", "edwards")
+"""Those whose points have two coordinates."""
+NONCES = ("host", "random")
+BASE_MULTIPLES = ("twice", "once")
+_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6, "edwards": 6}
+"""Bits that R has above c * M."""
+_LONGEST_FIELD = 528
+"""Bits of the longest prime of a curve's field."""
+
+CURVE_PARAMETERS = (
+    ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True),
+    ChoiceParameter(
+        "nonce", NONCES, "host", "where the nonces of signatures on curves come from", sparse=True
+    ),
+    ChoiceParameter(
+        "base_multiple",
+        BASE_MULTIPLES,
+        "twice",
+        "how often a signature's multiple of the base point is made; twice: and compared",
+        sparse=True,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class CurveSettings:
+    """The values of CURVE_PARAMETERS, and whether a private operation is blinded.
+
+    Raises ValueError for a value that is none of a parameter's, for one that is for other curves,
+    and for blinding beside points of two coordinates.
+    """
+
+    curves: str = "none"
+    nonce: str = "host"
+    base_multiple: str = "twice"
+    blinds: bool = False
+
+    def __post_init__(self) -> None:
+        for one in CURVE_PARAMETERS:
+            one.parse(getattr(self, one.name))
+        if self.curves != "weierstrass" and self.nonce != NONCES[0]:
+            raise ValueError("nonce is for curves=weierstrass")
+        if not self.has_points and self.base_multiple != BASE_MULTIPLES[0]:
+            raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
+        if self.has_points and self.blinds:
+            alone = f"with curves={self.curves} there is no blinding yet"
+            raise ValueError(f"{alone}: leave one of them out")
+
+    @property
+    def any(self) -> bool:
+        """Whether there are operations on curves."""
+        return self.curves != CURVES[0]
+
+    @property
+    def has_points(self) -> bool:
+        """Whether points have two coordinates, which operands and results hold both of."""
+        return self.curves in _OF_POINTS
+
+    @property
+    def slack(self) -> int:
+        """Bits that R has above c * M, for sums that are not reduced."""
+        return _SLACK[self.curves]
+
+    @property
+    def draws(self) -> bool:
+        """Whether nonces are drawn."""
+        return self.nonce == "random"
+
+    @property
+    def base_twice(self) -> bool:
+        """Whether a signature's multiple of the base point is made twice."""
+        return self.base_multiple == "twice"
+
+    @property
+    def commands(self) -> list[Command]:
+        """The operations on curves."""
+        chosen = {("nonce", self.nonce), ("curves", self.curves)}
+        return [
+            one
+            for one in Command
+            if one.operation.setting in chosen and chosen.issuperset(one.operation.settings)
+        ]
+
+    def lengthened(
+        self, banks: Banks, multiplication: Multiplication, max_bits: int
+    ) -> tuple[Banks, int, int]:
+        """Banks that hold two coordinates in a number as long as the longest modulus.
+
+        Returns
+        -------
+        banks : with digits of the longest modulus
+        longest : its bits; max_bits or more
+        half_bits : bits of a number below the second of two coordinates; 0 without such points
+        """
+        if not self.has_points:
+            return banks, max_bits, 0
+        width, headroom = multiplication.digit_width, multiplication.headroom
+        half_bits = banks.block * width
+        field = min(_LONGEST_FIELD, banks.longest_prime_digits * width - headroom)
+        longest = max(max_bits, half_bits + field)
+        if self.curves == "edwards":  # as far as two blocks hold them, columns of two scalars
+            most = (2 * banks.block - 1) * width - headroom
+            longest = max(longest, min(most, COMB_TEETH * (field + width)))
+        return replace(banks, whole=digits(longest, width, headroom)), longest, half_bits
