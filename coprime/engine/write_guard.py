@@ -7,7 +7,9 @@ from amaranth.utils import bits_for
 
 from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
+from coprime.program.liveness import WRITES
 from coprime.program.operands import Operand
+from coprime.program.steps import StepKind
 
 from .layout import BankedLayout
 
@@ -50,10 +52,19 @@ class WriteGuard(wiring.Component):
         return m
 
     def _written_left(self) -> set[int]:
-        """The blocks of the left bank that the program writes; long numbers take two."""
+        """The blocks of the left bank that the program writes; long numbers take two.
+
+        Beside a number of one block there may be one that is read only.
+        """
         layout = self.layout
-        scratch = {one.destination for one in self.program.steps} & layout.bases.keys() - set(
-            Operand
-        )
+        assert layout.places is not None
+        writing = {StepKind.MULTIPLY, StepKind.PREPARE, *WRITES}
+        written = {one.destination for one in self.program.steps if one.kind in writing}
+        scratch = written & layout.bases.keys() - set(Operand)
         first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
-        return first | {block ^ 1 for block in first}
+        read_only = {
+            place.block
+            for place, content in layout.places.contents.items()
+            if place.bank == 0 and all(isinstance(one, Operand) for one, _ in content)
+        }
+        return first | {block ^ 1 for block in first} - read_only

@@ -51,7 +51,7 @@ READS_Y = frozenset(
     }
 )
 """Linear steps that need y."""
-_WRITES = frozenset({*_SUMS, StepKind.MOVE, StepKind.MAKE_EVEN, StepKind.DRAW})
+WRITES = frozenset({*_SUMS, StepKind.MOVE, StepKind.MAKE_EVEN, StepKind.DRAW})
 _SCANS_ON = frozenset(
     {
         *(Next.IF_BIT, Next.NEXT_BIT),
@@ -129,7 +129,7 @@ class StepAccesses:
         if step.times_modulus:
             reads |= pieces(Scratch.ADDED_MODULUS, step.modulus)
         written = frozenset[Piece]()
-        if step.kind in _WRITES:
+        if step.kind in WRITES:
             written = self._results(step, state)
             if step.destination in SHORT and step.modulus is Context.WHOLE:
                 written |= {(step.destination, 1)}
