@@ -97,7 +97,7 @@ class SliceBudget:
 def _private_cycles(
     design: Callable[..., Design], values: tuple[tuple[str, int | str], ...]
 ) -> int | None:
-    """Cycles of RSA_PRIVATE with a modulus of the longest length, as the design predicts them.
+    """Cycles of RSA_PRIVATE, as predicted, with the longest modulus of two equally long primes.
 
     None if the design refuses two primes of half that length, as one for short moduli does where
     it blinds exponents.
@@ -106,7 +106,7 @@ def _private_cycles(
     so that the primes need not be prime, and the result passes its check with any exponents.
     """
     own = design(**dict(values))
-    bits = own.capabilities.max_length
+    bits = min(own.capabilities.max_length, 2 * own.capabilities.max_prime_length)
     operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))
     (command,) = own.capabilities.private
     predicted = own.predict(command, {**operands, Operand.X: 0}, lengths)

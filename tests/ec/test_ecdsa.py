@@ -273,7 +273,7 @@ def test_every_r_and_s_of_the_smallest_curve(weierstrass, z):
 )
 def test_inputs_that_signing_refuses(weierstrass, changes, code):
     given = {"z": 1, "d": 2, "k": 3, **changes}
-    if "gy" in changes and not comb_tooth(P_256.n, weierstrass._radix.width):
+    if "gy" in changes and not comb_tooth(P_256.n, weierstrass.digit_width):
         code = Error.POINT  # there is no table, but the point itself
     assert operate(weierstrass, Command.ECDSA_SIGN_WITH, P_256, **given) is code
 

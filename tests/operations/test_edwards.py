@@ -22,8 +22,8 @@ CURVES = (ED25519, ED448)
 
 
 @cache
-def design_of(**settings):
-    return choose("compact", {"curves": "edwards", **settings}).design
+def design_of(family="compact", **settings):
+    return choose(family, {"curves": "edwards", **settings}).design
 
 
 def predicted(command, curve, given=None, **settings):
@@ -32,12 +32,15 @@ def predicted(command, curve, given=None, **settings):
 
 
 def cycles_on_the_page():
-    rows = re.findall(r"^\| (ED_\w+)(?:, ([^|]*))? \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
-    assert len(rows) == 4
-    for name, settings, *figures in rows:
-        given = dict(one.strip("`").split("=") for one in settings.split(", ") if one)
+    rows = re.findall(r"^\| (ring )?(ED_\w+)(?:, ([^|]*))? \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
+    assert len(rows) == 4 + 4
+    for family, name, settings, *figures in rows:
+        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
+        given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
         cycles = [int(one.replace(",", "")) for one in figures]
-        yield pytest.param(Command[name], given, cycles, id=f"{name} {settings}")
+        yield pytest.param(
+            Command[name], given, cycles, id=f"{family}{name} {settings}", marks=marks
+        )
 
 
 @pytest.mark.parametrize("command, settings, cycles", list(cycles_on_the_page()))

@@ -32,8 +32,8 @@ OF_HOST = (
 
 
 @cache
-def design_of(**settings):
-    return choose("compact", {"curves": "weierstrass", **settings}).design
+def design_of(family="compact", **settings):
+    return choose(family, {"curves": "weierstrass", **settings}).design
 
 
 def predicted(command, numbers, **settings):
@@ -53,12 +53,15 @@ def test_results(command, name):
 
 
 def cycles_on_the_page():
-    rows = re.findall(r"^\| (EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
-    assert len(rows) == 7
-    for name, settings, figures in rows:
-        given = dict(one.strip("`").split("=") for one in settings.split(", ") if one)
+    rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
+    assert len(rows) == 7 + 8
+    for family, name, settings, figures in rows:
+        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
+        given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
         cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
-        yield pytest.param(Command[name], given, cycles, id=f"{name} {settings}")
+        yield pytest.param(
+            Command[name], given, cycles, id=f"{family}{name} {settings}", marks=marks
+        )
 
 
 @pytest.mark.parametrize("command, settings, cycles", list(cycles_on_the_page()))

@@ -6,6 +6,9 @@ X25519 and X448 themselves: tests/ec.
 import ctypes
 import json
 import random
+import re
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,8 @@ from coprime.engine.precomputation import Radix
 from coprime.operations.x_multiply import ladder
 from coprime.package.package import write_package
 from coprime.program.operands import OF_ONE, Scratch
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
 from tests.drivers.bindings import Memory, driver_of, modulus, words
 from tests.drivers.harness import DRIVER, compile_c
@@ -29,6 +34,7 @@ from tests.package.test_testbench import ICARUS, assert_passes
 pytestmark = pytest.mark.xdist_group("X_MULTIPLY")
 
 X_MULTIPLY = Command.X_MULTIPLY
+PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
 P = (1 << 255) - 19
 A_24 = 121665
 
@@ -51,6 +57,20 @@ def test_the_prediction_has_the_result_of_the_rfc(e):
     found = predicted(design, e)
     assert (found.error, found.result) == (Error.NONE, ladder(9, e, A_24, P))
     assert found.cycles == predicted(design, 1).cycles
+
+
+@pytest.mark.slow
+def test_cycles_of_ring_on_the_page():
+    rows = re.findall(r"^\| ring X_MULTIPLY, `dsp=(\d+)` \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
+    assert [dsp for dsp, *_ in rows] == ["6", "12"]
+    for dsp, *figures in rows:
+        found = map(partial(cycles_of_ring, dsp), (255, 448))
+        assert [f"{one:,}" for one in found] == figures
+
+
+def cycles_of_ring(dsp, bits):
+    design = choose("ring", {"curves": "montgomery", "dsp": dsp}).design
+    return predict_operation(design, X_MULTIPLY, random_operands(X_MULTIPLY, bits, 1)).cycles
 
 
 def test_a_scalar_that_is_shorter_than_the_modulus():
