@@ -43,7 +43,7 @@ class WriteGuard(wiring.Component):
         m = Module()
         locked = history(m, "locked", self.works, 2)[-1]
         index_bits = len(self.left_address) - self.layout.entry_bits
-        may_left = ~locked | self.left_address[index_bits:].matches(*sorted(self._written_left()))
+        may_left = ~locked | self.left_address[index_bits:].matches(*sorted(self.written_left))
         may_right = Const(1)
         if not self.layout.inverses_left:
             # An inverse is the last word of an odd block: all of those that are asked for are 1.
@@ -51,7 +51,8 @@ class WriteGuard(wiring.Component):
         m.d.comb += [self.may_left.eq(may_left), self.may_right.eq(may_right)]
         return m
 
-    def _written_left(self) -> set[int]:
+    @property
+    def written_left(self) -> set[int]:
         """The blocks of the left bank that the program writes; long numbers take two.
 
         Beside a number of one block there may be one that is read only.

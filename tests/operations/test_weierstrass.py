@@ -14,8 +14,10 @@ from coprime.catalog import choose
 from coprime.device.jobs import EngineError
 from coprime.ec.weierstrass import CURVES, curve_named
 from coprime.engine.contract import Command, Error, Operand
+from coprime.engine.ring import ring
+from coprime.engine.write_guard import WriteGuard
 from coprime.model.curve_points import add, comb_table, comb_tooth, multiple
-from coprime.program.operands import PAIRS_OF_TABLE
+from coprime.program.operands import MODULI, PAIRS_OF_TABLE
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, curve_numbers, random_operands
 
@@ -148,6 +150,28 @@ def test_where_the_numbers_lie():
     assert all(layout.numbers[one] % 32 == 2 * k for k, one in enumerate(PAIRS_OF_TABLE))
     held = design_of().capabilities.operands
     assert {Operand.SECRET, Operand.POINT, *PAIRS_OF_TABLE} <= held
+
+
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_what_is_only_read_is_locked(family):
+    """Also where a number of one block lies beside it."""
+    design = design_of(family)
+    (program,), layout = design.programs, design.layout
+    only_read = {Operand.SECRET, *(context.modulus for context in MODULI), Operand.X}
+    only_read |= {Operand.P_POWER, Operand.Q_POWER, Operand.DP, Operand.DQ}
+    blocks = {
+        place.block
+        for place, content in layout.places.contents.items()
+        if place.bank == 0 and not only_read.isdisjoint(one for one, _ in content)
+    }
+    assert len(blocks) >= len(only_read)
+    assert blocks.isdisjoint(WriteGuard(program, layout).written_left)
+
+
+@pytest.mark.parametrize("settings", [{"multipliers": 2}, {"window": 5}], ids=str)
+def test_parameters_of_ring_that_do_not_fit(settings):
+    with pytest.raises(ValueError, match="with curves there are one multiplier, and windows of 4"):
+        ring(curves="weierstrass", **settings)
 
 
 @pytest.mark.parametrize(
