@@ -55,12 +55,15 @@ def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
-    """On the leading lane: k is E."""
+    """On the leading lane: k is E, which is read as early as can be.
+
+    Only the host knows k: what is made of an E that a fault has changed is a signature as well.
+    """
     e = Operand.E
     first, second, *checks = _checks()
-    in_range = [first, second, below(e, _Q), positive(e, _Q, "k > 0?"), *checks]
-    given = [move(_KEPT, e, _Q), call(move(_ACC, e, _Q), BASE_SCALAR)]
-    return [[*in_range, *given, *_signature(machine, draws=False)]]
+    given = [below(e, _Q), positive(e, _Q, "k > 0?"), move(_KEPT, e, _Q)]
+    scalar = call(move(_ACC, _KEPT, _Q), BASE_SCALAR)
+    return [[first, second, *given, *checks, scalar, *_signature(machine, draws=False)]]
 
 
 def _checks() -> list[Step]:

@@ -1074,6 +1074,7 @@ def test_the_whole_module_is_the_chain_cycle_for_cycle():
 
 
 @pytest.mark.xdist_group("cluster of fdfm, 320 cores")
+@pytest.mark.slow
 def test_320_keys_on_320_cores():
     with open_bench("fdfm", 320, max_bits=64) as bench:
         works = [bench.private(seed) for seed in range(320)]

@@ -246,7 +246,8 @@ WRONG = {
         "ec verify --key ec_public.pem --in text.txt --signature none",
         "ec verify --key ec_public.pem --in text.txt --signature text.txt --hash sha384 --digest",
         "build compact -p curves=hyperelliptic -o x",
-        "build ring -p curves=montgomery -o x",
+        "build karatsuba -p curves=montgomery -o x",
+        "build ring -p curves=weierstrass -p multipliers=2 -o x",
     ],
     "Sweeps, results, the cache": [
         "sweep none.toml -o results.parquet",

@@ -141,6 +141,7 @@ def test_both_directions_with_cryptography(montgomery, curve, keys, loads):
     assert secret == theirs.exchange(ours)
 
 
+@pytest.mark.slow
 def test_the_cycles_are_those_of_the_length(montgomery):
     """Of any scalar and any point, and as predicted, which the bench compares."""
     generator, size = random.Random(5), X25519.size

@@ -21,7 +21,6 @@ CONFIGURATIONS = {
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
     "ring, 2 multipliers": ("ring", {"max_bits": 257, "tile": "adk2x16", "multipliers": 2}),
-    "ring, 2 tiles": ("ring", {"max_bits": 257, "tile": "one17", "tiles": 2}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "karatsuba, scaled, interleaved": (
         "karatsuba",
@@ -29,6 +28,7 @@ CONFIGURATIONS = {
     ),
 }
 LONG_CONFIGURATIONS = {
+    "ring, 2 tiles": ("ring", {"max_bits": 257, "tile": "one17", "tiles": 2}),
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "interleaved-csa, 257 bits, 2 multipliers": ("interleaved-csa", {"max_bits": 257}),
     "fdfm, 2 multipliers": ("fdfm", {"max_bits": 1031, "multipliers": 2}),

@@ -205,6 +205,7 @@ def test_the_program_counter(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, cycles, name)
 
 
+@pytest.mark.slow
 def test_the_step(campaign, visits):
     """Every bit of the step under way, once in each step of the program."""
     cycles = [cycles[2] for cycles in {place: cycles for place, _, cycles in visits}.values()]
@@ -293,6 +294,7 @@ def test_the_way_out(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, [campaign.cycles - 45], buffer, words)
 
 
+@pytest.mark.slow
 def test_the_front_end(campaign):
     """Its state machine while input and output move, and in some cycles of the engine."""
     cycles = [*range(0, 100, 2), *range(100, campaign.cycles - 130, 211)]

@@ -92,7 +92,7 @@ def with_steps(design, filling):
     return design
 
 
-@pytest.mark.parametrize("filling", [0, LONGEST_TABLE])
+@pytest.mark.parametrize("filling", [0, pytest.param(LONGEST_TABLE, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DESIGNS)
 def test_results_and_cycles(name, filling):
     """Of the steps, and of a power by the design's own steps."""

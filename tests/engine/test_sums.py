@@ -18,6 +18,7 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.operations.banked import prepare_banked
 from coprime.operations.shared_steps import descale, reduced
+from coprime.program.allocation import Allocation
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Scratch
 from coprime.program.steps import MOST_TIMES_MODULUS, Next, StepKind, linear, multiply
@@ -96,7 +97,13 @@ def with_steps(design, steps):
         numbers, bases = dict(layout.numbers), dict(layout.bases)
         numbers[Scratch.ADDED_MODULUS] = numbers[Operand.DP]
         bases[Scratch.ADDED_MODULUS] = bases[Operand.DP]
-        design.__dict__["layout"] = replace(layout, numbers=numbers, bases=bases)
+        places = layout.places
+        of = {**places.of, Scratch.ADDED_MODULUS: places.of[Operand.DP]}
+        pieces = {(Scratch.ADDED_MODULUS, part) for part in (0, 1)}  # it is as long as M
+        conflicts = replace(places.conflicts, used=places.conflicts.used | pieces)
+        places = Allocation(of, conflicts)
+        changed = replace(layout, numbers=numbers, bases=bases, places=places)
+        design.__dict__["layout"] = changed
     return design
 
 

@@ -55,7 +55,8 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
 
 @pytest.mark.xdist_group("edwards figures")
 @pytest.mark.parametrize(
-    "command", [Command.ED_FINISH, pytest.param(Command.ED_VERIFY, marks=pytest.mark.slow)]
+    "command",
+    [pytest.param(one, marks=pytest.mark.slow) for one in (Command.ED_FINISH, Command.ED_VERIFY)],
 )
 def test_cycles_of_operations_on_curves(command):
     """X and the result are two numbers; a key's words are loaded before."""

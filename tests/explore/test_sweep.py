@@ -233,6 +233,7 @@ device = "LFE5U-85F"
 """
 
 
+@pytest.mark.slow
 def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch):
     """Without the tools: what they are given, and what becomes of their figures."""
     xc7, ecp5 = parse_specification(CLUSTER)
@@ -410,6 +411,7 @@ def test_only_what_succeeded_is_kept(monkeypatch):
     assert recall(own) is None
 
 
+@pytest.mark.slow
 def test_no_scheduler(tmp_path):
     planned = parse_specification(SMALL)
     with pytest.raises(OSError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):

@@ -111,10 +111,11 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
             lambda example: Pkcs1Encryption(random=lambda _: example.random),
             marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             "pkcs-1v2-1d2-vec/oaep-vect.txt",
             check_encryptions,
             lambda example: Oaep("sha1", random=lambda _: example.random),
+            marks=pytest.mark.slow,
         ),
     ],
     ids=["pkcs1 signatures", "pss", "pkcs1 encryption", "oaep"],
