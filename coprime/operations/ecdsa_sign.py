@@ -55,14 +55,15 @@ def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
-    """On the leading lane: k is E, which is read as early as can be.
+    """On the leading lane: k is E, which is read as early as can be, and once more for the scalar.
 
-    Only the host knows k: what is made of an E that a fault has changed is a signature as well.
+    Only the host knows k: what is made of an E that a fault has changed is a signature as well. If
+    it changes later, or one of both reads is wrong, they differ, which `check_scalar` finds.
     """
     e = Operand.E
     first, second, *checks = _checks()
     given = [below(e, _Q), positive(e, _Q, "k > 0?"), move(_KEPT, e, _Q)]
-    scalar = call(move(_ACC, _KEPT, _Q), BASE_SCALAR)
+    scalar = call(move(_ACC, e, _Q), BASE_SCALAR)
     return [[first, second, *given, *checks, scalar, *_signature(machine, draws=False)]]
 
 
