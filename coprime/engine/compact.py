@@ -86,15 +86,8 @@ def compact(
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
-    design = EngineDesign(
-        capabilities,
-        banks,
-        multiplication,
-        make,
-        exponentiation,
-        base_twice=settings.base_twice,
-    )
-    return design.with_operations(settings.commands)
+    design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+    return settings.added_to(design)
 
 
 COMPACT = Family(

@@ -8,6 +8,7 @@ from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
 
+from .design import EngineDesign
 from .layout import Banks
 
 CURVES = ("none", "montgomery", "weierstrass", "edwards")
@@ -80,11 +81,6 @@ class CurveSettings:
         return self.nonce == "random"
 
     @property
-    def base_twice(self) -> bool:
-        """Whether a signature's multiple of the base point is made twice."""
-        return self.base_multiple == "twice"
-
-    @property
     def commands(self) -> list[Command]:
         """The operations on curves."""
         chosen = {("nonce", self.nonce), ("curves", self.curves)}
@@ -93,6 +89,11 @@ class CurveSettings:
             for one in Command
             if one.operation.setting in chosen and chosen.issuperset(one.operation.settings)
         ]
+
+    def added_to(self, design: EngineDesign) -> EngineDesign:
+        """The design with these operations."""
+        twice = self.base_multiple == BASE_MULTIPLES[0]
+        return replace(design, base_twice=twice).with_operations(self.commands)
 
     def lengthened(
         self, banks: Banks, multiplication: Multiplication, max_bits: int

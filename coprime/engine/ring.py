@@ -58,8 +58,9 @@ def ring(
     `curves`, `nonce` and `base_multiple` are those of `compact`. Curves need one multiplier; q is
     not delayed then, and windows modulo a prime have 4 bits.
 
-    Raises ValueError where a parameter is out of its range, or where the tile's accumulators do not
-    hold the sums of so long a modulus.
+    Raises ValueError where a parameter is out of its range or does not go with another one, or
+    where the tile's accumulators do not hold the sums of so long a modulus, which for curves may
+    be longer than `max_bits`.
     """
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
@@ -115,15 +116,8 @@ def ring(
         own = (multiplication.delay, multiplication.slack)
         return RingMultiplier(cells, whole, capabilities.count_bits, target, *own)
 
-    design = EngineDesign(
-        capabilities,
-        banks,
-        multiplication,
-        make,
-        exponentiation,
-        base_twice=settings.base_twice,
-    )
-    return design.with_operations(settings.commands)
+    design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
+    return settings.added_to(design)
 
 
 def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
