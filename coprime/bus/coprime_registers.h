@@ -371,6 +371,8 @@ enum coprime_command {
     COPRIME_COMMAND_ED_FINISH = 14,
     /* Whether X is S B - h A, with the point A in POINT; columns of S and h are E. */
     COPRIME_COMMAND_ED_VERIFY = 15,
+    /* Whether the point X is on the short Weierstrass curve Y modulo P. */
+    COPRIME_COMMAND_EC_CHECK = 16,
 };
 
 /* How a command or an access was refused. Codes 1 to 7, 14, 16 and 19 are an engine's. */

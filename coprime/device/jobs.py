@@ -10,8 +10,7 @@ from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix
 from coprime.engine.residue import expected_residue, expected_residue_of_pair
-from coprime.model.curve_points import COMB_TEETH
-from coprime.model.edwards_points import joint_tooth
+from coprime.model.combs import COMB_TEETH, joint_tooth
 from coprime.operations.curve_form import WEIERSTRASS
 from coprime.operations.operation import Arithmetic, Operation
 
@@ -340,7 +339,7 @@ class EngineDriver:
         d = numbers["d"]
         if operation.joins is None:
             return self._radix.edwards_operands(base, (a, d), p, n, length, half)
-        teeth = COMB_TEETH * joint_tooth(n, self.digit_width)
+        teeth = COMB_TEETH * joint_tooth(n, length, self.digit_width, self.headroom)
         return self._radix.edwards_table([base], d, p, length, half), teeth
 
     def modmul_job(self, x: int, y: int, m: int) -> Job:

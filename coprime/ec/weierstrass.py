@@ -279,6 +279,18 @@ def public_key(accelerator: CurveAccelerator, curve: WeierstrassCurve, scalar: i
     return multiply(accelerator, curve, scalar, curve.base)
 
 
+def check_on_device(accelerator: CurveAccelerator, curve: WeierstrassCurve, point: Point) -> Point:
+    """The point, which the accelerator has found to be on the curve.
+
+    EngineError with OPERAND_RANGE for a coordinate over p, and with POINT for a point elsewhere.
+    `WeierstrassCurve.check_point` does the same in software.
+    """
+    x, y = point
+    result = accelerator.operate(Command.EC_CHECK, {"x": x, "y": y, **curve.numbers})
+    found, _ = accelerator.operation_result(Command.EC_CHECK, result.value)
+    return found, y
+
+
 def shared_secret(
     accelerator: CurveAccelerator, curve: WeierstrassCurve, own: int, peer: Point
 ) -> bytes:

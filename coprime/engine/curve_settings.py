@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from coprime.model.curve_points import COMB_TEETH
+from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
 from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command

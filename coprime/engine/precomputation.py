@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from coprime.model import edwards_points, montgomery
-from coprime.model.curve_points import COMB_TEETH, comb_table, comb_tooth
+from coprime.model.combs import COMB_TEETH, jacobian_tooth, tooth
+from coprime.model.curve_points import comb_table
 from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
 
 from .contract import Capabilities, Length, Operand
@@ -116,15 +117,15 @@ class Radix:
 
         It is that of a comb, or g alone where n is too short for one.
         """
-        tooth = comb_tooth(n, self.width)
-        points = comb_table(g, tooth, a, p) if tooth else None
+        bits = jacobian_tooth(n, length, self.width, self.headroom)
+        points = comb_table(g, bits, a, p) if bits else None
         power = 1 << self._exponent_of_field(p, length)
         table = [x * power % p | (y * power % p) << half_bits for x, y in points or [g]]
         operands = {one: table[k % len(table)] for k, one in enumerate(PAIRS_OF_TABLE)}
         if points is None:
             return operands | {Operand.M: 1 << n.bit_length()}, length + 1
         half = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
-        teeth = COMB_TEETH * tooth
+        teeth = COMB_TEETH * bits
         return operands | {Operand.M: 1 << (teeth - 1) | half << half_bits}, teeth
 
     def edwards_operands(
@@ -135,9 +136,9 @@ class Radix:
         `half` is the count of bits of an operand below its second number.
         """
         a, d = curve
-        tooth = edwards_points.tooth(n, self.width)
-        points = edwards_points.comb_table(g, tooth, a, d, p)
-        teeth = COMB_TEETH * tooth
+        bits = tooth(length, self.width, self.headroom)
+        points = edwards_points.comb_table(g, bits, a, d, p)
+        teeth = COMB_TEETH * bits
         power = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
         scalars = {Operand.M: 1 << (teeth - 1) | power << half}
         return scalars | self.edwards_table(points, d, p, length, half), teeth

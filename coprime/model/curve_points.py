@@ -35,19 +35,8 @@ def base_multiple(k: int, gx: int, gy: int, a: int, b: int, p: int, n: int) -> t
     return multiple(gx, gy, k, a, b, p, n)
 
 
-COMB_TEETH = 4
-"""Teeth of a comb."""
-
-
-def comb_tooth(n: int, width: int) -> int:
-    """Bits of a tooth, in digits of `width` bits, of a comb for the order n; 0: there is none.
-
-    All teeth have a bit more than n. Sums of points are special where numbers reach n: with three
-    teeth that are four bits shorter than n, only in the last two columns.
-    """
-    bits = n.bit_length()
-    tooth = -(-(bits + 1) // (COMB_TEETH * width)) * width
-    return tooth if (COMB_TEETH - 1) * tooth + 4 <= bits else 0
+_TEETH = 4
+"""Of a comb."""
 
 
 @cache
@@ -58,7 +47,7 @@ def comb_table(g: tuple[int, int], tooth: int, a: int, p: int) -> list[tuple[int
     the point at infinity.
     """
     teeth: list[tuple[int, int] | None] = [g]
-    for _ in range(COMB_TEETH - 1):
+    for _ in range(_TEETH - 1):
         point = teeth[-1]
         for _ in range(tooth):
             point = add(point, point, a, p)

@@ -44,16 +44,6 @@ def base_multiple(k: int, gx: int, gy: int, a: int, d: int, p: int, n: int) -> P
     return multiple((gx, gy), k, a, d, p)
 
 
-def tooth(n: int, width: int) -> int:
-    """Bits of a tooth of a comb for the order n, in digits of `width` bits: there always is one."""
-    return -(-(n.bit_length() + 1) // (_TEETH * width)) * width
-
-
-def joint_tooth(n: int, width: int) -> int:
-    """The same where each column is a signed bit of two numbers below n."""
-    return -(-(n.bit_length() + 1) // width) * width
-
-
 @cache
 def comb_table(g: Point, tooth: int, a: int, d: int, p: int) -> list[Point]:
     """The sums of 2^(3t) g and plus or minus 2^(tj) g, j = 0 to 2, for a tooth of t bits.

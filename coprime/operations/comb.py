@@ -40,8 +40,8 @@ from .weierstrass import (
     zero,
 )
 
-BASE_SCALAR = "base_scalar"
-"""Routine."""
+BASE_SCALAR, RANDOMIZED_MULTIPLE = "base_scalar", "randomized_multiple"
+"""Routines."""
 FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
@@ -66,7 +66,7 @@ _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Z3=Z1*t"
 
 def comb_routines() -> list[Routine]:
     """BASE_SCALAR, and the multiple."""
-    return [_base_scalar(), _base_point()]
+    return [_base_scalar(), _base_point(), _randomized_multiple()]
 
 
 def _has_no_table(context: Context, target: str) -> Step:
@@ -157,6 +157,31 @@ def _base_point() -> Routine:
             *TEMPORARY,
         ),
     )
+
+
+def _randomized_multiple() -> Routine:
+    """The multiple, starting with a random Z."""
+    z = Scratch.X_ADDED
+    steps = [
+        draw(z, _P, "Z"),
+        multiply(_ACC, Operand.P_POWER, z, _P, "Z, below 2 c P"),
+        jump(move(z, _ACC, _P), WEIERSTRASS.multiply_base),
+    ]
+    base = _base_point()
+    return routine(
+        RANDOMIZED_MULTIPLE,
+        steps,
+        _P,
+        takes={one: bound for one, bound in base.takes.items() if one is not z},
+        gives=base.gives,
+        clobbers=base.clobbers,
+    )
+
+
+def draw(destination: Scratch, context: Context, name: str) -> Step:
+    """Random digits, as many as the modulus has; of the right bank."""
+    note = f"{name} is drawn"
+    return linear(StepKind.DRAW, destination, destination, context.modulus, context, note)
 
 
 def _signed_entry() -> list[Step]:

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 
 from .ec_base_multiply import EC_BASE_MULTIPLY
+from .ec_check import EC_CHECK
 from .ec_multiply import EC_MULTIPLY
 from .ecdsa_sign import ECDSA_SIGN
 from .ecdsa_sign_with import ECDSA_SIGN_WITH
@@ -57,6 +58,8 @@ class Command(enum.IntEnum):
     """S of an EdDSA signature: the halves of X and SECRET, r + h * SECRET modulo Q."""
     ED_VERIFY = 15
     """Whether X is S B - h A, with the point A in POINT; columns of S and h are E."""
+    EC_CHECK = 16
+    """Whether the point X is on the short Weierstrass curve Y modulo P."""
 
     @property
     def operation(self) -> Operation:
@@ -80,4 +83,5 @@ OPERATIONS: Mapping[Command, Operation] = {
     Command.ED_BASE_MULTIPLY: ED_BASE_MULTIPLY,
     Command.ED_FINISH: ED_FINISH,
     Command.ED_VERIFY: ED_VERIFY,
+    Command.EC_CHECK: EC_CHECK,
 }

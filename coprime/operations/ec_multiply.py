@@ -15,15 +15,14 @@ from .weierstrass import (
     CURVE,
     EC_MULTIPLY_CODE,
     MULTIPLY,
+    POINT_OF_X,
     SUM,
     SUMMED,
     below,
     checked,
     claim,
     curve_operation,
-    enter_point,
     lengthen,
-    on_field,
     positive,
     zero,
 )
@@ -36,7 +35,6 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     e, point, field = Operand.E, (Operand.X, Scratch.X_HIGH), "field_of_point"
     kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
     *lengthened, last = lengthen()
-    *entered, on_curve = enter_point(*point)
     zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
     steps = [
@@ -48,10 +46,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         move(_ACC, e, _Q),
         *lengthened,
         replace(last, next=Next.EACH_MODULUS, target=field),
-        *on_field(point, field),
-        *entered,
-        on_curve,
-        zero(zeros),
+        replace(call(zero(zeros), POINT_OF_X), label=field),
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *claim(x_1, y_1, _P),

@@ -9,11 +9,19 @@ host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 from dataclasses import replace
 
 from coprime.model.curve_points import multiple
-from coprime.program.operands import PAIRS_OF_TABLE, Context, Location, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear, multiply
+from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
+from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
-from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .comb import (
+    BASE_SCALAR,
+    FIRST,
+    RANDOMIZED_MULTIPLE,
+    check_scalar,
+    draw,
+    made_twice,
+    multiply_base,
+)
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
@@ -117,38 +125,30 @@ def _signature(machine: Machine, *, draws: bool) -> list[Step]:
 
 
 def _r(machine: Machine, *, draws: bool) -> list[Step]:
-    """r = the coordinate x of k G, modulo n; modulo n from there on."""
+    """r = the coordinate x of k G, modulo n; modulo n from there on.
+
+    The points begin with a random Z, or without random numbers with 1 and R^2.
+    """
     x_1, _, z_1 = SUM
     *reducing, restored = modulo_order(_R, x_1)
+    if draws:
+        first = call(replace(PASS, modulus=_P, note="k G"), RANDOMIZED_MULTIPLE)
+        again = made_twice(machine, [])
+        again[-1:] = [call(one, RANDOMIZED_MULTIPLE) for one in again[-1:]]
+    else:
+        first = multiply_base(Scratch.ONE_FORM)
+        again = made_twice(machine, [multiply_base(Operand.P_POWER)])
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
         *on_field((), _FIELD),
-        *_multiple(Scratch.ONE_FORM, draws=draws),
-        *made_twice(machine, _multiple(Operand.P_POWER, draws=draws)),
+        first,
+        *again,
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
         positive(_R, _Q, "r > 0?"),
         call(below(_R, _Q), ENTER),
     ]
-
-
-def _multiple(z: Location, *, draws: bool) -> list[Step]:
-    """k G, beginning with a random Z, or without random numbers with this one."""
-    if not draws:
-        return [multiply_base(z)]
-    drawn = Scratch.X_ADDED
-    return [
-        draw(drawn, _P, "Z"),
-        multiply(_ACC, Operand.P_POWER, drawn, _P, "Z, below 2 c P"),
-        multiply_base(_ACC),
-    ]
-
-
-def draw(destination: Scratch, context: Context, name: str) -> Step:
-    """Random digits, as many as the modulus has; of the right bank."""
-    note = f"{name} is drawn"
-    return linear(StepKind.DRAW, destination, destination, context.modulus, context, note)
 
 
 def _s() -> list[Step]:

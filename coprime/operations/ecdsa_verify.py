@@ -21,6 +21,7 @@ from .weierstrass import (
     FROM_FORM,
     INVERT_PUBLIC,
     MULTIPLY,
+    RESULT_IS_X,
     SUM,
     add_point,
     below,
@@ -93,9 +94,7 @@ def _comparison() -> list[Step]:
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
         below(Operand.X, _P),
         call(move(r, Operand.X, _Q), IS_R),
-        unequal,
-        zero(Scratch.RESULT, Context.WHOLE),
-        jump(move(Scratch.RESULT, Operand.X, _P), ""),
+        jump(unequal, RESULT_IS_X),
     ]
 
 

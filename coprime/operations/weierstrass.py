@@ -32,6 +32,7 @@ HEADROOM = 6
 ENTER, FROM_FORM = "enter", "from_form"
 INVERT, INVERT_PUBLIC = "invert", "invert_public"
 MULTIPLY, ADD_COMPLETE = "multiply_point", "add_complete"
+POINT_OF_X, RESULT_IS_X = "point_of_x", "result_is_x"
 """Routines, beside those of WEIERSTRASS."""
 
 EC_MULTIPLY_CODE = 8
@@ -119,6 +120,8 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _affine(machine),
         _on_curve(machine),
         result_on_curve(WEIERSTRASS),
+        _point_of_x(),
+        _result_is_x(),
     ]
 
 
@@ -284,6 +287,24 @@ def enter_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list
         call(of_y, form.on_curve),
         Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is the point on the curve?"),
     ]
+
+
+def _point_of_x() -> Routine:
+    """Modulo P from here on: the two numbers of X are a point, which is on the curve."""
+    point, product = (Operand.X, Scratch.X_HIGH), Bound.times(0, scaled=2)
+    coordinates = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+    return routine(
+        POINT_OF_X,
+        [*on_field(point, POINT_OF_X), *enter_point(*point)],
+        _P,
+        takes=dict.fromkeys((*point, Operand.Y), None),
+        gives={
+            **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A, *coordinates), product),
+            Scratch.CURVE_3B: Bound.times(0, scaled=4),
+            **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
+        },
+        clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED, *TEMPORARY),
+    )
 
 
 def entered_point(x: Location, y: Location) -> list[Step]:
@@ -616,6 +637,20 @@ def result_on_curve(form: CurveForm) -> Routine:
             *(_ACC, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
             *(Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
         ),
+    )
+
+
+def _result_is_x() -> Routine:
+    """The end of an operation that has answered a question: the result is the first number of X."""
+    last = jump(move(Scratch.RESULT, Operand.X, _P), "")
+    steps = [zero(Scratch.RESULT, Context.WHOLE), last]
+    return routine(
+        RESULT_IS_X,
+        steps,
+        _P,
+        takes={Operand.X: Bound.times(1)},
+        gives={},
+        clobbers=(Scratch.RESULT,),
     )
 
 

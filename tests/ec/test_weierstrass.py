@@ -1,6 +1,7 @@
 """Points of short Weierstrass curves on a simulated accelerator: cryptography, OpenSSL, curves of a
 few points."""
 
+import itertools
 import random
 
 import pytest
@@ -15,6 +16,7 @@ from coprime.ec import ecdsa, exchange, keys
 from coprime.ec.weierstrass import (
     CURVES,
     WeierstrassCurve,
+    check_on_device,
     curve_named,
     multiply,
     public_key,
@@ -98,6 +100,29 @@ def check_multiples(accelerator, curve, points, scalars):
         with pytest.raises(EngineError) as found:
             operate(accelerator, curve, k=0, point=point)
         assert found.value.code is Error.OPERAND_RANGE
+
+
+def test_every_point_of_the_plane_is_checked(weierstrass):
+    """EC_CHECK gives x of a point on the curve; of any other an error, before anything is lost."""
+    found = set()
+    for point in itertools.product(range(TINY.p + 1), repeat=2):
+        try:
+            assert check_on_device(weierstrass, TINY, point) == point
+            found.add(point)
+        except EngineError as error:
+            expected = Error.OPERAND_RANGE if TINY.p in point else Error.POINT
+            assert error.code is expected
+    assert found == set(points_of(TINY))
+
+
+@pytest.mark.parametrize("name", marked([one.name for one in CURVES], quick=["P-256"]))
+def test_base_points_are_checked(weierstrass, name):
+    curve = curve_named(name)
+    x, y = curve.base
+    assert check_on_device(weierstrass, curve, curve.base) == curve.base
+    with pytest.raises(EngineError) as found:
+        check_on_device(weierstrass, curve, (x, y ^ 1))
+    assert found.value.code is Error.POINT
 
 
 def operate(accelerator, curve, k, point, **changes):

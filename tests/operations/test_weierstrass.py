@@ -16,7 +16,8 @@ from coprime.ec.weierstrass import CURVES, curve_named
 from coprime.engine.contract import Command, Error, Operand
 from coprime.engine.ring import ring
 from coprime.engine.write_guard import WriteGuard
-from coprime.model.curve_points import add, comb_table, comb_tooth, multiple
+from coprime.model.combs import jacobian_tooth, tooth_of
+from coprime.model.curve_points import add, comb_table, multiple
 from coprime.program.operands import MODULI, PAIRS_OF_TABLE
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, curve_numbers, random_operands
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.xdist_group("weierstrass on integers")
 PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
 NAMES = ("P-256", "P-384", "P-521", "secp256k1")
 OF_HOST = (
+    Command.EC_CHECK,
     Command.EC_MULTIPLY,
     Command.EC_BASE_MULTIPLY,
     Command.ECDSA_SIGN_WITH,
@@ -56,7 +58,7 @@ def test_results(command, name):
 
 def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
-    assert len(rows) == 7 + 8
+    assert len(rows) == 8 + 8
     for family, name, settings, figures in rows:
         given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
@@ -118,9 +120,9 @@ def test_a_small_r_is_compared_twice():
 
 @pytest.mark.parametrize("curve", CURVES, ids=lambda one: one.name)
 def test_the_table_of_a_comb(curve):
-    tooth = comb_tooth(curve.n, 17)
-    assert tooth % 17 == 0
+    tooth = jacobian_tooth(curve.n, curve.n.bit_length(), 17, 24)
     assert 4 * tooth > curve.n.bit_length() >= 3 * tooth + 4
+    assert 4 * tooth < curve.n.bit_length() + 9
     table = comb_table(curve.base, tooth, curve.a, curve.p)
     for index, point in enumerate(table):
         scalar = 1 << 3 * tooth
@@ -130,9 +132,19 @@ def test_the_table_of_a_comb(curve):
         assert point == expected
 
 
-@pytest.mark.parametrize("bits, has_comb", [(52, False), (64, True), (80, False), (112, True)])
+@pytest.mark.parametrize("width, headroom", [(17, 7), (17, 24), (50, 7), (50, 13), (32, 6), (8, 6)])
+@pytest.mark.parametrize("columns", range(1, 300))
+def test_the_digits_of_a_tooth(columns, width, headroom):
+    """The highest digit has a bit of the tooth, and none between is left out."""
+    tooth = tooth_of(columns, width, headroom)
+    assert columns <= tooth <= columns + 1 + headroom % width // 4
+    digits = (-(-(4 * tooth + headroom) // width) - headroom // width + 3) // 4
+    assert 0 <= digits * width - tooth < width
+
+
+@pytest.mark.parametrize("bits, has_comb", [(7, False), (20, False), (28, True), (64, True)])
 def test_orders_that_are_too_short_for_a_comb(bits, has_comb):
-    assert bool(comb_tooth((1 << bits) - 1, 17)) is has_comb
+    assert bool(jacobian_tooth((1 << bits) - 1, bits, 17, 24)) is has_comb
 
 
 def test_a_short_curve_with_a_comb():

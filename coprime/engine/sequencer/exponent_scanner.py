@@ -13,6 +13,7 @@ from amaranth.utils import bits_for
 from coprime.cells.luts import select_bit
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
+from coprime.model.combs import COMB_TEETH
 from coprime.multipliers.contract import READ_LATENCY
 from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
@@ -131,6 +132,8 @@ class ExponentScanner(wiring.Component):
         self.width = capabilities.digit_width
         self.target = target
         self.late = late
+        self.skipped = capabilities.headroom // capabilities.digit_width
+        """Digits that an exponent has for its headroom alone."""
         self.start = (
             WindowStart(program, capabilities) if StepKind.SCAN_WINDOWS in program.kinds else None
         )
@@ -142,6 +145,10 @@ class ExponentScanner(wiring.Component):
         self._index_inverted = Signal(count, init=-1, name="index_inverted")
         self._moves: Value = Signal(name="moves") if program.scans_columns else Const(1)
         """The digit that is taken is the next lower one of its tooth."""
+        self._behind = Signal(range(self.width), name="behind")
+        """Bits that a tooth ends below the next one's first digit."""
+        self._place = Signal(range(self.width), name="place")
+        """Of a column's bit in its own tooth's digit; `bit_index` is that of the lowest tooth."""
         super().__init__(
             {
                 **dict.fromkeys(("busy", "begin", "seek", "take", "next_bit", "private"), In(1)),
@@ -215,30 +222,46 @@ class ExponentScanner(wiring.Component):
     def _columns(
         self, m: Module, before_first: Signal, index_inverted: Signal, steps: Value
     ) -> Value:
-        """Columns of four teeth, each of a quarter of the digits; returns the steps of an index.
+        """Columns of four teeth, each of a quarter of the bits; returns the steps of an index.
 
         The index is that of the lowest tooth's digit, from which the others are as far as `beyond`.
+        A tooth has so many digits that the highest of them has a bit, but no whole digit, less;
+        so each tooth begins `behind` bits lower in its digit than the one below it.
         """
-        starts = self.operation == StepKind.SCAN_COLUMNS
-        teeth = self.whole_digits[2:]  # digits of a tooth: there are up to three more
+        starts, columns = self.operation == StepKind.SCAN_COLUMNS, self.columns
+        teeth, width, behind = Signal.like(before_first), self.width, self._behind
         beyond, moves = Signal.like(before_first), self._moves
-        m.d.comb += self.exponent_index.eq(~index_inverted + beyond)
+        lower = Signal(range(-width, width))
+        crosses = lower < 0
+        m.d.comb += [
+            teeth.eq((self.whole_digits + (COMB_TEETH - 1 - self.skipped))[2:]),
+            lower.eq(self._place - behind),
+            self.exponent_index.eq(~index_inverted + beyond),
+        ]
         with m.If(starts):
             m.d.comb += before_first.eq(teeth)
         with m.If(self.next_bit):
             m.d.sync += [
-                moves.eq(~self.columns | (self.column_ends & (self.bit_index == 0))),
-                beyond.eq(Mux(self.columns & ~self.column_ends, beyond + teeth, 0)),
+                moves.eq(~columns | (self.column_ends & (self.bit_index == 0))),
+                beyond.eq(Mux(columns & ~self.column_ends, beyond + teeth - crosses, 0)),
             ]
+            with m.If(columns & ~self.column_ends):
+                m.d.sync += self._place.eq(lower + Mux(crosses, width, 0))
         with m.If(self.begin):
-            m.d.sync += [self.columns.eq(starts), moves.eq(1), beyond.eq(0)]
+            # Modulo a power of two, as the difference is below a digit's bits.
+            difference = sum(
+                (teeth << k for k in range(width.bit_length()) if width >> k & 1), Const(0)
+            )
+            m.d.sync += behind.eq((difference - self.length[2:])[: len(behind)])
+            m.d.sync += [columns.eq(starts), moves.eq(1), beyond.eq(0)]
         with m.Elif(self.prepare | ~self.busy):
-            m.d.sync += self.columns.eq(0)
+            m.d.sync += columns.eq(0)
         return Mux(moves, steps, 0)
 
     def _bits(self, m: Module) -> None:
         """The place of the bit, and whether it is the last one."""
         upwards, bit_index = self.upwards, self.bit_index
+        places = [bit_index, self._place] if self.program.scans_columns else [bit_index]
         if StepKind.SCAN_UPWARDS in self.program.kinds:
             ahead = Signal.like(self.length)  # upwards: bits to come, with this one
             m.d.comb += [
@@ -272,12 +295,15 @@ class ExponentScanner(wiring.Component):
                 m.d.comb += self.edge_bit.eq((bit_index == 0) | self.columns)
             m.d.comb += self.last_bit.eq(ends & lowest)
             with m.If(goes_down):
-                m.d.sync += bit_index.eq(less_one(bit_index))
+                m.d.sync += [one.eq(less_one(bit_index)) for one in places]
         with m.If(self.take & self._moves if self.program.scans_columns else self.take):
-            m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
+            m.d.sync += [one.eq(Mux(upwards, 0, self.width - 1)) for one in places]
+            if self.program.scans_columns:
+                with m.If(self.operation == StepKind.SCAN_COLUMNS):
+                    m.d.sync += [one.eq(self.width - 1 - self._behind) for one in places]
             if self.start is not None:
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):
-                    m.d.sync += bit_index.eq(self.start.bit)
+                    m.d.sync += [one.eq(self.start.bit) for one in places]
 
     def _digits(self, m: Module) -> None:
         """The digit, and its bit. No private digit is kept when idle, nor while E is scanned."""
@@ -298,7 +324,8 @@ class ExponentScanner(wiring.Component):
                 m.d.sync += register.eq(0)
             with m.Elif(self.take):
                 m.d.sync += register.eq(source)
-        bits = [select_bit(m, register, self.bit_index, self.target) for register, *_ in registers]
+        place = self._place if self.program.scans_columns else self.bit_index
+        bits = [select_bit(m, register, place, self.target) for register, *_ in registers]
         selected = reduce(or_, bits)
         if self.late:
             selected = history(m, "selected", selected, 1)[-1]
@@ -348,7 +375,7 @@ class ScannerModel:
         blinded = self.exponent(step) is Scratch.BLINDED
         longer = exponent_blinding_bits(width) if blinded else 0
         if step.kind is StepKind.SCAN_COLUMNS:
-            self.tooth = self.capabilities.digits(length) // 4 * width
+            self.tooth = length // 4
             self.place, self.last = self.tooth - 1, 0
         elif step.kind is StepKind.SCAN_UPWARDS:
             self.place, self.last = 0, length - 1
