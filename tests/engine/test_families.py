@@ -165,11 +165,22 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(x, e, m)
 
 
+KEY_LENGTHS = [64, 65, 71, 100, 128, 255, 256, 257]
+
+
 @pytest.mark.parametrize(
-    ("e", "messages"), [(3, 7), (65537, 1), pytest.param(65537, 7, marks=pytest.mark.slow)]
+    ("e", "messages", "lengths"),
+    [
+        (3, 7, KEY_LENGTHS[:4]),
+        (65537, 1, KEY_LENGTHS),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in ((3, 7, KEY_LENGTHS[4:]), (65537, 7, KEY_LENGTHS))
+        ),
+    ],
 )
-def test_rsa_private(bench, e, messages):
-    for length in fitting(bench, [64, 65, 71, 100, 128, 255, 256, 257]):
+def test_rsa_private(bench, e, messages, lengths):
+    for length in fitting(bench, lengths):
         key = generate(length, e, seed=length)
         generator = random.Random(length)
         bench.accelerator.load_private(key)
