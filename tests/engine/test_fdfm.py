@@ -46,7 +46,7 @@ def test_modulus_one(fdfm):
 
 @pytest.mark.parametrize(
     ("length", "p_length"),
-    [(512, 100), (1024, 700), (1024, 800)],
+    [(512, 100), (1024, 700), pytest.param(1024, 800, marks=pytest.mark.slow)],
 )
 def test_unequal_primes(fdfm, length, p_length):
     key = generate(length, 17, p_bits=p_length, seed=p_length)

@@ -46,11 +46,17 @@ def test_cycles_are_the_predicted_ones(family, longest, bits):
         assert done.right
 
 
-@pytest.mark.parametrize("family", ["compression", "direct"])
-@pytest.mark.parametrize("settings", [{}, {"factor": "3"}, {"stages": "2"}])
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        *(("compression", {"factor": "3"}), ("compression", {"stages": "2"}), ("direct", {})),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (("compression", {}), ("direct", {"factor": "3"}))
+        ),
+    ],
+)
 def test_products_of_one_modulus(family, settings):
-    if family == "direct" and "stages" in settings:
-        return
     own = family_named(family).choose({"modulus": "kyber", **settings}).design
     for seed in (1, 2, 3):
         done = simulate_multiplication(own, 12, seed)
