@@ -87,6 +87,9 @@ class LaneModel:
             program, capabilities, self.lengths, self.values, private=self.private
         )
         self.window = WindowModel(program, self.scanner)
+        self.costs: dict[tuple[int, int, bool], tuple[int, int]] = {}
+        """Cycles, and products of digits, of a multiplication of so many digits and rounds, with
+        and without `descale`: the steps differ in little else."""
         self._digits: dict[Context, int] = {}
         self._rounds: dict[Context, int] = {}
         own = self.multiplication

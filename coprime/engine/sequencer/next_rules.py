@@ -79,8 +79,10 @@ def _until(factor: Any, last_bit: Any, effect: Effect | None = None) -> Way:
     return Way(forward=factor, jump=~factor & last_bit, next_bit=more, effect=effect)
 
 
+_FOLLOWING = _plain(0)
+
 AFTER_ANY_STEP: Mapping[Next, Rule] = {
-    Next.FOLLOWING: lambda c: _plain(0),
+    Next.FOLLOWING: lambda c: _FOLLOWING,
     Next.JUMP: lambda c: Way(jump=1),
     Next.EACH_MODULUS: lambda c: _plain(c.more_moduli, Effect.NEXT_MODULUS),
     Next.IF_COMMAND: lambda c: _plain(~c.command),
