@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench boards bitstreams board-pages token docs docs-serve lint format compiler registers errors lock clean
+.PHONY: help setup demo test test-all bench boards bitstreams board-pages token docs docs-serve style lint format compiler registers errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -41,8 +41,9 @@ demo: $(READY)
 BYTE_CODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/byte-code
 PYTEST := $(BYTE_CODE) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
-test: $(READY) lint
-	@$(PYTEST) -m "not slow"
+# Types are checked while the first tests run.
+test: $(READY) style
+	@$(TYPES) & types=$$!; $(PYTEST) -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
 test-all: $(READY) lint
 	@$(PYTEST)
@@ -69,10 +70,14 @@ bitstreams: boards
 board-pages: $(READY)
 	@$(BIN)/python tools/board_pages.py
 
-lint: $(READY)
+TYPES = $(BIN)/mypy --no-error-summary
+
+style: $(READY)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary
+
+lint: style
+	@$(TYPES)
 
 format: $(READY)
 	@$(BIN)/ruff format .

@@ -28,6 +28,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple, TypedDict, Unpack
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
@@ -63,6 +64,10 @@ class Bit(NamedTuple):
     place: int
     inverted: bool
     arrival: int  # unit gates from the tree's inputs
+
+    def inverse(self) -> "Bit":
+        """The other one of the two."""
+        return Bit(self.vector, self.place, not self.inverted, self.arrival)
 
 
 ONE = Bit(-1, 0, False, 0)
@@ -312,7 +317,7 @@ class _Builder:
             if sign > 0:
                 self._put(columns, column, bit)
             else:
-                self._put(columns, column, bit._replace(inverted=not bit.inverted))
+                self._put(columns, column, bit.inverse())
                 self.constant -= 1 << column
 
     def _sum(self) -> int:
@@ -416,7 +421,7 @@ class _Builder:
                     )
                     cells.append(inputs)
                 for carry, bit in enumerate(made[counter, inputs]):
-                    outputs.append((k + carry, bit._replace(inverted=inverted)))
+                    outputs.append((k + carry, bit.inverse() if inverted else bit))
             if cells:
                 rows.append(CounterRow(counter, tuple(cells), vectors))
                 self.vectors += counter.outputs
@@ -487,15 +492,18 @@ class _Builder:
         return min(least for least, _ in ranges), max(most for _, most in ranges)
 
 
+_BY_ARRIVAL = attrgetter("arrival", "vector", "place", "inverted")
+
+
 def _in_order(counter: Counter, bits: list[Bit]) -> tuple[tuple[Bit, ...], bool]:
     """Return a counter's inputs, the latest last, and whether its outputs must be inverted.
 
     Inverting all inputs of a full adder inverts its outputs. So two adders with inputs that are
     each other's inverses become one.
     """
-    inputs = sorted(bits, key=lambda bit: (bit.arrival, bit.vector, bit.place, bit.inverted))
+    inputs = sorted(bits, key=_BY_ARRIVAL)
     if counter is FULL_ADDER and inputs[0].inverted and ONE not in inputs:
-        return tuple(bit._replace(inverted=not bit.inverted) for bit in inputs), True
+        return tuple(bit.inverse() for bit in inputs), True
     return tuple(inputs), False
 
 

@@ -27,15 +27,16 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure what a specification asks for; 1 if every point failed."""
-    # Dask and Arrow take a second to import: only the commands that need them wait for them.
+    # Dask and Arrow take seconds to import: nobody waits for them to learn of a wrong input.
     from coprime.explore.points import check_format
     from coprime.explore.specification import read_specification
-    from coprime.explore.sweep import sweep
 
     check_format(options.output)
     check_file("-o", options.output)
     workers = chosen_workers(options)
     planned = read_specification(options.specification)
+    from coprime.explore.sweep import sweep
+
     console = Console(stderr=True)
     text = TextColumn("{task.description}")
     columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

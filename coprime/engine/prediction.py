@@ -64,7 +64,9 @@ def predict(
     leading = lanes[0]
     while leading.pc.address and not any(lane.error for lane in lanes):
         ready = [lane for lane in lanes if lane.pc.address and not lane.at_barrier]
-        if ready:
+        if len(ready) == 1:
+            ready[0].execute()
+        elif ready:
             # Of lanes in lockstep the leading one reads before the other changes anything; but what
             # the other one writes, after that.
             min(ready, key=lambda lane: (lane.cycles, lane.reads_other)).execute()

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,13 @@ def _opening(rows: Sequence[Row]) -> dict[str, str]:
 # --- The page -----------------------------------------------------------------------------------
 
 
+@cache
+def _library() -> str:
+    """Vega as one script; bundling it takes seconds."""
+    bundle: str = vl_convert.javascript_bundle("window.coprimeEmbed = vegaEmbed;")
+    return bundle.replace("</script", "<\\/script")
+
+
 def _page(
     points: Sequence[Point],
     rows: Sequence[Row],
@@ -176,7 +184,6 @@ def _page(
         lstrip_blocks=True,
     )
     environment.filters |= {"number": _number, "ratio": _ratio}
-    library = vl_convert.javascript_bundle("window.coprimeEmbed = vegaEmbed;")
     papers = [
         (paper, [_table(table, lines, images) for table, lines in group])
         for paper, group in groupby(compared, key=lambda pair: pair[0].paper)
@@ -188,7 +195,7 @@ def _page(
         json=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         css=(_PAGE / "report.css").read_text("utf-8"),
         script=(_PAGE / "report.js").read_text("utf-8"),
-        library=library.replace("</script", "<\\/script"),
+        library=_library(),
         selects=_selects(rows),
         families=sorted({row["family"] for row in rows}),
         columns=_COLUMNS,

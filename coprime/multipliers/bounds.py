@@ -32,7 +32,10 @@ class Bound:
 
     def rounded(self) -> "Bound":
         """Upwards to quarters, so that a loop has few bounds until none grows any more."""
-        return Bound(_up(self.plain), _up(self.scaled), self.least)
+        plain, scaled = _up(self.plain), _up(self.scaled)
+        if plain is self.plain and scaled is self.scaled:
+            return self
+        return Bound(plain, scaled, self.least)
 
     def within(self, other: "Bound") -> bool:
         """Whether every number of this bound is of the other one: its c may be 1 or greater."""
@@ -43,7 +46,13 @@ class Bound:
         )
 
     def either(self, other: "Bound") -> "Bound":
-        """Of a number that is of this bound or of the other."""
+        """Of a number that is of this bound or of the other; this one itself where it is that."""
+        if (
+            (self.plain is other.plain or self.plain >= other.plain)
+            and (self.scaled is other.scaled or self.scaled >= other.scaled)
+            and (self.least is other.least or self.least <= other.least)
+        ):
+            return self
         return Bound(
             max(self.plain, other.plain),
             max(self.scaled, other.scaled),
@@ -65,4 +74,6 @@ class Bound:
 
 
 def _up(value: Fraction) -> Fraction:
+    if _STEPS % value.denominator == 0:
+        return value
     return Fraction(-(-value * _STEPS // 1), _STEPS)

@@ -37,6 +37,7 @@ class _Number:
 _Numbers = Mapping[Location, _Number]
 
 
+@functools.cache
 def _of_host(location: Location) -> _Number:
     """What the driver promises: powers and weights below their modulus. The rest is checked."""
     of_table = isinstance(location, Scratch) and location.entry is not None
@@ -285,16 +286,19 @@ def _either(one: _Number, other: _Number) -> _Number:
         return one
     if one.context is not other.context or one.bound is None or other.bound is None:
         return _Number(other.context, None)
-    return _Number(other.context, one.bound.either(other.bound))
+    bound = one.bound.either(other.bound)
+    return one if bound is one.bound else _Number(other.context, bound)
 
 
 def _join(some: _Numbers, others: _Numbers) -> dict[Location, _Number]:
     """What is known of numbers that a step has from either of two ways."""
-    found: dict[Location, _Number] = {}
-    for name in {**some, **others}:
-        one, other = some.get(name), others.get(name)
-        if one is not None and one is other:
-            found[name] = one
-        else:
-            found[name] = _either(one or _of_host(name), other or _of_host(name))
+    found = dict(some)
+    for name, other in others.items():
+        one = some.get(name)
+        if one is not other:
+            found[name] = _either(one or _of_host(name), other)
+    if len(found) != len(others):
+        for name, one in some.items():
+            if name not in others:
+                found[name] = _either(one, _of_host(name))
     return found

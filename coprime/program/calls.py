@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .steps import Next, Step, StepKind
 
@@ -44,8 +45,18 @@ class CallGraph:
     steps: Sequence[Step]
     targets: Sequence[int]
 
+    @cached_property
+    def _bodies(self) -> dict[int, frozenset[int]]:
+        """Those that `body` has found."""
+        return {}
+
     def body(self, entry: int) -> frozenset[int]:
         """The addresses of a routine's own steps, those that it calls left out."""
+        if entry not in self._bodies:
+            self._bodies[entry] = self._body(entry)
+        return self._bodies[entry]
+
+    def _body(self, entry: int) -> frozenset[int]:
         found: set[int] = set()
         open_ends = [entry]
         while open_ends:

@@ -4,7 +4,7 @@ Data flow on the states of `paths.py`, as in `liveness.py`, within a call: from 
 step up to its RETURN, what it calls included. The bounds are proved in `bounds.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from coprime.multipliers.contract import Multiplication
 
@@ -23,6 +23,8 @@ _UNDECLARED = frozenset(
 )
 """Constants of the moduli, and the exponents: a routine may read them as it likes."""
 
+_TABLE = frozenset(one for one in Scratch if one.entry is not None)
+
 
 def check_routines(program: Program, multiplication: Multiplication) -> None:
     """Refuse a program with a routine that reads or writes what it does not declare.
@@ -32,30 +34,39 @@ def check_routines(program: Program, multiplication: Multiplication) -> None:
     accesses = StepAccesses(program, not multiplication.overlaps)
     for command in program.entries:
         path = Path(program, command)
+        reads, writes = {}, {}
+        for state in path.successors:
+            if state.address:
+                found = accesses.accesses(path.step(state), state)
+                reads[state] = _names(one for one, _ in found.reads)
+                writes[state] = _names(one for one, _ in found.writes)
         for state in path.successors:
             routine = program.routines.get(state.address)
             if routine is not None:
-                _check_call(routine, path, state, accesses)
+                _check_call(routine, path, state, reads, writes)
 
 
-def _check_call(routine: Routine, path: Path, first: PathState, accesses: StepAccesses) -> None:
+_NamesOfStates = Mapping[PathState, frozenset[Named]]
+
+
+def _check_call(
+    routine: Routine, path: Path, first: PathState, reads: _NamesOfStates, writes: _NamesOfStates
+) -> None:
     within = _within(path, first)
     turn = path.moduli[first.turn]
-    found = {state: accesses.accesses(path.step(state), state) for state in within}
-    reads = {state: _names(one[0] for one in each.reads) for state, each in found.items()}
-    writes = {state: _names(one[0] for one in each.writes) for state, each in found.items()}
     needed = {state: reads[state] for state in within}
     changed = True
     while changed:
         changed = False
         for state in reversed(within):  # most of what is needed is needed by the steps after it
-            after = frozenset[Named]().union(*(needed[one] for one in within[state]))
+            after = frozenset[Named]().union(*map(needed.__getitem__, within[state]))
             now = reads[state] | (after - writes[state])
             changed = changed or now != needed[state]
             needed[state] = now
+    written = frozenset[Named]().union(*(writes[state] for state in within))
     for verb, names, declared in (
         ("reads", needed[first], {*routine.takes}),
-        ("writes", frozenset().union(*writes.values()), {*routine.gives, *routine.clobbers}),
+        ("writes", written, {*routine.gives, *routine.clobbers}),
     ):
         undeclared = names - _UNDECLARED - {_of_turn(one, turn) for one in declared}
         if undeclared:
@@ -80,10 +91,7 @@ def _within(path: Path, first: PathState) -> dict[PathState, tuple[PathState, ..
 
 def _names(locations: Iterable[Location]) -> frozenset[Named]:
     """Entries of the table are one name."""
-    return frozenset(
-        Mode.WINDOW if isinstance(one, Scratch) and one.entry is not None else one
-        for one in locations
-    )
+    return frozenset(Mode.WINDOW if one in _TABLE else one for one in locations)
 
 
 def _of_turn(name: Named, turn: Context) -> Named:

@@ -373,9 +373,14 @@ class Context(enum.IntEnum):
     @property
     def length(self) -> Length:
         """Length class of the modulus. KeyError for CURRENT."""
-        return {Context.WHOLE: Length.MODULUS, Context.P: Length.P, Context.Q: Length.Q}[self]
+        return _LENGTH_OF_CONTEXT[self]
 
 
+_LENGTH_OF_CONTEXT: Mapping[Context, Length] = {
+    Context.WHOLE: Length.MODULUS,
+    Context.P: Length.P,
+    Context.Q: Length.Q,
+}
 _OF_P = (Operand.P, Operand.P_INVERSE, Operand.P_POWER, Operand.DP)
 _OF_CONTEXT: Mapping[Context, tuple[Operand, Operand, Operand, Operand]] = {
     Context.WHOLE: (Operand.M, Operand.M_INVERSE, Operand.M_POWER, Operand.E),

@@ -91,8 +91,17 @@ class Path:
 
     def step(self, state: PathState) -> Step:
         """The step of a state, with its own moduli, and with what has changed places by the bit."""
-        step = resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
+        key = state.address, state.turn
+        step = self._resolved.get(key)
+        if step is None:
+            step = resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
+            self._resolved[key] = step
         return step.of_one if step.by_bit and state.bit else step
+
+    @cached_property
+    def _resolved(self) -> dict[tuple[int, int], Step]:
+        """The steps by address and turn: a state's is asked for again and again."""
+        return {}
 
     @cached_property
     def successors(self) -> Mapping[PathState, tuple[PathState, ...]]:
@@ -112,7 +121,7 @@ class Path:
         turns = step.kind in _SCANS or step.next in (Next.NEXT_BIT, Next.IF_BIT, *_ENTERS_BIT)
         bits = (0, 1) if self.program.swaps and turns else (state.bit,)
         for one in self._steps_after(state):
-            yield from (replace(one, bit=bit) for bit in bits)
+            yield from (one if one.bit == bit else replace(one, bit=bit) for bit in bits)
 
     def _steps_after(self, state: PathState) -> Iterator[PathState]:
         address, turn, returns = state.address, state.turn, state.returns

@@ -9,6 +9,7 @@ predict result and cycles (engine/prediction.py).
 import enum
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from .operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
 
@@ -214,7 +215,7 @@ class Step:
         """`times_modulus` as the linear unit has it: 0, or 1 more than its logarithm."""
         return self.times_modulus.bit_length()
 
-    @property
+    @cached_property
     def of_one(self) -> "Step":
         """A step `by_bit` where the bit is 1."""
         named = (self.x, self.y, self.destination, self.copy)

@@ -47,7 +47,13 @@ BURST_PORTS = {
 
 
 @pytest.mark.parametrize("bus", list(Bus), ids=lambda bus: bus.value)
-@pytest.mark.parametrize(("width", "aligned"), [(1, False), (17, False), (64, False), (64, True)])
+@pytest.mark.parametrize(
+    ("width", "aligned"),
+    [
+        *((17, False), (64, True)),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((1, False), (64, False))),
+    ],
+)
 def test_ports_of_the_exported_module(mock_engine, width, aligned, bus):
     engine = mock_engine(width, headroom=0 if aligned else 2, aligned=aligned)
     verilog = to_verilog(AxiAccelerator(engine, bus), "coprime_mock")

@@ -13,7 +13,16 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from tests.bus.conftest import ON_CURVES
 
 SEED = 7
-WIDTHS = [1, 17, 32, 64]
+SHAPES = pytest.mark.parametrize(
+    ("width", "aligned"),
+    [
+        *((1, True), (17, False), (32, True), (64, False)),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in ((1, False), (17, True), (32, False), (64, True))
+        ),
+    ],
+)
 LENGTH_REGISTERS = [
     registers.MODULUS_LENGTH,
     registers.EXPONENT_LENGTH,
@@ -61,10 +70,18 @@ async def prepare(ctx, bench, length, y=0):
 @pytest.mark.parametrize(
     ("width", "aligned"),
     [
-        *((17, False), (32, True)),
+        (17, False),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
-            for one in ((17, True), (32, False), (1, False), (1, True), (64, False), (64, True))
+            for one in (
+                (32, True),
+                (17, True),
+                (32, False),
+                (1, False),
+                (1, True),
+                (64, False),
+                (64, True),
+            )
         ),
     ],
 )
@@ -98,8 +115,7 @@ def test_whole_commands(mock_engine, bench, width, aligned):
     simulate(it, process)
 
 
-@pytest.mark.parametrize("aligned", [False, True])
-@pytest.mark.parametrize("width", WIDTHS)
+@SHAPES
 def test_each_operand_reaches_the_engine(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     engine = it.engine
@@ -420,8 +436,7 @@ def test_operands_with_numbers_over_15(mock_engine, bench):
     simulate(it, process)
 
 
-@pytest.mark.parametrize("aligned", [False, True])
-@pytest.mark.parametrize("width", WIDTHS)
+@SHAPES
 def test_overrun_and_excess(mock_engine, bench, width, aligned):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
 
@@ -564,7 +579,9 @@ def at(window, word):
     return window.address // 4 + word
 
 
-@pytest.mark.parametrize(("width", "length"), [(17, 75), (32, 1100), (32, 9000)])
+@pytest.mark.parametrize(
+    ("width", "length"), [(17, 75), (32, 1100), pytest.param(32, 9000, marks=pytest.mark.slow)]
+)
 def test_windows(mock_engine, bench, width, length):
     """A number in each window, and what the registers beside them hold then."""
     it = bench(mock_engine(width, max_length=length))
@@ -616,7 +633,9 @@ def test_windows(mock_engine, bench, width, length):
     simulate(it, process)
 
 
-@pytest.mark.parametrize("pause", [0, 1, 2, 3, 5, 8, 60])
+@pytest.mark.parametrize(
+    "pause", [0, 2, 60, *(pytest.param(one, marks=pytest.mark.slow) for one in (1, 3, 5, 8))]
+)
 def test_windows_while_wiping(mock_engine, bench, pause):
     """A word that is written while the buffers are cleared goes nowhere."""
     it = bench(mock_engine(17, max_length=200))

@@ -15,18 +15,20 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_prints_the_paths_that_it_wrote(tmp_path, capsys):
+def test_prints_the_paths_that_it_wrote_and_which_versions_measured(tmp_path, capsys):
     write_points([point("fdfm", 64, 1)], tmp_path / "some.parquet")
     results = tmp_path / "some.parquet"
-    status, out, _ = run(capsys, "report", "--results", results, "-o", tmp_path / "report")
+    status, out, err = run(capsys, "report", "--results", results, "-o", tmp_path / "report")
     assert status == 0
     paths = out.splitlines()
     assert paths[0] == str(tmp_path / "report" / "index.html")
     written = {str(path) for path in (tmp_path / "report").rglob("*") if path.is_file()}
     assert set(paths) == written
+    assert err == f"from {results}: yosys 1.0\n"
 
 
-def test_says_which_versions_measured(tmp_path, capsys):
+@pytest.mark.slow
+def test_results_in_another_format(tmp_path, capsys):
     write_points([point("fdfm", 64, 1)], tmp_path / "some.csv")
     results = tmp_path / "some.csv"
     _, _, err = run(capsys, "report", "--results", results, "-o", tmp_path / "report")

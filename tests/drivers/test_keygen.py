@@ -438,7 +438,10 @@ def test_keys_on_a_simulated_accelerator(tmp_path, family):
     harness.close()
 
 
-@pytest.mark.parametrize("optimization", ["-O1", "-Os", "-O2"])
+@pytest.mark.parametrize(
+    "optimization",
+    ["-O2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("-O1", "-Os"))],
+)
 def test_the_path_is_the_same_for_all_primes(tmp_path, optimization):
     """From the test of small factors to the last number: each basic block, in its order."""
     tracing = "-fsanitize-coverage=trace-pc"

@@ -139,7 +139,11 @@ def test_points_that_are_on_no_curve(name, edwards):
     assert found.value.code is (Error.POINT if name in ("x", "y") else Error.FAULT)
 
 
-@pytest.mark.parametrize("curve", CURVES, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "curve",
+    [pytest.param(one, marks=[pytest.mark.slow] * (k % 2)) for k, one in enumerate(CURVES)],
+    ids=lambda one: one.name,
+)
 def test_every_multiple_of_a_small_curve(curve, edwards):
     gx, gy = curve.base
     for k in range(curve.n):

@@ -73,7 +73,7 @@ def of(name, blinding, *, slow=False):
     params=[
         *(of("compact", one, slow=one != "both") for one in BLINDINGS),
         *(
-            of(tile, one, slow=(tile, one) != ("bal50", "both"))
+            of(tile, one, slow=(tile, one) != ("one17", "both"))
             for tile in ("one17", "bal50")
             for one in BLINDINGS
         ),

@@ -50,7 +50,7 @@ def private(design, key, bits):
     return design.predict(Command.RSA_PRIVATE, numbers, lengths)
 
 
-@pytest.mark.parametrize("m", [3, 5, 21, 63])
+@pytest.mark.parametrize("m", [3, 5, 21, pytest.param(63, marks=pytest.mark.slow)])
 def test_exhaustive_small_moduli(bench, m):
     run = bench.accelerator.modmul
     for x in range(m):

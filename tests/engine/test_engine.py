@@ -31,7 +31,10 @@ DESIGNS = {
 
 
 # Lanes and multipliers that other designs here have, in another combination.
-SLOW = ("fdfm", "fdfm, 2 multipliers", "montgomery-2csa", "montgomery-r2", "interleaved-csa")
+SLOW = (
+    *("fdfm", "fdfm, 2 multipliers", "montgomery-2csa", "montgomery-r2", "interleaved-csa"),
+    "karatsuba, 2 multipliers",  # what its multipliers hold: test_karatsuba.py
+)
 
 
 @pytest.fixture(

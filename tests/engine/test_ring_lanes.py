@@ -145,9 +145,15 @@ def test_what_is_checked(campaign, busy, lane, every):
         outcomes(campaign, cycles, f"{lane}.right.memory", words)
 
 
-@pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize(
-    "name", ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]
+    ("lane", "name"),
+    [
+        pytest.param(lane, name, marks=[pytest.mark.slow] * ((k + number) % 2))
+        for k, lane in enumerate(LANES)
+        for number, name in enumerate(
+            ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]
+        )
+    ],
 )
 @pytest.mark.parametrize("every", [1688, pytest.param(211, marks=pytest.mark.slow)])
 def test_flow(campaign, busy, lane, name, every):

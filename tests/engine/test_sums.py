@@ -157,7 +157,9 @@ def test_results_and_cycles(name):
     simulate(ports, process)
 
 
-@pytest.mark.parametrize("name", ["compact", "ring", "ring, two tiles"])
+@pytest.mark.parametrize(
+    "name", ["compact", pytest.param("ring", marks=pytest.mark.slow), "ring, two tiles"]
+)
 def test_a_product_in_both_banks(name):
     """X * R, as both factors of a square."""
     design = DESIGNS[name]()

@@ -76,7 +76,7 @@ def test_both_edges():
 @pytest.mark.parametrize(
     ("front_end", "node", "late"),
     [
-        ("posedge", "posedge", 1 + 3),
+        pytest.param("posedge", "posedge", 1 + 3, marks=pytest.mark.slow),  # as clusters are
         ("posedge", "negedge", 3),  # the front end takes what the last node has for half a cycle
         ("negedge", "posedge", 1 + 3),  # and here what comes before the next rising edge
         ("negedge", "negedge", 1 + 3),

@@ -197,7 +197,10 @@ def test_a_fifth_is_saved_by_the_thesis():
     )
 
 
-@pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.slow] * (k % 3 > 0)) for k, one in enumerate(SPECIAL)],
+)
 def test_special_moduli_are_best_by_themselves(name):
     modulus = MODULI[name].value
     found = search(modulus, EXHAUSTIVE_BITS)
@@ -232,7 +235,14 @@ def test_forms_are_written_out():
 
 @pytest.mark.parametrize(
     "modulus",
-    [*(MODULI[name].value for name in DENSE), *(random_modulus(bits) for bits in (256, 1024))],
+    [
+        *(MODULI[name].value for name in DENSE[:3]),
+        random_modulus(256),
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (*(MODULI[name].value for name in DENSE[3:]), random_modulus(1024))
+        ),
+    ],
 )
 def test_moduli_without_a_special_multiple(modulus):
     """A tree for them is larger than for 2^n - 1 and deeper, whatever the multiple."""

@@ -801,7 +801,9 @@ def test_wipe_of_two_together(settings):
     simulate(multiplier, steps)
 
 
-@pytest.mark.parametrize("settings", WAYS)
+@pytest.mark.parametrize(
+    "settings", [*(pytest.param(*one.values, marks=pytest.mark.slow) for one in WAYS[:2]), WAYS[2]]
+)
 def test_ways_reset_in_the_middle(settings):
     """Another command as soon as a register's reset lets go, at any moment."""
     generator = random.Random(3)

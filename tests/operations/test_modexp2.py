@@ -49,11 +49,11 @@ DESIGNS = {
 }
 SIMULATED = {
     "fdfm": ("fdfm", {"max_bits": 128}),
-    "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 128, "word": 16, "latency": 3}),
     "compact": ("compact", {"max_bits": 128}),
     "ring": ("ring", {"max_bits": 128, "tile": "one17"}),
 }
 SIMULATED_LONG = {
+    "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 128, "word": 16, "latency": 3}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 128}),
     "karatsuba, scaled": ("karatsuba", {"max_bits": 128, "multipliers": 1, "scaled": 1}),
     "fdfm, fixed-window": ("fdfm", {"max_bits": 128, "exponentiator": "fixed-window"}),

@@ -74,7 +74,7 @@ def test_cycles_on_the_page(command, settings, cycles):
     assert found == cycles
 
 
-@pytest.mark.parametrize("name", ["P-256", "brainpoolP256r1"])
+@pytest.mark.parametrize("name", ["P-256", pytest.param("brainpoolP256r1", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
 def test_scalars_at_both_ends(command, name):
     curve = curve_named(name)

@@ -1,5 +1,9 @@
 """Designs whose packages are looked at."""
 
+from functools import cache
+
+import pytest
+
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
@@ -15,6 +19,15 @@ SMALL = {
 }
 
 
+def of_group(value, name):
+    """A parameter whose tests are done by one worker, so that each design is made once."""
+    return pytest.param(value, id=str(value), marks=pytest.mark.xdist_group(f"package, {name}"))
+
+
+EACH_DESIGN = pytest.mark.parametrize("design", [of_group(name, name) for name in SMALL])
+
+
+@cache
 def described(design, target=Target.GENERIC):
     family, settings, bus, paddings = SMALL[design]
     return describe(choose(family, settings), target, bus, paddings)

@@ -8,7 +8,7 @@ import xmlschema
 
 from coprime.cells.target import Target
 from coprime.package import ip_xact, vivado
-from tests.package.designs import SMALL, described
+from tests.package.designs import EACH_DESIGN, described
 
 SPIRIT = {"s": "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009"}
 XILINX = {"x": "http://www.xilinx.com"}
@@ -32,7 +32,7 @@ def schemas():
         }
 
 
-@pytest.mark.parametrize("design", SMALL)
+@EACH_DESIGN
 def test_components_keep_the_schemas(schemas, design):
     own = described(design)
     for year, module in ((2014, ip_xact), (2009, vivado)):
@@ -69,7 +69,7 @@ def interfaces_of(own):
     return found
 
 
-@pytest.mark.parametrize("design", SMALL)
+@EACH_DESIGN
 def test_vivado_gets_the_interfaces_that_it_knows(design):
     own = described(design)
     found = interfaces_of(own)

@@ -9,12 +9,12 @@ from coprime.catalog import ClusterChoice
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
 from coprime.flow.tools import ToolError, run_tool, verilator_root
 from coprime.package import template
-from tests.package.designs import SMALL, described
+from tests.package.designs import EACH_DESIGN, described
 
 USER = 'module user;\n`include "{}"\nendmodule\n'
 
 
-@pytest.mark.parametrize("design", SMALL)
+@EACH_DESIGN
 def test_the_verilog_template_connects_every_port(tmp_path, design):
     own = described(design)
     made = cluster_verilog if isinstance(own.choice, ClusterChoice) else accelerator_verilog
@@ -45,7 +45,7 @@ def lint(folder, own, text):
     )
 
 
-@pytest.mark.parametrize("design", SMALL)
+@EACH_DESIGN
 def test_the_vhdl_template_has_the_ports_of_the_verilog_one(design):
     own = described(design)
     texts = template.files(own)
@@ -66,7 +66,7 @@ def test_the_vhdl_template_has_the_ports_of_the_verilog_one(design):
     assert {*re.findall(r"^-- +(\w+) +=> \w+,?$", vhdl, re.M)} == {*verilog}
 
 
-@pytest.mark.parametrize("design", SMALL)
+@EACH_DESIGN
 def test_ghdl_takes_the_vhdl_template(tmp_path, design):
     ghdl = shutil.which("ghdl")
     if ghdl is None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+from functools import cache
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -44,7 +45,9 @@ SIZES = [
 MESSAGE = b"attack at dawn"
 
 
+@cache
 def library_key(key):
+    """The package checks the primes anew with each key that it makes."""
     public = rsa.RSAPublicNumbers(key.e, key.n)
     return rsa.RSAPrivateNumbers(
         key.p, key.q, key.d, key.dp, key.dq, key.qinv, public

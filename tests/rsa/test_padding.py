@@ -29,6 +29,7 @@ def key_of(bits):
     return generate(bits, seed=bits)
 
 
+@cache
 def library_key(bits):
     key = key_of(bits)
     public = rsa.RSAPublicNumbers(key.e, key.n)

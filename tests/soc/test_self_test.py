@@ -105,7 +105,7 @@ def all_cycles(design, answer):
         pytest.param(MONTGOMERY_1CSA.design(70, word=16, multipliers=1), marks=pytest.mark.slow),
         pytest.param(INTERLEAVED_CSA.design(66, word=16, multipliers=2), marks=pytest.mark.slow),
         pytest.param(MONTGOMERY_R2.design(64, word=16), marks=pytest.mark.slow),
-        karatsuba(64, word=16),
+        pytest.param(karatsuba(64, word=16), marks=pytest.mark.slow),
         pytest.param(compact(64), marks=pytest.mark.slow),
     ],
     ids=lambda design: design.capabilities.family,

@@ -45,7 +45,9 @@ def test_an_engine_decrypts_random_numbers(traced):
     assert not set(lines[1:4]) & set(lines[4:])
 
 
-@pytest.mark.parametrize("bits", [512, 1000, 1024, 1031])
+@pytest.mark.parametrize(
+    "bits", [512, 1031, *(pytest.param(one, marks=pytest.mark.slow) for one in (1000, 1024))]
+)
 def test_every_number_is_decrypted(session, bits):
     """Small and large ones, for moduli that end within a word or a byte."""
     public, private = session.generate_pair(bits=bits)

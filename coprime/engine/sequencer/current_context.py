@@ -87,6 +87,8 @@ class CurrentContextModel:
     def __init__(self, moduli: Sequence[Context]):
         self.moduli = moduli
         self.current = moduli[0]
+        self._resolved: dict[tuple[int, Context], Step] = {}
+        """By the step's identity: a loop's steps are executed hundreds of times."""
 
     @property
     def more(self) -> int:
@@ -100,4 +102,8 @@ class CurrentContextModel:
 
     def resolved(self, step: Step) -> Step:
         """The step with what depends on the context."""
-        return resolved(step, self.current)
+        key = id(step), self.current
+        found = self._resolved.get(key)
+        if found is None:
+            found = self._resolved[key] = resolved(step, self.current)
+        return found

@@ -23,7 +23,7 @@ from coprime.program.steps import Next, Step, StepKind
 from ..contract import Capabilities, Command, Error
 from .current_context import CurrentContextModel
 from .exponent_scanner import ScannerModel
-from .next_rules import AFTER_ANY_STEP, RULES, Conditions, Effect
+from .next_rules import RULES, Effect
 from .overlap import OverlapModel
 from .program_memory import ProgramCounter
 from .rotation import WRITES
@@ -87,6 +87,11 @@ class LaneModel:
             program, capabilities, self.lengths, self.values, private=self.private
         )
         self.window = WindowModel(program, self.scanner)
+        self.costs: dict[tuple[int, int, bool], tuple[int, int]] = {}
+        """Cycles, and products of digits, of a multiplication of so many digits and rounds, with
+        and without `descale`: the steps differ in little else."""
+        self._digits: dict[Context, int] = {}
+        self._rounds: dict[Context, int] = {}
         own = self.multiplication
         self.timeline = OverlapModel(self, own) if isinstance(own, RingMultiplication) else None
         """When products begin that overlap."""
@@ -114,7 +119,7 @@ class LaneModel:
     def proceed(self, step: Step) -> None:
         """What comes after a step that is done."""
         self.at_barrier = step.next is Next.BARRIER
-        way = RULES[step.next](self._conditions(step))
+        way = RULES[step.next](LaneConditions(self, step))
         if way.effect is not None:
             self._apply(way.effect, step)
         if way.next_bit & 1:
@@ -125,28 +130,6 @@ class LaneModel:
             if way.effect is Effect.CALL:
                 self.pc.call()
             self.pc.move(jump=way.jump & 1, forward=way.forward & 1)
-
-    def _conditions(self, step: Step) -> Conditions:
-        always = {
-            "last_count": int(self.count == 1),
-            "last_loop": int(self.loops == step.times - 1),
-            "more_moduli": self.current.more,
-            "borrow": int(self.borrow),
-            "command": int(self.command in step.commands),
-        }
-        if step.next in AFTER_ANY_STEP:
-            return Conditions(**always)
-        bit = self.scanner.bit(step)
-        window, context = self.window, step.modulus
-        windows = {}
-        if self.program.window_bits:
-            windows = {
-                "window_full": window.full(context),
-                "window_not_zero": int(window.entered(bit, context) != 0),
-                "window_slides": window.slides(bit, context),
-                "last_entry": window.last_entry(context),
-            }
-        return Conditions(bit=bit, last_bit=self.scanner.ends(step), **windows, **always)
 
     def _apply(self, effect: Effect, step: Step) -> None:
         window = self.window
@@ -174,11 +157,17 @@ class LaneModel:
 
     def digits(self, context: Context) -> int:
         """Of a context's modulus."""
-        return self.capabilities.digits(self.length(context)) - self.short(context)
+        if context not in self._digits:
+            own = self.capabilities.digits(self.length(context))
+            self._digits[context] = own - self.short(context)
+        return self._digits[context]
 
     def rounds(self, context: Context) -> int:
         """Of a multiplication by a number as long as the context's modulus."""
-        return self.capabilities.rounds(self.length(context)) - self.short(context)
+        if context not in self._rounds:
+            own = self.capabilities.rounds(self.length(context))
+            self._rounds[context] = own - self.short(context)
+        return self._rounds[context]
 
     def short(self, context: Context) -> int:
         """Digits that a context's numbers have less, since c is 1."""
@@ -195,6 +184,8 @@ class LaneModel:
 
     def value(self, reference: Reference) -> int:
         """What a step has for x or y."""
+        if not isinstance(reference, Mode):
+            return self.values.get(reference, 0)
         if reference is Mode.ONE:
             return 1
         if reference is Mode.OTHER_ACCUMULATOR:
@@ -204,10 +195,12 @@ class LaneModel:
         if reference is Mode.OTHER_PART:
             return self.other.values[Scratch.PART]
         if reference is Mode.THIRD:
-            reference = Scratch.table(third_entry(self._entry(after=False) >> 1))
+            entry = third_entry(self._entry(after=False) >> 1)
         elif reference in (Mode.WINDOW, Mode.ENTRY):
-            reference = Scratch.table(self._entry(reference is Mode.ENTRY))
-        return self.values.get(reference, 0)
+            entry = self._entry(reference is Mode.ENTRY)
+        else:
+            return 0
+        return self.values.get(Scratch.table(entry), 0)
 
     def _entry(self, after: bool) -> int:
         """The entry that the window selects, or the one after it; of a column, a point's x or y."""
@@ -227,3 +220,68 @@ class LaneModel:
         if destination in (Mode.WINDOW, Mode.ENTRY):
             return Scratch.table(self.window.value + (destination is Mode.ENTRY))
         return WRITES.get(destination, destination)
+
+
+class LaneConditions:
+    """The `Conditions` of a lane after a step, each found when a rule asks for it."""
+
+    __slots__ = ("_lane", "_step")
+
+    def __init__(self, lane: LaneModel, step: Step):
+        self._lane = lane
+        self._step = step
+
+    @property
+    def bit(self) -> int:
+        """The scanner's, as the step sees it."""
+        return self._lane.scanner.bit(self._step)
+
+    @property
+    def last_bit(self) -> int:
+        """It is the last one for the step."""
+        return self._lane.scanner.ends(self._step)
+
+    @property
+    def window_full(self) -> int:
+        """With this bit, as in the two that follow."""
+        return self._lane.window.full(self._step.modulus)
+
+    @property
+    def window_not_zero(self) -> int:
+        """Whether a factor is selected."""
+        return int(self._lane.window.entered(self.bit, self._step.modulus) != 0)
+
+    @property
+    def window_slides(self) -> int:
+        """Whether a sliding window is full."""
+        return self._lane.window.slides(self.bit, self._step.modulus)
+
+    @property
+    def last_entry(self) -> int:
+        """Of those that EACH_ENTRY makes."""
+        return self._lane.window.last_entry(self._step.modulus)
+
+    @property
+    def last_count(self) -> int:
+        """The counter is 1."""
+        return int(self._lane.count == 1)
+
+    @property
+    def last_loop(self) -> int:
+        """The loop has been executed as often as the step says."""
+        return int(self._lane.loops == self._step.times - 1)
+
+    @property
+    def more_moduli(self) -> int:
+        """The current one is not the last."""
+        return self._lane.current.more
+
+    @property
+    def command(self) -> int:
+        """It is one of the step's commands."""
+        return int(self._lane.command in self._step.commands)
+
+    @property
+    def borrow(self) -> int:
+        """The last SUBTRACT has borrowed."""
+        return int(self._lane.borrow)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import randbits
+from typing import NamedTuple
 
 from amaranth.hdl import Module
 
@@ -19,8 +20,7 @@ from .next_rules import AFTER_ANY_STEP, RULES
 from .step_control import StepControl
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinearInputs:
+class LinearInputs(NamedTuple):
     """What a linear step sees: x and y, a borrow of the last difference, and random bits."""
 
     x: int
@@ -199,16 +199,17 @@ class LinearSteps:
                 lane.values[step.copy] = lane.written_last
         if kind is StepKind.SUBTRACT:
             lane.borrow = x < y
-        flags = {
-            "borrow": x < y,
-            "z_is_zero": y == 0,
-            "z_is_odd": y % 2 == 1,
-            "z_is_normalized": y.bit_length() >= lane.length(step.modulus),
-        }
-        for flag, bad, error in self._errors(kind):
-            if flags[flag] == bad:
-                lane.end(error)
-                return
+        if _LINEAR_STEPS[kind].errors:
+            flags = {
+                "borrow": x < y,
+                "z_is_zero": y == 0,
+                "z_is_odd": y % 2 == 1,
+                "z_is_normalized": y.bit_length() >= lane.length(step.modulus),
+            }
+            for flag, bad, error in self._errors(kind):
+                if flags[flag] == bad:
+                    lane.end(error)
+                    return
         if kind is StepKind.CHECK_ZERO and step.modulus is self.program.moduli[-1]:
             lane.unchecked = False
         lane.proceed(step)

@@ -59,14 +59,23 @@ class MultiplySteps:
             return
         rounds = lane.rounds(step.outer)
         descale = {"descale": True} if step.descale else {}
+        key = digits, rounds, step.descale
+        if key not in lane.costs:
+            lane.costs[key] = (
+                0
+                if lane.timeline
+                else multiplication.cycles(digits, rounds, **together, **descale),
+                multiplication.products(digits, rounds, **descale),
+            )
+        cycles, products = lane.costs[key]
         if lane.timeline:
             power = step.destination is Mode.ENTRY
             written = Scratch.ACCUMULATOR if power else lane.written(step)
             lane.timeline.multiply(written, step, digits, rounds)
         else:
-            lane.cycles += multiplication.cycles(digits, rounds, **together, **descale)
+            lane.cycles += cycles
         if not step.conditional or lane.scanner.bit(step):
-            lane.products += multiplication.products(digits, rounds, **descale)
+            lane.products += products
             suppressed = (
                 self.program.in_place
                 and not multiplication.overlaps

@@ -6,7 +6,7 @@ A condition is a signal of one bit, or 0 or 1. Only its lowest bit counts, so th
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from coprime.program.steps import Next
 
@@ -55,8 +55,7 @@ class Effect(enum.Enum):
     """The loop's counter increments, or becomes 0."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Way:
+class Way(NamedTuple):
     """To the target if `jump`, else to the following step if `forward`, else the same step."""
 
     jump: Any = 0
@@ -64,6 +63,10 @@ class Way:
     next_bit: Any = 0
     """The scanner moves to the next bit."""
     effect: Effect | None = None
+
+
+Rule = Callable[[Any], Way]
+"""Of `Conditions`, or of what has its attributes: `lane_model.LaneConditions`."""
 
 
 def _plain(jump: Any, effect: Effect | None = None) -> Way:
@@ -76,8 +79,10 @@ def _until(factor: Any, last_bit: Any, effect: Effect | None = None) -> Way:
     return Way(forward=factor, jump=~factor & last_bit, next_bit=more, effect=effect)
 
 
-AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
-    Next.FOLLOWING: lambda c: _plain(0),
+_FOLLOWING = _plain(0)
+
+AFTER_ANY_STEP: Mapping[Next, Rule] = {
+    Next.FOLLOWING: lambda c: _FOLLOWING,
     Next.JUMP: lambda c: Way(jump=1),
     Next.EACH_MODULUS: lambda c: _plain(c.more_moduli, Effect.NEXT_MODULUS),
     Next.IF_COMMAND: lambda c: _plain(~c.command),
@@ -89,7 +94,7 @@ AFTER_ANY_STEP: Mapping[Next, Callable[[Conditions], Way]] = {
 }
 """Of steps without a part in a scan: a jump to address 0 ends the operation."""
 
-RULES: Mapping[Next, Callable[[Conditions], Way]] = {
+RULES: Mapping[Next, Rule] = {
     **AFTER_ANY_STEP,
     Next.IF_BIT: lambda c: _until(c.bit, c.last_bit),
     Next.NEXT_BIT: lambda c: Way(

@@ -91,8 +91,14 @@ def without_registers(monkeypatch):
         monkeypatch.setattr(f"{tile.__module__}.later", at_once)
 
 
-@pytest.mark.parametrize("name", TILES)
-@pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        pytest.param(target, name, marks=[pytest.mark.slow] * (k > 0 and name == "kara95"))
+        for k, target in enumerate((Target.XC7, Target.ECP5))
+        for name in TILES
+    ],
+)
 def test_factors_fit(name, target):
     assert proved(Factors(TILES[name](1, target)))
 

@@ -29,6 +29,20 @@ SHAPES = pytest.mark.parametrize(_NAMES, [*_SHAPES, pytest.param(*SKEWED, marks=
 """Tiles, the delay of q, and whether sums are skewed, which a power tests every time."""
 
 
+def each_with_a_shape(names, values):
+    """Three values, each with one shape, and each shape with one; in the long sweep all pairs."""
+    pairs = [
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            *shape,
+            marks=[] if k == number else pytest.mark.slow,
+        )
+        for k, value in enumerate(values)
+        for number, shape in enumerate([*_SHAPES, SKEWED])
+    ]
+    return pytest.mark.parametrize((*names.split(", "), *_NAMES), pairs)
+
+
 def modulus_of(inner, word, generator, delay=0):
     bits = word * (inner - 1 - delay) - 2
     return generator.getrandbits(bits) | 1 << bits - 1 | 1
@@ -152,8 +166,7 @@ def test_power_on_a_tile(name, D, tiles, delay):
     check(some, modulus, operands, POWER, inner=D, delay=delay)
 
 
-@SHAPES
-@pytest.mark.parametrize("shape", ["ones", "lowest", "sparse"])
+@each_with_a_shape("shape", ["ones", "lowest", "sparse"])
 def test_extreme_operands(shape, tiles, delay, skewed):
     """0, 1 and 2cM - 1 times one another, each product from an idle multiplier."""
     word, D, latency = 17, RingMultiplication(17, 6, tiles).least + 1, 6
@@ -220,8 +233,7 @@ def test_few_words(D, latency, tiles, delay, skewed):
     )
 
 
-@SHAPES
-@pytest.mark.parametrize(("rounds", "word"), [(4, 5), (5, 17), (9, 5)])
+@each_with_a_shape("rounds, word", [(4, 5), (5, 17), (9, 5)])
 def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
     """Y is shorter or longer than X and c * M, and another modulus may be longer still."""
     generator = random.Random(rounds + word)
@@ -238,8 +250,7 @@ def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
     check(some, modulus, operands, products, inner=inner, delay=delay, longest=8)
 
 
-@SHAPES
-@pytest.mark.parametrize("wait", [1, 40, 80])
+@each_with_a_shape("wait", [1, 40, 80])
 def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
     """It is chained if it is asked for before step D, else it is read from the memory."""
     generator = random.Random(wait)
