@@ -35,7 +35,7 @@ from .options import (
 from .output import write_output
 
 SUMMARY = "Keys, shared secrets and signatures of elliptic curves on any device."
-_DER, _RAW = "der", "raw"
+_DER, _RAW, _RECOVERABLE = "der", "raw", "recoverable"
 _DETERMINISTIC, _RANDOM, _DEVICE = "deterministic", "random", "device"
 _SIGNING = [name for name, one in keys.CURVES.items() if not isinstance(one, MontgomeryCurve)]
 _OF_ECDSA, _OF_EDDSA = ("hash", "digest", "format", "low_s", "nonce"), ("prehash", "context")
@@ -89,7 +89,11 @@ def _add_signature(parser: Parser, low_s: str) -> None:
     add_input(parser)
     add_hash(parser, "--hash", "hash function (sha256)")
     parser.flag("--digest", "the input is the message's digest, in bytes")
-    parser.choice("--format", [_DER, _RAW], f"of the signature; raw: r and s ({_DER})")
+    parser.choice(
+        "--format",
+        [_DER, _RAW, _RECOVERABLE],
+        f"of the signature; raw: r and s; recoverable: and what tells the public key ({_DER})",
+    )
     parser.flag("--low-s", low_s)
     parser.flag("--prehash", "Ed25519ph or Ed448ph, of the message's digest")
     parser.add_argument(
@@ -177,6 +181,8 @@ def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
         made = ecdsa.sign(
             accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
         )
+    if options.format == _RECOVERABLE:
+        return made.recoverable(curve, public, data)
     return made.raw(curve) if options.format == _RAW else made.der()
 
 
@@ -200,11 +206,16 @@ def _verify(options: argparse.Namespace) -> None:
 def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
     curve, data = key.curve, _digest(options)
     assert isinstance(curve, WeierstrassCurve)
+    point = curve.decode_point(key.point)
     if options.format == _RAW:
         signature = ecdsa.Signature.from_raw(curve, encoded)
+    elif options.format == _RECOVERABLE:
+        signature, recovery = ecdsa.Signature.from_recoverable(curve, encoded)
+        if ecdsa.recovered(curve, data, signature, recovery) != point:
+            raise ecdsa.InvalidSignatureError
     else:
         signature = ecdsa.Signature.from_der(encoded)
-    command, point = Command.ECDSA_VERIFY, curve.decode_point(key.point)
+    command = Command.ECDSA_VERIFY
     with device_for(options, command).open(curve, command) as accelerator:
         ecdsa.verify(accelerator, curve, point, data, signature, low_s=options.low_s)
 

@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
+from coprime.model.curve_points import add, multiple
+from coprime.model.roots import square_root
 from coprime.operations.ecdsa_verify import verified
 from coprime.rsa.hashes import check_hashes, digest_size
 from coprime.rsa.operations import FaultError, InvalidSignatureError
@@ -33,6 +35,7 @@ __all__ = [
     "deterministic",
     "hashed",
     "random",
+    "recovered",
     "sign",
     "verify",
 ]
@@ -40,6 +43,8 @@ __all__ = [
 Nonces = Callable[[WeierstrassCurve, int, bytes], Iterator[int]]
 """Nonces from 1 to n - 1 for a curve, a private key and a digest: one, and others if it fails."""
 
+_RECOVERIES = 4
+"""Numbers that tell a key: y of k G is odd, 1; x of it is r + n, 2."""
 _ATTEMPTS = 32
 """Nonces that are tried; on the smallest curves one in seven fails, on others none ever does."""
 
@@ -72,6 +77,13 @@ class Signature:
             raise InvalidSignatureError
         return cls(int.from_bytes(data[:size]), int.from_bytes(data[size:]))
 
+    @classmethod
+    def from_recoverable(cls, curve: WeierstrassCurve, data: bytes) -> tuple[Self, int]:
+        """Read r, s and the recovery number; InvalidSignatureError for bytes that are no such."""
+        if not data or data[-1] >= _RECOVERIES:
+            raise InvalidSignatureError
+        return cls.from_raw(curve, data[:-1]), data[-1]
+
     def der(self) -> bytes:
         """As DER."""
         return encode_dss_signature(self.r, self.s)
@@ -79,6 +91,19 @@ class Signature:
     def raw(self, curve: WeierstrassCurve) -> bytes:
         """r and s one after the other, each as long as n, the highest byte first (IEEE P1363)."""
         return curve.encode_scalar(self.r) + curve.encode_scalar(self.s)
+
+    def recoverable(self, curve: WeierstrassCurve, public: Point, digest: bytes) -> bytes:
+        """As `raw`, and a byte that tells which of four keys the public one is: `recovered`.
+
+        Raises InvalidSignatureError unless the signature is that key's.
+        """
+        for recovery in range(_RECOVERIES):
+            try:
+                if recovered(curve, digest, self, recovery) == public:
+                    return self.raw(curve) + bytes([recovery])
+            except InvalidSignatureError:
+                continue
+        raise InvalidSignatureError
 
 
 def deterministic(
@@ -182,6 +207,31 @@ def _signed(
     if k is not None and (s * k - z - r * d) % curve.n:
         raise FaultError
     return Signature(r, s)
+
+
+def recovered(curve: WeierstrassCurve, digest: bytes, signature: Signature, recovery: int) -> Point:
+    """The public key of a signature and its recovery number, 0 to 3; in software.
+
+    Source: SEC 1, section 4.1.6. Bit 0 of the number is the lowest bit of y of the point k G, and
+    bit 1 is whether its x is r + n. Raises InvalidSignatureError if there is no such point or key.
+    """
+    n, r, s = curve.n, signature.r, signature.s
+    x = r + n * (recovery >> 1)
+    if not 0 < r < n or not 0 < s < n or x >= curve.p:
+        raise InvalidSignatureError
+    root = square_root((x**3 + curve.a * x + curve.b) % curve.p, curve.p)
+    if root is None:
+        raise InvalidSignatureError
+    y = root if root & 1 == recovery & 1 else -root % curve.p
+    inverse, z = pow(r, -1, n), hashed(curve, digest)
+    one = multiple(x, y, s * inverse, **curve.numbers)
+    if not z:
+        return one
+    other = multiple(*curve.base, -z * inverse, **curve.numbers)
+    found = add(one, other, curve.a, curve.p)
+    if found is None:
+        raise InvalidSignatureError
+    return found
 
 
 def verify(

@@ -12,6 +12,7 @@ from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.engine.lengths import Lengths
 from coprime.model.edwards_points import joint_multiple, on_curve
+from coprime.model.roots import square_root
 from coprime.rsa.operations import FaultError, InvalidSignatureError
 
 from .weierstrass import CurveAccelerator, Point, curve_lengths
@@ -151,21 +152,10 @@ class EdwardsCurve:
             raise wrong
         p, is_odd = self.p, number >> 8 * self.size - 1
         square = (1 - y * y) * pow(self.a - self.d * y * y, -1, p) % p
-        x = _square_root(square, p)
+        x = square_root(square, p)
         if x is None or (x == 0 and is_odd):
             raise wrong
         return (p - x if x % 2 != is_odd else x), y
-
-
-def _square_root(square: int, p: int) -> int | None:
-    """A number whose square it is modulo p, which is 3 modulo 4 or 5 modulo 8; None without one."""
-    if p % 4 == 3:
-        root = pow(square, (p + 1) // 4, p)
-    else:
-        root = pow(square, (p + 3) // 8, p)
-        if (root * root - square) % p:
-            root = root * pow(2, (p - 1) // 4, p) % p
-    return None if (root * root - square) % p else root
 
 
 _P_25519, _P_448 = (1 << 255) - 19, (1 << 448) - (1 << 224) - 1

@@ -1,5 +1,7 @@
 """`coprime ec`: what it writes, beside `cryptography` and OpenSSL."""
 
+import hashlib
+
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
@@ -159,6 +161,21 @@ def test_signatures_agree_with_cryptography(capsys, folder, signer, name, form):
     assert run(capsys, *VERIFY, "--format", form) == VALID
     other = "raw" if form == "der" else "der"
     assert run(capsys, *VERIFY, "--format", other) == INVALID
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_signature_that_tells_the_public_key(capsys, folder, signer):
+    theirs = signer("secp256k1")
+    assert run(capsys, *SIGN, "--format", "recoverable", "--low-s") == (0, "", "")
+    made = (folder / "signature").read_bytes()
+    assert len(made) == 65
+    digest, curve = hashlib.sha256(b"a message").digest(), keys.CURVES["secp256k1"]
+    signature, recovery = ecdsa.Signature.from_recoverable(curve, made)
+    known = theirs.public_key().public_numbers()
+    assert ecdsa.recovered(curve, digest, signature, recovery) == (known.x, known.y)
+    assert run(capsys, *VERIFY, "--format", "recoverable") == VALID
+    (folder / "signature").write_bytes(made[:-1] + bytes([made[-1] ^ 1]))
+    assert run(capsys, *VERIFY, "--format", "recoverable") == INVALID
 
 
 @pytest.mark.usefixtures("integers")

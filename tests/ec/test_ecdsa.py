@@ -18,6 +18,7 @@ from coprime.ec import ecdsa, keys
 from coprime.ec.weierstrass import CURVES_BY_NAME, curve_named, public_key
 from coprime.engine.contract import Command, Error
 from coprime.model.curve_points import multiple
+from coprime.model.roots import square_root
 from coprime.operations.ecdsa_sign_with import signature
 from coprime.operations.ecdsa_verify import verified
 from coprime.rsa.hashes import digest
@@ -400,6 +401,53 @@ def test_encodings():
     for data in (b"", made.raw(P_256) + b"\0", made.raw(P_256)[1:]):
         with pytest.raises(ecdsa.InvalidSignatureError):
             ecdsa.Signature.from_raw(P_256, data)
+
+
+@pytest.mark.parametrize("curve", [*CURVES_BY_NAME.values(), *CURVES], ids=lambda one: one.name)
+def test_the_public_key_is_recovered(curve):
+    """Of both signs of y; on small curves also of x over n, and of z = 0."""
+    recoveries, generator = set(), random.Random(1)
+    for _ in range(4 if curve.n > 1000 else 200):
+        d, k = generator.randrange(1, curve.n), generator.randrange(1, curve.n)
+        digest = generator.randbytes(32)
+        x, _ = multiple(*curve.base, k, **curve.numbers)
+        r = x % curve.n
+        s = pow(k, -1, curve.n) * (ecdsa.hashed(curve, digest) + r * d) % curve.n
+        if not r or not s:
+            continue
+        public = multiple(*curve.base, d, **curve.numbers)
+        made = ecdsa.Signature(r, s)
+        encoded = made.recoverable(curve, public, digest)
+        found, recovery = ecdsa.Signature.from_recoverable(curve, encoded)
+        assert found == made
+        assert ecdsa.recovered(curve, digest, made, recovery) == public
+        recoveries.add(recovery)
+        other = ecdsa.Signature(r, s % (curve.n - 1) + 1)
+        if curve.n > 1000:
+            with pytest.raises(ecdsa.InvalidSignatureError):
+                other.recoverable(curve, public, digest)
+    assert {0, 1} <= recoveries
+    if curve.p > curve.n + 4 and curve.n < 1000:
+        assert recoveries & {2, 3}
+
+
+def test_no_key_is_recovered():
+    made, digest = ecdsa.Signature(5, 7), bytes(32)
+    for data in (b"", made.raw(P_256), made.raw(P_256) + b"\4", made.raw(P_256)[1:] + b"\0"):
+        with pytest.raises(ecdsa.InvalidSignatureError):
+            ecdsa.Signature.from_recoverable(P_256, data)
+    for wrong in (ecdsa.Signature(0, 7), ecdsa.Signature(5, P_256.n)):
+        with pytest.raises(ecdsa.InvalidSignatureError):
+            ecdsa.recovered(P_256, digest, wrong, 0)
+    on_no_curve = next(r for r in range(1, 99) if not _has_x(r))
+    with pytest.raises(ecdsa.InvalidSignatureError):
+        ecdsa.recovered(P_256, digest, ecdsa.Signature(on_no_curve, 7), 0)
+    with pytest.raises(ecdsa.InvalidSignatureError):  # r + n is over p
+        ecdsa.recovered(P_256, digest, ecdsa.Signature(P_256.n - 1, 7), 2)
+
+
+def _has_x(x):
+    return square_root((x**3 + P_256.a * x + P_256.b) % P_256.p, P_256.p) is not None
 
 
 def test_inputs_that_the_driver_refuses():
