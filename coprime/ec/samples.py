@@ -1,11 +1,12 @@
 """Numbers for measurements and tests of operations on curves, and curves that are short enough."""
 
 import random
+from collections.abc import Mapping
 
 from coprime.engine.contract import Command
 from coprime.model import edwards_points
 from coprime.model.curve_points import multiple
-from coprime.operations.curve_form import EDWARDS
+from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
 from coprime.operations.ecdsa_sign_with import signature
 
 from .eddsa import CURVES as EDWARDS_CURVES
@@ -38,6 +39,18 @@ SHORT_EDWARDS = EdwardsCurve(
 )
 """The same, with points counted by baby steps and giant steps."""
 AnyCurve = WeierstrassCurve | EdwardsCurve
+
+SHORT_CURVES: Mapping[str, tuple[AnyCurve, ...]] = {
+    WEIERSTRASS.name: (
+        SHORT_WEIERSTRASS,
+        WeierstrassCurve("7 bits", p=127, a=124, b=72, n=137, base=(126, 70)),
+    ),
+    EDWARDS.name: (
+        SHORT_EDWARDS,
+        EdwardsCurve("7 bits", 127, 1, 10, 31, (2, 71), 1, 4, b"", always=False),
+    ),
+}
+"""By the form of curves, the longest one first."""
 
 
 def curves_of(command: Command) -> tuple[AnyCurve, ...]:
