@@ -470,12 +470,14 @@ static void make_curve(uint32_t missing)
 static void make_table(uint32_t missing)
 {
     const uint32_t count = COPRIME_WORDS(curve.bits);
-    struct coprime_memory left =
-        memory_of(&table_memory, COPRIME_TABLE_MEMORY(curve.bits) - missing);
+    const bool is_edwards = curve.form == COPRIME_EDWARDS;
+    struct coprime_memory left = memory_of(
+        &table_memory, (is_edwards ? COPRIME_EDWARDS_TABLE_MEMORY(curve.bits) :
+                                     COPRIME_TABLE_MEMORY(curve.bits)) - missing);
     const int error = coprime_curve_table(&driver, &curve_constants, &left);
 
     printf("%d", error);
-    for (uint32_t i = 0; !error && i < (curve.form == COPRIME_EDWARDS ? 24 : 16); ++i) {
+    for (uint32_t i = 0; !error && i < (is_edwards ? 27 : 16); ++i) {
         show(curve_constants.table + i * count, count);
     }
 }
@@ -514,6 +516,15 @@ static void on_curve(const char *name)
         error = coprime_ecdsa_verify(&driver, &curve_constants, given[0], given[1], given[2],
                                      given[3], given[4]);
         results = 0;
+    } else if (strcmp(name, "ed_base_multiply") == 0) {
+        error = coprime_ed_base_multiply(&driver, &curve_constants, given[0], low, high);
+    } else if (strcmp(name, "ed_finish") == 0) {
+        error = coprime_ed_finish(&driver, &curve_constants, given[0], given[1], given[2], low);
+        results = 1;
+    } else if (strcmp(name, "ed_verify") == 0) {
+        error = coprime_ed_verify(&driver, &curve_constants, given[0], given[1], given[2], given[3],
+                                  given[4], given[5]);
+        results = 0;
     } else {
         fail(name);
     }
@@ -521,8 +532,10 @@ static void on_curve(const char *name)
 #ifdef TRACE
     printf(" 0%llx 0%llx", (unsigned long long)blocks, (unsigned long long)path);
 #endif
-    if (results) {
+    if (results > 0) {
         show(low, count);
+    }
+    if (results > 1) {
         show(high, count);
     }
     if (!error) {
@@ -652,7 +665,7 @@ static void run(const char *name)
         hash();
     } else if (strcmp(name, "x_multiply") == 0) {
         x_multiply();
-    } else if (strncmp(name, "ec", 2) == 0) {
+    } else if (strncmp(name, "ec", 2) == 0 || strncmp(name, "ed", 2) == 0) {
         on_curve(name);
 #endif
 #ifdef SIMULATION

@@ -28,15 +28,17 @@ extern "C" {
 #endif
 
 /* Words of memory for the constants of a curve of `bits` bits, and for the table of its base point
-   and what is needed to make that. */
+   and what is needed to make that: of Weierstrass form, and of Edwards form. */
 #define COPRIME_CURVE_MEMORY(bits) (5u * COPRIME_WORDS(bits))
-#define COPRIME_TABLE_MEMORY(bits) (25u * COPRIME_WORDS(bits))
+#define COPRIME_TABLE_MEMORY(bits) (17u * COPRIME_WORDS(bits))
+#define COPRIME_EDWARDS_TABLE_MEMORY(bits) (62u * COPRIME_WORDS(bits))
 
 enum coprime_curve_form {
     /* y^2 = x^3 + a x + b, whose points have a prime order: for COPRIME_COMMAND_EC_MULTIPLY,
        _EC_BASE_MULTIPLY, _ECDSA_SIGN, _ECDSA_SIGN_WITH and _ECDSA_VERIFY. */
     COPRIME_WEIERSTRASS = 1,
-    /* a x^2 + y^2 = 1 + b x^2 y^2, where a is 1 or p - 1. */
+    /* a x^2 + y^2 = 1 + b x^2 y^2, where a is 1 or p - 1: for COPRIME_COMMAND_ED_BASE_MULTIPLY,
+       _ED_FINISH and _ED_VERIFY. */
     COPRIME_EDWARDS = 2,
     /* v^2 = u^3 + A u^2 + u, where a is (A - 2) / 4: for COPRIME_COMMAND_X_MULTIPLY. */
     COPRIME_MONTGOMERY = 3,
@@ -71,8 +73,8 @@ struct coprime_curve_constants {
     const uint32_t *p_less_2, *n_less_2;
     /* R^2 / 2 modulo n. */
     const uint32_t *half;
-    /* In Montgomery form, 8 points of two numbers each; of Edwards form, of three. Null: there is
-       none, and only coprime_ec_multiply and coprime_x_multiply work. */
+    /* The table, in Montgomery form: 16 numbers, and of Edwards form 27. Null: there is none, and only
+       coprime_ec_multiply and coprime_x_multiply work. */
     const uint32_t *table;
 };
 
@@ -86,9 +88,10 @@ int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *
                             struct coprime_curve_constants *made, struct coprime_memory *memory);
 
 /* Make the table of the base point, of constants that are made. The accelerator computes it: with
-   eight multiplications of a point, or for Edwards form some thousands modulo p. It occupies 16, or
-   24, numbers at the front of `memory`, of which COPRIME_TABLE_MEMORY(bits) words are used, and must
-   stay there. Errors: as coprime_ec_multiply; COPRIME_ERROR_MEMORY. */
+   eight multiplications of a point, or for Edwards form some thousands modulo p. It occupies 16
+   numbers, or 27, at the front of `memory`, of which COPRIME_TABLE_MEMORY(bits) words are used, or
+   COPRIME_EDWARDS_TABLE_MEMORY(bits), and must stay there. Errors: as coprime_ec_multiply and
+   coprime_modmul; COPRIME_ERROR_MEMORY. */
 int coprime_curve_table(struct coprime *driver, struct coprime_curve_constants *made,
                         struct coprime_memory *memory);
 
@@ -128,6 +131,25 @@ int coprime_ecdsa_sign_with(struct coprime *driver, const struct coprime_curve_c
 int coprime_ecdsa_verify(struct coprime *driver, const struct coprime_curve_constants *curve,
                          const uint32_t *x, const uint32_t *y, const uint32_t *z, const uint32_t *r,
                          const uint32_t *s);
+
+/* Edwards form: EdDSA as RFC 8032 has it, with a table. Errors: COPRIME_ERROR_OPERAND_MISSING without
+   one. */
+
+/* (x_out, y_out) = k * the base point, of k from 0 to n - 1: a public key, or R of a signature. */
+int coprime_ed_base_multiply(struct coprime *driver, const struct coprime_curve_constants *curve,
+                             const uint32_t *k, uint32_t *x_out, uint32_t *y_out);
+
+/* s = r + h * a modulo n, of numbers below n: the private scalar a, the secret number r and the hash
+   h, all reduced. */
+int coprime_ed_finish(struct coprime *driver, const struct coprime_curve_constants *curve,
+                      const uint32_t *r, const uint32_t *h, const uint32_t *a, uint32_t *s);
+
+/* 0 if (xr, yr) = s * the base point - h * (x, y): the signature of a message with the hash h and the
+   public key (x, y). s and h are below n. Everything else is none. Errors: COPRIME_ERROR_SIGNATURE if
+   that is not so; COPRIME_ERROR_POINT if a point is not on the curve. */
+int coprime_ed_verify(struct coprime *driver, const struct coprime_curve_constants *curve,
+                      const uint32_t *x, const uint32_t *y, const uint32_t *h, const uint32_t *xr,
+                      const uint32_t *yr, const uint32_t *s);
 
 /* Montgomery form: the function X25519 or X448 of RFC 7748. A scalar and coordinates have as many
    bytes as p, the lowest first; the scalar is clamped, and unused bits of the coordinate are ignored.

@@ -2,11 +2,12 @@
 #include "coprime_arithmetic.h"
 #include "coprime_engine.h"
 
-/* Teeth of a comb, and points of its table: there are signs for all teeth but the highest one. */
-enum { TEETH = 4, POINTS = 1 << (TEETH - 1) };
+/* Teeth of a comb, and points of its table: there are signs for all teeth but the highest one. A point
+   of Edwards form has a third number, and after these the table has the base point's three numbers. */
+enum { TEETH = 4, POINTS = 1 << (TEETH - 1), BASE = 3 * POINTS };
 
 /* Two numbers of `count` words that are one operand, input or result of the engine: the second one is
-   `half_bits` above the first. */
+   `half_bits` above the first. Of a result the second one is not wanted where it is a null pointer. */
 struct pair {
     uint32_t *low, *high;
     uint32_t count;
@@ -206,17 +207,19 @@ static void get_pair(const struct coprime *driver, const struct coprime_curve_co
     const uint32_t count = result->count;
 
     set(result->low, 0, count);
-    set(result->high, 0, count);
+    if (result->high) {
+        set(result->high, 0, count);
+    }
     for (uint32_t i = 0; i < COPRIME_WORDS(pair_bits(driver, curve)); ++i) {
         const uint32_t word = coprime_get_word(driver, i);
 
         if (i <= first && i < count) {
             result->low[i] = i < first ? word : word & (((uint32_t)1 << shift) - 1);
         }
-        if (i >= first && i - first < count) {
+        if (result->high && i >= first && i - first < count) {
             result->high[i - first] = word >> shift;
         }
-        if (shift && i > first && i - first - 1 < count) {
+        if (result->high && shift && i > first && i - first - 1 < count) {
             result->high[i - first - 1] |= word << (32 - shift);
         }
     }
@@ -271,7 +274,7 @@ static int run(struct coprime *driver, const struct coprime_curve_constants *cur
     }
     if (error) {
         coprime_clear(low, x.count);
-        coprime_clear(high, x.count);
+        coprime_clear(high, high ? x.count : 0);
     }
     return error;
 }
@@ -475,22 +478,198 @@ static int weierstrass_table(struct coprime *driver, const struct coprime_curve_
     return COPRIME_ERROR_NONE;
 }
 
+/* Numbers modulo p while a table of Edwards form is made. */
+enum field_number {
+    X1, Y1, Z1, X2, Y2, Z2, X3, Y3, Z3, T_A, T_B, T_C, T_D, T_E, T_F, T_G, T_H, T_I,
+    CURVE_A, CURVE_D, HALF, ZERO,
+    TOOTH, /* X, Y and Z of each tooth */
+    POWER = TOOTH + 3 * TEETH,
+    FIELD_NUMBERS,
+};
+
+enum field_operation { PRODUCT, SUM, DIFFERENCE };
+
+/* The second number of a sum or a difference has another place than the result. */
+struct field_step {
+    enum field_operation operation;
+    enum field_number to, x, y;
+};
+
+/* X3 : Y3 : Z3 is the sum of two points, also of a point and itself. Bernstein, Birkner, Joye, Lange,
+   Peters, Twisted Edwards curves (2008), section 6. */
+static const struct field_step ADD_POINTS[] = {
+    {PRODUCT, T_A, Z1, Z2},      {PRODUCT, T_B, T_A, T_A},    {PRODUCT, T_C, X1, X2},
+    {PRODUCT, T_D, Y1, Y2},      {PRODUCT, T_E, T_C, T_D},    {PRODUCT, T_E, T_E, CURVE_D},
+    {DIFFERENCE, T_F, T_B, T_E}, {SUM, T_G, T_B, T_E},        {SUM, T_H, X1, Y1},
+    {SUM, T_I, X2, Y2},          {PRODUCT, T_H, T_H, T_I},    {DIFFERENCE, T_H, T_H, T_C},
+    {DIFFERENCE, T_H, T_H, T_D}, {PRODUCT, T_H, T_H, T_F},    {PRODUCT, X3, T_A, T_H},
+    {PRODUCT, T_C, T_C, CURVE_A}, {DIFFERENCE, T_D, T_D, T_C}, {PRODUCT, T_D, T_D, T_G},
+    {PRODUCT, Y3, T_A, T_D},     {PRODUCT, Z3, T_F, T_G},
+};
+
+/* T_A, T_B and T_C are (y - x) / 2, (y + x) / 2 and d x y of X1 : Y1 : Z1; Z2 is 1 / Z1. */
+static const struct field_step OF_TABLE[] = {
+    {PRODUCT, X1, X1, Z2},       {PRODUCT, Y1, Y1, Z2},       {DIFFERENCE, T_A, Y1, X1},
+    {PRODUCT, T_A, T_A, HALF},   {SUM, T_B, Y1, X1},          {PRODUCT, T_B, T_B, HALF},
+    {PRODUCT, T_C, X1, Y1},      {PRODUCT, T_C, T_C, CURVE_D},
+};
+
+struct field {
+    struct coprime *driver;
+    const struct coprime_curve_constants *curve;
+    uint32_t *numbers; /* `count` words each */
+    uint32_t count;
+};
+
+static uint32_t *at(const struct field *field, uint32_t number)
+{
+    return field->numbers + number * field->count;
+}
+
+/* number = number modulo p, of a number below 2 p, with the carry of the sum that it is. */
+static void reduce(const struct field *field, uint32_t *number, uint32_t carry)
+{
+    const uint32_t *const p = field->curve->p.value;
+    const uint32_t borrow = subtract(number, p, field->count);
+
+    (void)add(number, p, mask_of(borrow & (carry ^ 1)), 0, field->count);
+}
+
+static int compute(const struct field *field, const struct field_step *steps, uint32_t count)
+{
+    int error = COPRIME_ERROR_NONE;
+
+    for (uint32_t i = 0; i < count && !error; ++i) {
+        uint32_t *const to = at(field, steps[i].to);
+        const uint32_t *const other = at(field, steps[i].y);
+
+        if (steps[i].operation == PRODUCT) {
+            error = coprime_modmul(field->driver, at(field, steps[i].x), other, to);
+            continue;
+        }
+        copy(to, at(field, steps[i].x), field->count);
+        if (steps[i].operation == SUM) {
+            reduce(field, to, add(to, other, ~(uint32_t)0, 0, field->count));
+        } else {
+            (void)add(to, field->curve->p.value, mask_of(subtract(to, other, field->count)), 0,
+                      field->count);
+        }
+    }
+    return error;
+}
+
+/* X1 : Y1 : Z1 = the sum of it and X2 : Y2 : Z2. */
+static int add_points(const struct field *field)
+{
+    const int error = compute(field, ADD_POINTS, sizeof ADD_POINTS / sizeof *ADD_POINTS);
+
+    copy(at(field, X1), at(field, X3), 3 * field->count);
+    return error;
+}
+
+/* The three numbers of X1 : Y1 : Z1 as a table has them: to two places. */
+static int enter_point(const struct field *field, uint32_t *pair, uint32_t *third)
+{
+    const struct coprime_curve_constants *const curve = field->curve;
+    int error = coprime_modexp(field->driver, at(field, Z1), curve->p_less_2, curve->p.bits,
+                               at(field, Z2));
+
+    if (!error) {
+        error = compute(field, OF_TABLE, sizeof OF_TABLE / sizeof *OF_TABLE);
+    }
+    for (uint32_t i = T_A; i <= T_C; ++i) {
+        to_form(field->driver, curve, at(field, i));
+    }
+    copy(pair, at(field, T_A), 2 * field->count);
+    copy(third, at(field, T_C), field->count);
+    return error;
+}
+
+/* The teeth: the base point, and what is 2^t times the one before, for a tooth of t bits. */
+static int make_teeth(const struct field *field)
+{
+    const struct coprime_curve *const named = field->curve->curve;
+    int error = COPRIME_ERROR_NONE;
+
+    copy(at(field, X1), named->gx, field->count);
+    copy(at(field, Y1), named->gy, field->count);
+    set(at(field, Z1), 1, field->count);
+    for (uint32_t j = 0; j < TEETH && !error; ++j) {
+        for (uint32_t i = 0; j > 0 && i < field->curve->tooth && !error; ++i) {
+            copy(at(field, X2), at(field, X1), 3 * field->count);
+            error = add_points(field);
+        }
+        copy(at(field, TOOTH + 3 * j), at(field, X1), 3 * field->count);
+    }
+    return error;
+}
+
+/* The accelerator multiplies modulo p, and software adds points of these products. */
+static int edwards_table(struct coprime *driver, const struct coprime_curve_constants *curve,
+                         uint32_t *table, uint32_t *scratch)
+{
+    const struct coprime_curve *const named = curve->curve;
+    const struct field field = {driver, curve, scratch, words_of(named)};
+    const uint32_t count = field.count;
+    struct coprime_modulus p = curve->p;
+    int error;
+
+    set(scratch, 0, FIELD_NUMBERS * count);
+    coprime_power_of_two(at(&field, POWER), 2 * radix_exponent(driver, told(driver, p.bits)),
+                         p.value, p.bits);
+    p.power = at(&field, POWER);
+    copy(at(&field, CURVE_A), named->a, count);
+    copy(at(&field, CURVE_D), named->b, count);
+    copy(at(&field, HALF), p.value, count); /* (p + 1) / 2 */
+    shift_right(at(&field, HALF), 0, count);
+    set(at(&field, T_A), 1, count);
+    (void)add(at(&field, HALF), at(&field, T_A), ~(uint32_t)0, 0, count);
+    error = coprime_load_modulus(driver, &p);
+    if (!error) {
+        error = make_teeth(&field);
+    }
+    for (uint32_t i = 0; i <= POINTS && !error; ++i) {
+        const uint32_t first = i < POINTS ? TEETH - 1 : 0; /* the last one is the base point */
+
+        copy(at(&field, X1), at(&field, TOOTH + 3 * first), 3 * count);
+        for (uint32_t j = 0; j < first && !error; ++j) {
+            const struct field_step negate = {DIFFERENCE, X2, ZERO,
+                                              (enum field_number)(TOOTH + 3 * j)};
+
+            copy(at(&field, X2), at(&field, TOOTH + 3 * j), 3 * count);
+            if (!(i >> (TEETH - 2 - j) & 1)) {
+                (void)compute(&field, &negate, 1);
+            }
+            error = add_points(&field);
+        }
+        if (!error) {
+            error = enter_point(&field, table + (i < POINTS ? 2 * i : BASE) * count,
+                                table + (i < POINTS ? 2 * POINTS + i : BASE + 2) * count);
+        }
+    }
+    return error;
+}
+
 int coprime_curve_table(struct coprime *driver, struct coprime_curve_constants *made,
                         struct coprime_memory *memory)
 {
+    const bool is_edwards = made->curve->form == COPRIME_EDWARDS;
+    const uint32_t numbers = is_edwards ? BASE + 3 : 2 * POINTS;
     const uint32_t count = words_of(made->curve);
     int error;
 
     made->table = NULL;
-    if (made->curve->form != COPRIME_WEIERSTRASS) {
+    if (made->curve->form == COPRIME_MONTGOMERY) {
         return COPRIME_ERROR_UNSUPPORTED;
     }
-    if (memory->count < COPRIME_TABLE_MEMORY(made->curve->bits)) {
+    if (memory->count < (is_edwards ? COPRIME_EDWARDS_TABLE_MEMORY(made->curve->bits) :
+                                      COPRIME_TABLE_MEMORY(made->curve->bits))) {
         return COPRIME_ERROR_MEMORY;
     }
-    error = weierstrass_table(driver, made, memory->words, memory->words + 2 * POINTS * count);
+    error = (is_edwards ? edwards_table : weierstrass_table)(driver, made, memory->words,
+                                                             memory->words + numbers * count);
     if (!error) {
-        made->table = take(memory, 2 * POINTS * count);
+        made->table = take(memory, numbers * count);
     }
     return error;
 }
@@ -608,6 +787,144 @@ int coprime_ecdsa_verify(struct coprime *driver, const struct coprime_curve_cons
         error = load_number(driver, curve, COPRIME_OPERAND_E, z, comb_bits(curve));
     }
     return error ? error : verify(driver, curve, command, r, s);
+}
+
+/* Edwards form. */
+
+int coprime_ed_base_multiply(struct coprime *driver, const struct coprime_curve_constants *curve,
+                             const uint32_t *k, uint32_t *x_out, uint32_t *y_out)
+{
+    return base_multiply(driver, curve, COPRIME_COMMAND_ED_BASE_MULTIPLY, k, x_out, y_out);
+}
+
+int coprime_ed_finish(struct coprime *driver, const struct coprime_curve_constants *curve,
+                      const uint32_t *r, const uint32_t *h, const uint32_t *a, uint32_t *s)
+{
+    const enum coprime_command command = COPRIME_COMMAND_ED_FINISH;
+    int error;
+
+    if (!(is_short(curve, r) && is_short(curve, h) && is_short(curve, a))) {
+        return COPRIME_ERROR_OPERAND_RANGE;
+    }
+    error = load_curve(driver, curve, command, curve->length + 1);
+    if (!error) {
+        error = load_scaling(driver, curve, curve->n.bits, NULL);
+    }
+    if (!error) {
+        error = load_number(driver, curve, COPRIME_OPERAND_SECRET, a, curve->length);
+    }
+    return error ? error : run(driver, curve, command, r, h, s, NULL);
+}
+
+/* Whether a number, which is public, is below n. */
+static bool is_below_order(const struct coprime_curve_constants *curve, const uint32_t *number)
+{
+    uint32_t borrow = 0;
+
+    for (uint32_t i = 0; i < words_of(curve->curve); ++i) {
+        borrow = (uint32_t)(((uint64_t)number[i] - curve->n.value[i] - borrow) >> 32) & 1;
+    }
+    return borrow;
+}
+
+/* The digits of a number's non-adjacent form, -1, 0 and 1, the lowest one first. They are the bits of
+   3 k less those of k, from the second one on: `carry` is that of the sum k + 2 k. */
+struct signed_digits {
+    const uint32_t *number;
+    uint32_t count, carry;
+};
+
+static uint32_t bit_of(const struct signed_digits *digits, uint32_t place)
+{
+    return place / 32 < digits->count ? digits->number[place / 32] >> place % 32 & 1 : 0;
+}
+
+static int next_digit(struct signed_digits *digits, uint32_t place)
+{
+    const uint32_t bit = bit_of(digits, place + 1), below = bit_of(digits, place);
+    const uint32_t sum = bit + below + digits->carry;
+
+    digits->carry = sum >> 1;
+    return (int)(sum & 1) - (int)bit;
+}
+
+/* The bit of a tooth in a column with a digit of s and one of h: of the number of the point B, A,
+   A + B, A - B or none in the table in the first three, inverted where that is subtracted, and in the
+   fourth 1 where it is added. */
+static uint32_t joint_bit(int of_s, int of_h, uint32_t tooth)
+{
+    const bool is_added = of_h > 0 || (of_h == 0 && of_s >= 0);
+    const int sign = is_added ? 1 : -1;
+    const uint32_t point = of_h == 0      ? (of_s == 0 ? 4u : 0u) :
+                           of_s == 0      ? 1u :
+                           of_s == of_h   ? 2u :
+                                            3u;
+    const uint32_t number = sign > 0 ? point : 7u - point;
+
+    return tooth == 3 ? (uint32_t)is_added : number >> (2 - tooth) & 1;
+}
+
+/* Load the exponent of a verification. */
+static int load_columns(struct coprime *driver, const struct coprime_curve_constants *curve,
+                        const uint32_t *s, const uint32_t *h, uint32_t tooth)
+{
+    const uint32_t count = words_of(curve->curve), bits = TEETH * tooth;
+    struct signed_digits of_s = {s, count, 0}, of_h = {h, count, 0};
+    uint32_t word = 0;
+
+    write(driver, COPRIME_KEY_OPERAND, COPRIME_OPERAND_E);
+    for (uint32_t i = 0; i < bits; ++i) {
+        const uint32_t column = i % tooth;
+
+        if (column == 0) {
+            of_s.carry = of_h.carry = 0;
+        }
+        /* Both digits are taken, whatever the first one is. */
+        const int digit_of_s = next_digit(&of_s, column), digit_of_h = next_digit(&of_h, column);
+
+        word |= joint_bit(digit_of_s, digit_of_h, i / tooth) << i % 32;
+        if (i % 32 == 31 || i == bits - 1) {
+            write(driver, COPRIME_KEY_DATA, word);
+            word = 0;
+        }
+    }
+    return coprime_flagged(driver);
+}
+
+int coprime_ed_verify(struct coprime *driver, const struct coprime_curve_constants *curve,
+                      const uint32_t *x, const uint32_t *y, const uint32_t *h, const uint32_t *xr,
+                      const uint32_t *yr, const uint32_t *s)
+{
+    const enum coprime_command command = COPRIME_COMMAND_ED_VERIFY;
+    const uint32_t count = words_of(curve->curve), width = driver->digit_width;
+    const uint32_t tooth = (curve->n.bits + width) / width * width; /* a bit more than n has */
+    const uint32_t *const base = curve->table + BASE * count;
+    int error;
+
+    if (curve->table == NULL) {
+        return COPRIME_ERROR_OPERAND_MISSING;
+    }
+    if (!(is_short(curve, x) && is_short(curve, y) && is_short(curve, xr) && is_short(curve, yr) &&
+          is_below_order(curve, h) && is_below_order(curve, s))) {
+        return COPRIME_ERROR_OPERAND_RANGE;
+    }
+    error = load_curve(driver, curve, command, TEETH * tooth);
+    if (!error) {
+        error = load_scaling(driver, curve, curve->n.bits, NULL);
+    }
+    if (!error) {
+        error = load_pair(driver, curve, COPRIME_OPERAND_TABLE_0, base, base + count);
+    }
+    if (!error) {
+        error = load_pair(driver, curve, COPRIME_OPERAND_TABLE_8, base + 2 * count, NULL);
+    }
+    if (!error) {
+        error = load_pair(driver, curve, COPRIME_OPERAND_POINT, x, y);
+    }
+    if (!error) {
+        error = load_columns(driver, curve, s, h, tooth);
+    }
+    return error ? error : verify(driver, curve, command, xr, yr);
 }
 
 /* Montgomery form. */

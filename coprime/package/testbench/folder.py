@@ -23,7 +23,7 @@ VERILATOR_OPTIONS = (
 """Of Verilator: what it takes to compile a testbench."""
 
 _LIMIT = 2_000_000
-"""Cycles after which the watchdog ends a simulation; the longest takes a quarter of them."""
+"""Cycles after which the watchdog ends a simulation; the longest takes a third of them."""
 _PRESET = {
     "s_axi_wstrb": "4'hf",
     **dict.fromkeys(("s_axi_awsize", "s_axi_arsize"), "3'd2"),
