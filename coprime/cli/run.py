@@ -6,18 +6,13 @@ import sys
 from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
+from coprime.ec.samples import curve_for, curve_numbers
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
-from coprime.runs.numbers import (
-    Operands,
-    curve_for,
-    curve_numbers,
-    random_lengths,
-    random_operands,
-)
+from coprime.runs.numbers import Operands, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (

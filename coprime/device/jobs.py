@@ -8,11 +8,8 @@ from coprime.bus import cluster_registers, registers
 from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import PrivateNumbers, Radix
+from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
 from coprime.engine.residue import expected_residue, expected_residue_of_pair
-from coprime.model.combs import COMB_TEETH, joint_tooth
-from coprime.operations.curve_form import WEIERSTRASS
-from coprime.operations.operation import Arithmetic, Operation
 
 __all__ = [
     "EngineContents",
@@ -73,9 +70,6 @@ _SENTENCES = {
     Error.POINT: "a point is not on its curve, or the result is the point at infinity",
     Error.FAULT: "the result was wrong and was wiped: a fault, or a key with inconsistent numbers",
 }
-
-
-_OF_CURVES = Arithmetic(inverses=True, montgomery=True)
 
 
 class EngineError(Exception):
@@ -262,7 +256,7 @@ class EngineDriver:
     def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
         """The operand X of an operation that is given numbers."""
         if command.operation.on_curve:
-            return self._pairs(command, numbers).get(Operand.X, 0)
+            return operand_pairs(command.operation, numbers, self.half_bits).get(Operand.X, 0)
         return numbers["x"]
 
     def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
@@ -286,61 +280,14 @@ class EngineDriver:
             limit = job.operands[Operand.M]
         return all(number < limit for number in self.operation_result(job.command, value))
 
-    def _pairs(self, command: Command, numbers: Mapping[str, int]) -> dict[Operand, int]:
-        """The operands that are two numbers each."""
-        found: dict[Operand, int] = {}
-        for one in command.operation.inputs:
-            if one.operand.length is Length.MODULUS:
-                shift = self.half_bits if one.upper else 0
-                found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
-        return found
-
     def _curve_job(self, command: Command, numbers: Mapping[str, int]) -> Job:
         """An operation on a curve; a scalar is below n."""
-        p, n = numbers["p"], numbers["n"]
-        if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
-            raise ValueError("p and n of a curve are primes of 5 or more")
-        length = self._length(p, n)
-        if self._radix.is_short(p):  # the digits that are left are those of the shortest modulus
-            length = max(length, self.min_length + self.digit_width)
-        operands = self._radix.curve_operands(p, n, length) | self._pairs(command, numbers)
-        operands |= {
-            one.operand: numbers[one.name]
-            for one in command.operation.inputs
-            if one.operand is Operand.SECRET
-        }
-        table, exponent_length = self._base_operands(command.operation, numbers, length)
-        operands |= table
-        lengths = {Length.MODULUS: self.half_bits + length, Length.P: length, Length.Q: length}
-        lengths[Length.EXPONENT] = exponent_length
-        operands[Operand.E] = 0  # of a nonce that is drawn
-        scalars = {one.name: numbers[one.name] for one in command.operation.exponents}
-        for name, scalar in scalars.items():
-            if scalar >= n:
-                raise ValueError(f"{name} must be below n, the order of the points")
-            operands[Operand.E] = scalar
-        joins = command.operation.joins
-        if joins is not None:
-            operands[Operand.E] = joins(*scalars.values(), exponent_length // COMB_TEETH)
-        required = command.operation.required(_OF_CURVES)
-        held = {one: value for one, value in operands.items() if one in required}
-        return Job(command, lengths, {one: held[one] for one in held if one is not Operand.X})
-
-    def _base_operands(
-        self, operation: Operation, numbers: Mapping[str, int], length: int
-    ) -> tuple[dict[Operand, int], int]:
-        """The table of a base point, if the operation has one, and the length of E in bits."""
-        p, n, half = numbers["p"], numbers["n"], self.half_bits
-        if Operand.TABLE_0 not in operation.required(_OF_CURVES):
-            return {}, length + 1  # for a multiple of n that is added
-        base, a = (numbers["gx"], numbers["gy"]), numbers["a"]
-        if operation.curve == WEIERSTRASS.name:
-            return self._radix.base_operands(base, a, p, n, length, half)
-        d = numbers["d"]
-        if operation.joins is None:
-            return self._radix.edwards_operands(base, (a, d), p, n, length, half)
-        teeth = COMB_TEETH * joint_tooth(n, length, self.digit_width, self.headroom)
-        return self._radix.edwards_table([base], d, p, length, half), teeth
+        operands, lengths = self._radix.curve_operation(
+            command.operation, numbers, half_bits=self.half_bits, min_length=self.min_length
+        )
+        return Job(
+            command, lengths, {one: operands[one] for one in operands if one is not Operand.X}
+        )
 
     def modmul_job(self, x: int, y: int, m: int) -> Job:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""

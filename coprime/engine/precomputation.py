@@ -1,15 +1,19 @@
 """The operands of an engine's commands, with the constants that the host precomputes for a key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 from coprime.model import edwards_points, montgomery
-from coprime.model.combs import COMB_TEETH, jacobian_tooth, tooth
+from coprime.model.combs import COMB_TEETH, jacobian_tooth, joint_tooth, tooth
 from coprime.model.curve_points import comb_table
+from coprime.operations.curve_form import WEIERSTRASS
+from coprime.operations.operation import Arithmetic, Operation
 from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
 
 from .contract import Capabilities, Length, Operand
+
+_OF_CURVES = Arithmetic(inverses=True, montgomery=True)
 
 
 class PrivateNumbers(Protocol):
@@ -101,6 +105,62 @@ class Radix:
             Operand.DQ: n - 2,
             Operand.M: 1 << n.bit_length(),
         }
+
+    def curve_operation(
+        self,
+        operation: Operation,
+        numbers: Mapping[str, int],
+        *,
+        half_bits: int,
+        min_length: int,
+    ) -> tuple[dict[Operand, int], dict[Length, int]]:
+        """The operands of an operation on a curve, X included, and all lengths.
+
+        The numbers are its record's inputs, by their names; `half_bits` and `min_length` are the
+        engine's. Raises ValueError unless p and n are odd, and scalars below n.
+        """
+        p, n = numbers["p"], numbers["n"]
+        if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
+            raise ValueError("p and n of a curve are primes of 5 or more")
+        length = max(min_length, p.bit_length(), n.bit_length())
+        if self.is_short(p):  # the digits that are left are those of the shortest modulus
+            length = max(length, min_length + self.width)
+        operands = self.curve_operands(p, n, length) | operand_pairs(operation, numbers, half_bits)
+        operands |= {
+            one.operand: numbers[one.name]
+            for one in operation.inputs
+            if one.operand is Operand.SECRET
+        }
+        table, exponent_length = self._table_operands(operation, numbers, length, half_bits)
+        operands |= table
+        lengths = {Length.MODULUS: half_bits + length, Length.P: length, Length.Q: length}
+        lengths[Length.EXPONENT] = exponent_length
+        operands[Operand.E] = 0  # of a nonce that is drawn
+        scalars = {one.name: numbers[one.name] for one in operation.exponents}
+        for name, scalar in scalars.items():
+            if scalar >= n:
+                raise ValueError(f"{name} must be below n, the order of the points")
+            operands[Operand.E] = scalar
+        if operation.joins is not None:
+            operands[Operand.E] = operation.joins(*scalars.values(), exponent_length // COMB_TEETH)
+        required = operation.required(_OF_CURVES)
+        return {one: value for one, value in operands.items() if one in required}, lengths
+
+    def _table_operands(
+        self, operation: Operation, numbers: Mapping[str, int], length: int, half: int
+    ) -> tuple[dict[Operand, int], int]:
+        """The table of a base point, if the operation has one, and the length of E in bits."""
+        p, n = numbers["p"], numbers["n"]
+        if Operand.TABLE_0 not in operation.required(_OF_CURVES):
+            return {}, length + 1  # for a multiple of n that is added
+        base, a = (numbers["gx"], numbers["gy"]), numbers["a"]
+        if operation.curve == WEIERSTRASS.name:
+            return self.base_operands(base, a, p, n, length, half)
+        d = numbers["d"]
+        if operation.joins is None:
+            return self.edwards_operands(base, (a, d), p, n, length, half)
+        teeth = COMB_TEETH * joint_tooth(n, length, self.width, self.headroom)
+        return self.edwards_table([base], d, p, length, half), teeth
 
     def _exponent_of_field(self, p: int, length: int) -> int:
         """That of R for the prime of a curve's field."""
@@ -215,6 +275,18 @@ class Radix:
             operands[Operand.E] = key.e
             lengths[Length.EXPONENT] = max(1, key.e.bit_length())
         return operands, lengths
+
+
+def operand_pairs(
+    operation: Operation, numbers: Mapping[str, int], half_bits: int
+) -> dict[Operand, int]:
+    """The operands of an operation on a curve that are two numbers each."""
+    found: dict[Operand, int] = {}
+    for one in operation.inputs:
+        if one.operand.length is Length.MODULUS:
+            shift = half_bits if one.upper else 0
+            found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
+    return found
 
 
 def private_operation(

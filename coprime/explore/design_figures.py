@@ -12,6 +12,7 @@ from coprime.bus.command_control import front_end_cycles
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.jobs import EngineError
+from coprime.ec.samples import curves_of
 from coprime.engine.contract import Command, Error
 from coprime.flow.mapping import Resources
 from coprime.flow.routing import RoutedDesign
@@ -20,7 +21,7 @@ from coprime.flow.tools import ToolError
 from coprime.package.figures import ClockFigures, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, WorstCaseNumbers, curves_of, random_operands
+from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
 
 from . import assessed, openssl
 from .measure import PartToMap

@@ -8,15 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from coprime.ec.eddsa import CURVES as EDWARDS_CURVES
-from coprime.ec.eddsa import EdwardsCurve
-from coprime.ec.weierstrass import CURVES, WeierstrassCurve, curve_lengths
+from coprime.ec.samples import curve_numbers, curve_of_length
+from coprime.ec.weierstrass import curve_lengths
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.model import edwards_points
-from coprime.model.curve_points import multiple
-from coprime.operations.curve_form import EDWARDS
-from coprime.operations.ecdsa_sign_with import signature
 from coprime.operations.operation import Key
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
@@ -150,7 +145,7 @@ def random_lengths(command: Command, bits: int) -> Lengths:
     if not least <= bits <= keys.MAX_BITS:
         raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
     if operation.on_curve:
-        return _curve_of(command, bits).lengths
+        return curve_of_length(command, bits).lengths
     prime = (bits + 1) // 2 if operation.is_private else 0
     if operation.is_product:
         return Lengths(bits, prime, 0)
@@ -192,7 +187,7 @@ def random_operands(
         worst = exponents == "worst" and not checked
         return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
     if operation.on_curve:
-        return Operands(curve_numbers(command, _curve_of(command, bits), generator))
+        return Operands(curve_numbers(command, curve_of_length(command, bits), generator))
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     if operation.prime and modulus is None:
         m = next_prime(m)
@@ -208,86 +203,6 @@ def random_operands(
         if not one.is_exponent:
             numbers[one.name] = m if one.is_modulus else generator.randrange(m)
     return Operands(numbers)
-
-
-_SHORT = WeierstrassCurve(
-    "64 bits",
-    p=0xF2CDCB53865283D3,
-    a=0x49E0935B6EB02444,
-    b=0x119180B366CF59BF,
-    n=0xF2CDCB54080F845D,
-    base=(4, 0x6470D1771DE71ECC),
-)
-"""For fault campaigns, and too short for anything else: by complex multiplication with -11."""
-
-
-_SHORT_P = 0xF2A74DE452E6B5B5
-_SHORT_EDWARDS = EdwardsCurve(
-    "64 bits",
-    p=_SHORT_P,
-    a=_SHORT_P - 1,
-    d=163,
-    n=0x3CA9D378A80DB18F,
-    base=(0x3E29483C162B9069, 0x2CAE1D6B23B89CC0),
-    size=9,
-    cofactor=4,
-    prefix=b"",
-    always=False,
-)
-"""The same, with points counted by baby steps and giant steps."""
-AnyCurve = WeierstrassCurve | EdwardsCurve
-
-
-def curves_of(command: Command) -> tuple[AnyCurve, ...]:
-    """The curves that an operation works on."""
-    return EDWARDS_CURVES if command.operation.curve == EDWARDS.name else CURVES
-
-
-def curve_for(command: Command, name: str) -> AnyCurve:
-    """Look a curve up, in any case; ValueError that names those that the operation works on."""
-    curves = curves_of(command)
-    for one in curves:
-        if one.name.lower() == name.lower():
-            return one
-    known = ", ".join(one.name for one in curves)
-    raise ValueError(f"{command.name} has no curve that is called {name!r}; there are {known}")
-
-
-def _curve_of(command: Command, bits: int) -> AnyCurve:
-    """The first curve over a field of so many bits; ValueError if there is none."""
-    short = _SHORT_EDWARDS if command.operation.curve == EDWARDS.name else _SHORT
-    lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), short)}
-    if bits not in lengths:
-        known = ", ".join(map(str, sorted(lengths)))
-        raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
-    return lengths[bits]
-
-
-def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -> dict[str, int]:
-    """The inputs of an operation on a curve, from a generator that is for measurements only."""
-    if isinstance(curve, EdwardsCurve):
-        return _edwards_numbers(command, curve, generator)
-    d, k = (generator.randrange(1, curve.n) for _ in range(2))
-    z = generator.randrange(curve.n)
-    (gx, gy), given = curve.base, curve.numbers
-    x, y = multiple(gx, gy, d, **given)
-    r, s = signature(z, d, k, gx, gy, **given)
-    known = {"x": x, "y": y, "gx": gx, "gy": gy, "d": d, "k": k, "z": z, "r": r, "s": s, **given}
-    return {one.name: known[one.name] for one in command.operation.inputs}
-
-
-def _edwards_numbers(
-    command: Command, curve: EdwardsCurve, generator: random.Random
-) -> dict[str, int]:
-    """The same on an Edwards curve: those of a signature."""
-    a, r, h = (generator.randrange(curve.n) for _ in range(3))
-    (gx, gy), given = curve.base, (curve.a, curve.d, curve.p)
-    (x, y), (xr, yr) = (edwards_points.multiple(curve.base, one, *given) for one in (a, r))
-    known = {"x": x, "y": y, "xr": xr, "yr": yr, "gx": gx, "gy": gy, "k": r, "r": r, "h": h}
-    known |= {"s": (r + h * a) % curve.n, **curve.numbers}
-    if command is Command.ED_FINISH:  # where a is the private scalar
-        known["a"] = a
-    return {one.name: known[one.name] for one in command.operation.inputs}
 
 
 def expected_result(command: Command, operands: Operands, *, half_bits: int = 0) -> tuple[int, int]:

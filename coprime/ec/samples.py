@@ -1,0 +1,105 @@
+"""Numbers for measurements and tests of operations on curves, and curves that are short enough."""
+
+import random
+from collections.abc import Mapping
+
+from coprime.engine.contract import Command
+from coprime.model import edwards_points
+from coprime.model.curve_points import multiple
+from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
+from coprime.operations.ecdsa_sign_with import signature
+
+from .eddsa import CURVES as EDWARDS_CURVES
+from .eddsa import EdwardsCurve
+from .weierstrass import CURVES, WeierstrassCurve
+
+SHORT_WEIERSTRASS = WeierstrassCurve(
+    "64 bits",
+    p=0xF2CDCB53865283D3,
+    a=0x49E0935B6EB02444,
+    b=0x119180B366CF59BF,
+    n=0xF2CDCB54080F845D,
+    base=(4, 0x6470D1771DE71ECC),
+)
+"""For fault campaigns, and too short for anything else: by complex multiplication with -11."""
+
+
+_P = 0xF2A74DE452E6B5B5
+SHORT_EDWARDS = EdwardsCurve(
+    "64 bits",
+    p=_P,
+    a=_P - 1,
+    d=163,
+    n=0x3CA9D378A80DB18F,
+    base=(0x3E29483C162B9069, 0x2CAE1D6B23B89CC0),
+    size=9,
+    cofactor=4,
+    prefix=b"",
+    always=False,
+)
+"""The same, with points counted by baby steps and giant steps."""
+AnyCurve = WeierstrassCurve | EdwardsCurve
+
+SHORT_CURVES: Mapping[str, tuple[AnyCurve, ...]] = {
+    WEIERSTRASS.name: (
+        SHORT_WEIERSTRASS,
+        WeierstrassCurve("7 bits", p=127, a=124, b=72, n=137, base=(126, 70)),
+    ),
+    EDWARDS.name: (
+        SHORT_EDWARDS,
+        EdwardsCurve("7 bits", 127, 1, 10, 31, (2, 71), 1, 4, b"", always=False),
+    ),
+}
+"""By the form of curves, the longest one first."""
+
+
+def curves_of(command: Command) -> tuple[AnyCurve, ...]:
+    """The curves that an operation works on."""
+    return EDWARDS_CURVES if command.operation.curve == EDWARDS.name else CURVES
+
+
+def curve_for(command: Command, name: str) -> AnyCurve:
+    """Look a curve up, in any case; ValueError that names those that the operation works on."""
+    curves = curves_of(command)
+    for one in curves:
+        if one.name.lower() == name.lower():
+            return one
+    known = ", ".join(one.name for one in curves)
+    raise ValueError(f"{command.name} has no curve that is called {name!r}; there are {known}")
+
+
+def curve_of_length(command: Command, bits: int) -> AnyCurve:
+    """The first curve over a field of so many bits; ValueError if there is none."""
+    short = SHORT_EDWARDS if command.operation.curve == EDWARDS.name else SHORT_WEIERSTRASS
+    lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), short)}
+    if bits not in lengths:
+        known = ", ".join(map(str, sorted(lengths)))
+        raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
+    return lengths[bits]
+
+
+def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -> dict[str, int]:
+    """The inputs of an operation on a curve, from a generator that is for measurements only."""
+    if isinstance(curve, EdwardsCurve):
+        return _edwards_numbers(command, curve, generator)
+    d, k = (generator.randrange(1, curve.n) for _ in range(2))
+    z = generator.randrange(curve.n)
+    (gx, gy), given = curve.base, curve.numbers
+    x, y = multiple(gx, gy, d, **given)
+    r, s = signature(z, d, k, gx, gy, **given)
+    known = {"x": x, "y": y, "gx": gx, "gy": gy, "d": d, "k": k, "z": z, "r": r, "s": s, **given}
+    return {one.name: known[one.name] for one in command.operation.inputs}
+
+
+def _edwards_numbers(
+    command: Command, curve: EdwardsCurve, generator: random.Random
+) -> dict[str, int]:
+    """The same on an Edwards curve: those of a signature."""
+    a, r, h = (generator.randrange(curve.n) for _ in range(3))
+    (gx, gy), given = curve.base, (curve.a, curve.d, curve.p)
+    (x, y), (xr, yr) = (edwards_points.multiple(curve.base, one, *given) for one in (a, r))
+    known = {"x": x, "y": y, "xr": xr, "yr": yr, "gx": gx, "gy": gy, "k": r, "r": r, "h": h}
+    known |= {"s": (r + h * a) % curve.n, **curve.numbers}
+    if command is Command.ED_FINISH:  # where a is the private scalar
+        known["a"] = a
+    return {one.name: known[one.name] for one in command.operation.inputs}

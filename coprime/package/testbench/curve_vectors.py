@@ -1,0 +1,72 @@
+"""What a testbench checks of operations on curves: one of each, and numbers that are refused."""
+
+import random
+from collections.abc import Iterator, Mapping
+
+from coprime.ec.samples import SHORT_CURVES, AnyCurve, curve_numbers
+from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
+from coprime.engine.design import Design
+from coprime.engine.precomputation import Radix
+
+from .vectors import Vector
+
+MOST_CYCLES = 500_000  # of all operations: a minute or two in Icarus
+_WRONG = (
+    (Command.EC_MULTIPLY, "y", Error.POINT),
+    (Command.ECDSA_VERIFY, "z", Error.SIGNATURE),
+    (Command.ED_VERIFY, "h", Error.SIGNATURE),
+)
+"""Inputs whose lowest bit is inverted, and the error."""
+
+
+def curve_vectors(design: Design) -> list[Vector]:
+    """On the longest curve that the engine takes for all and that is quick enough; none without.
+
+    Raises ValueError if there is no such curve.
+    """
+    own = design.capabilities
+    if not own.on_curve:
+        return []
+    for curve in SHORT_CURVES[own.on_curve[0].operation.curve]:
+        found = [one for command in own.on_curve for one in _vectors(own, command, curve)]
+        if _cycles(design, found) <= MOST_CYCLES:
+            return found
+    raise ValueError(f"no curve is short enough for a testbench of {own.family}")
+
+
+def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
+    numbers = curve_numbers(command, curve, random.Random(1))
+    has_result = command.operation.result is not None
+    result = command.operation.expected(numbers, own.half_bits) if has_result else None
+    yield _vector(own, command, numbers, result, Error.NONE)
+    for one, name, error in _WRONG:
+        if one is command:
+            yield _vector(own, command, numbers | {name: numbers[name] ^ 1}, None, error)
+
+
+def _vector(
+    own: Capabilities,
+    command: Command,
+    numbers: Mapping[str, int],
+    result: int | None,
+    error: Error,
+) -> Vector:
+    operands, lengths = Radix.of(own).curve_operation(
+        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
+    )
+    x = operands.pop(Operand.X, 0)
+    bits = {**lengths, Length.DIGIT: own.digit_width}
+    loaded = [(one, bits[one.length], value) for one, value in operands.items()]
+    return Vector(command, lengths, loaded, x, result, error)
+
+
+def _cycles(design: Design, vectors: list[Vector]) -> float:
+    """Of all; infinite if one ends otherwise than it should."""
+    total = 0
+    for one in vectors:
+        operands = {operand: value for operand, _, value in one.operands}
+        done = design.predict(one.command, {**operands, Operand.X: one.x}, one.lengths)
+        if done.error is not one.error:
+            return float("inf")
+        total += done.cycles
+    return total
