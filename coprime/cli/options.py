@@ -17,6 +17,7 @@ from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa.hashes import HASHES
+from coprime.runs.numbers import AnyCurve, curve_for
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
 
@@ -123,6 +124,18 @@ def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
     if isinstance(choice, ClusterChoice):
         raise ValueError(f"{what} is for one engine: name its family")
     return choice
+
+
+def chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | None:
+    """The curve of --curve, if it is given.
+
+    ValueError for a command that is for none, and for a curve that is not one of its.
+    """
+    if options.curve is None:
+        return None
+    if not command.operation.on_curve:
+        raise ValueError(f"--curve is for operations on named curves, not for {command.name}")
+    return curve_for(command, options.curve)
 
 
 def add_target(parser: Parser, default: str | None = None) -> None:

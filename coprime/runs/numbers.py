@@ -192,7 +192,7 @@ def random_operands(
         worst = exponents == "worst" and not checked
         return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
     if operation.on_curve:
-        return Operands(curve_numbers(command, _curve_of(command, bits), generator))
+        return operands_on(command, _curve_of(command, bits), seed)
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     if operation.prime and modulus is None:
         m = next_prime(m)
@@ -261,6 +261,11 @@ def _curve_of(command: Command, bits: int) -> AnyCurve:
         known = ", ".join(map(str, sorted(lengths)))
         raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
     return lengths[bits]
+
+
+def operands_on(command: Command, curve: AnyCurve, seed: int) -> Operands:
+    """Operands of an operation on a curve from a seed, for measurements only."""
+    return Operands(curve_numbers(command, curve, random.Random(seed)))
 
 
 def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -> dict[str, int]:
