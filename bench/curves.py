@@ -26,7 +26,7 @@ is quoted, ours over it is in brackets. A signature makes k G twice unless a col
 
 
 def measure() -> str:
-    parts = [_INTRODUCTION, "### Area and clock\n\n", _areas(), *map(_paper, _PAPERS)]
+    parts = [_INTRODUCTION, "### Engines for curves\n\n", _areas(), *map(_paper, _PAPERS)]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts) + "\n"
 
 
