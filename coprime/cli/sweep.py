@@ -17,7 +17,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument(
         "specification",
         metavar="SPEC.toml",
-        help="what to measure, or one of: shipped, all, full, compression (docs/sweeps.md)",
+        help="what to measure, or one of: shipped, curves, all, full, compression (docs/sweeps.md)",
     )
     parser.path("-o", "--output", required=True, help="results: .parquet or .csv")
     cluster = parser.add_mutually_exclusive_group()

@@ -16,7 +16,7 @@ How the design space is swept:
 What results are used for:
 
 - `shipped`: the results that come with Coprime
-- `choose`: the best designs under a budget
+- `choose`: the best designs under a budget; `on_curve`: on a curve that they were not measured with
 - `rebuild`: the commands that measure a point again
 - `side_by_side`: the papers' figures beside measured ones
 - `design_figures`: those of a design, for its data sheet

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from coprime.catalog import family_named
 from coprime.cells.target import Target
+from coprime.engine.contract import Command
 from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
@@ -66,19 +67,22 @@ class Chosen:
         how = "cycles" if point.cycles is not None else "predicted cycles"
         cycles = f"{_cycles(point):,} {how}"
         if point.milliseconds is not None:
-            cycles = f"{point.milliseconds:.3g} ms, {cycles} at {point.fmax_mhz:.1f} MHz"
+            each = f"{point.milliseconds:.3g} ms, {_rate(1000 / point.milliseconds)} a second"
+            cycles = f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
         return f"{point.family} {parameters}".strip() + f": {cycles}"
 
     @property
     def security(self) -> str:
-        """Whether it is constant-time and checks its result, in words; from the catalogue.
+        """Whether it is constant-time and checks the operation's result, in words; from the
+        catalogue.
 
         Raises ValueError if the catalogue has no such design.
         """
         settings = {name: str(value) for name, value in self.point.parameters.items()}
         capabilities = family_named(self.point.family).choose(settings).design.capabilities
         constant = "constant time" if capabilities.constant_time else "not constant time"
-        return constant + (", result checked" if capabilities.checked else "")
+        checked = Command[self.point.operation] in capabilities.with_check
+        return constant + (", result checked" if checked else "")
 
     @property
     def area(self) -> str:
@@ -105,7 +109,7 @@ def choose(
     Parameters
     ----------
     points : results of a sweep
-    bits : length of the modulus in bits
+    bits : length of the modulus, or of a curve's field, in bits
     target : not `generic`
     operation : what is to be fast
     part : "engine" or "accelerator": whose area and clock count
@@ -184,6 +188,11 @@ def _area(point: Point) -> str:
         f"{point.part} {point.lut:,} LUTs, {point.ff:,} flip-flops, {point.dsp} DSP,"
         f" {point.bram:g} block RAM"
     )
+
+
+def _rate(number: float) -> str:
+    """A number as people read it, with three digits or more."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _cycles(point: Point) -> int | None:

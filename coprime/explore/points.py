@@ -27,9 +27,11 @@ class Point:
     paper: str  # short name of the publication that the family implements; empty for our own
     parameters: Mapping[str, int | str]
     """Every parameter with its value; in a file JSON text with sorted keys."""
-    bits: int  # length of the modulus in bits
+    bits: int
+    """Length of the modulus in bits; of an operation on a curve that of its field, and the curve is
+    the first of that length: P-256, P-384, P-521, Ed25519, Ed448."""
     operation: str
-    """MODMUL, MODEXP, RSA_PUBLIC or RSA_PRIVATE; of the part "multiplier" MULTIPLICATION, which is
+    """The name of a command; of the part "multiplier" MULTIPLICATION, which is
     one multiplication, loading and unloading of its digits included; of "reduction" REDUCTION, of
     "word-multiplier" WORD_MULTIPLICATION."""
     exponents: str

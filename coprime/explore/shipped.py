@@ -1,4 +1,4 @@
-"""What comes with Coprime: specifications of sweeps, and what sweeps of two of them measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of three of them measured."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,14 +10,15 @@ from .points import Point, read_points
 
 SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
+    "curves": ("curves",),
     "targets": ("targets",),
     "compression": ("compression",),
-    "all": ("shipped", "papers"),
-    "full": ("shipped", "papers", "compression", "full"),
+    "all": ("shipped", "curves", "papers"),
+    "full": ("shipped", "curves", "papers", "compression", "full"),
 }
 """Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
-"""The results of the specifications `shipped` and `targets`."""
+"""The results of the specifications `shipped`, `curves` and `targets`."""
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from coprime.ec.samples import curve_numbers, curve_of_length
+from coprime.ec.samples import AnyCurve, curve_numbers, curve_of_length
 from coprime.ec.weierstrass import curve_lengths
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
@@ -187,7 +187,7 @@ def random_operands(
         worst = exponents == "worst" and not checked
         return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
     if operation.on_curve:
-        return Operands(curve_numbers(command, curve_of_length(command, bits), generator))
+        return operands_on(command, curve_of_length(command, bits), seed)
     m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
     if operation.prime and modulus is None:
         m = next_prime(m)
@@ -203,6 +203,11 @@ def random_operands(
         if not one.is_exponent:
             numbers[one.name] = m if one.is_modulus else generator.randrange(m)
     return Operands(numbers)
+
+
+def operands_on(command: Command, curve: AnyCurve, seed: int) -> Operands:
+    """Operands of an operation on a curve from a seed, for measurements only."""
+    return Operands(curve_numbers(command, curve, random.Random(seed)))
 
 
 def expected_result(command: Command, operands: Operands, *, half_bits: int = 0) -> tuple[int, int]:

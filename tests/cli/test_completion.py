@@ -77,7 +77,17 @@ def test_files_and_folders(complete):
     assert complete("coprime rsa sign --key key.pem --in o") == {"own.toml"}
     assert complete("coprime build fdfm -o ") == {"made"}
     assert complete("coprime sweep ") == {
-        *("shipped", "all", "full", "compression", "targets", "key.pem", "own.toml", "made"),
+        *(
+            "shipped",
+            "all",
+            "full",
+            "compression",
+            "curves",
+            "targets",
+            "key.pem",
+            "own.toml",
+            "made",
+        ),
     }
 
 

@@ -128,7 +128,7 @@ def test_the_other_part_is_shown_beside():
         point("alone", 3.0, 150),
     ]
     both, alone = choose(points, bits=1024, target="ecp5")
-    assert both.time == "both: 2 ms, 1,000 cycles at 0.5 MHz"
+    assert both.time == "both: 2 ms, 500 a second, 1,000 cycles at 0.5 MHz"
     assert both.area == (
         "accelerator 200 LUTs, 50 flip-flops, 1 DSP, 1 block RAM;"
         " engine 100 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
@@ -154,12 +154,25 @@ def test_a_part_that_is_not_measured():
     ("design", "expected"),
     [
         ({"name": "compact", "parameters": {"max_bits": 512}}, "constant time, result checked"),
+        (
+            {"name": "compact", "parameters": {"max_bits": 512}, "operation": "MODEXP"},
+            "constant time",
+        ),
+        (
+            {
+                "name": "compact",
+                "parameters": {"max_bits": 512, "curves": "weierstrass"},
+                "operation": "ECDSA_SIGN_WITH",
+            },
+            "constant time, result checked",
+        ),
         ({"name": "karatsuba"}, "constant time"),
         ({"name": "fdfm"}, "not constant time"),
     ],
 )
 def test_what_an_attacker_may_see(design, expected):
-    (chosen,) = choose([point(**design)], bits=1024, target="ecp5")
+    operation = design.get("operation", "RSA_PRIVATE")
+    (chosen,) = choose([point(**design)], bits=1024, target="ecp5", operation=operation)
     assert chosen.security == expected
 
 

@@ -1,0 +1,59 @@
+"""`coprime choose` for operations on curves; tests/explore has what it chooses by."""
+
+import pytest
+
+from tests.cli.command import run
+
+
+def chosen(capsys, *words):
+    status, out, err = run(capsys, "choose", "--target", "xc7", "--operation", *words)
+    assert (status, err.count("\n")) == (0, 1), err
+    lines = out.splitlines()
+    return list(zip(lines[::3], lines[1::3], lines[2::3], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("operation", "bits", "setting"),
+    [
+        ("EC_MULTIPLY", 256, "curves=weierstrass"),
+        ("EC_BASE_MULTIPLY", 384, "curves=weierstrass"),
+        ("ECDSA_SIGN", 256, "nonce=random"),
+        ("ECDSA_SIGN_WITH", 521, "curves=weierstrass"),
+        ("ECDSA_VERIFY", 256, "curves=weierstrass"),
+        ("X_MULTIPLY", 255, "curves=montgomery"),
+        ("X_MULTIPLY", 448, "curves=montgomery"),
+        ("ED_BASE_MULTIPLY", 255, "curves=edwards"),
+        ("ED_FINISH", 255, "curves=edwards"),
+        ("ED_VERIFY", 448, "curves=edwards"),
+    ],
+)
+def test_every_operation_on_a_curve_has_designs(capsys, operation, bits, setting):
+    found = chosen(capsys, operation, "--bits", bits)
+    assert {what.split()[0] for what, _, _ in found} >= {"compact"}
+    for what, area, command in found:
+        assert " predicted cycles, constant time" in what
+        assert area.strip().startswith("accelerator ")
+        assert all(name in area for name in ("LUTs", "flip-flops", "DSP", "block RAM"))
+        assert command.strip().startswith("coprime build ")
+        assert f"-p {setting}" in command
+    for what, _, _ in chosen(capsys, operation, "--bits", bits, "--max-dsp", 1):
+        assert what.startswith("compact ")
+
+
+@pytest.mark.parametrize(
+    ("operation", "curve", "cycles"),
+    [("ECDSA_SIGN", "P-521", "8,127,234"), ("ED_VERIFY", "Ed448", "5,302,458")],
+)
+def test_cycles_of_the_curve(capsys, operation, curve, cycles):
+    """Those that docs/curves.md has, as the accelerator counts them."""
+    ((what, _, _),) = chosen(capsys, operation, "--curve", curve, "--max-dsp", 1)
+    assert " max_bits=1024" in what
+    assert f": {cycles} predicted cycles, constant time" in what
+    assert what.endswith("result checked") is (operation == "ECDSA_SIGN")
+
+
+def test_a_curve_of_a_length_that_no_record_has(capsys):
+    found = chosen(capsys, "ECDSA_VERIFY", "--curve", "brainpoolp320r1", "--max-dsp", 1)
+    assert {what.split(":")[0] for what, _, _ in found} == {
+        "compact blinding=none curves=weierstrass max_bits=512"
+    }
