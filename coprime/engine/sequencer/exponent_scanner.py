@@ -203,8 +203,8 @@ class ExponentScanner(wiring.Component):
             steps = self._columns(m, before_first, index_inverted, steps)
         with m.If(self.begin):
             m.d.sync += index_inverted.eq(~before_first)
-            if StepKind.SCAN_PUBLIC in kinds:
-                of_e = (StepKind.SCAN_PUBLIC, *kinds & {StepKind.SCAN_COLUMNS})
+            if self.program.scans_public:
+                of_e = sorted(kinds & {StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS})
                 m.d.sync += self.public.eq(self.operation.matches(*of_e))
         with m.Elif(self.seek):
             m.d.sync += index_inverted.eq(index_inverted + steps)
@@ -239,7 +239,8 @@ class ExponentScanner(wiring.Component):
     def _bits(self, m: Module) -> None:
         """The place of the bit, and whether it is the last one."""
         upwards, bit_index = self.upwards, self.bit_index
-        if StepKind.SCAN_UPWARDS in self.program.kinds:
+        scans_upwards = StepKind.SCAN_UPWARDS in self.program.kinds
+        if scans_upwards and not (self.program.scans_columns or self.program.leaves_bits):
             ahead = Signal.like(self.length)  # upwards: bits to come, with this one
             m.d.comb += [
                 self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
@@ -273,16 +274,32 @@ class ExponentScanner(wiring.Component):
             m.d.comb += self.last_bit.eq(ends & lowest)
             with m.If(goes_down):
                 m.d.sync += bit_index.eq(less_one(bit_index))
+            if scans_upwards:
+                self._bits_upwards(m)
         with m.If(self.take & self._moves if self.program.scans_columns else self.take):
             m.d.sync += bit_index.eq(Mux(upwards, 0, self.width - 1))
             if self.start is not None:
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):
                     m.d.sync += bit_index.eq(self.start.bit)
 
+    def _bits_upwards(self, m: Module) -> None:
+        """The same of a scan upwards, in a program that also scans columns."""
+        ahead = Signal.like(self.length)  # bits to come, with this one
+        with m.If(self.upwards):
+            m.d.comb += self.edge_bit.eq(self.bit_index == self.width - 1)
+            m.d.comb += self.last_bit.eq(ahead == 1)
+            with m.If(self.next_bit):
+                m.d.sync += [self.bit_index.eq(self.bit_index + 1), ahead.eq(ahead - 1)]
+        with m.If(self.begin):
+            m.d.sync += [
+                self.upwards.eq(self.operation == StepKind.SCAN_UPWARDS),
+                ahead.eq(self.length),
+            ]
+
     def _digits(self, m: Module) -> None:
         """The digit, and its bit. No private digit is kept when idle, nor while E is scanned."""
         clears = ~self.busy
-        if StepKind.SCAN_PUBLIC in self.program.kinds:
+        if self.program.scans_public:
             clears |= self.begin
         registers = [(self.digit, self.exponent_data, clears)]
         if self.two_memories:
