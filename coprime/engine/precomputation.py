@@ -139,7 +139,8 @@ class Radix:
         `half` is the count of bits of an operand below its second number.
         """
         a, d = curve
-        tooth = edwards_points.tooth(n, self.width)
+        # E is longer than the length of both moduli.
+        tooth = edwards_points.tooth(max(n, 1 << length - 1), self.width)
         points = edwards_points.comb_table(g, tooth, a, d, p)
         teeth = COMB_TEETH * tooth
         power = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n

@@ -286,11 +286,11 @@ def enter_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list
     ]
 
 
-def entered_point(x: Location, y: Location) -> list[Step]:
+def entered_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list[Step]:
     """A point of the left bank in Montgomery form, and whether it is on the curve."""
     return [
         replace(to_form(Scratch.POINT_X, x, _P, "x"), copy=Scratch.POINT_X_COPY),
-        call(to_form(Scratch.POINT_Y, y, _P, "y"), WEIERSTRASS.on_curve),
+        call(to_form(Scratch.POINT_Y, y, _P, "y"), form.on_curve),
     ]
 
 
@@ -496,7 +496,7 @@ def _affine(machine: Machine) -> Routine:
         move(x_1, _ACC, _P),
         *plain_product(y_1, term, _P, "Y / Z"),
         move(y_1, _ACC, _P),
-        *(_is_result_on_curve() if machine.checks else []),
+        *is_sum_on_curve(machine),
     ]
     given = Bound.times(0, scaled=SUM_BELOW)
     return routine(
@@ -516,10 +516,14 @@ def _affine(machine: Machine) -> Routine:
     )
 
 
-def _is_result_on_curve() -> list[Step]:
-    note = "is the result on the curve?"
-    on_curve = Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note=note)
-    return [*entered_point(*SUM[:2]), on_curve]
+def is_sum_on_curve(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
+    """A check of affine coordinates: where the machine checks results, else of what was given.
+
+    A table of another base point, or of another curve, leads off the curve, too.
+    """
+    kind = StepKind.CHECK_SUM if machine.checks else StepKind.CHECK_ON_CURVE
+    on_curve = Step(kind=kind, y=_ACC, modulus=_P, note="is the result on the curve?")
+    return [*entered_point(*SUM[:2], form), on_curve]
 
 
 def _on_curve(machine: Machine) -> Routine:
