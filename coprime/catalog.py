@@ -16,6 +16,7 @@ from coprime.engine.bit_serial import (
     MONTGOMERY_R2,
 )
 from coprime.engine.compact import COMPACT
+from coprime.engine.curve_settings import CurveSettings
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, command_line
 from coprime.engine.fdfm import FDFM
 from coprime.engine.karatsuba import KARATSUBA
@@ -107,12 +108,23 @@ def settings_for(name: str, settings: Mapping[str, str], command: Command) -> di
     """
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
     setting, value = command.operation.setting or (command.name.lower(), "1")
-    if any(one.name == setting for one in family.settings):
-        return {setting: value, **dict(command.operation.settings), **settings}
+    others = dict(command.operation.settings)
+    if _can_have(family, setting, others):
+        known = {one.name for one in family.settings}
+        others = {one: text for one, text in others.items() if one in known}
+        return {setting: value, **others, **settings}
     if command.operation.setting is not None:
-        able = [one.name for one in FAMILIES.values() if setting in {s.name for s in one.settings}]
+        able = [one.name for one in FAMILIES.values() if _can_have(one, setting, others)]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
     return dict(settings)
+
+
+def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:
+    """Whether it has this parameter, and each of the others, or for it no value but the default."""
+    known = {one.name for one in family.settings}
+    usual = CurveSettings()
+    missing = (one for one in others if one not in known)
+    return setting in known and all(getattr(usual, one) == others[one] for one in missing)
 
 
 def family_named(name: str) -> Family:

@@ -400,9 +400,8 @@ class EngineDriver:
                 self._load_operand(operand, value, self._bits(operand.length, job))
                 memory.operands[operand] = value
         operation = job.command.operation
-        if self.checked or not operation.is_private:
-            for operand in operation.used_up(self._held):
-                memory.operands.pop(operand, None)
+        for operand in operation.used_up(self._held, checked=self.checked):
+            memory.operands.pop(operand, None)
 
     def _load_operand(self, operand: Operand, value: int, bits: int) -> None:
         self._write(registers.KEY_OPERAND, operand)

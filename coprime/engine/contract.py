@@ -232,8 +232,9 @@ class Capabilities:
         commands that use them up."""
         found: dict[tuple[Operand, ...], tuple[Command, ...]] = {}
         for one in sorted(self.required):
-            operands = tuple(sorted(one.operation.used_up(self.operands)))
-            if operands and (self.checked or not one.operation.is_private):
+            used = one.operation.used_up(self.operands, checked=self.checked)
+            operands = tuple(sorted(used))
+            if operands:
                 found[operands] = (*found.get(operands, ()), one)
         return found
 

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
 from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
 
+from .curve_layout import OneMemory
 from .design import EngineDesign
 from .layout import Banks
 
@@ -21,8 +23,12 @@ _SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6, "edwards": 6}
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
 
+CURVES_PARAMETER = ChoiceParameter(
+    "curves", CURVES, "none", "operations on elliptic curves", sparse=True
+)
+"""The only one of lanes of one memory, which neither draw nonces nor compare multiples."""
 CURVE_PARAMETERS = (
-    ChoiceParameter("curves", CURVES, "none", "operations on elliptic curves", sparse=True),
+    CURVES_PARAMETER,
     ChoiceParameter(
         "nonce", NONCES, "host", "where the nonces of signatures on curves come from", sparse=True
     ),
@@ -60,6 +66,16 @@ class CurveSettings:
             alone = f"with curves={self.curves} there is no blinding yet"
             raise ValueError(f"{alone}: leave one of them out")
 
+    def check_exponentiation(self, exponentiation: Exponentiation) -> None:
+        """Raise ValueError for another one than operations on curves need, if there are any."""
+        if exponentiation.name != "fixed-window" or exponentiation.window != COMB_TEETH:
+            self.refuse(f"exponentiator=fixed-window and window={COMB_TEETH}")
+
+    def refuse(self, needed: str) -> None:
+        """Raise ValueError that curves need this, if there are any."""
+        if self.any:
+            raise ValueError(f"curves={self.curves} needs {needed}")
+
     @property
     def any(self) -> bool:
         """Whether there are operations on curves."""
@@ -74,6 +90,11 @@ class CurveSettings:
     def slack(self) -> int:
         """Bits that R has above c * M, for sums that are not reduced."""
         return _SLACK[self.curves]
+
+    @property
+    def slack_of_one_memory(self) -> int:
+        """Those of a multiplier of one memory, whose sums have the multiplicand and the modulus."""
+        return self.slack + self.has_points
 
     @property
     def draws(self) -> bool:
@@ -94,6 +115,25 @@ class CurveSettings:
         """The design with these operations."""
         twice = self.base_multiple == BASE_MULTIPLES[0]
         return replace(design, base_twice=twice).with_operations(self.commands)
+
+    def in_one_memory(
+        self, multiplication: Multiplication, max_bits: int
+    ) -> tuple[OneMemory, int, int]:
+        """One memory that holds moduli of `max_bits` bits, primes of half of that, and points.
+
+        Returns the memory, with digits of the longest modulus; and as `lengthened` its bits, and
+        those of a number below the second of two coordinates.
+        """
+        width, headroom = multiplication.digit_width, multiplication.headroom
+        prime = digits((max_bits + 1) // 2, width, headroom)
+        half, longest = 0, max_bits
+        if self.has_points:
+            half = 1 << (prime - 1).bit_length()
+            field = min(_LONGEST_FIELD, prime * width - headroom)
+            longest = max(max_bits, half * width + field)
+        if self.curves == "edwards":  # columns of two scalars
+            longest = max(longest, COMB_TEETH * (field + width))
+        return OneMemory(digits(longest, width, headroom), prime, half), longest, half * width
 
     def lengthened(
         self, banks: Banks, multiplication: Multiplication, max_bits: int

@@ -1,6 +1,6 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 from amaranth.utils import bits_for
@@ -9,10 +9,11 @@ from coprime.cells.target import Target
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Multiplication, Role
 from coprime.multipliers.delays import delays, history
 from coprime.program.assembler import Program
-from coprime.program.operands import MODULI, Mode, Operand, Scratch
+from coprime.program.operands import MODULI, OF_ONE, Mode, Operand, Scratch, third_entry
 
 from .addresses import LocationAddress
 from .contract import Capabilities
+from .curve_layout import CurveLayout
 from .lane_of_units import LaneOfUnits
 from .layout import Layout
 
@@ -92,10 +93,11 @@ class Lane(LaneOfUnits):
         # The host, then the unit that works.
         b_location, b_index = Signal.like(a_location), Signal.like(a_index)
         write, write_data = Signal(), Signal.like(a_data)
+        operand, index = self._of_host(m)
         with m.If(~self.busy):
             m.d.comb += [
-                b_location.eq(Mux(self.write, self.operand, self.number(Scratch.RESULT))),
-                b_index.eq(self.index),
+                b_location.eq(Mux(self.write, operand, self.number(Scratch.RESULT))),
+                b_index.eq(index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
             ]
@@ -133,6 +135,22 @@ class Lane(LaneOfUnits):
         m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
         return m
 
+    def _of_host(self, m: Module) -> tuple[Value, Value]:
+        """Location and index of what the host writes: of a table's points, an entry of it."""
+        layout = self.layout
+        if not isinstance(layout, CurveLayout) or not layout.has_points:
+            return self.operand, self.index
+        lower = bits_for(layout.half - 1)
+        location, index = Signal(layout.number_bits), Signal.like(self.index)
+        m.d.comb += [location.eq(self.operand), index.eq(self.index)]
+        with m.If(self.write & (self.operand >= Operand.TABLE_0)):
+            first = layout.numbers[Scratch.T_0] - 2 * Operand.TABLE_0
+            m.d.comb += [
+                location.eq(Cat(self.index[lower], self.operand) + first),
+                index.eq(self.index[:lower]),
+            ]
+        return location, index
+
     def _port_a(self, m: Module, multiplies: Signal) -> tuple[Signal, Signal]:
         """Location and index that port A is asked for."""
         sequencer, multiplier, number = self.sequencer, self.multiplier, self.number
@@ -143,6 +161,9 @@ class Lane(LaneOfUnits):
                 for context in MODULI:
                     with m.Case(context):
                         m.d.comb += location.eq(number(context.exponent))
+            if self.program.scans_public:
+                with m.If(sequencer.public):
+                    m.d.comb += location.eq(number(Operand.E))
         with m.Elif(multiplies):
             m.d.comb += index.eq(multiplier.a_index)
             with m.Switch(multiplier.a_role):
@@ -193,7 +214,26 @@ class Lane(LaneOfUnits):
                 names = (one, Mode.NEXT_BASE) if one is Scratch.SPARE else (one,)
                 with m.If(location.matches(*(numbers[name] for name in names))):
                     m.d.comb += resolved.eq(self.number(Scratch.ACCUMULATOR) | is_at)
+        if self.program.swaps:
+            pairs = (numbers[one] for one in OF_ONE if one in numbers)
+            with m.If(sequencer.swaps & location.matches(*pairs)):
+                m.d.comb += resolved[0].eq(~location[0])
         if sequencer.window is not None:
+            selected: Value = sequencer.window
+            if self.program.scans_columns:
+                selected = Mux(sequencer.columns, self._of_column(m, location, resolved), selected)
             with m.If(location == self.number(Mode.WINDOW)):
-                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.window)
+                m.d.comb += resolved.eq(self.number(Scratch.T_0) | selected)
         return resolved
+
+    def _of_column(self, m: Module, location: Signal, resolved: Signal) -> Value:
+        """The entry that a column selects: its lowest bit is its sign; and resolve the others."""
+        window, numbers = self.sequencer.window, self.layout.numbers
+        assert window is not None
+        point = window[1:] ^ (~window[0]).replicate(len(window) - 1)
+        with m.If(location == numbers[Mode.ENTRY]):
+            m.d.comb += resolved.eq(self.number(Scratch.T_0) | Cat(Const(1, 1), point))
+        if self.program.has_thirds:
+            with m.If(location == numbers[Mode.THIRD]):
+                m.d.comb += resolved.eq(self.number(Scratch.table(third_entry(0))) | point)
+        return Cat(Const(0, 1), point)

@@ -167,8 +167,12 @@ class Radix:
         return self.exponent(length) - self.width * self.is_short(p)
 
     def is_short(self, p: int) -> bool:
-        """Whether numbers modulo the prime of a field have a digit less than their length says."""
-        return montgomery.inverse(p, self.width) == 1
+        """Whether numbers modulo the prime of a field have a digit less than their length says.
+
+        They have where the multiplier works modulo a multiple of the modulus, for which the
+        headroom has a digit.
+        """
+        return self.headroom > self.width and montgomery.inverse(p, self.width) == 1
 
     def base_operands(
         self, g: tuple[int, int], a: int, p: int, n: int, length: int, half_bits: int

@@ -188,6 +188,7 @@ class Multiplication(ABC):
     two_streams (bool): has the port `b_multiplier` of `MultiplierSignature`
     overlaps (bool): takes a product before the last one has ended, with
         `OverlappingMultiplierSignature`
+    overwrites (bool): of one memory: the result may be written over a factor
     """
 
     digit_width: int
@@ -200,6 +201,7 @@ class Multiplication(ABC):
     banked: bool = False
     two_streams: bool = False
     overlaps: bool = False
+    overwrites: bool = False
 
     @property
     def round_bits(self) -> int:
@@ -235,6 +237,11 @@ class Multiplication(ABC):
         return (-pow(modulus, -1, radix) % radix * modulus + 1) // radix
 
     @property
+    def most_multiplicand(self) -> int:
+        """How many times the modulus a multiplicand may be, where the multiplier is not scaled."""
+        return 1 if self.canonical else 2
+
+    @property
     def usual_bound(self) -> Bound:
         """Of a product of factors that have this bound."""
         return Bound.times(0, scaled=2) if self.scaled else Bound.times(1 if self.canonical else 2)
@@ -258,7 +265,7 @@ class Multiplication(ABC):
 
         Raises ValueError if the multiplicand is greater than it may be.
         """
-        most = 1 if self.canonical else 2
+        most = self.most_multiplicand
         if not self.scaled and x is not None and x.plain > most:
             raise ValueError(f"a multiplicand may be {x}, and not only {most} M")
         if not self.montgomery or self.canonical or x is None:

@@ -19,10 +19,22 @@ from .bit_serial_control import BitSerialControl
 
 @dataclass(frozen=True)
 class MontgomeryRadix2Multiplication(BitSerialMultiplication):
-    """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer."""
+    """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer.
+
+    Parameters
+    ----------
+    headroom : R is 2^headroom * M or more; Y is below half of that
+    """
+
+    headroom: int = HEADROOM
 
     canonical = False
-    headroom = HEADROOM
+    overwrites = True  # WRITING comes after the last bit of X
+
+    @property
+    def most_multiplicand(self) -> int:
+        """S, below Y + M, fits in N bits."""
+        return 1 << (self.headroom - 1)
 
     @property
     def unloading_cycles(self) -> int:

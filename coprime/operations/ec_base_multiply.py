@@ -25,6 +25,7 @@ from .weierstrass import (
     curve_operation,
     on_field,
     positive,
+    unchecked_result,
 )
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
@@ -43,6 +44,9 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
     x_1, y_1, z_1 = SUM
     modulo_p = positive(Operand.Q, _Q, "modulo p")
     *claimed, reduced = claim(x_1, y_1, _P)
+    result = [*claimed, replace(reduced, next=Next.EACH_MODULUS), *_check(machine, form)]
+    if not machine.checks:
+        result = unchecked_result(x_1, y_1, _P)
     return [
         check_modulus(_P),
         check_modulus(_Q),
@@ -54,9 +58,7 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
         multiply_base(Scratch.ONE_FORM, form),
         *made_twice(machine, [multiply_base(Operand.P_POWER, form)]),
         call(move(_ACC, z_1, _P), form.affine),
-        *claimed,
-        replace(reduced, next=Next.EACH_MODULUS),
-        *_check(machine, form),
+        *result,
     ]
 
 

@@ -24,6 +24,7 @@ from .weierstrass import (
     curve_operation,
     lengthen,
     positive,
+    unchecked_result,
     zero,
 )
 
@@ -49,6 +50,10 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         replace(call(zero(zeros), POINT_OF_X), label=field),
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
+    ]
+    if not machine.checks:
+        return [[*steps, *unchecked_result(x_1, y_1, _P)]]
+    check = [
         *claim(x_1, y_1, _P),
         move(_ACC, point[0], _P),
         replace(move(_ACC, point[1], _P), next=Next.EACH_MODULUS),
@@ -63,7 +68,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
             target=WEIERSTRASS.result_on_curve,
         ),
     ]
-    return [steps]
+    return [[*steps, *check]]
 
 
 _READS = frozenset(

@@ -108,9 +108,7 @@ def _drawn() -> list[Step]:
 
 def _signature(machine: Machine, *, draws: bool) -> list[Step]:
     """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it."""
-    return [
-        *_r(machine, draws=draws),
-        *_s(),
+    check = [
         *claim(_R, _S, _Q),
         # A copy that is made before the check: what happens to the claim until then is in both.
         *copied_result(_Q),
@@ -119,6 +117,11 @@ def _signature(machine: Machine, *, draws: bool) -> list[Step]:
         *check_scalar(_KEPT),
         *_check_s(),
         *_check_r(machine),
+    ]
+    return [
+        *_r(machine, draws=draws),
+        *_s(),
+        *(check if machine.checks else copied_result(_Q, _R, _S)),
         *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
         jump(zero(Operand.E, Context.WHOLE), ""),
     ]

@@ -36,6 +36,11 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         *reduced(_ACC, _ACC, _Q),
         linear(StepKind.ADD, _ACC, _ACC, Operand.X, _Q, "r + h a"),
         *reduced(_ACC, _ACC, _Q),
+    ]
+    if not machine.checks:
+        result = [zero(Scratch.RESULT, Context.WHOLE), jump(move(Scratch.RESULT, _ACC, _Q), "")]
+        return [[*steps, *result]]
+    check = [
         zero(Scratch.SUM, Context.WHOLE),
         move(Scratch.SUM, _ACC, _Q),
         # A copy that is made before the check: what happens to SUM until then is in both. The upper
@@ -51,7 +56,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         replace(zero(_ACC), label=again),
         jump(checked(_P, "nothing is modulo p"), ""),
     ]
-    return [steps]
+    return [[*steps, *check]]
 
 
 def _check_s() -> list[Step]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from coprime.multipliers.bounds import Bound
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.routine import Routine
+from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
@@ -30,6 +30,7 @@ from .weierstrass import (
     below,
     curve_formula,
     inverse,
+    is_sum_on_curve,
     out_of_form,
     plain_product,
     result_on_curve,
@@ -60,7 +61,7 @@ def edwards_routines(machine: Machine) -> list[Routine]:
     """Those of EDWARDS."""
     return [
         _base_point(),
-        _affine(),
+        _affine(machine),
         _enter_field(),
         _on_curve(machine),
         result_on_curve(EDWARDS),
@@ -108,8 +109,11 @@ def _on_curve(machine: Machine) -> Routine:
     )
 
 
-def _affine() -> Routine:
-    """X_1 and Y_1 by Z_1, canonical. Z_1 is never 0: with a fault both would be, on no curve."""
+def _affine(machine: Machine) -> Routine:
+    """X_1 and Y_1 by Z_1, canonical. Z_1 is never 0: with a fault both would be, on no curve.
+
+    Whether they are on the curve is checked here unless `result_on_curve` does.
+    """
     term = Scratch.TERM
     steps = [
         move(Scratch.POWER, Operand.P_POWER, _P),
@@ -120,17 +124,18 @@ def _affine() -> Routine:
         *plain_product(_Y, term, _P, "Y / Z"),
         move(_Y, _ACC, _P),
     ]
-    return routine(
-        EDWARDS.affine,
-        steps,
-        _P,
-        takes={**dict.fromkeys(SUM, _GIVEN), _ONE_FORM: None},
-        gives=dict.fromkeys((_X, _Y), Bound.times(1)),
-        clobbers=(
-            *(_ACC, term, Scratch.POWER),
-            *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
-        ),
+    takes = {**dict.fromkeys(SUM, _GIVEN), _ONE_FORM: None}
+    clobbers: tuple[Named, ...] = (
+        *(_ACC, term, Scratch.POWER),
+        *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
     )
+    if not machine.checks:
+        steps += is_sum_on_curve(machine, EDWARDS)
+        takes |= dict.fromkeys(EDWARDS.constants, None)
+        point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+        clobbers = (*clobbers, *point, *TEMPORARY)
+    gives = dict.fromkeys((_X, _Y), Bound.times(1))
+    return routine(EDWARDS.affine, steps, _P, takes=takes, gives=gives, clobbers=clobbers)
 
 
 # --- The sum of a table's points -----------------------------------------------------------------

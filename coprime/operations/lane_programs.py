@@ -14,6 +14,7 @@ from .comb import comb_routines
 from .commands import Command
 from .ecdsa_routines import ecdsa_routines
 from .edwards import edwards_routines
+from .one_memory import routine_in_one_memory, steps_in_one_memory
 from .operation import Machine
 from .shared_steps import canonical
 from .weierstrass import curve_routines
@@ -23,7 +24,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     """The program of each lane: the steps of these commands, in the order of their codes.
 
     Lanes of two banks that are alone have both primes in turn. Of two, the first has P, and the
-    second Q.
+    second Q. Of two lanes of one memory only the first has a part in operations on curves.
 
     Raises ValueError if a sum of theirs could overflow, a result be no canonical one, or a routine
     not do as it declares.
@@ -31,17 +32,25 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     commands = sorted(commands)
     banked = multiplication.banked
+    on_curves = [one for one in commands if one.operation.is_of_curves]
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
-        routine = command.operation.banked if banked else command.operation.lanes
+        own = command.operation
+        routine = own.banked if banked or command in on_curves else own.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
             listing = map(without_operands, steps) if exponentiation.blinding else steps
+            if command in on_curves and not banked:
+                listing = steps_in_one_memory(steps, multiplication)
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
     shared = banked_routines(machine) if banked else shared
+    of_curves = [] if banked or not on_curves else banked_routines(machine)
     if any(one.operation.on_curve for one in commands):
-        shared = [*shared, *curve_routines(machine), *comb_routines(), *ecdsa_routines()]
-        shared = [*shared, *edwards_routines(machine)]
+        of_curves += [*curve_routines(machine), *comb_routines(), *ecdsa_routines()]
+        of_curves += edwards_routines(machine)
+    if not banked:
+        of_curves = [routine_in_one_memory(one, multiplication) for one in of_curves]
+    shared = [*shared, *of_curves]
     if exponentiation.blinding:
         shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
     programs = [
@@ -51,11 +60,11 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
             window_bits=exponentiation.window_bits,
             whole_window_bits=exponentiation.whole_window_bits,
             moduli={
-                one: _of_lane(one.operation.moduli, lane, machine.lanes)
-                for one in commands
+                one: _of_lane(one.operation.moduli, lane, machine.lanes if banked else 1)
+                for one in (commands if banked else on_curves)
                 if one.operation.moduli
             },
-            shortens=(one for one in commands if one.operation.on_curve),
+            shortens=(one for one in on_curves if one.operation.on_curve and multiplication.scaled),
             merges=banked,
         )
         for lane, each in enumerate(listings)

@@ -33,6 +33,11 @@ class Machine:
     exponentiation: Exponentiation
     base_twice: bool = False
 
+    @property
+    def checks(self) -> bool:
+        """Whether the hardware checks results before they can be read."""
+        return self.multiplication.banked
+
 
 @dataclass(frozen=True, kw_only=True)
 class Arithmetic:
@@ -138,8 +143,9 @@ class Operation:
     setting : the parameter that builds it in, and its value; None: the one of its name, and 1
     settings : other parameters that it needs, and their values
     is_right : whether a result, of two numbers, is right, where it draws random numbers
-    lanes, banked : its steps on lanes of one memory, and of two banks; None: it is the front end's
-        and the sequencer's own, and has no result
+    lanes, banked : its steps on lanes of one memory, and of two banks; without either it is the
+        front end's and the sequencer's own, and has no result. Without the former, on lanes of one
+        memory it has those of two banks, as `one_memory.py` makes them
     """
 
     name: str
@@ -173,6 +179,11 @@ class Operation:
     def on_curve(self) -> bool:
         """Whether it works on a curve modulo P whose points have order Q."""
         return bool(self.curve)
+
+    @property
+    def is_of_curves(self) -> bool:
+        """Whether the parameter `curves` builds it in."""
+        return self.setting is not None and self.setting[0] == "curves"
 
     @property
     def computes(self) -> bool:
@@ -210,8 +221,9 @@ class Operation:
         secret = Operand.SECRET in self.operands
         return self.is_private or secret or any(not one.public for one in self.exponents)
 
-    def used_up(self, held: Collection[Operand]) -> frozenset[Operand]:
-        """The operands that it uses up on an engine that is `checked` and holds these.
+    def used_up(self, held: Collection[Operand], *, checked: bool = True) -> frozenset[Operand]:
+        """The operands that it uses up on an engine that holds these; a private one only on an
+        engine that is `checked`, but for the table.
 
         But for a product every operation makes a table of its own; that one needs the room of the
         third numbers.
@@ -219,7 +231,8 @@ class Operation:
         if not self.computes:
             return self.uses_up
         table = THIRDS_OF_TABLE if self.is_product else tuple(TABLE)
-        return self.uses_up | {*table} & set(held)
+        own = self.uses_up if checked or not self.is_private else frozenset[Operand]()
+        return own | {*table} & set(held)
 
     @property
     def operands(self) -> frozenset[Operand]:

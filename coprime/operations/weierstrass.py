@@ -21,7 +21,7 @@ from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, R
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
 
-from .banked import POWER, fill_table, make_added_modulus, move
+from .banked import POWER, fill_table, make_added_modulus, move, powers
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation
@@ -115,7 +115,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _from_form(machine),
         _invert(machine),
         _invert_public(machine),
-        _multiply_point(),
+        _multiply_point(machine),
         _add_complete(),
         _affine(machine),
         _on_curve(machine),
@@ -188,13 +188,13 @@ def _invert(machine: Machine) -> Routine:
         multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
         move(Scratch.T_15, _ACC, _CURRENT),
     ]
-    steps = [
+    table = [
         *_prepare(multiplication),
         move(Mode.WINDOW, _ACC, _CURRENT),
         fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
         *([] if overlaps or exponentiation.window_bits < 4 else last),
-        jump(one, POWER),
     ]
+    steps = [*(table if multiplication.banked else powers(machine, _CURRENT)), jump(one, POWER)]
     takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
     clobbers = (_ACC, Scratch.PART, Mode.WINDOW, Scratch.SCALED, Scratch.T_0)
     return routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
@@ -307,11 +307,11 @@ def _point_of_x() -> Routine:
     )
 
 
-def entered_point(x: Location, y: Location) -> list[Step]:
+def entered_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list[Step]:
     """A point of the left bank in Montgomery form, and whether it is on the curve."""
     return [
         replace(to_form(Scratch.POINT_X, x, _P, "x"), copy=Scratch.POINT_X_COPY),
-        call(to_form(Scratch.POINT_Y, y, _P, "y"), WEIERSTRASS.on_curve),
+        call(to_form(Scratch.POINT_Y, y, _P, "y"), form.on_curve),
     ]
 
 
@@ -331,7 +331,7 @@ def lengthen() -> list[Step]:
 # --- k times a point -----------------------------------------------------------------------------
 
 
-def _multiply_point() -> Routine:
+def _multiply_point(machine: Machine) -> Routine:
     """X_1 : Y_1 : Z_1 = E * the point; E is that of `lengthen`.
 
     The point at infinity can come up at the last two bits only, which have complete formulas; so
@@ -340,7 +340,7 @@ def _multiply_point() -> Routine:
     ladder, last_bits, others_follow = "ladder", "last_bits", "point_of_last_bits"
     find = scan(StepKind.SCAN_PUBLIC, Context.WHOLE, "the highest 1", target=last_bits)
     is_zero = linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _P, "x = 0?")
-    first, *others = _ladder(after=last_bits)
+    first, *others = _ladder(machine, after=last_bits)
     x_1, y_1, z_1 = SUM
     steps = [
         call(move(_ACC, Scratch.POINT_X, _P), FROM_FORM),
@@ -352,15 +352,14 @@ def _multiply_point() -> Routine:
         replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_bits, note="on below the 1"),
         replace(first, label=ladder),
         *others,
-        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(others_follow)),
-        move(BITS_SUMMED, Scratch.Z_3, _P),
-        zero(Scratch.Y_2_COPY),
+        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(machine, others_follow)),
+        *([move(BITS_SUMMED, Scratch.Z_3, _P), zero(Scratch.Y_2_COPY)] if machine.checks else []),
         replace(move(Scratch.X_3, Scratch.POINT_X, _P), label=others_follow),
         move(Scratch.Y_2, _ONE_FORM, _P),
         move(Scratch.Y_3, Scratch.POINT_Y, _P),
         zero(Scratch.Z_2),
         move(Scratch.Z_3, _ONE_FORM, _P),
-        *_add_by_bits(),
+        *_add_by_bits(machine),
     ]
     point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
     constants = (Scratch.CURVE_A, Scratch.CURVE_3B, _ONE_FORM, _UNIT)
@@ -378,23 +377,27 @@ def _multiply_point() -> Routine:
     )
 
 
-def _sums_bits(otherwise: str) -> dict[str, Any]:
+def _sums_bits(machine: Machine, otherwise: str) -> dict[str, Any]:
     """After the step: the following ones in commands that sum up the bits, else this label."""
+    if not machine.checks:
+        return {}
     return {"next": Next.IF_COMMAND, "commands": _SUMS_BITS, "target": otherwise}
 
 
-def _scanned(zeros: Scratch) -> list[Step]:
+def _scanned(machine: Machine, zeros: Scratch) -> list[Step]:
     """The next bit of the scalar is summed up, in the number that changes places with `zeros`.
 
     Where the bit is 0, it is `zeros` that counts it.
     """
+    if not machine.checks:
+        return []
     bits, fits = OF_ONE[zeros], "the exponent has as many digits"
     doubled = linear(StepKind.ADD, bits, bits, bits, _P, "2 * the bits scanned")
     counted = linear(StepKind.ADD, zeros, zeros, _UNIT, _P, "... + 1, of a 1")
     return [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
 
 
-def _ladder(*, after: str) -> list[Step]:
+def _ladder(machine: Machine, *, after: str) -> list[Step]:
     """X_1 : Y_1 : Z_1 = E * the point, but for E's last two bits, at which the scan is then.
 
     `after` is the label of the step that follows. Only E's bits below its highest 1 count.
@@ -434,8 +437,8 @@ def _ladder(*, after: str) -> list[Step]:
         zero(Scratch.X_2),
         *begin[:-1],
         replace(begin[-1], next=Next.NEXT_BIT, target=label),
-        replace(first, label=label, **_sums_bits(go_on)),
-        *_scanned(Scratch.Z_2),
+        replace(first, label=label, **_sums_bits(machine, go_on)),
+        *_scanned(machine, Scratch.Z_2),
         replace(second, label=go_on),
         *others,
         replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True),
@@ -449,7 +452,7 @@ def _below(places: dict[str, NumberPlace], **below: int) -> dict[str, NumberPlac
     return {name: replace(one, below=below.get(name, _PRODUCT)) for name, one in places.items()}
 
 
-def _add_by_bits() -> list[Step]:
+def _add_by_bits(machine: Machine) -> list[Step]:
     """The sum doubled, and the point added, or O, for each bit that is left of E; and RETURN.
 
     X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
@@ -463,8 +466,8 @@ def _add_by_bits() -> list[Step]:
         replace(doubled, label=first),
         *others,
         *(replace(step, by_bit=True) for step in add_point(by_bit)),
-        replace(PASS, modulus=_P, note="the bit", **_sums_bits(go_on)),
-        *_scanned(Scratch.Y_2_COPY),
+        replace(PASS, modulus=_P, note="the bit", **_sums_bits(machine, go_on)),
+        *_scanned(machine, Scratch.Y_2_COPY),
         replace(below_it, label=go_on, next=Next.NEXT_BIT, target=first),
         replace(end, next=Next.RETURN),
     ]
@@ -514,8 +517,7 @@ def _affine(machine: Machine) -> Routine:
         move(x_1, _ACC, _P),
         *plain_product(y_1, term, _P, "Y / Z"),
         move(y_1, _ACC, _P),
-        *entered_point(x_1, y_1),
-        Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?"),
+        *is_sum_on_curve(machine),
     ]
     given = Bound.times(0, scaled=SUM_BELOW)
     return routine(
@@ -533,6 +535,16 @@ def _affine(machine: Machine) -> Routine:
             *TEMPORARY,
         ),
     )
+
+
+def is_sum_on_curve(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
+    """A check of affine coordinates: where the machine checks results, else of what was given.
+
+    A table of another base point, or of another curve, leads off the curve, too.
+    """
+    kind = StepKind.CHECK_SUM if machine.checks else StepKind.CHECK_ON_CURVE
+    on_curve = Step(kind=kind, y=_ACC, modulus=_P, note="is the result on the curve?")
+    return [*entered_point(*SUM[:2], form), on_curve]
 
 
 def _on_curve(machine: Machine) -> Routine:
@@ -654,13 +666,21 @@ def _result_is_x() -> Routine:
     )
 
 
-def copied_result(context: Context) -> list[Step]:
-    """The result is a copy of the claim. What lies between both numbers is 0."""
+def copied_result(
+    context: Context, x: Scratch = Scratch.SUM, y: Scratch = Scratch.SUM_HIGH
+) -> list[Step]:
+    """The result is a copy of the claim, or of two numbers. What lies between them is 0."""
     return [
         zero(Scratch.RESULT, Context.WHOLE),
-        move(Scratch.RESULT, Scratch.SUM, context),
-        move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context),
+        move(Scratch.RESULT, x, context),
+        move(Scratch.RESULT_HIGH, y, context),
     ]
+
+
+def unchecked_result(x: Scratch, y: Scratch, context: Context) -> list[Step]:
+    """Two numbers become the result, and the operation ends."""
+    *steps, last = copied_result(context, x, y)
+    return [*steps, jump(last, "")]
 
 
 def zero(destination: Reference, context: Context = _P) -> Step:

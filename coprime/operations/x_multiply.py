@@ -24,6 +24,7 @@ from .banked import (
     fill_table,
     make_added_modulus,
     move,
+    powers,
     prepare_banked,
 )
 from .operation import Input, Machine, Operation
@@ -129,14 +130,19 @@ def _finish(machine: Machine) -> list[Step]:
     base = Scratch.BASE if overlaps else None
     product = multiply(_ACC, Scratch.X_2, term, _WHOLE, "x_2 / z_2, below 3M")
     one = Scratch.T_0 if overlaps else _ACC
-    return [
-        less_one,
-        linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),
+    table = [
         *prepare_banked(multiplication, _WHOLE),
         move(_ACC, Scratch.Z_2, _WHOLE),
         move(Mode.WINDOW, _ACC, _WHOLE),
         *([move(base, _ACC, _WHOLE)] if base else []),
         fill_table(_WHOLE, base),
+    ]
+    if not multiplication.banked:
+        table = [move(_ACC, Scratch.Z_2, _WHOLE), *powers(machine, _WHOLE)]
+    return [
+        less_one,
+        linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),
+        *table,
         call(move(one, _ONE_FORM, _WHOLE), POWER),
         *after_power(machine),
         move(term, _ACC, _WHOLE),

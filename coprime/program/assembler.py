@@ -158,6 +158,11 @@ class Program:
         return StepKind.SCAN_COLUMNS in self.kinds
 
     @cached_property
+    def scans_public(self) -> bool:
+        """Whether E is scanned, whatever the modulus of the steps that take its bits."""
+        return not self.kinds.isdisjoint({StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS})
+
+    @cached_property
     def has_thirds(self) -> bool:
         """Whether the points of a table have three numbers."""
         return any(step.y is Mode.THIRD for step in self.steps)

@@ -18,10 +18,11 @@ from .steps import Next
 _UNDECLARED = frozenset(
     {
         *(one for one in Operand if one not in (Operand.X, Operand.Y)),
-        *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.BLINDED),
+        *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.BLINDED, Scratch.PRODUCT),
     }
 )
-"""Constants of the moduli, and the exponents: a routine may read them as it likes."""
+"""Constants of the moduli, and the exponents, which a routine may read as it likes; and what a
+product is written to on its way."""
 
 _TABLE = frozenset(one for one in Scratch if one.entry is not None)
 

@@ -176,6 +176,8 @@ class StepAccesses:
             more = {Scratch.T_15} & self._named if apart else set()
             entries = {*map(Scratch.table, range(first, last + 1)), *more}
             return _all(pieces(one, context) for one in entries)
+        if reference is Mode.NEXT:
+            reference = Scratch.ACCUMULATOR  # after the step
         if isinstance(reference, Mode):
             return frozenset()
         return pieces(reference, context)

@@ -286,6 +286,8 @@ class Scratch(_Unnumbered):
     RIGHT_6 = enum.auto()
     LEFT_7 = enum.auto()
     RIGHT_7 = enum.auto()
+    PRODUCT = enum.auto()
+    """A product that is moved to one of its factors, which the multiplier must not write over."""
 
     @property
     def entry(self) -> int | None:

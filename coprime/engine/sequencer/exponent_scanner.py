@@ -1,6 +1,6 @@
 """The exponent scanner: reads an exponent's digits, and gives one bit after the other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -210,8 +210,8 @@ class ExponentScanner(wiring.Component):
             steps = self._columns(m, before_first, index_inverted, steps)
         with m.If(self.begin):
             m.d.sync += index_inverted.eq(~before_first)
-            if StepKind.SCAN_PUBLIC in kinds:
-                of_e = (StepKind.SCAN_PUBLIC, *kinds & {StepKind.SCAN_COLUMNS})
+            if self.program.scans_public:
+                of_e = sorted(kinds & {StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS})
                 m.d.sync += self.public.eq(self.operation.matches(*of_e))
         with m.Elif(self.seek):
             m.d.sync += index_inverted.eq(index_inverted + steps)
@@ -262,7 +262,8 @@ class ExponentScanner(wiring.Component):
         """The place of the bit, and whether it is the last one."""
         upwards, bit_index = self.upwards, self.bit_index
         places = [bit_index, self._place] if self.program.scans_columns else [bit_index]
-        if StepKind.SCAN_UPWARDS in self.program.kinds:
+        scans_upwards = StepKind.SCAN_UPWARDS in self.program.kinds
+        if scans_upwards and not (self.program.scans_columns or self.program.leaves_bits):
             ahead = Signal.like(self.length)  # upwards: bits to come, with this one
             m.d.comb += [
                 self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
@@ -296,6 +297,8 @@ class ExponentScanner(wiring.Component):
             m.d.comb += self.last_bit.eq(ends & lowest)
             with m.If(goes_down):
                 m.d.sync += [one.eq(less_one(bit_index)) for one in places]
+            if scans_upwards:
+                self._bits_upwards(m, places)
         with m.If(self.take & self._moves if self.program.scans_columns else self.take):
             m.d.sync += [one.eq(Mux(upwards, 0, self.width - 1)) for one in places]
             if self.program.scans_columns:
@@ -305,10 +308,25 @@ class ExponentScanner(wiring.Component):
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):
                     m.d.sync += [one.eq(self.start.bit) for one in places]
 
+    def _bits_upwards(self, m: Module, places: Sequence[Signal]) -> None:
+        """The same of a scan upwards, in a program that also scans columns."""
+        ahead = Signal.like(self.length)  # bits to come, with this one
+        with m.If(self.upwards):
+            m.d.comb += self.edge_bit.eq(self.bit_index == self.width - 1)
+            m.d.comb += self.last_bit.eq(ahead == 1)
+            with m.If(self.next_bit):
+                m.d.sync += [one.eq(self.bit_index + 1) for one in places]
+                m.d.sync += ahead.eq(ahead - 1)
+        with m.If(self.begin):
+            m.d.sync += [
+                self.upwards.eq(self.operation == StepKind.SCAN_UPWARDS),
+                ahead.eq(self.length),
+            ]
+
     def _digits(self, m: Module) -> None:
         """The digit, and its bit. No private digit is kept when idle, nor while E is scanned."""
         clears = ~self.busy
-        if StepKind.SCAN_PUBLIC in self.program.kinds:
+        if self.program.scans_public:
             clears |= self.begin
         registers = [(self.digit, self.exponent_data, clears)]
         if self.two_memories:

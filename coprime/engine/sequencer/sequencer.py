@@ -209,7 +209,7 @@ class Sequencer(wiring.Component):
             | ({"columns": Out(1)} if program.scans_columns else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
             | ({"exponent_other": In(width)} if program.in_place else {})
-            | ({"public": Out(1)} if StepKind.SCAN_PUBLIC in program.kinds else {})
+            | ({"public": Out(1)} if program.scans_public else {})
             | ({"differs": In(1), "fault": In(1)} if program.checks else {})
             | ({"wrong": Out(1)} if program.has_parity else {})
             | (
@@ -425,7 +425,7 @@ class Sequencer(wiring.Component):
             m.d.comb += scanner.leaves_two.eq(step.leaves_two)
         if self.program.in_place:
             m.d.comb += scanner.exponent_other.eq(self.exponent_other)
-        if StepKind.SCAN_PUBLIC in self.program.kinds:
+        if self.program.scans_public:
             m.d.comb += self.public.eq(scanner.public)
 
     def _connect_options(self, m: Module) -> None:

@@ -96,7 +96,8 @@ class ExponentWindow(wiring.Component):
         """Whether the bit is the last one of its window, by its position, which counts down."""
         bits, whole_bits = self.program.window_bits, self.program.whole_window_bits
         position = self.bit_index[: (bits - 1).bit_length()]
-        if not self.evenly or from_the_top(self.program):
+        counts = not self.evenly or self.program.scans_columns
+        if counts or from_the_top(self.program):
             position = Signal((bits - 1).bit_length())
             with m.If(self.next_bit):
                 m.d.sync += position.eq(position - 1)
@@ -105,9 +106,9 @@ class ExponentWindow(wiring.Component):
             with m.If(self.scans | (self.next_bit & full)):
                 m.d.sync += position.eq(Mux(self.whole, whole_bits - 1, bits - 1))
             return full | self.last_bit
-        if not self.evenly:
+        if counts:  # a window that divides a digit begins with its highest bit; so does a column
             with m.If(self.load):
-                m.d.sync += position.eq(self.length - 1)
+                m.d.sync += position.eq(~0 if self.evenly else self.length - 1)
         if whole_bits != bits:
             full = Mux(self.whole, ~position[: (whole_bits - 1).bit_length()].any(), full)
         return full

@@ -24,16 +24,19 @@ class KaratsubaMultiplication(Multiplication):
     latency : k, cycles of a product of two words, 1 to KaratsubaProduct.most(digit_width)
     scaled : the modulus is scaled, and q needs no product of its own
     interleaved : there are ports for two multiplications
+    slack : bits that R has above the modulus, at least 2
     """
 
     digit_width: int
     latency: int
     scaled: bool = False
     interleaved: bool = False
+    slack: int = 2
 
     canonical = False
     prepares = True
     two_streams = True
+    overwrites = True  # words are written in the last round, each after the factors' are read
 
     def __post_init__(self) -> None:
         if self.latency < 1:
@@ -41,8 +44,13 @@ class KaratsubaMultiplication(Multiplication):
 
     @property
     def headroom(self) -> int:
-        """2^(w*D) > 4M; or 4cM, where scaled, with c < 2^w."""
-        return 2 + (self.digit_width if self.scaled else 0)
+        """2^(w*D) is above 2^slack * M; or that times c, where scaled, with c < 2^w."""
+        return self.slack + (self.digit_width if self.scaled else 0)
+
+    @property
+    def most_multiplicand(self) -> int:
+        """S, below X + M, fits in D words."""
+        return 1 << (self.slack - 1)
 
     @property
     def made(self) -> int:
