@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coprime.catalog import choose, settings_for
+from coprime.ec.samples import curve_for, curve_numbers
 from coprime.engine.contract import Command, Error, Operand
 from coprime.multipliers.fdfm import FdfmMultiplication
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
@@ -16,13 +17,7 @@ from coprime.operations.one_memory import steps_in_one_memory
 from coprime.program.operands import HALF_OF, OF_ONE, Context, Mode, Scratch
 from coprime.program.steps import Next, StepKind, linear, multiply
 from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import (
-    Operands,
-    curve_for,
-    curve_numbers,
-    expected_result,
-    random_operands,
-)
+from coprime.runs.numbers import Operands, expected_result, random_operands
 from tests.benches import open_bench
 
 COMMANDS = {"montgomery": 1, "weierstrass": 4, "edwards": 3}
