@@ -20,7 +20,6 @@ from coprime.device.jobs import (
     words_of,
 )
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import residue_modulus
 
 __all__ = [
     "Accelerator",
@@ -193,9 +192,8 @@ class Accelerator(EngineDriver):
         length = self._read(registers.OUTPUT_LENGTH)
         value = value_of(self._get_output((length + 3) // 4))
         if self.checked and job.command.operation.has_check:
-            expected = self.expected_residue(job, value, x)
-            found = self._read(registers.RESIDUE) % residue_modulus(self.digit_width)
-            if not length or found != expected:
+            residue = self._read(registers.RESIDUE)
+            if not length or not self.is_as_checked(job, value, x, residue):
                 self.forget()
                 raise self._error(Error.FAULT)
         predicted = self._predicted(self._predict, job, x)

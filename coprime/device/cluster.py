@@ -8,7 +8,6 @@ from coprime.bus import cluster_registers as registers
 from coprime.device.base import Device, DeviceError
 from coprime.device.jobs import EngineContents, EngineDriver, Job, Predict, check_naturals, value_of
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.residue import residue_modulus
 
 __all__ = ["Cluster", "Completion"]
 
@@ -270,8 +269,7 @@ class Cluster(EngineDriver):
             return True
         if value is None:
             return False
-        expected = self.expected_residue(job, value, x)
-        return residue % residue_modulus(self.digit_width) == expected
+        return self.is_as_checked(job, value, x, residue)
 
     def _enable_interrupt(self) -> None:
         self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)

@@ -9,7 +9,9 @@ from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
-from coprime.engine.residue import expected_residue, expected_residue_of_pair
+from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
+from coprime.model import edwards_points
+from coprime.operations.curve_form import WEIERSTRASS
 
 __all__ = [
     "EngineContents",
@@ -271,6 +273,24 @@ class EngineDriver:
         if job.command.operation.on_curve:
             return expected_residue_of_pair(value, x, self.digit_width)
         return expected_residue(value, x, job.operands[Operand.M], self.digit_width)
+
+    def is_as_checked(self, job: Job, value: int, x: int, residue: int) -> bool:
+        """Whether a result is the one that was checked, of this input, by what RESIDUE is.
+
+        RESIDUE does not tell digits that have changed places; so a point must be on its curve, too.
+        """
+        if residue % residue_modulus(self.digit_width) != self.expected_residue(job, value, x):
+            return False
+        return not job.command.operation.gives_point or self._is_on_curve(job, value)
+
+    def _is_on_curve(self, job: Job, value: int) -> bool:
+        p, (x, y) = job.operands[Operand.P], self.operation_result(job.command, value)
+        upper, a = divmod(job.operands[Operand.Y], 1 << self.half_bits)
+        if max(x, y) >= p:
+            return False
+        if job.command.operation.curve == WEIERSTRASS.name:
+            return (y * y - x**3 - a * x - upper) % p == 0
+        return edwards_points.on_curve((x, y), a, upper, p)
 
     def is_in_range(self, job: Job, value: int) -> bool:
         """Whether the numbers of a job's result are below its modulus; on a curve, p or n."""

@@ -307,7 +307,9 @@ class BankedLane(LaneOfUnits):
             differs |= self.spoilt
             with m.If(self.start):
                 m.d.sync += self.spoilt.eq(0)
-            with m.If(left.wrong | right.wrong | self.sequencer.wrong):
+            # No sum of a program overflows, but of a fault: a scalar whose digits are scanned anew.
+            wrong = left.wrong | right.wrong | self.sequencer.wrong
+            with m.If(wrong | self.linear.overflows if self.program.sums else wrong):
                 m.d.sync += self.spoilt.eq(1)
         m.d.comb += [
             check.succeeds.eq(self.done & is_checked & (self.error == Error.NONE)),

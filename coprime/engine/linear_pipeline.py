@@ -177,6 +177,7 @@ class LinearPipeline(wiring.Component):
     begins : a digit of x has been asked for in the cycle before, or earlier, and is waited for;
         only if it `waits`
     borrow : of the last subtraction or comparison: 1 where x < z
+    overflows : the last digit of a sum has a carry, for a cycle; only with `sums`
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
     """
 
@@ -205,6 +206,7 @@ class LinearPipeline(wiring.Component):
         if sums:
             ports |= {"b_other": In(digit_width), "z_is_other": In(1)}
             ports |= {"shift": In(range(_SHIFTS + 1)), "reads_modulus": Out(1)}
+            ports |= {"overflows": Out(1)}
         if waits:
             ports |= {"begins": Out(1), "hold": In(1)}
         super().__init__(ports)
@@ -312,6 +314,9 @@ class LinearPipeline(wiring.Component):
                     if k == READ_LATENCY - 1:
                         with m.If(adder.subtract):
                             m.d.sync += self.borrow.eq(adder.borrow)
+                        if self.sums:
+                            adds = self.operation == LinearOperation.ADD
+                            m.d.comb += self.overflows.eq(adds & adder.borrow)
             with m.State("CLEAR"):
                 m.d.comb += clears.eq(1)
                 with m.If(self.index == self.depth - 1):

@@ -117,6 +117,7 @@ EC_BASE_MULTIPLY = curve_operation(
     ),
     result=base_multiple,
     checks=True,
+    gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

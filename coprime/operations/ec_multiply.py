@@ -91,6 +91,7 @@ EC_MULTIPLY = curve_operation(
     ),
     result=multiple,
     checks=True,
+    gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

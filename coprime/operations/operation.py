@@ -135,6 +135,7 @@ class Operation:
         last one, and the second the one before
     curve : the form of the curve modulo P that it works on, whose base point has order Q; operands
         as long as M, and the result, are two numbers as long as P
+    gives_point : its result is a point of that curve, which software checks as well
     joins : makes an operand of its exponents, that of columns whose tooth has so many bits; None:
         they have their places
     checks : it has a check of its result; RSA_PRIVATE's is with the public exponent
@@ -159,6 +160,7 @@ class Operation:
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
     curve: str = ""
+    gives_point: bool = False
     joins: Callable[..., int] | None = None
     checks: bool = False
     prime: bool = False
