@@ -10,7 +10,6 @@ from coprime.ec import ecdsa, eddsa, exchange, keys
 from coprime.ec.eddsa import EdwardsCurve, Variant
 from coprime.ec.montgomery import MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve
-from coprime.engine.contract import Command
 from coprime.flow.files import create_file, write_file
 from coprime.rsa.hashes import digest, digest_size
 
@@ -170,13 +169,14 @@ def _sign(options: argparse.Namespace) -> None:
 def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
     curve, data = key.curve, _digest(options)
     assert isinstance(curve, WeierstrassCurve)
-    command, d = Command.ECDSA_SIGN_WITH, curve.decode_scalar(key.scalar)
+    d = curve.decode_scalar(key.scalar)
     public = curve.decode_point(key.software_public().point)
     nonces: ecdsa.Nonces | None = partial(ecdsa.deterministic, hash=_hash(options))
     if options.nonce == _RANDOM:
         nonces = ecdsa.random
     elif options.nonce == _DEVICE:
-        command, nonces = Command.ECDSA_SIGN, None
+        nonces = None
+    command = ecdsa.signing_command(nonces)
     with device_for(options, command).open(curve, command) as accelerator:
         made = ecdsa.sign(
             accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
@@ -215,7 +215,7 @@ def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
             raise ecdsa.InvalidSignatureError
     else:
         signature = ecdsa.Signature.from_der(encoded)
-    command = Command.ECDSA_VERIFY
+    command = ecdsa.VERIFICATION
     with device_for(options, command).open(curve, command) as accelerator:
         ecdsa.verify(accelerator, curve, point, data, signature, low_s=options.low_s)
 
@@ -223,7 +223,7 @@ def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
 def _verify_eddsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
     curve, message = key.curve, read_input(options)
     assert isinstance(curve, EdwardsCurve)
-    command, kind = Command.ED_VERIFY, _variant(options)
+    command, kind = eddsa.VERIFICATION, _variant(options)
     with device_for(options, command).open(curve, command) as accelerator:
         eddsa.verify(accelerator, curve, key.point, message, encoded, kind)
 

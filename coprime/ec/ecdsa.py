@@ -106,6 +106,15 @@ class Signature:
         raise InvalidSignatureError
 
 
+VERIFICATION = Command.ECDSA_VERIFY
+"""The operation that `verify` needs."""
+
+
+def signing_command(nonces: Nonces | None) -> Command:
+    """The operation that `sign` needs."""
+    return Command.ECDSA_SIGN if nonces is None else Command.ECDSA_SIGN_WITH
+
+
 def deterministic(
     curve: WeierstrassCurve, d: int, digest: bytes, *, hash: str = "sha256"
 ) -> Iterator[int]:

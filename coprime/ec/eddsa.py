@@ -158,6 +158,8 @@ class EdwardsCurve:
         return (p - x if x % 2 != is_odd else x), y
 
 
+VERIFICATION = Command.ED_VERIFY
+"""The operation that `verify` needs."""
 _P_25519, _P_448 = (1 << 255) - 19, (1 << 448) - (1 << 224) - 1
 ED25519 = EdwardsCurve(
     "Ed25519",

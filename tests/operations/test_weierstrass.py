@@ -134,13 +134,13 @@ def test_the_table_of_a_comb(curve):
 
 
 @pytest.mark.parametrize("width, headroom", [(17, 7), (17, 24), (50, 7), (50, 13), (32, 6), (8, 6)])
-@pytest.mark.parametrize("columns", range(1, 300))
-def test_the_digits_of_a_tooth(columns, width, headroom):
+def test_the_digits_of_a_tooth(width, headroom):
     """The highest digit has a bit of the tooth, and none between is left out."""
-    tooth = tooth_of(columns, width, headroom)
-    assert columns <= tooth <= columns + 1 + headroom % width // 4
-    digits = (-(-(4 * tooth + headroom) // width) - headroom // width + 3) // 4
-    assert 0 <= digits * width - tooth < width
+    for columns in range(1, 300):
+        tooth = tooth_of(columns, width, headroom)
+        assert columns <= tooth <= columns + 1 + headroom % width // 4
+        digits = (-(-(4 * tooth + headroom) // width) - headroom // width + 3) // 4
+        assert 0 <= digits * width - tooth < width
 
 
 @pytest.mark.parametrize("bits, has_comb", [(7, False), (20, False), (28, True), (64, True)])
