@@ -38,16 +38,15 @@ def test_where_otbn_is_faster():
     for row in ("ECDH-P256 verify", "ECDSA-P384 verify"):
         assert 4 < found[row, COMPACT] < 4.5
         assert found[row, RING_6] > 1
-    for row in ("P256 scalar mult", "P384 scalar mult", "ECDSA-P384 sign"):
+    for row in ("P256 scalar mult", "P384 scalar mult", "ECDSA-P256 sign", "ECDSA-P384 sign"):
         assert found[row, RING_6] < 1
-    assert found["ECDSA-P256 sign", RING_6] > 1
 
 
 def test_where_caliptra_is_faster():
     found = ratios(caliptra.TABLES[0])
     assert {4 < ratio < 5 for (_, place), ratio in found.items() if place == COMPACT} == {True}
     assert {1.1 < ratio < 1.4 for (_, place), ratio in found.items() if place == RING_6} == {True}
-    assert found["Signing", ONCE] == pytest.approx(3, rel=0.05)
+    assert found["Signing", ONCE] == pytest.approx(2.8, rel=0.01)
 
 
 def test_where_ipecc_is_faster():
