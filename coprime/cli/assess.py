@@ -72,12 +72,13 @@ def _faults(options: argparse.Namespace) -> int:
         )
     if options.at is not None:
         return _one_fault(options, subject)
-    # Arrow takes a third of a second to import: only who runs many faults waits for it.
+    if options.output is not None:
+        check_folder("-o", options.output)
+    # Arrow and Dask take a second to import: only who runs many faults waits for them.
     from coprime.assess.batches import run_batches, shares
     from coprime.assess.faults_summary import FaultSummary
 
     if options.output is not None:
-        check_folder("-o", options.output)
         from coprime.assess.faults_files import write_files  # Vega takes a second to import
     kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
