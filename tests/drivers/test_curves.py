@@ -44,7 +44,7 @@ from tests.ec.small_curves import TINY
 from tests.ec.test_montgomery import VECTORS
 from tests.ec.test_weierstrass import SHORT
 
-pytestmark = pytest.mark.xdist_group("weierstrass")
+pytestmark = pytest.mark.xdist_group("drivers, curves")
 
 MEMORY = 258
 P_256 = curve_named("P-256")
@@ -141,7 +141,9 @@ def test_the_table(weierstrass, curve):
     assert (code, pairs) == (0, expected)
 
 
-@pytest.mark.parametrize("curve", [FIELD_64, TINY, SHORT, P_256], ids=str)
+@pytest.mark.parametrize(
+    "curve", [FIELD_64, TINY, SHORT, pytest.param(P_256, marks=pytest.mark.slow)], ids=str
+)
 def test_multiples_and_signatures(weierstrass, curve):
     """Of the shortest one there is no signature with the nonce that is drawn here."""
     made(weierstrass, curve)
@@ -353,7 +355,9 @@ SMALL_EDWARDS = [small_edwards.CURVES[2], small_edwards.CURVES[5], SHORT_EDWARDS
 """With a = -1 and a = 1."""
 
 
-@pytest.mark.parametrize("curve", [*SMALL_EDWARDS, ED25519], ids=str)
+@pytest.mark.parametrize(
+    "curve", [*SMALL_EDWARDS, pytest.param(ED25519, marks=pytest.mark.slow)], ids=str
+)
 def test_the_table_of_an_edwards_curve(edwards, curve):
     """Of the Python driver, and the base point's numbers after it."""
     set_curve(edwards, curve)
@@ -391,7 +395,7 @@ def test_signatures_on_edwards_curves(edwards, curve):
 @pytest.mark.parametrize(
     ("curve", "library"),
     [
-        (ED25519, ed25519.Ed25519PrivateKey),
+        pytest.param(ED25519, ed25519.Ed25519PrivateKey, marks=pytest.mark.slow),
         pytest.param(ED448, ed448.Ed448PrivateKey, marks=pytest.mark.slow),
     ],
     ids=str,
