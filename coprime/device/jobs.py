@@ -10,7 +10,7 @@ from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
 from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
-from coprime.model import edwards_points
+from coprime.model import curve_points, edwards_points
 from coprime.operations.curve_form import WEIERSTRASS
 
 __all__ = [
@@ -289,7 +289,7 @@ class EngineDriver:
         if max(x, y) >= p:
             return False
         if job.command.operation.curve == WEIERSTRASS.name:
-            return (y * y - x**3 - a * x - upper) % p == 0
+            return curve_points.on_curve((x, y), a, upper, p)
         return edwards_points.on_curve((x, y), a, upper, p)
 
     def is_in_range(self, job: Job, value: int) -> bool:

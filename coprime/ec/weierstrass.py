@@ -10,6 +10,7 @@ from typing import Protocol
 
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
+from coprime.model.curve_points import on_curve
 from coprime.rsa.operations import HasValue
 
 
@@ -74,8 +75,7 @@ class WeierstrassCurve:
 
     def has(self, point: Point) -> bool:
         """Whether a point is on the curve, with coordinates below p."""
-        x, y = point
-        return max(point) < self.p and (y * y - x * x * x - self.a * x - self.b) % self.p == 0
+        return max(point) < self.p and on_curve(point, self.a, self.b, self.p)
 
     def decode_scalar(self, scalar: bytes) -> int:
         """The number of a private key, the highest byte first.

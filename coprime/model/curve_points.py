@@ -15,6 +15,12 @@ def multiple(x: int, y: int, k: int, a: int, b: int, p: int, n: int) -> tuple[in
     return found
 
 
+def on_curve(point: tuple[int, int], a: int, b: int, p: int) -> bool:
+    """Whether y^2 = x^3 + a x + b modulo p."""
+    x, y = point
+    return (y * y - x * x * x - a * x - b) % p == 0
+
+
 def add(
     one: tuple[int, int] | None, other: tuple[int, int] | None, a: int, p: int
 ) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ has no coordinates. EC_MULTIPLY begins with the same.
 
 from dataclasses import replace
 
+from coprime.model.curve_points import on_curve
 from coprime.program.operands import Context, Operand
 from coprime.program.steps import PASS, Next, Step
 
@@ -29,7 +30,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 def checked_point(x: int, y: int, a: int, b: int, p: int, n: int) -> tuple[int, int]:
     """The same on integers: x and 0. ValueError for a point that is not on the curve."""
-    if (y * y - x**3 - a * x - b) % p:
+    if not on_curve((x, y), a, b, p):
         raise ValueError("the point is not on the curve")
     return x, 0
 
