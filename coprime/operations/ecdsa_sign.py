@@ -136,6 +136,7 @@ def _r(machine: Machine, *, draws: bool) -> list[Step]:
     *reducing, restored = modulo_order(_R, x_1)
     if draws:
         first = call(replace(PASS, modulus=_P, note="k G"), RANDOMIZED_MULTIPLE)
+        # The last of the moves that keep the first one calls: a step less.
         again = made_twice(machine, [])
         again[-1:] = [call(one, RANDOMIZED_MULTIPLE) for one in again[-1:]]
     else:

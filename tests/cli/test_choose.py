@@ -55,5 +55,6 @@ def test_cycles_of_the_curve(capsys, operation, curve, cycles):
 def test_a_curve_of_a_length_that_no_record_has(capsys):
     found = chosen(capsys, "ECDSA_VERIFY", "--curve", "brainpoolp320r1", "--max-dsp", 1)
     designs = {what.split(":")[0] for what, _, _ in found}
-    assert "compact blinding=none curves=weierstrass max_bits=512" in designs
-    assert all(one.startswith("compact blinding=none curves=weierstrass ") for one in designs)
+    assert designs == {
+        f"compact blinding=none curves=weierstrass max_bits={bits}" for bits in (512, 1024)
+    }

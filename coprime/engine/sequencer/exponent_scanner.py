@@ -146,7 +146,7 @@ class ExponentScanner(wiring.Component):
         self._moves: Value = Signal(name="moves") if program.scans_columns else Const(1)
         """The digit that is taken is the next lower one of its tooth."""
         self._behind = Signal(range(self.width), name="behind")
-        """Bits that a tooth ends below the next one's first digit."""
+        """Bits by which the digits of a tooth are more than the tooth, 0 to `width` - 1."""
         self._place = Signal(range(self.width), name="place")
         """Of a column's bit in its own tooth's digit; `bit_index` is that of the lowest tooth."""
         super().__init__(
@@ -225,8 +225,8 @@ class ExponentScanner(wiring.Component):
         """Columns of four teeth, each of a quarter of the bits; returns the steps of an index.
 
         The index is that of the lowest tooth's digit, from which the others are as far as `beyond`.
-        A tooth has so many digits that the highest of them has a bit, but no whole digit, less;
-        so each tooth begins `behind` bits lower in its digit than the one below it.
+        Of a tooth's digits the highest lacks `behind` bits, which is less than a digit; so each
+        tooth begins `behind` bits lower in its digit than the tooth below it.
         """
         starts, columns = self.operation == StepKind.SCAN_COLUMNS, self.columns
         teeth, width, behind = Signal.like(before_first), self.width, self._behind
