@@ -6,7 +6,7 @@ those of Hedabou, Pinel, Beneteau, Countermeasures for preventing comb method ag
 digits 1 and -1 of a number that k is modulo n, so that there is no case for an even one.
 
 The host's table has the sums of 2^(3d) G and 2^(dj) G or its negative, j = 0 to 2, in Montgomery
-form; d is a quarter of the exponent's length, in whole digits. Additions in Jacobian coordinates do
+form; d is a quarter of the exponent's length. Additions in Jacobian coordinates do
 while all numbers are below n; the last two columns have complete formulas. Without a table, where
 the upper half of M is 0, TABLE_0 is the base point, and the ladder multiplies it.
 """

@@ -86,7 +86,7 @@ class StepKind(enum.IntEnum):
     PASS = 21
     """Nothing but what comes next, in two cycles."""
     SCAN_COLUMNS = 27
-    """Start at the highest column of E, whose digits are four teeth of equal length. From there on,
+    """Start at the highest column of E, whose bits are four teeth of equal length. From there on,
     the next bit is that of the next higher tooth, or after the highest one that of the lowest tooth
     in the next lower column. A window is a column."""
     CHECK_ON_CURVE = 22
