@@ -26,7 +26,8 @@ class Driver(ctypes.Structure):
             (name, ctypes.c_bool)
             for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")
         ),
-        *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded", "modulus_bits")),
+        *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded")),
+        *((name, ctypes.c_uint32) for name in ("modulus_bits", "modulus_residue")),
     ]
 
 

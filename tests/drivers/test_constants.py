@@ -10,7 +10,17 @@ import pytest
 from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.device.test_accelerator import CLASSES
-from tests.drivers.bindings import Memory, modulus, opened, private_key, words
+from tests.drivers.bindings import (
+    Driver,
+    Memory,
+    Modulus,
+    PrivateKey,
+    PublicKey,
+    modulus,
+    opened,
+    private_key,
+    words,
+)
 from tests.drivers.harness import DRIVER, HARNESS, Harness, can_compile, compile_c, simulation_of
 
 MEMORY, KEY, SIZE = 258, 259, 260
@@ -25,6 +35,29 @@ ENGINES = [
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("constants")
     return ctypes.CDLL(str(compile_c(folder, "coprime.so", "-shared", "-fPIC", "-O1", DRIVER)))
+
+
+@pytest.mark.parametrize(
+    ("name", "structure"),
+    [
+        ("coprime", Driver),
+        ("coprime_modulus", Modulus),
+        ("coprime_public_key", PublicKey),
+        ("coprime_private_key", PrivateKey),
+        ("coprime_memory", Memory),
+    ],
+)
+def test_structures_are_those_of_c(tmp_path, name, structure):
+    """A driver that writes beyond a structure would change this process's memory."""
+    last, _ = structure._fields_[-1]
+    sizes = {
+        f"sizeof(struct {name})": ctypes.sizeof(structure),
+        f"offsetof(struct {name}, {last})": getattr(structure, last).offset,
+    }
+    checks = [f'_Static_assert({one} == {size}, "{one}");' for one, size in sizes.items()]
+    source = tmp_path / "sizes.c"
+    source.write_text("\n".join(["#include <stddef.h>", '#include "coprime.h"', *checks, ""]))
+    compile_c(tmp_path, "sizes.o", "-c", source)
 
 
 def driver_of(library, engine, *, least=1, **settings):
