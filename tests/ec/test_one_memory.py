@@ -134,7 +134,7 @@ def test_there_is_no_check_of_results():
 def test_a_second_lane_has_no_part_in_it():
     leading, other = design_of("karatsuba", "weierstrass").programs
     on_curves = {one for one in leading.entries if one.operation.is_of_curves}
-    assert len(on_curves) == 4
+    assert len(on_curves) == 5
     assert on_curves.isdisjoint(other.entries)
     assert not (other.sums or other.swaps or other.scans_columns)
 
