@@ -37,7 +37,8 @@ def memories(bench, core):
 @pytest.mark.parametrize(
     ("slot", "step"),
     [
-        (Scratch.RESULT, 3),
+        (Scratch.RESULT, 9),
+        pytest.param(Scratch.RESULT, 3, marks=pytest.mark.slow),
         pytest.param(Scratch.RESULT, 1, marks=pytest.mark.slow),
         pytest.param(Scratch.SUM, 1, marks=pytest.mark.slow),
     ],

@@ -251,7 +251,7 @@ def test_operands_with_numbers_over_15():
     run(process, capabilities=own)
 
 
-@pytest.mark.parametrize("hops", [1, 40])
+@pytest.mark.parametrize("hops", [pytest.param(1, marks=pytest.mark.slow), 40])
 def test_a_run_of_receives_is_not_interrupted(hops):
     """Whatever else wants to leave, and however long the way is."""
     digits = [0x1ABCD, 0x0F0F0, 0x12345, 0x00777]

@@ -16,10 +16,10 @@ SEED = 7
 SHAPES = pytest.mark.parametrize(
     ("width", "aligned"),
     [
-        *((1, True), (17, False), (32, True), (64, False)),
+        *((17, False), (32, True)),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
-            for one in ((1, False), (17, True), (32, False), (64, True))
+            for one in ((1, False), (1, True), (17, True), (32, False), (64, False), (64, True))
         ),
     ],
 )
@@ -67,13 +67,18 @@ async def prepare(ctx, bench, length, y=0):
     await bench.load(ctx, Operand.Y, y, length)
 
 
+# Around the digit boundaries of all widths, and a long one.
+WHOLE = [3, 31, 32, 33, 64, 127, 128, 129, 135, 136, 137, 1023]
+
+
 @pytest.mark.parametrize(
-    ("width", "aligned"),
+    ("width", "aligned", "lengths"),
     [
-        (17, False),
+        (17, False, [3, 32, 33, 64, 129, 136, 255]),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, WHOLE, marks=pytest.mark.slow)
             for one in (
+                (17, False),
                 (32, True),
                 (17, True),
                 (32, False),
@@ -85,11 +90,9 @@ async def prepare(ctx, bench, length, y=0):
         ),
     ],
 )
-def test_whole_commands(mock_engine, bench, width, aligned):
+def test_whole_commands(mock_engine, bench, width, aligned, lengths):
     it = bench(mock_engine(width, headroom=0 if aligned else 2, aligned=aligned))
     rng = random.Random(SEED)
-    # Around the digit boundaries of all widths, and a long one.
-    lengths = [3, 31, 32, 33, 64, 127, 128, 129, 135, 136, 137, 1023]
 
     async def process(ctx):
         for length in lengths:
@@ -660,7 +663,15 @@ def test_windows_while_wiping(mock_engine, bench, pause):
     simulate(it, process)
 
 
-def test_busy_refuses_and_changes_nothing(mock_engine, bench):
+# Short: while input and output move, too. Long: while the engine works.
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [(1, 40), (1, 140), (400, 200)],
+        pytest.param([(1, 0), (1, 100)], marks=pytest.mark.slow),
+    ],
+)
+def test_busy_refuses_and_changes_nothing(mock_engine, bench, moments):
     it = bench(mock_engine(17))
     x, y = 0x123456789, 0x987654321
 
@@ -668,8 +679,7 @@ def test_busy_refuses_and_changes_nothing(mock_engine, bench):
         await prepare(ctx, it, 64, y)
         await it.put_input(ctx, x, 8)
         expected = None
-        # Short: while input and output move, too. Long: while the engine works.
-        for delay, pause in ((1, 0), (1, 40), (1, 100), (1, 140), (400, 200)):
+        for delay, pause in moments:
             ctx.set(it.engine.delay, delay)
             for register, value in (
                 (registers.COMMAND, Command.WIPE),

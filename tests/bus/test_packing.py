@@ -158,7 +158,9 @@ def test_words_become_digits(width, headroom, aligned):
 
 
 @pytest.mark.parametrize("aligned", [False, True])
-@pytest.mark.parametrize("width", [8, 17, 32, 64])
+@pytest.mark.parametrize(
+    "width", [17, 64, *(pytest.param(one, marks=pytest.mark.slow) for one in (8, 32))]
+)
 def test_each_bit_above_the_length_is_excess(width, aligned):
     """And none below it, nor one of the number after."""
     loader = WordsToDigits(width, 0 if aligned else 2, 200, alignable=aligned)

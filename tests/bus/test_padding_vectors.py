@@ -33,11 +33,13 @@ def power(vector):
     [*FILES, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER)],
     ids=lambda one: str(one)[-30:],
 )
-def test_wycheproof(copying, scheme, file):
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_wycheproof(copying, scheme, file, step):
+    """Every third test of a file, or every one."""
     secret = bytes(range(32))
     copying.put_slot(Slot.SECRET, secret)
     loaded, counts = None, {True: 0, False: 0}
-    for vector in vectors(file):
+    for vector in list(vectors(file))[::step]:
         if not vector.fits:
             assert not vector.valid
             continue
@@ -60,5 +62,5 @@ def test_wycheproof(copying, scheme, file):
             expected = vector.message if vector.valid and scheme is Scheme.OAEP else b""
             assert copying.result() == expected, vector.name
         counts[vector.valid] += 1
-    assert counts[True] >= 7
-    assert counts[False] >= 12
+    assert counts[True] >= 7 // step
+    assert counts[False] >= 12 // step

@@ -68,6 +68,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 def test_xc7_netlist_agrees_with_twin():
     mapped = map_design(Target.XC7, BlockRam(17, 2048, target=Target.XC7), "coprime_mapped")
     assert (mapped.cells["RAMB36E1"], mapped.bram, mapped.lut, mapped.ff) == (1, 1, 0, 0)

@@ -62,7 +62,7 @@ def test_result_is_the_plain_expression(kind, m):
     assert prove(kind(m))
 
 
-@pytest.mark.parametrize("m", [29, 31])
+@pytest.mark.parametrize("m", [29, pytest.param(31, marks=pytest.mark.slow)])
 def test_the_proof_can_fail(m, monkeypatch):
     """Full adders that forget one case of a carry, in the level that leaves two rows."""
     wrong = replace(FULL_ADDER, build=lambda a, b, c: (a ^ b ^ c, (a & b) | (b & c)))

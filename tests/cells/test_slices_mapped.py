@@ -70,11 +70,7 @@ def case(request):
     return CASES[request.param]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param("product", marks=pytest.mark.slow), "product of differences"],
-    indirect=True,
-)
+@pytest.mark.slow  # Yosys takes longer for XC7 than for ECP5
 def test_xc7_netlist_agrees_with_twin(case):
     mapped = map_design(Target.XC7, case.slice_class(case.width, Target.XC7), "coprime_mapped")
     assert mapped.dsp == 1
@@ -83,6 +79,11 @@ def test_xc7_netlist_agrees_with_twin(case):
     assert case.difference(gate) is None
 
 
+@pytest.mark.parametrize(
+    "case",
+    ["product", pytest.param("product of differences", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_ecp5_netlist_agrees_with_twin(case):
     mapped = map_design(Target.ECP5, case.slice_class(case.width, Target.ECP5), "coprime_mapped")
     assert mapped.dsp == 1

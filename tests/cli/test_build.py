@@ -20,7 +20,7 @@ def test_build_is_reproducible(capsys, tmp_path):
     texts = []
     for folder in ("one", "two"):
         parts._accelerator_verilog.cache_clear()
-        status, out, _ = run(capsys, "build", "fdfm", "-p", "max_bits=512", "-o", tmp_path / folder)
+        status, out, _ = run(capsys, "build", "fdfm", "-p", "max_bits=64", "-o", tmp_path / folder)
         assert status == 0
         verilog, *_ = printed = out.splitlines()
         assert verilog == str(tmp_path / folder / "coprime_fdfm.v")
@@ -30,7 +30,7 @@ def test_build_is_reproducible(capsys, tmp_path):
     # Another process, hash seed and folder: the same bytes.
     program = "from coprime.cli import main; raise SystemExit(main())"
     subprocess.run(
-        [sys.executable, "-c", program, "build", "fdfm", "-p", "max_bits=512", "-o", "three"],
+        [sys.executable, "-c", program, "build", "fdfm", "-p", "max_bits=64", "-o", "three"],
         env=os.environ | {"PYTHONHASHSEED": "12345"},
         cwd=tmp_path,
         check=True,
@@ -41,7 +41,7 @@ def test_build_is_reproducible(capsys, tmp_path):
         assert path.read_bytes() == other.read_bytes()
         assert str(tmp_path) not in path.read_text()
     made_by = (
-        "// Made by: coprime build fdfm -p max_bits=512 -p multipliers=1"
+        "// Made by: coprime build fdfm -p max_bits=64 -p multipliers=1"
         " -p exponentiator=left-to-right -p window=4 --target generic"
     )
     assert made_by in texts[0]
@@ -55,7 +55,7 @@ def test_build_is_reproducible(capsys, tmp_path):
     ("target", "cell"), [("xc7", "DSP48E1"), ("ecp5", "MULT18X18D"), ("generic", "module")]
 )
 def test_build_targets(capsys, tmp_path, target, cell):
-    small = ("fdfm", "-p", "max_bits=512")
+    small = ("fdfm", "-p", "max_bits=64")
     assert run(capsys, "build", *small, "--target", target, "-o", tmp_path)[0] == 0
     assert cell in (tmp_path / "coprime_fdfm.v").read_text()
 
@@ -105,9 +105,14 @@ def test_a_clock_must_be_one(capsys, tmp_path, clock):
     assert not (tmp_path / "new").exists()
 
 
-def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch):
+@pytest.mark.xdist_group("measured")
+@pytest.mark.parametrize(
+    "settings", [("-p", "max_bits=64"), pytest.param((), marks=pytest.mark.slow)]
+)
+def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
-    chosen = ("fdfm", "--target", "xc7")  # tests/engine/test_fdfm_mapped.py maps this engine too
+    # Of 64 bits the engine is that of tests/cli/test_synth.py: it is mapped once.
+    chosen = ("fdfm", *settings, "--target", "xc7")
     status, _, err = run(capsys, "build", *chosen, "--measure", "-o", tmp_path)
     assert status == 0
     assert "coprime: mapping the accelerator\n" in err

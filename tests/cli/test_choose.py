@@ -42,7 +42,10 @@ def test_every_operation_on_a_curve_has_designs(capsys, operation, bits, setting
 
 @pytest.mark.parametrize(
     ("operation", "curve", "cycles"),
-    [("ECDSA_SIGN", "P-521", "7,886,926"), ("ED_VERIFY", "Ed448", "5,227,986")],
+    [
+        pytest.param("ECDSA_SIGN", "P-521", "7,886,926", marks=pytest.mark.slow),
+        ("ED_VERIFY", "Ed448", "5,227,986"),
+    ],
 )
 def test_cycles_of_the_curve(capsys, operation, curve, cycles):
     """Those that docs/curves.md has, as the accelerator counts them."""

@@ -16,12 +16,15 @@ from coprime.ec.montgomery import X448, X25519, MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.hashes import HASHES, digest
 from tests.cli.command import run
+from tests.ec.named_curves import marked
 from tests.integers import IntegerCurves
 from tests.openssl import openssl
 
 CURVES = [curve for curve in keys.CURVES.values() if not isinstance(curve, EdwardsCurve)]
 EDDSA = [ED25519, ED448]
 SIGNING = [curve.name for curve in CURVES if isinstance(curve, WeierstrassCurve)]
+QUICK = ["P-256", "P-521", "secp256k1", "brainpoolP256r1"]
+"""Of these curves all is checked every time, of the others in the long sweep."""
 VALID = (0, "", "the signature is valid\n")
 INVALID = (1, "", "coprime: the signature is not valid\n")
 
@@ -51,8 +54,18 @@ def secret_of(own, other):
 
 
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
-@pytest.mark.parametrize("der", [False, True])
+@pytest.mark.parametrize(
+    ("curve", "der"),
+    [
+        # Of the other curves one encoding each.
+        pytest.param(
+            curve, der, marks=[pytest.mark.slow] * (curve.name not in QUICK and k % 2 == der)
+        )
+        for k, curve in enumerate(CURVES)
+        for der in (False, True)
+    ],
+    ids=lambda one: getattr(one, "name", None),
+)
 def test_secrets_agree_with_cryptography(capsys, folder, curve, der):
     name, form = curve.name.lower(), ["--der"] if der else []
     kind = "montgomery" if isinstance(curve, MontgomeryCurve) else "weierstrass"
@@ -148,7 +161,7 @@ VERIFY = ["ec", "verify", "--key", "public", "--in", "message", "--signature", "
 
 
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("name", SIGNING)
+@pytest.mark.parametrize("name", marked(SIGNING, quick=QUICK))
 @pytest.mark.parametrize("form", ["der", "raw"])
 def test_signatures_agree_with_cryptography(capsys, folder, signer, name, form):
     theirs, size = signer(name), keys.CURVES[name].scalar_size
@@ -179,7 +192,9 @@ def test_a_signature_that_tells_the_public_key(capsys, folder, signer):
 
 
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("hash_name", HASHES)
+@pytest.mark.parametrize(
+    "hash_name", marked(HASHES, quick=["sha1", "sha256", "sha512_256", "sha3_384"])
+)
 def test_every_hash_with_openssl(capsys, folder, signer, hash_name):
     """In both directions; a digest as it is has the same deterministic signature."""
     signer("P-384")
@@ -198,7 +213,7 @@ def test_every_hash_with_openssl(capsys, folder, signer, hash_name):
 
 
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("name", SIGNING)
+@pytest.mark.parametrize("name", marked(SIGNING, quick=QUICK))
 def test_signatures_agree_with_openssl(capsys, folder, signer, name):
     """In both directions."""
     signer(name)
@@ -288,7 +303,9 @@ def test_eddsa_agrees_with_openssl(capsys, folder, signer, curve):
 
 
 @pytest.mark.usefixtures("integers")
-@pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
+@pytest.mark.parametrize(
+    "curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)], ids=lambda curve: curve.name
+)
 def test_variants_of_eddsa(capsys, folder, signer, curve):
     """A signature is valid for what it was made for, and for nothing else."""
     signer(curve.name)

@@ -39,6 +39,7 @@ def test_run_with_a_key(capsys, key_file):
     assert (record["result"], record["bits"]) == ("2", 1024)
 
 
+@pytest.mark.xdist_group("compact")
 def test_max_bits_follows_the_operands(capsys):
     """To the size of which most tests of compact share a simulator."""
     record = run_json(capsys, "run", "compact", "RSA_PRIVATE", "--bits", "1100")

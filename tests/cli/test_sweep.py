@@ -5,19 +5,24 @@ import pytest
 from tests.cli.command import run
 from tests.explore.test_sweep import FAILED, SMALL
 
+ONE = SMALL.replace('["bits", 96]', "96").replace('["ecp5", "unit-gate"]', '"ecp5"')
+"""One design on one target."""
+
 pytestmark = pytest.mark.xdist_group("sweeps")
 
 
 @pytest.mark.usefixtures("no_measurements")
 def test_sweep_and_choose(tmp_path, capsys):
     specification, results = tmp_path / "small.toml", tmp_path / "new" / "results.parquet"
-    specification.write_text(SMALL)
-    status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 1)
-    assert (status, out) == (
-        0,
-        f"{results}: 12 points, 4 of them failed; 8 measurements done, 0 known before\n",
-    )
-    assert err.count(f"160 bits: {FAILED}\n") == len(err.splitlines()) == 4
+    specification.write_text(ONE)
+    for done in (3, 0):
+        status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 1)
+        assert (status, out) == (
+            0,
+            f"{results}: 4 points, 2 of them failed; "
+            f"{done} measurements done, {3 - done} known before\n",
+        )
+        assert err.count(f"160 bits: {FAILED}\n") == len(err.splitlines()) == 2
     wanted = ("choose", "--bits", 96, "--target", "ecp5", "--results", results)
     status, out, err = run(capsys, *wanted, "--device", "LFE5U-25F")
     assert (status, out) == (2, "")

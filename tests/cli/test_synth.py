@@ -1,8 +1,11 @@
 """`coprime synth`."""
 
+import pytest
+
 from tests.cli.command import run_json
 
 
+@pytest.mark.xdist_group("measured")  # of the engine that test_build.py maps
 def test_synth(capsys):
     record = run_json(capsys, "synth", "fdfm", "-p", "max_bits=64", "--target", "xc7")
     assert (record["dsp"], record["bram"], record["fmax_mhz"]) == (1, 0.5, None)

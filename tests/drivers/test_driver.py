@@ -25,12 +25,12 @@ UNSET = int.from_bytes(b"\x5a" * 16, "big")  # what the harness puts into a resu
 # A family with its settings: some of those of tests/engine/test_families.py, which runs in the same
 # worker, so that each is built once.
 FAST = {
-    "fdfm": ("fdfm", {}),
     "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
 }
 SLOW = {
+    "fdfm": ("fdfm", {}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "fdfm, two multipliers": ("fdfm", {"multipliers": 2}),

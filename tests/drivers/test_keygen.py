@@ -417,7 +417,7 @@ def test_an_accelerator_that_calls_everything_prime(library):
         assert error in (FAULT, KEY)
 
 
-@pytest.mark.parametrize("family", ["compact", "ring"])
+@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
 def test_keys_on_a_simulated_accelerator(tmp_path, family):
     """With sanitizers, and memory that has exactly the size that the header asks for."""
     flags = SANITIZERS if can_compile(tmp_path, *SANITIZERS) else ()

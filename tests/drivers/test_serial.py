@@ -17,7 +17,10 @@ from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard, frame_of
 from tests.device.serial_damage import KINDS, damage
 from tests.drivers.harness import DRIVER, DRIVERS, SANITIZERS, can_compile, compile_c, octets
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it needs Linux's termios")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="it needs Linux's termios"),
+    pytest.mark.xdist_group("serial board"),  # with tests/cli/test_serial.py
+]
 
 CLOCK, BAUD = 12_000_000, 3_000_000
 BITS = 64

@@ -147,7 +147,7 @@ def test_wrong_signatures_of_every_curve(weierstrass, name):
     "name",
     marked(
         ["P-256", "P-521", "secp256k1", "brainpoolP224r1", "brainpoolP320r1"],
-        quick=["brainpoolP224r1"],
+        quick=[],
     ),
 )
 def test_both_directions_with_openssl(weierstrass, tmp_path, name):
@@ -403,7 +403,17 @@ def test_encodings():
             ecdsa.Signature.from_raw(P_256, data)
 
 
-@pytest.mark.parametrize("curve", [*CURVES_BY_NAME.values(), *CURVES], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "curve",
+    [
+        *(
+            pytest.param(curve, marks=[pytest.mark.slow] * (curve.p.bit_length() > 256))
+            for curve in CURVES_BY_NAME.values()
+        ),
+        *CURVES,
+    ],
+    ids=lambda one: one.name,
+)
 def test_the_public_key_is_recovered(curve):
     """Of both signs of y; on small curves also of x over n, and of z = 0."""
     recoveries, generator = set(), random.Random(1)

@@ -275,7 +275,11 @@ def run_wycheproof(montgomery, curve, tests):
                 multiply(montgomery.accelerator, curve, own, peer)
 
 
-@pytest.mark.parametrize(("curve", "step"), [(X25519, 260), (X448, 510)], ids=["X25519", "X448"])
+@pytest.mark.parametrize(
+    ("curve", "step"),
+    [(X25519, 260), pytest.param(X448, 510, marks=pytest.mark.slow)],
+    ids=["X25519", "X448"],
+)
 def test_some_of_wycheproof(montgomery, curve, step):
     run_wycheproof(montgomery, curve, wycheproof(curve.name.lower())[::step])
 

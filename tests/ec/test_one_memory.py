@@ -75,10 +75,7 @@ def test_every_operation(name, curves):
 @pytest.mark.parametrize("curves", CURVES)
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in {"karatsuba", "fdfm"} else pytest.mark.slow)
-        for name in DESIGNS
-    ],
+    [pytest.param(name, marks=[] if name == "karatsuba" else pytest.mark.slow) for name in DESIGNS],
 )
 def test_predictions_are_what_python_computes(name, curves):
     design = design_of(name, curves)

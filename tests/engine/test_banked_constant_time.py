@@ -218,6 +218,7 @@ def test_blinded_sequencer(settings):
     assert sequencers_agree("compact", **settings)
 
 
+@pytest.mark.slow
 def test_the_proof_can_fail():
     """A binary exponentiation multiplies where the exponent's bit is 1."""
     assert not sequencers_agree("fdfm")

@@ -250,7 +250,7 @@ def test_the_exponent(subject):
     "subject",
     [
         *(of("compact", one, slow=one == "base") for one in ("base", "both")),
-        *(of("bal50", one, slow=one == "base") for one in ("base", "both")),
+        *(of("bal50", one, slow=True) for one in ("base", "both")),
     ],
 )
 def test_the_base(subject):
@@ -281,9 +281,10 @@ def test_the_base(subject):
         half.finish()
 
 
-def test_a_factor_that_cannot_be_taken_back():
+@pytest.mark.parametrize("blinding", ["both", pytest.param("base", marks=pytest.mark.slow)])
+def test_a_factor_that_cannot_be_taken_back(blinding):
     """r = 0, which nobody will ever draw: there is no result, and no key any more."""
-    choice = choose("compact", {"max_bits": str(BITS), "blinding": "base"})
+    choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
     with open_simulation(choice) as device:
         accelerator = Accelerator(device)
         accelerator.load_private(generate(BITS, seed=4))

@@ -15,6 +15,7 @@ def choice():
     return family_named("compact").choose({})
 
 
+@pytest.mark.slow
 def test_xc7_cells_of_the_engine(choice):
     area = measure_area(choice, Target.XC7)
     assert (area.dsp, area.bram) == (1, 1)

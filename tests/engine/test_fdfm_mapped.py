@@ -16,6 +16,7 @@ def choice():
     return family_named("fdfm").choose({})
 
 
+@pytest.mark.slow
 def test_xc7_area_of_the_engine(choice):
     """No larger than the paper's slices could hold: four LUTs each."""
     area = measure_area(choice, Target.XC7)

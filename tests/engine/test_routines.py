@@ -93,7 +93,13 @@ def with_steps(design, filling):
 
 
 @pytest.mark.parametrize("filling", [0, pytest.param(LONGEST_TABLE, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] * (one == "compact, 32 blocks"))
+        for one in DESIGNS
+    ],
+)
 def test_results_and_cycles(name, filling):
     """Of the steps, and of a power by the design's own steps."""
     design = with_steps(DESIGNS[name](), filling)

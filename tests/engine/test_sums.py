@@ -114,7 +114,9 @@ def simulate(ports, process):
     simulator.run()
 
 
-@pytest.mark.parametrize("name", [name for name in DESIGNS if name != "ring, two tiles"])
+@pytest.mark.parametrize(
+    "name", ["fdfm", pytest.param("montgomery-2csa", marks=pytest.mark.slow), "compact", "ring"]
+)
 def test_results_and_cycles(name):
     design = DESIGNS[name]()
     own, layout = design.capabilities, design.layout
@@ -158,7 +160,11 @@ def test_results_and_cycles(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["compact", pytest.param("ring", marks=pytest.mark.slow), "ring, two tiles"]
+    "name",
+    [
+        "compact",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ring", "ring, two tiles")),
+    ],
 )
 def test_a_product_in_both_banks(name):
     """X * R, as both factors of a square."""

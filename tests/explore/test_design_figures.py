@@ -145,6 +145,7 @@ def test_shipped_figures_are_those_of_the_results():
     assert "accelerator" not in parts
 
 
+@pytest.mark.slow
 def test_measured_figures_are_those_of_the_tools(monkeypatch):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
     choice, notes = choose("fdfm", {"max_bits": "64"}), []

@@ -104,10 +104,10 @@ def test_page_opens_on_one_target_and_operation(page):
     [
         ("bits", 256, 6),
         ("target", "xc7", 18),
-        ("target", "unit-gate", 18),
+        pytest.param("target", "unit-gate", 18, marks=pytest.mark.slow),
         ("operation", "MODMUL", 1),
         ("max-dsp", 3, 10),
-        ("max-dsp", 0, 0),
+        pytest.param("max-dsp", 0, 0, marks=pytest.mark.slow),
         ("max-area", 600, 3),
         ("max-time", 0.02, 5),
     ],

@@ -66,8 +66,9 @@ def check_cycles(points):
         assert point.cycles in (None, point.predicted_cycles)
 
 
-def test_cycles_up_to_1024_bits():
-    check_cycles(one for one in shipped_points() if one.bits <= 1024 and not on_curves(one))
+@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
+def test_cycles_up_to_a_length(bits):
+    check_cycles(one for one in shipped_points() if one.bits <= bits and not on_curves(one))
 
 
 @pytest.mark.slow

@@ -50,6 +50,7 @@ class Interrupter:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_sweep_and_its_repetition(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     seen = []

@@ -35,7 +35,6 @@ def alone(which, window, modulus="vassoler-10", **settings):
 
 CONFIGURATIONS = {
     "pseudo-modulus": ("compression", configuration("vassoler-10", word=8)),
-    "3 registers": ("compression", configuration("32749", stages=3, word=12)),
     "even": ("compression", configuration("1000", word=8)),
     "direct": ("direct", alone(Exponentiator.FIXED_WINDOW, 2, "kyber", factor=5)),
     "one multiplier, 2 registers": (
@@ -44,6 +43,7 @@ CONFIGURATIONS = {
     ),
 }
 LONG_CONFIGURATIONS = {
+    "3 registers": ("compression", configuration("32749", stages=3, word=12)),
     **{
         f"{which.value}, {window}, {stages} registers": (
             "compression",

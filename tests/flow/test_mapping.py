@@ -183,6 +183,7 @@ def test_ecp5_counter():
     assert mapped.lut == 2 * 16 + mapped.cells.get("LUT4", 0)
 
 
+@pytest.mark.slow
 def test_ecp5_block_ram_without_bypass_logic():
     mapped = map_design(Target.ECP5, Ram(18, 1024, "block"), "coprime_ram")
     assert mapped.cells == {"DP16KD": 1}
@@ -228,6 +229,7 @@ def test_route_with_more_ports_than_pins():
     assert routed.fmax_mhz > 100
 
 
+@pytest.mark.slow
 def test_route_on_a_larger_device():
     small = route_design(Target.ECP5, Counter(32), "coprime_counter")
     large = route_design(Target.ECP5, Counter(32), "coprime_counter", device="LFE5U-85F")

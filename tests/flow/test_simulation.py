@@ -79,7 +79,7 @@ def test_both_edges():
         pytest.param("posedge", "posedge", 1 + 3, marks=pytest.mark.slow),  # as clusters are
         ("posedge", "negedge", 3),  # the front end takes what the last node has for half a cycle
         ("negedge", "posedge", 1 + 3),  # and here what comes before the next rising edge
-        ("negedge", "negedge", 1 + 3),
+        pytest.param("negedge", "negedge", 1 + 3, marks=pytest.mark.slow),
     ],
 )
 def test_edges_of_a_chain(monkeypatch, tmp_path, front_end, node, late):

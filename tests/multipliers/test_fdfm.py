@@ -132,7 +132,9 @@ def edge_moduli(digits):
     yield 3
 
 
-@pytest.mark.parametrize("digits", [2, 3, 4, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "digits", [2, 3, *(pytest.param(digits, marks=pytest.mark.slow) for digits in (4, 7))]
+)
 def test_edges(digits):
     cases = []
     for m in edge_moduli(digits):
@@ -142,10 +144,11 @@ def test_edges(digits):
     check(cases)
 
 
-def test_random_sizes():
+@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_random_sizes(count):
     generator = random.Random(11)
     cases = []
-    for _ in range(60):
+    for _ in range(count):
         digits = generator.randrange(2, 16)
         m = generator.getrandbits(RADIX_BITS * digits - 2) | 1
         x, y = generator.randrange(2 * m), generator.randrange(2 * m)

@@ -51,7 +51,7 @@ def slow(*arguments):
     return pytest.param(*arguments, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("length", "words"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 5)])
+@pytest.mark.parametrize(("length", "words"), [(1, 1), (2, 1), (2, 2), (3, 1), slow(3, 5)])
 def test_every_operand(length, words):
     width = digits(length + HEADROOM, words)
     check(make(MontgomeryRadix2, words, width), list(all_cases(length, width)))

@@ -50,9 +50,9 @@ DESIGNS = {
 SIMULATED = {
     "fdfm": ("fdfm", {"max_bits": 128}),
     "compact": ("compact", {"max_bits": 128}),
-    "ring": ("ring", {"max_bits": 128, "tile": "one17"}),
 }
 SIMULATED_LONG = {
+    "ring": ("ring", {"max_bits": 128, "tile": "one17"}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 128, "word": 16, "latency": 3}),
     "interleaved-csa": ("interleaved-csa", {"max_bits": 128}),
     "karatsuba, scaled": ("karatsuba", {"max_bits": 128, "multipliers": 1, "scaled": 1}),
@@ -211,6 +211,7 @@ def test_the_c_driver(bench, tmp_path):
     bench.accelerator.forget()
 
 
+@pytest.mark.slow
 def test_a_cluster():
     choice = choose("cluster", {"cores": "2", "max_bits": "128", "modexp2": "1"})
     work = [random_operands(MODEXP2, 96, seed) for seed in range(3)]

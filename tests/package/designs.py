@@ -19,12 +19,18 @@ SMALL = {
 }
 
 
-def of_group(value, name):
+def of_group(value, name, *marks):
     """A parameter whose tests are done by one worker, so that each design is made once."""
-    return pytest.param(value, id=str(value), marks=pytest.mark.xdist_group(f"package, {name}"))
+    group = pytest.mark.xdist_group(f"package, {name}")
+    return pytest.param(value, id=str(value), marks=[group, *marks])
 
 
-EACH_DESIGN = pytest.mark.parametrize("design", [of_group(name, name) for name in SMALL])
+# What these have, one design has together.
+LONG = ("bursts", "cluster")
+EACH_DESIGN = pytest.mark.parametrize(
+    "design",
+    [of_group(name, name, *([pytest.mark.slow] if name in LONG else [])) for name in SMALL],
+)
 
 
 @cache

@@ -29,7 +29,7 @@ DIAGONAL = {
     name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
     for k, name in enumerate(FAMILIES)
 }
-IN_CI = ("fdfm", "compact", "compression")
+IN_CI = ("fdfm", "compression")
 """The others with the long sweeps."""
 CORES = ("fdfm", "compact", "compression")
 
@@ -138,6 +138,16 @@ def test_blinding_takes_random_bytes(tmp_path, how):
 
 
 @ICARUS
+def test_the_testbench_of_operations_on_curves_is_verilog(tmp_path):
+    """It is compiled, with the design; to run it takes long."""
+    choice = choose("compact", {"max_bits": "64", "curves": "edwards"})
+    write_package(choice, Target.GENERIC, tmp_path)
+    status, lines = simulate(tmp_path, "build/icarus")
+    assert status == 0, lines[-30:]
+
+
+@ICARUS
+@pytest.mark.slow
 def test_operations_on_edwards_curves(tmp_path):
     """On the shortest one: ED_VERIFY has too long an exponent for a longer one."""
     choice = choose("compact", {"max_bits": "64", "curves": "edwards"})

@@ -24,7 +24,10 @@ def tool():
     return module
 
 
-@pytest.mark.parametrize("name", DIAGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one == "random")) for one in DIAGRAMS],
+)
 def test_committed_diagrams_are_those_of_a_simulation(tool, name):
     assert tool.is_current(name), "run python tools/timing.py"
 

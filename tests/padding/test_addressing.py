@@ -1,6 +1,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from coprime.padding.addressing import Addressing, AddressingTwin
 from coprime.padding.instructions import STEP, Base, ByteStep, ByteStepKind, encode
 from coprime.padding.program_blocks import ALL, bound, point
@@ -10,7 +12,8 @@ SEED = 7
 COUNT_BITS = 8
 
 
-def test_the_hardware_is_its_twin():
+@pytest.mark.parametrize("count", [80, pytest.param(300, marks=pytest.mark.slow)])
+def test_the_hardware_is_its_twin(count):
     generator = random.Random(SEED)
     addressing = Addressing(COUNT_BITS)
     steps = [
@@ -33,7 +36,7 @@ def test_the_hardware_is_its_twin():
             await start(ctx, addressing)
             twin.pointer = ctx.get(addressing.at.address) + 1
             await pulse(ctx, addressing, "execute", bound(Base.ZERO))
-            for step in generator.choices(steps, k=300):
+            for step in generator.choices(steps, k=count):
                 ctx.set(addressing.now.step, STEP.from_bits(encode(step, 0)))
                 if step.kind is ByteStepKind.STREAM:
                     await pulse(ctx, addressing, "act", step)

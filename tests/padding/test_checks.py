@@ -1,6 +1,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from coprime.padding.checks import Checks, ChecksTwin
 from coprime.padding.instructions import ByteStep, ByteStepKind, Check
 from coprime.padding.program_blocks import BYTE
@@ -10,14 +12,15 @@ SEED = 7
 COUNT_BITS = 8
 
 
-def test_the_hardware_is_its_twin():
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_the_hardware_is_its_twin(times):
     generator = random.Random(SEED)
     checks = Checks(COUNT_BITS)
     steps = [replace(BYTE, check=check) for check in Check]
 
     async def process(ctx):
         ctx.set(checks.at.size, 128)
-        for chosen in [steps] * 10 + [[step] for step in steps] * 5:
+        for chosen in [steps] * 2 * times + [[step] for step in steps] * times:
             twin = ChecksTwin(128)
             await start(ctx, checks)
             for _ in range(40):

@@ -38,7 +38,7 @@ SIZES = [
         for j, e in enumerate(EXPONENTS)
     ),
     (1536, 65537, None),
-    (2047, 17, None),
+    pytest.param((2047, 17, None), marks=pytest.mark.slow),
     (1024, 65537, 400),
     (1029, 3, 600),
 ]

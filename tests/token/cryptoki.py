@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateNumbers
 
 from coprime.token.module import TokenModule
 from tests.token.tokens import PIN
@@ -182,8 +183,8 @@ class Session:
         self.call("C_SetAttributeValue", key, *self._template({kind: value}))
 
     def import_pair(self, key, private=()):
-        """A key of `cryptography`: the handles of its public and its private half."""
-        numbers = key.private_numbers()
+        """A key of `cryptography`, or its numbers: the handles of its public and private half."""
+        numbers = key if isinstance(key, RSAPrivateNumbers) else key.private_numbers()
         public = {
             MODULUS: bytes_of(numbers.public_numbers.n),
             PUBLIC_EXPONENT: bytes_of(numbers.public_numbers.e),

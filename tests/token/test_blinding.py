@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 
+from coprime.rsa.keys import generate
 from coprime.token import build
 from tests.token import cryptoki
 from tests.token.cryptoki import running
@@ -28,12 +29,17 @@ def traced(token, faulty, tmp_path, monkeypatch):
         yield session, path
 
 
-def test_an_engine_decrypts_random_numbers(traced):
+@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
+def test_an_engine_decrypts_random_numbers(traced, bits):
     """Of one ciphertext another one each time; a signature's operand is always the same."""
     session, path = traced
-    key = rsa.generate_private_key(65537, 1024)
+    own = generate(bits)
+    public = rsa.RSAPublicNumbers(own.e, own.n)
+    key = rsa.RSAPrivateNumbers(own.p, own.q, own.d, own.dp, own.dq, own.qinv, public)
+    size = bits // 8
     _, handle = session.import_pair(key)
-    ciphertext = key.public_key().encrypt(MESSAGE, padding.PKCS1v15())
+    padded = b"\0\2" + bytes([7]) * (size - len(MESSAGE) - 3) + b"\0" + MESSAGE
+    ciphertext = pow(int.from_bytes(padded), own.e, own.n).to_bytes(size)
     for _ in range(4):  # the key is written before the first one
         session.sign(handle, cryptoki.SHA256_RSA_PKCS, MESSAGE)
     for _ in range(4):
