@@ -55,6 +55,7 @@ def test_cycles_of_the_curve(capsys, operation, curve, cycles):
     assert what.endswith("result checked") is (operation == "ECDSA_SIGN")
 
 
+@pytest.mark.slow
 def test_a_curve_of_a_length_that_no_record_has(capsys):
     found = chosen(capsys, "ECDSA_VERIFY", "--curve", "brainpoolp320r1", "--max-dsp", 1)
     designs = {what.split(":")[0] for what, _, _ in found}

@@ -6,7 +6,8 @@ from coprime.cli import main
 
 
 def test_build_tells_its_paddings(tmp_path):
-    assert main(["build", "fdfm", "--padding", "pss, pkcs1", "-o", str(tmp_path)]) == 0
+    command = ["build", "fdfm", "-p", "max_bits=576", "--padding", "pss, pkcs1"]
+    assert main([*command, "-o", str(tmp_path)]) == 0
     verilog = (tmp_path / "coprime_fdfm.v").read_text()
     assert re.search(r"// Made by: .* --padding pkcs1,pss -o DIR\n", verilog)
     assert "s_axis_random_tready" in verilog

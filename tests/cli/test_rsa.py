@@ -86,6 +86,7 @@ def test_rsa_round_trips(capsys, tmp_path, monkeypatch):
         assert err.count("\n") == 1
 
 
+@pytest.mark.xdist_group("compact")
 def test_rsa_agrees_with_cryptography(capsys, tmp_path, monkeypatch, key_file):
     monkeypatch.chdir(tmp_path)
     other = serialization.load_pem_private_key(key_file.read_bytes(), None)
@@ -99,6 +100,7 @@ def test_rsa_agrees_with_cryptography(capsys, tmp_path, monkeypatch, key_file):
     other.public_key().verify((tmp_path / "s").read_bytes(), b"message", pss, hashes.SHA256())
 
 
+@pytest.mark.xdist_group("compact")
 def test_decryption_failures_are_all_alike(capsys, tmp_path, monkeypatch, key_file):
     monkeypatch.chdir(tmp_path)
     key = keys.load_private(key_file)

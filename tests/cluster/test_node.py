@@ -321,7 +321,9 @@ def test_a_notice_waits_for_a_free_place():
     run(process)
 
 
-@pytest.mark.parametrize("cycles", [1, 2, 3, 10])
+@pytest.mark.parametrize(
+    "cycles", [1, 10, *(pytest.param(one, marks=pytest.mark.slow) for one in (2, 3))]
+)
 def test_cancel(cycles):
     """At each moment from before the start to after the notice; the next command is not touched."""
 

@@ -378,7 +378,7 @@ LATE = [
     pytest.param(17, False, False, id="17 bits", marks=pytest.mark.slow),
     pytest.param(40, False, False, id="40 bits"),
     pytest.param(100, False, False, id="100 bits", marks=pytest.mark.slow),
-    pytest.param(40, False, True, id="falling edge in the nodes"),
+    pytest.param(40, False, True, id="falling edge in the nodes", marks=pytest.mark.slow),
     pytest.param(100, True, False, id="falling edge in the front end"),
     pytest.param(17, True, True, id="falling edge in both", marks=pytest.mark.slow),
 ]

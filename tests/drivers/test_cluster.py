@@ -93,10 +93,11 @@ def test_thousands_of_jobs(build):
     assert run(build("compact"), 16, 5_000) == [5_000, 0, 0, CORES]
 
 
+@pytest.mark.xdist_group("weierstrass")  # which have the same places of numbers
 @pytest.mark.parametrize("k", [5, 0])
 def test_a_curve_on_a_core(tmp_path, k):
     """A cluster has commands with codes over 7, too."""
-    settings = {"engine": "compact", "curves": "weierstrass", "cores": "2", "max_bits": "128"}
+    settings = {"engine": "compact", "curves": "weierstrass", "cores": "2", "max_bits": "1024"}
     choice = choose("cluster", settings)
     library = build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, 2))
     program = compile_c(

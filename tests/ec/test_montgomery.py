@@ -120,9 +120,8 @@ def test_iterated(montgomery, curve, times):
     assert scalar.hex() == ITERATED[curve][times]
 
 
-@pytest.mark.parametrize(
-    "curve", [X25519, pytest.param(X448, marks=pytest.mark.slow)], ids=["X25519", "X448"]
-)
+@pytest.mark.parametrize("curve", [X25519, X448], ids=["X25519", "X448"])
+@pytest.mark.slow
 def test_exchanges_of_the_rfc(montgomery, curve):
     a, a_public, b, b_public, secret = map(bytes.fromhex, EXCHANGES[curve])
     assert public_key(montgomery.accelerator, curve, a) == a_public

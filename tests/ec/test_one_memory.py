@@ -90,7 +90,7 @@ def test_predictions_are_what_python_computes(name, curves):
 
 
 @pytest.mark.parametrize("curves", CURVES)
-@pytest.mark.parametrize("name", ["karatsuba", "fdfm"])
+@pytest.mark.parametrize("name", ["karatsuba", pytest.param("fdfm", marks=pytest.mark.slow)])
 def test_no_two_numbers_share_a_place(name, curves):
     design = design_of(name, curves)
     layout, digits = design.layout, design.memory

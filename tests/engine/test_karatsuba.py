@@ -70,7 +70,7 @@ class Numbers:
 @pytest.mark.parametrize(
     ("bits", "settings"),
     [
-        (1024, {}),
+        pytest.param(1024, {}, marks=pytest.mark.xdist_group("karatsuba")),  # built there, too
         *(
             pytest.param(bits, {"max_bits": 2048, **settings}, marks=pytest.mark.slow)
             for bits in (1024, 2048)

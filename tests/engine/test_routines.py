@@ -96,7 +96,7 @@ def with_steps(design, filling):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(one, marks=[pytest.mark.slow] * (one == "compact, 32 blocks"))
+        pytest.param(one, marks=[pytest.mark.slow] * (one not in ("fdfm", "compact")))
         for one in DESIGNS
     ],
 )

@@ -115,7 +115,12 @@ def simulate(ports, process):
 
 
 @pytest.mark.parametrize(
-    "name", ["fdfm", pytest.param("montgomery-2csa", marks=pytest.mark.slow), "compact", "ring"]
+    "name",
+    [
+        "fdfm",
+        "compact",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("montgomery-2csa", "ring")),
+    ],
 )
 def test_results_and_cycles(name):
     design = DESIGNS[name]()

@@ -99,6 +99,7 @@ def check_area(point):
     assert again.columns == {name: getattr(point, name) for name in again.columns}
 
 
+@pytest.mark.slow
 def test_an_area_is_measured_again():
     choice = FAMILIES["compact"].choose({"max_bits": "1024"})
     check_area(find(choice, "xc7", "engine")[0])

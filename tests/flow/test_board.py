@@ -60,6 +60,7 @@ def test_bitstream(tmp_path, name):
     assert set(result.tools) == {"amaranth", "yosys", "nextpnr-ecp5"}
 
 
+@pytest.mark.slow
 def test_same_every_time(monkeypatch, tmp_path):
     first = write_bitstream(LIGHT, "coprime_light", BOARDS["ulx3s"], tmp_path / "first")
     monkeypatch.setenv("COPRIME_CACHE", str(tmp_path / "cache"))

@@ -458,12 +458,13 @@ def test_largest_sums(width, latency, count):
 
 
 @pytest.mark.parametrize(
-    ("width", "latency"), [(16, 2), pytest.param(32, 4, marks=pytest.mark.slow)]
+    ("width", "latency", "count"),
+    [(16, 2, 8), *(pytest.param(*one, 20, marks=SLOW) for one in ((16, 2), (32, 4)))],
 )
-def test_random_lengths(width, latency):
+def test_random_lengths(width, latency, count):
     generator = random.Random(11)
     cases = []
-    for _ in range(20):
+    for _ in range(count):
         words = generator.randrange(2, 16)
         m = generator.getrandbits(longest(width, words)) | 1
         x, y = generator.randrange(2 * m), generator.randrange(2 * m)
@@ -700,8 +701,9 @@ async def reset(run):
     context.set(run.bench.reset, 0)
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=SLOW)])
 @pytest.mark.parametrize("command", ["start", "prepare"])
-def test_nothing_is_done_after_a_reset(command):
+def test_nothing_is_done_after_a_reset(command, step):
     """What was on its way is neither written nor reported."""
     multiplier = make(16, 5, 3)
     case = random_case(random.Random(2), 16, 5)
@@ -712,7 +714,7 @@ def test_nothing_is_done_after_a_reset(command):
 
     async def steps(run):
         context, dut = run.context, run.dut
-        for pause in range(1, cycles + 2):
+        for pause in range(1, cycles + 2, step):
             await run.prepare(case)
             run.store_factors(case)
             await run.begin(command, case)
@@ -729,7 +731,7 @@ def test_nothing_is_done_after_a_reset(command):
 
 @pytest.mark.parametrize(
     ("width", "latency", "inner"),
-    [(16, 1, 2), (16, 3, 2), pytest.param(64, 9, 2, marks=pytest.mark.slow)],
+    [(16, 1, 2), *(pytest.param(*one, marks=SLOW) for one in ((16, 3, 2), (64, 9, 2)))],
 )
 def test_reset_in_the_middle(width, latency, inner):
     """Another command as soon as a register's reset lets go, at any moment of a multiplication."""

