@@ -251,8 +251,10 @@ def test_operands_with_numbers_over_15():
     run(process, capabilities=own)
 
 
-@pytest.mark.parametrize("hops", [pytest.param(1, marks=pytest.mark.slow), 40])
-def test_a_run_of_receives_is_not_interrupted(hops):
+@pytest.mark.parametrize(
+    ("hops", "step"), [(40, 12), *(pytest.param(one, 4, marks=pytest.mark.slow) for one in (1, 40))]
+)
+def test_a_run_of_receives_is_not_interrupted(hops, step):
     """Whatever else wants to leave, and however long the way is."""
     digits = [0x1ABCD, 0x0F0F0, 0x12345, 0x00777]
     count = CAPABILITIES.digits(64)
@@ -265,7 +267,7 @@ def test_a_run_of_receives_is_not_interrupted(hops):
             await host.write(r.KEY_DATA, word)
         await host.write(r.COMMAND, Command.WIPE)
         await host.tick(20)
-        for start in range(0, 80, 4):
+        for start in range(0, 80, step):
             host.sent.clear()
             # While another core is loaded and started, this one's result is asked for.
             host.coming[host.cycle + start] = notice(1, result=1)

@@ -428,12 +428,13 @@ def test_all_nodes_of_a_chain():
     run(process, *numbers)
 
 
-def test_the_reset_moves_along_the_chain():
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_reset_moves_along_the_chain(step):
     """One hop a cycle; with it everything of before is gone, but for what is ahead of it."""
     numbers = (0, 1, 2, 3)
 
     async def process(host):
-        for moment in range(1, 25):
+        for moment in range(1, 25, step):
             for number in numbers:
                 await host.prepare(6, core=number)
             for number in numbers:

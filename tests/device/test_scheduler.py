@@ -949,6 +949,7 @@ def test_one_core():
         check(request, value)
 
 
+@pytest.mark.slow
 def test_a_thousand_cores():
     device, scheduler = make(1023, least_cycles=100_000, most_cycles=200_000, cycle_limit=10**6)
     expected = submit_all(scheduler, 2500)

@@ -61,7 +61,9 @@ def test_as_the_library(curve, edwards):
             eddsa.verify(edwards, curve, public, wrong, signature)
 
 
-@pytest.mark.parametrize("name", CTX)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.slow] * (one == "Ed25519ctx")) for one in CTX]
+)
 def test_vectors_of_the_rfc(name, edwards):
     curve, prehashed, context, private, message, expected = CTX[name]
     private, message, context, expected = map(bytes.fromhex, (private, message, context, expected))

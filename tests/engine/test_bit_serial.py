@@ -34,23 +34,9 @@ one_family = pytest.mark.parametrize(
 """The carry-save families by default; to build the other one's engines for more takes long."""
 
 
-@pytest.mark.parametrize(
-    ("family", "max_bits"),
-    [
-        # The only one for even moduli. Of another one the powers of small numbers are checked.
-        ("interleaved-csa", 4),
-        *(
-            pytest.param(family, 4, marks=pytest.mark.slow)
-            for family in FAMILIES
-            if family != "interleaved-csa"
-        ),
-        *(
-            pytest.param(family, bits, marks=pytest.mark.slow)
-            for family in FAMILIES
-            for bits in (2, 5, 6)
-        ),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("max_bits", [2, 4, 5, 6])
 def test_exhaustive_small_moduli(family, max_bits):
     """Every X and Y below every M, odd for Montgomery, of up to as many bits as the hardware's."""
     bench = open_bench(family, max_bits=max_bits, multipliers=1)

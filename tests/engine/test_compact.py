@@ -58,6 +58,7 @@ def test_exhaustive_small_moduli(bench, m):
             assert run(x, y, m).value == x * y % m
 
 
+@pytest.mark.slow
 def test_longest_of_a_full_count():
     """62 digits, with counts of 6 bits: no counter may wrap where it is not to."""
     bench = open_bench("compact", max_bits=1024)

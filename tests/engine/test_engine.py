@@ -85,6 +85,11 @@ async def wipe(bench, context):
         assert not any(context.get(one) for one in secrets)
 
 
+@pytest.mark.parametrize(
+    "bench",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one != "fdfm")) for one in DESIGNS],
+    indirect=True,
+)
 def test_a_private_operation_and_wipe(bench):
     """Result and cycles are the predicted ones, and nothing of the key is left afterwards.
 

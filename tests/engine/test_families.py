@@ -150,6 +150,7 @@ def test_modexp(bench, lengths):
             assert bench.accelerator.modexp(m - 1, 5, m).value == pow(m - 1, 5, m)
 
 
+@pytest.mark.slow
 def test_modexp_long(bench):
     for length in fitting(bench, LONG_LENGTHS):
         generator = random.Random(length)
@@ -190,6 +191,7 @@ def test_rsa_private(bench, e, messages, lengths):
             assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
+@pytest.mark.slow
 def test_rsa_long(bench):
     for length in fitting(bench, [1023, 1024]):
         key = generate(length, seed=length)

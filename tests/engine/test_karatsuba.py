@@ -46,7 +46,7 @@ def test_exhaustive_small_moduli(small, m):
 
 
 @pytest.mark.xdist_group("karatsuba, 16-bit words")
-@pytest.mark.parametrize("m", [1, 3, 5, 21, 63])
+@pytest.mark.parametrize("m", [1, 3, 5, 21, pytest.param(63, marks=pytest.mark.slow)])
 def test_exhaustive_small_exponents(small, m):
     """Every X below M, to every power of up to 5 bits."""
     for x in range(m):

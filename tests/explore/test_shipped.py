@@ -76,6 +76,7 @@ def test_cycles_of_more_bits():
     check_cycles(one for one in shipped_points() if one.bits > 1024)
 
 
+@pytest.mark.slow
 def test_cycles_on_short_curves():
     check_cycles(
         one

@@ -133,7 +133,7 @@ def edge_moduli(digits):
 
 
 @pytest.mark.parametrize(
-    "digits", [2, 3, *(pytest.param(digits, marks=pytest.mark.slow) for digits in (4, 7))]
+    "digits", [2, *(pytest.param(digits, marks=pytest.mark.slow) for digits in (3, 4, 7))]
 )
 def test_edges(digits):
     cases = []

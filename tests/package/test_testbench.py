@@ -29,8 +29,8 @@ DIAGONAL = {
     name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
     for k, name in enumerate(FAMILIES)
 }
-IN_CI = ("fdfm", "compression")
-"""The others with the long sweeps."""
+IN_CI = ("fdfm",)
+"""The others with the long sweeps, and compression with waveforms."""
 CORES = ("fdfm", "compact", "compression")
 
 

@@ -94,6 +94,7 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
             operations.decrypt(accelerator, key, changed, padding)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("karatsuba, published vectors")
 @pytest.mark.parametrize(
     ("name", "check", "padding_of"),
@@ -103,19 +104,16 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
             "pkcs-1v2-1d2-vec/pss-vect.txt",
             check_signatures,
             lambda example: Pss("sha1", random=lambda _: example.random),
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             "pkcs1v15crypt-vectors.txt",
             check_encryptions,
             lambda example: Pkcs1Encryption(random=lambda _: example.random),
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             "pkcs-1v2-1d2-vec/oaep-vect.txt",
             check_encryptions,
             lambda example: Oaep("sha1", random=lambda _: example.random),
-            marks=pytest.mark.slow,
         ),
     ],
     ids=["pkcs1 signatures", "pss", "pkcs1 encryption", "oaep"],

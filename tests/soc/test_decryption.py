@@ -84,6 +84,7 @@ def test_primes_of_different_lengths_on_the_accelerator():
     assert run.speedup is None
 
 
+@pytest.mark.slow
 def test_an_engine_that_checks_its_result():
     """It needs the public exponent, too."""
     key = keys.generate(256, seed=SEED)
