@@ -1109,7 +1109,7 @@ def test_many_cores_can_be_written(cores):
     choice = cluster_choice("fdfm", cores, max_bits=64)
     text = cluster_verilog(choice)
     instance = (
-        rf"{NODE} \w+ \(\s*\.clk\(s_axi_aclk\),\s*\.number\(10'h(\w+)\),"
+        rf"{NODE} \w+ \(\s*\.clk\(s_axi_aclk\),\s*\.number\({cores.bit_length()}'h(\w+)\),"
         r"\s*\.packet_in\(packet_(\d+)\),\s*\.reset_in\(reset_(\d+)\),"
         r"\s*\.packet_out\(packet_(\d+)\),\s*\.reset_out\((\w+)\)\s*\);"
     )

@@ -9,6 +9,8 @@ from tests.cli.command import run_json
 def test_synth(capsys):
     record = run_json(capsys, "synth", "fdfm", "-p", "max_bits=64", "--target", "xc7")
     assert (record["dsp"], record["bram"], record["fmax_mhz"]) == (1, 0.5, None)
+    assert record["lut"] > record["carry"] > 0
+    assert record["ff"] > 100
     assert {"family", "parameters", "target", "device", "lut", "ff", "carry", "tools"} <= set(
         record
     )

@@ -103,13 +103,13 @@ def test_page_opens_on_one_target_and_operation(page):
     ("name", "value", "number"),
     [
         ("bits", 256, 6),
-        ("target", "xc7", 18),
+        pytest.param("target", "xc7", 18, marks=pytest.mark.slow),
         pytest.param("target", "unit-gate", 18, marks=pytest.mark.slow),
         ("operation", "MODMUL", 1),
         ("max-dsp", 3, 10),
         pytest.param("max-dsp", 0, 0, marks=pytest.mark.slow),
         ("max-area", 600, 3),
-        ("max-time", 0.02, 5),
+        pytest.param("max-time", 0.02, 5, marks=pytest.mark.slow),
     ],
 )
 def test_filters(page, points, name, value, number):

@@ -135,6 +135,7 @@ class Parts(wiring.Component):
         return m
 
 
+@pytest.mark.slow
 def test_xc7_counter_product_and_memories():
     """Product and block RAM take one cell each; flip-flops are the counter's and the table's."""
     mapped = map_design(Target.XC7, Parts(), "coprime_parts")

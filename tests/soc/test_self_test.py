@@ -163,6 +163,7 @@ def without_crt(**capabilities):
     return replace(SMALL, capabilities=replace(own, required=required, **capabilities))
 
 
+@pytest.mark.slow
 def test_engine_without_crt():
     design = without_crt()
     answer = known_answer(design)
