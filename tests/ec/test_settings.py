@@ -9,7 +9,10 @@ from coprime.runs.execution import execute, predict_operation
 from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
 
-SETTINGS = [("ring", "edwards", "twice", Command.ED_BASE_MULTIPLY)]
+SETTINGS = [
+    ("ring", "edwards", "twice", Command.ED_BASE_MULTIPLY),
+    ("ring", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
+]
 """The others are built for the long sweep: tests beside this one have compact."""
 SLOW = [
     ("compact", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
@@ -18,7 +21,6 @@ SLOW = [
     ("compact", "weierstrass", "twice", Command.ECDSA_SIGN_WITH),
     ("compact", "weierstrass", "twice", Command.EC_BASE_MULTIPLY),
     ("compact", "edwards", "once", Command.ED_BASE_MULTIPLY),
-    ("ring", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
     ("ring", "weierstrass", "once", Command.EC_BASE_MULTIPLY),
     ("ring", "weierstrass", "twice", Command.ECDSA_SIGN_WITH),
 ]
