@@ -62,7 +62,7 @@ def test_every_operation(name, curves):
     bench = open_bench(name.partition(",")[0], **settings_of(name, curves))
     commands = [one for one in Command if one in bench.design.capabilities.required]
     assert (
-        sum(one.operation.is_of_curves for one in commands) == {"m": 1, "w": 4, "e": 3}[curves[0]]
+        sum(one.operation.is_of_curves for one in commands) == {"m": 1, "w": 5, "e": 3}[curves[0]]
     )
     half_bits = bench.design.capabilities.half_bits
     for command in (*commands, *reversed(commands)):
