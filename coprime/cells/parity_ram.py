@@ -15,12 +15,13 @@ _LUT_INPUTS = 6
 class ParityRam(wiring.Component):
     """A `BlockRam` whose words have one more bit, their parity.
 
-    A word of 17 bits fills the 18 that block RAM has anyway. What is read while port B writes is
-    not looked at, since it may be undefined.
+    A word of 17 bits fills the 18 that block RAM has anyway. What is read while port B writes may
+    be undefined, and is not looked at.
 
     Parameters
     ----------
     width, depth (int): bits of a word without its parity; number of words
+    streams (bool): port A reads words while port B writes others: then they are looked at, too
 
     Members
     -------
@@ -29,9 +30,11 @@ class ParityRam(wiring.Component):
         written with; a cycle after its data
     """
 
-    def __init__(self, width: int, depth: int, *, target: Target = Target.GENERIC):
+    def __init__(
+        self, width: int, depth: int, *, streams: bool = False, target: Target = Target.GENERIC
+    ):
         self.memory = BlockRam(width + 1, depth, target=target)
-        self.width, self.depth = width, depth
+        self.width, self.depth, self.streams = width, depth, streams
         address = bits_for(depth - 1)
         ports = {
             **dict.fromkeys(("a_address", "b_address"), In(address)),
@@ -62,7 +65,13 @@ class ParityRam(wiring.Component):
             parities = Signal(len(parts), name=f"{name}_parities")
             m.d.sync += parities.eq(parts)
             odd.append(parities.xor())
-        m.d.comb += self.wrong.eq(was_read & (odd[0] | odd[1]))
+        wrong = was_read & (odd[0] | odd[1])
+        if self.streams:
+            is_other, was_other = Signal(), Signal()
+            differs = self.a_address != self.b_address
+            m.d.sync += [is_other.eq(differs), was_other.eq(is_other)]
+            wrong |= was_other & odd[0]
+        m.d.comb += self.wrong.eq(wrong)
         return m
 
 

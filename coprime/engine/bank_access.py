@@ -49,9 +49,14 @@ class StepInBanks:
     ----------
     kind, x, y, destination, modulus, rounds : of the step; x to destination are numbers
     window, entry : the blocks of the table's entries that WINDOW and ENTRY name
+    third : the block of the table's entry that THIRD names
     scans : the exponent is read through the ports A, whatever else is under way
+    index : the digit of x and y that the linear unit asks for next
+    uses_a, uses_b : the linear unit asks something of the ports A, of the ports B
     suppress_write : the product of a window of 0 is not to be written
     copies : the result is to be written to both banks
+    next_bit : the exponent's next bit comes
+    by_bit : its numbers change places by the exponent's bit
     """
 
     kind: Value
@@ -62,9 +67,15 @@ class StepInBanks:
     rounds: Value
     window: Value
     entry: Value
+    third: Value
     scans: Value
+    index: Value
+    uses_a: Value
+    uses_b: Value
     suppress_write: Value
     copies: Value
+    next_bit: Value
+    by_bit: Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +100,7 @@ class ProductAccess:
         bank; else it is read
     copies : it is written to both banks
     b_left, b_right : but for these
-    window, entry : the entries that WINDOW and ENTRY name in the multiplier's accesses
+    window, entry, third : the entries that these modes name in the multiplier's accesses
     takes_part : whether a port that may have no part in a product has one, by its name
     """
 
@@ -105,6 +116,7 @@ class ProductAccess:
     b_right: Detour
     window: Value
     entry: Value
+    third: Value
     takes_part: Mapping[str, Value]
 
 

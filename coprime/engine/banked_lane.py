@@ -93,7 +93,9 @@ class BankedLane(LaneOfUnits):
         if multiplication.overlaps:
             keeps = multiplication.keeps_scaled_modulus
             self.scheduler = StreamPorts(
-                multiplier, blocks, self.counts.modulus, keeps_scaled_modulus=keeps
+                *(multiplier, blocks, self.counts.modulus),
+                keeps_scaled_modulus=keeps,
+                beside_sums=self.shares,
             )
         self.located = {name: getattr(self.sequencer, name) for name in ("x", "y", "destination")}
         if program.swaps:
@@ -107,6 +109,8 @@ class BankedLane(LaneOfUnits):
         self.residue_sum = Residue(width) if checks else None
         self.check = ResultCheck(width, len(self.index), target) if checks else None
         self.random_digit = RandomDigit(width) if program.draws else None
+        self.waits_for_digit = Signal(name="waits_for_digit")
+        """A digit of a DRAW is not there yet."""
         self.spoilt = Signal(name="spoilt") if program.has_parity else None
         """A word that the command has read has another bit than was written."""
 
@@ -127,7 +131,8 @@ class BankedLane(LaneOfUnits):
         product = self.scheduler.connect(m, step, read)
         drawn, suppresses = self._draw(m)
         self._connect_data(m, drawn)
-        given = self._write_data(m, multiplies)
+        of_a, of_b = self._share_ports(m, multiplies)
+        given = self._write_data(m, of_b)
         m.d.comb += [bank.b_write_data.eq(given) for bank in self.memories]
         self._add_residue(m)
         self._check_result(m)
@@ -137,7 +142,7 @@ class BankedLane(LaneOfUnits):
                 m.d.sync += self.sequencer.short.eq(self.digit == 1)
         self._link_lanes(m)
         m.submodules.guard = guard = WriteGuard(self.program, self.layout)
-        blocks, writes = self._blocks(m, multiplies, product, suppresses)
+        blocks, writes = self._blocks(m, of_a, of_b, product, suppresses)
         m.d.comb += [
             guard.works.eq(self.busy & ~self.sequencer.clearing),
             guard.left_address.eq(left.b_address),
@@ -145,8 +150,8 @@ class BankedLane(LaneOfUnits):
             left.b_write.eq(delays(m, writes["b_left"], 2)[-1] & guard.may_left),
             right.b_write.eq(delays(m, writes["b_right"], 2)[-1] & guard.may_right),
         ]
-        idle = self._idle_ports(multiplies, product, writes) if self.program.draws else {}
-        a_index, b_index = self._indices(m, multiplies, product)
+        idle = self._idle_ports(of_a, of_b, product, writes) if self.program.draws else {}
+        a_index, b_index = self._indices(m, of_a, of_b, product)
         of_inverse = Mux(product.reads_inverse, self.layout.block - 1, a_index)
         inverse_left = self.layout.inverses_left
         indices = {
@@ -155,10 +160,8 @@ class BankedLane(LaneOfUnits):
             "b_left": b_index,
             "b_right": b_index,
         }
-        window, entry = (
-            history(m, "entry", Mux(multiplies, of_product, of_step), 1)[-1]
-            for of_product, of_step in ((product.window, step.window), (product.entry, step.entry))
-        )
+        entries_a = self._entries(m, of_a, product, step)
+        entries_b = self._entries(m, of_b, product, step) if self.shares else entries_a
         # A block named so may also be one of the left bank: then the right one does nothing.
         both = (Mode.WINDOW, Mode.ENTRY)
         modes = {"a_right": (Mode.WINDOW,), "b_right": both}
@@ -166,7 +169,6 @@ class BankedLane(LaneOfUnits):
             modes["a_right"] = both
         if self.program.has_thirds:
             modes = {name: (*ones, Mode.THIRD) for name, ones in modes.items()}
-            third = history(m, "third", self._third(), 1)[-1]
         addresses = (left.a_address, right.a_address, left.b_address, right.b_address)
         for name, to in zip(_PORTS, addresses, strict=True):
             address = BlockAddress(
@@ -178,13 +180,22 @@ class BankedLane(LaneOfUnits):
             m.d.comb += [
                 address.block.eq(blocks[name]),
                 address.index.eq(indices[name]),
-                address.window.eq(window),
-                address.entry.eq(entry),
                 to.eq(address.address),
             ]
-            if Mode.THIRD in address.modes:
-                m.d.comb += address.third.eq(third)
+            for entry, block in (entries_b if name.startswith("b") else entries_a).items():
+                if entry in address.signature.members:
+                    m.d.comb += getattr(address, entry).eq(block)
         return m
+
+    def _entries(
+        self, m: Module, of_product: Value, product: ProductAccess, step: StepInBanks
+    ) -> dict[str, Value]:
+        """The entries that addressing modes name for a port, by the modes' names."""
+        names = ("window", "entry", *(["third"] if self.program.has_thirds else []))
+        chosen = {
+            name: Mux(of_product, getattr(product, name), getattr(step, name)) for name in names
+        }
+        return {name: history(m, name, one, 1)[-1] for name, one in chosen.items()}
 
     def _connect_located(self, m: Module) -> None:
         """Where the step's numbers lie: one that has changed places with another lies there."""
@@ -206,8 +217,14 @@ class BankedLane(LaneOfUnits):
             rounds=sequencer.rounds,
             window=self._entry(0),
             entry=self._entry(1),
+            third=self._third() if self.program.has_thirds else Const(0),
             scans=sequencer.exponent_read,
+            index=self.linear.index,
+            uses_a=self.linear.uses_a if self.shares else Const(0),
+            uses_b=self.linear.uses_b if self.shares else Const(0),
             suppress_write=sequencer.suppress_write,
+            next_bit=sequencer.next_bit,
+            by_bit=sequencer.by_bit if self.shares and self.program.swaps else Const(0),
             copies=sequencer.copies if self.program.copies else Const(0),
         )
 
@@ -279,6 +296,18 @@ class BankedLane(LaneOfUnits):
         if not isinstance(takes, Const):
             product = Mux(busy, product, self.from_other.data)
         return Mux(late, product, Mux(busy, linear.b_write_data, digit))
+
+    def _share_ports(self, m: Module, multiplies: Value) -> tuple[Value, Value]:
+        """Whether the ports A, and the ports B, are the multiplier's."""
+        if not self.shares:
+            return multiplies, multiplies
+        assert isinstance(self.scheduler, StreamPorts)
+        waits = self.waits_for_digit if self.random_digit is not None else Const(0)
+        m.d.comb += [
+            self.sequencer.conflicts.eq(self.scheduler.conflicts),
+            self.linear.hold.eq(waits | self.scheduler.holds),
+        ]
+        return multiplies & ~self.linear.uses_a, multiplies & ~self.linear.uses_b
 
     def _link_lanes(self, m: Module) -> None:
         """Show the units' faults to the sequencer, and the lanes' to each other."""
@@ -360,8 +389,10 @@ class BankedLane(LaneOfUnits):
             draws.eq(sequencer.operation == StepKind.DRAW),
             drawn.wanted.eq(draws & linear.begins),
             drawn.used.eq(draws & linear.begins & drawn.there),
-            linear.hold.eq(draws & ~(linear.begins & drawn.there)),
+            self.waits_for_digit.eq(draws & ~(linear.begins & drawn.there)),
         ]
+        if not self.shares:
+            m.d.comb += linear.hold.eq(self.waits_for_digit)
         suppresses = Signal()
         if StepKind.ADD_IF_DRAWN in self.program.kinds:
             bit = (drawn.digit >> sequencer.drawn_bit)[0]
@@ -380,7 +411,7 @@ class BankedLane(LaneOfUnits):
         return look_up(numbers, self.operand, self.layout.number_bits)
 
     def _blocks(
-        self, m: Module, multiplies: Value, product: ProductAccess, suppresses: Value
+        self, m: Module, of_a: Value, of_b: Value, product: ProductAccess, suppresses: Value
     ) -> tuple[dict[str, Signal], dict[str, Signal]]:
         """The block that each port is asked for, and whether the ports B write."""
         sequencer, linear, blocks = self.sequencer, self.linear, self.blocks
@@ -395,7 +426,7 @@ class BankedLane(LaneOfUnits):
                 block["a_left"].eq(blocks.of_context(EXPONENTS, sequencer.modulus)),
                 block["a_right"].eq(exponent_right),
             ]
-        with m.Elif(multiplies):
+        with m.Elif(of_a):
             m.d.comb += [block["a_left"].eq(product.a_left), block["a_right"].eq(product.a_right)]
         with m.Else():
             x = self.located["x"]
@@ -420,7 +451,7 @@ class BankedLane(LaneOfUnits):
                 writes.eq(self.write),
                 of_right.eq(is_right(operand)),
             ]
-        with m.Elif(multiplies):
+        with m.Elif(of_b):
             m.d.comb += [
                 given.eq(product.location),
                 writes.eq(product.writes),
@@ -428,12 +459,12 @@ class BankedLane(LaneOfUnits):
             ]
         both = sequencer.clearing
         if self.program.copies:
-            both |= Mux(multiplies, product.copies, sequencer.copies) & self.busy
+            both |= Mux(of_b, product.copies, sequencer.copies) & self.busy
         for name, detour, in_bank in (
             ("b_left", product.b_left, ~of_right | both),
             ("b_right", product.b_right, of_right | both),
         ):
-            detours = self.busy & multiplies & detour.when
+            detours = self.busy & of_b & detour.when
             m.d.comb += [
                 block[name].eq(Mux(detours, detour.block, given)),
                 write[name].eq(Mux(detours, detour.writes, writes & in_bank)),
@@ -441,7 +472,7 @@ class BankedLane(LaneOfUnits):
         return block, write
 
     def _indices(
-        self, m: Module, multiplies: Value, product: ProductAccess
+        self, m: Module, of_a: Value, of_b: Value, product: ProductAccess
     ) -> tuple[Signal, Value]:
         """The digit that the ports A, and the ports B, are asked for.
 
@@ -453,8 +484,10 @@ class BankedLane(LaneOfUnits):
         beyond = linear.index[count_bits:]
         a_index, b_index = Signal(count_bits), Signal(count_bits)
         m.d.comb += [a_index.eq(linear.index), b_index.eq(linear.b_index)]
-        with m.If(multiplies):
-            m.d.comb += [a_index.eq(product.a_index), b_index.eq(product.b_index)]
+        with m.If(of_a):
+            m.d.comb += a_index.eq(product.a_index)
+        with m.If(of_b):
+            m.d.comb += b_index.eq(product.b_index)
         with m.If(sequencer.exponent_read):
             m.d.comb += a_index.eq(sequencer.exponent_index)
         with m.If(~self.busy):
@@ -465,7 +498,7 @@ class BankedLane(LaneOfUnits):
         return a_index, Cat(b_index, beyond)
 
     def _idle_ports(
-        self, multiplies: Value, product: ProductAccess, writes: dict[str, Signal]
+        self, of_a: Value, of_b: Value, product: ProductAccess, writes: dict[str, Signal]
     ) -> dict[str, Value]:
         """When a port has nothing to do, by its name; for a lane that blinds, and no other.
 
@@ -478,17 +511,18 @@ class BankedLane(LaneOfUnits):
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
         x_right = Mux(scans, of_right, is_right(sequencer.x))
-        in_product = multiplies & ~scans
+        in_product = of_a & ~scans
         left, right, used = writes["b_left"], writes["b_right"], product.takes_part
         y_right: Value = Const(0)
         if self.program.sums:
-            y_right = is_right(sequencer.y) & ~multiplies & ~scans
+            y_right = is_right(sequencer.y) & ~of_b & ~scans
         reads_modulus = self.linear.reads_modulus if self.program.sums else Const(0)
+        scans_alone = scans & ~of_b if self.shares else scans
         in_use = {
             "a_left": in_product | ~x_right | reads_modulus,
             "a_right": Mux(in_product, used["a_right"], x_right),
-            "b_left": left | ~(right | scans | y_right | (multiplies & ~used["b_left"])),
-            "b_right": right | y_right | (multiplies & used["b_right"]),
+            "b_left": left | ~(right | scans_alone | y_right | (of_b & ~used["b_left"])),
+            "b_right": right | y_right | (of_b & used["b_right"]),
         }
         return {name: self.busy & ~uses for name, uses in in_use.items()}
 

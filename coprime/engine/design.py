@@ -107,6 +107,11 @@ class EngineDesign:
         """Words of each memory."""
         return self.layout.depth if isinstance(self.memory, OneMemory) else self.memory.depth
 
+    @property
+    def sums_beside_products(self) -> bool:
+        """Whether the linear unit works while products are under way."""
+        return self.multiplication.overlaps and any(one.sums for one in self.programs)
+
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
@@ -119,6 +124,7 @@ class EngineDesign:
             capabilities=self.capabilities,
             multiplication=self.multiplication,
             depth=self.depth,
+            numbers=self.layout.numbers if self.sums_beside_products else None,
         )
 
 

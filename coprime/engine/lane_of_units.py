@@ -57,9 +57,13 @@ class LaneOfUnits(wiring.Component):
         self.leads, self.target = leads, target
         width, depth = capabilities.digit_width, layout.depth
         banked = layout.banks == 2
-        make_memory = ParityRam if program.has_parity else BlockRam
+        self.shares = multiplication.overlaps and program.sums
+        """The linear unit works while products are under way."""
         self.memories: Sequence[BlockRam | ParityRam] = [
-            make_memory(width, depth, target=target) for _ in range(layout.banks)
+            ParityRam(width, depth, streams=self.shares, target=target)
+            if program.has_parity
+            else BlockRam(width, depth, target=target)
+            for _ in range(layout.banks)
         ]
         self.numbers, self.number_bits = layout.numbers, layout.number_bits
         self.sequencer = Sequencer(
@@ -74,7 +78,9 @@ class LaneOfUnits(wiring.Component):
         sizes = (width, capabilities.count_bits, depth)
         self.linear: LinearUnit | LinearPipeline
         if is_pipelined(program, multiplication):
-            self.linear = LinearPipeline(*sizes, waits=program.draws, sums=program.sums)
+            self.linear = LinearPipeline(
+                *sizes, waits=program.draws, sums=program.sums, shares=self.shares
+            )
         else:
             self.linear = LinearUnit(*sizes)
         ports = {

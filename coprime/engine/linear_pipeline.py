@@ -1,6 +1,6 @@
 """The linear unit that keeps up: a pipeline of two cycles a digit."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -162,6 +162,7 @@ class LinearPipeline(wiring.Component):
     ----------
     digit_width, count_bits, depth : bits of a digit and of a count; words of a bank
     waits (bool): x may have to be waited for: no digit is begun while `hold` is 1
+    shares (bool): the same of ports, which it shares with a multiplier; only with `sums`
     sums (bool): adds a multiple of the modulus, and reads z in either bank
 
     Members
@@ -173,9 +174,10 @@ class LinearPipeline(wiring.Component):
     index, b_index : the digit that the ports A and the ports B are asked for
     b_write, b_write_data : port B writes; the digit, two cycles later
     first : x and z that are there now are their first digits
+    uses_a, uses_b : the ports A are asked for something, or the ports B; only if it `shares`
     gives : `b_write_data` is a digit of the result, though it may not be written
     begins : a digit of x has been asked for in the cycle before, or earlier, and is waited for;
-        only if it `waits`
+        only if it `waits` or `shares`
     borrow : of the last subtraction or comparison: 1 where x < z
     overflows : the last digit of a sum has a carry, for a cycle; only with `sums`
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
@@ -189,8 +191,10 @@ class LinearPipeline(wiring.Component):
         *,
         waits: bool = False,
         sums: bool = False,
+        shares: bool = False,
     ):
-        self.depth, self.waits, self.sums = depth, waits, sums
+        assert sums or not shares
+        self.depth, self.waits, self.sums, self.shares = depth, waits or shares, sums, shares
         self.adder = PipelinedAdder(digit_width, sums=sums)
         index = bits_for(depth - 1)
         flags = ("done", "b_write", "first", "gives", "borrow")
@@ -207,8 +211,10 @@ class LinearPipeline(wiring.Component):
             ports |= {"b_other": In(digit_width), "z_is_other": In(1)}
             ports |= {"shift": In(range(_SHIFTS + 1)), "reads_modulus": Out(1)}
             ports |= {"overflows": Out(1)}
-        if waits:
+        if self.waits:
             ports |= {"begins": Out(1), "hold": In(1)}
+        if shares:
+            ports |= {"uses_a": Out(1), "uses_b": Out(1)}
         super().__init__(ports)
 
     @staticmethod
@@ -248,6 +254,9 @@ class LinearPipeline(wiring.Component):
                 *same_named(adder, self, "b_other", "z_is_other", "shift"),
                 self.reads_modulus.eq(asks_second),
             ]
+        if self.shares:
+            m.d.comb += self.uses_a.eq(asks | asks_second)
+            m.d.comb += self.uses_b.eq(asks | writes)
         index, restarts, last = Signal.like(self.index), Signal(), Signal()
         m.d.comb += [
             self.index.eq(index),
@@ -272,7 +281,10 @@ class LinearPipeline(wiring.Component):
             ]
             with m.If(self.first):
                 m.d.sync += self.z_is_odd.eq(adder.z[0])
-        self._control(m, restarts, asks, asks_second, clears, last, uses)
+        # Without a `hold`, digits are read in every other cycle, and written in the others; after
+        # one, a digit would be asked for in a cycle in which another one is written.
+        held = self.hold | writes if self.shares else self.hold if self.waits else Const(0)
+        self._control(m, restarts, asks, asks_second, clears, last, uses, held)
         return m
 
     def _control(
@@ -284,6 +296,7 @@ class LinearPipeline(wiring.Component):
         clears: Signal,
         last: Signal,
         uses: Signal,
+        held: Value,
     ) -> None:
         """The states: both cycles of a digit, the end of the pipeline, and one that clears."""
         adder, drains = self.adder, READ_LATENCY + self.sums
@@ -299,8 +312,8 @@ class LinearPipeline(wiring.Component):
                 m.d.comb += asks.eq(1)
                 m.next = "WRITE"
                 if self.waits:
-                    m.d.comb += [self.begins.eq(~enters), asks.eq(~self.hold)]
-                    with m.If(self.hold):
+                    m.d.comb += [self.begins.eq(~enters), asks.eq(~held)]
+                    with m.If(held):
                         m.next = "READ"
             with m.State("WRITE"):
                 m.d.comb += asks_second.eq(1)

@@ -75,6 +75,7 @@ class PairPorts:
             ),
             window=step.window,
             entry=step.entry,
+            third=step.third,
             takes_part={
                 "a_right": reads_right,
                 "b_left": Const(1),

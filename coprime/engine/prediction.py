@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from coprime.multipliers.contract import Multiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import Length, Operand
+from coprime.program.operands import Length, Operand, Reference
 from coprime.program.steps import StepKind
 
 from .contract import Capabilities, Command, Error
@@ -34,10 +34,12 @@ def predict(
     capabilities: Capabilities,
     multiplication: Multiplication,
     depth: int,
+    numbers: Mapping[Reference, int] | None = None,
 ) -> Prediction:
     """Execute a command's steps as the lanes' sequencers do; `lengths` are in bits.
 
-    `depth` are the words of the memory.
+    `depth` are the words of the memory, and `numbers` those of its places, if sums are beside
+    products.
 
     What is drawn is random here, too, and is there when it is asked for.
     """
@@ -54,6 +56,7 @@ def predict(
             capabilities,
             multiplication,
             _kinds_of(program, capabilities, overlaps=multiplication.overlaps),
+            numbers,
         )
         for program in programs
         if command in program.entries
@@ -79,6 +82,8 @@ def predict(
         error = Error.FAULT
     if error is Error.FAULT:
         leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(depth)
+    if numbers is not None and leading.timeline:
+        leading.cycles = max(leading.cycles, leading.timeline.idle)
     result = None if error else leading.result
     products = sum(lane.products for lane in lanes)
     return Prediction(result, error, leading.cycles + 1, products)

@@ -114,7 +114,8 @@ def ring(
         products = multiplication.sum_products(multiplication.words(whole))
         cells = [cell(products, target, skewed=bool(skew)) for _ in range(tiles)]
         own = (multiplication.delay, multiplication.slack)
-        return RingMultiplier(cells, whole, capabilities.count_bits, target, *own)
+        sizes = (whole, capabilities.count_bits)
+        return RingMultiplier(cells, *sizes, target, *own, beside_sums=settings.any)
 
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)

@@ -14,6 +14,8 @@ from .bounds import Bound
 
 READ_LATENCY = 3
 """Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
+WRITES_LATER = READ_LATENCY + 2
+"""Cycles from when a sum asks for a digit of its numbers until it asks for the write of its own."""
 
 
 class Role(enum.IntEnum):
@@ -129,21 +131,31 @@ class OverlappingMultiplierSignature(wiring.Signature):
 
     `start` and `prepare` ask for a product or a preparation, while none is asked for; `wipe`, while
     nothing is under way, clears all operands. From the next cycle to `done` the lengths,
-    `multiplier_is_one`, `descale`, `squares` and `chained` are valid and constant, as in
+    `multiplier_is_one`, `descale`, `squares` and those below are valid and constant, as in
     `BankedMultiplierSignature`; `longest_digits` are the most that any modulus has until the next
-    preparation. `chained` is 1 if the multiplicand is the result of the product taken last, which
-    had the same modulus and the same lengths; a chained square has no `descale`.
+    preparation. `follows` is 1 if the product may follow the one taken last without a break, which
+    had the same modulus and the same lengths; `x_is_result` and `y_is_result` then tell which
+    factors are that one's result, the latter but for a square. A square that follows has no
+    `descale`.
 
     With `takes` the product that is asked for becomes the new one, and with `turns` the new one
     becomes the old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one
     can be asked for; or, of a preparation and with `descale`, in the last cycle. `busy` is 1 from
     the cycle after `start` until nothing is under way.
 
-    Port A reads digit `a_index` of the operand `a_role`: the multiplicand that is asked for, or the
-    modulus; or the inverse. Port B reads digit `b_index` of the multiplier, of the product that is
-    asked for where `b_of_next` is 1, else of the new one. Where `b_write` is 1, it writes digit
+    Port A reads digit `a_index` of the operand `a_role`: the multiplicand, the modulus or the
+    inverse; in a cycle with `a_taken` it is another one's. Port B reads digit `b_index` of the
+    multiplier. Both factors are those of the product that is asked for where `a_of_next` or
+    `b_of_next` is 1, else of the new one. Where `b_write` is 1, port B writes digit
     `b_index` of the old product's result instead. What is read comes READ_LATENCY cycles later;
     what is written, `b_write_data`, follows two cycles later.
+
+    Another one may have port B, too, in a cycle with `b_taken`, and each port for two cycles at
+    most. It begins nothing while `wants_ports` is 1: then words are read, or port B writes in this
+    cycle, or WRITES_LATER. What it has begun may have port A in that cycle and in the next one, and
+    port B in that cycle and WRITES_LATER; words that the multiplier wants then wait. From `start`
+    to `takes`, of a product that follows none, `a_taken` and `b_taken` are 0. With `ends_result`
+    the last digit of the old product's result is written.
 
     `fault` is 1 in a state that does not exist, and when a preparation has read an even inverse.
     """
@@ -151,9 +163,13 @@ class OverlappingMultiplierSignature(wiring.Signature):
     def __init__(self, digit_width: int, count_bits: int):
         inputs = (
             *("start", "prepare", "wipe"),
-            *("multiplier_is_one", "descale", "squares", "chained"),
+            *("multiplier_is_one", "descale", "squares"),
+            *("follows", "x_is_result", "y_is_result", "a_taken", "b_taken"),
         )
-        outputs = ("done", "busy", "takes", "turns", "b_of_next", "b_write", "multiplying", "fault")
+        outputs = (
+            *("done", "busy", "takes", "turns", "a_of_next", "b_of_next", "b_write"),
+            *("wants_ports", "ends_result", "multiplying", "fault"),
+        )
         counts = ("inner_digits", "rounds", "longest_digits")
         ports = {
             **dict.fromkeys(inputs, In(1)),

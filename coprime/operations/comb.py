@@ -50,17 +50,18 @@ _ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
 
 # Bernstein, Lange, Explicit-formulas database: Jacobian coordinates, of any a; and with an affine
 # point.
-_SLOPE = "f=X1*X1 m=f+f m=m+f"
-_SLOPE_WITH_A = "zz=Z1*Z1 zz=zz*zz t=a*zz m=m+t"
-_DOUBLE = """
-    y2=Y1+Y1 u=y2*Y1 t=u+u s=X1*t Z3=y2*Z1 w=u*u w=w+w r=m*m r=r-s X3=r-s s=s-X3 s=m*s Y3=s-w
+_TERM_OF_A = "zz=Z1*Z1 zz=zz*zz ta=a*zz"
+_DOUBLE_AND_ADD = """
+    Y=T-y y2=Y+Y f=X1*X1 Z1=Z1*y2 u=Y*y2 m=f+f m=f+m zz=Z1*Z1 m=m+ta r=m*m t=u+u s=t*X1 zzz=Z1*zz
+    ux=X2*zz r=r-s X1=r-s s=s-X1 w=u*u s=s*m w=w+w uy=Y2*zzz h=ux-X1 hh=h*h Y1=s-w r=uy-Y1 X3=r*r
+    hhh=hh*h v=hh*X1 X3=X3-hhh Z3=Z1*h X3=X3-v y=hhh*Y1 X3=X3-v v=v-X3 T=r*v
 """
-_ADD = """
-    zz=Z1*Z1 u=X2*zz zz=Z1*zz s=Y2*zz h=u-X1 r=s-Y1 hh=h*h v=X1*hh hh=h*hh X3=r*r X3=X3-hh X3=X3-v
-    X3=X3-v v=v-X3 v=r*v hh=Y1*hh Y3=v-hh Z3=Z1*h
-"""
-_FROM_AFFINE = "zz=Z1*Z1 X3=X1*zz zz=Z1*zz Y3=Y1*zz"
-_HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Z3=Z1*t"
+"""Twice X1 : T - y : Z1, and the affine point X2, Y2 added. Each sum is as far from its numbers as
+can be, so that it is made beside the products between; so Y is the difference of two products."""
+_ENTRY_AT = 13
+"""How many of its steps come before the affine point is read from the table."""
+_FROM_AFFINE = "zz=Z1*Z1 X3=X1*zz zz=Z1*zz T=Y1*zz"
+_HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Y3=T-y Z3=Z1*t"
 """Of Jacobian coordinates, X : Y : Z are X Z : Y : Z^3."""
 
 
@@ -102,14 +103,15 @@ def _base_scalar() -> Routine:
 
 
 def _base_point() -> Routine:
-    """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in X_ADDED."""
+    """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in ACCUMULATOR."""
     scans, column, last_columns = "columns", "column", "last_columns"
     x, y = Scratch.T_0, Scratch.T_1
     on_curve = Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is G on the curve?")
     first = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
     full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
     x_1, y_1, z_1 = SUM
-    doubled, added, homogeneous = _double(), _add(), _to_homogeneous()
+    column_added, homogeneous = _double_and_add(), _to_homogeneous()
+    *entered, first_point = _from_affine()
     steps = [
         _has_no_table(_P, scans),
         replace(move(Scratch.POINT_X, x, _P), copy=Scratch.POINT_X_COPY),
@@ -120,14 +122,13 @@ def _base_point() -> Routine:
         full,
         move(x_1, Mode.WINDOW, _P),
         move(y_1, Mode.ENTRY, _P),
-        replace(move(z_1, Scratch.X_ADDED, _P), copy=Scratch.Z_1_COPY),
-        *_from_affine(),
-        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=column, note="on to the next column"),
+        replace(move(z_1, _ACC, _P), copy=Scratch.Z_1_COPY),
+        zero(_SUBTRAHEND),
+        *entered,
+        replace(first_point, next=Next.NEXT_BIT, target=column),
         replace(full, label=column),
-        *doubled,
-        *_signed_entry(),
-        *added[:-1],
-        replace(added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
+        *column_added[:-1],
+        replace(column_added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
         *homogeneous[:-1],
         replace(homogeneous[-1], next=Next.NEXT_BIT, target=last_columns),
         replace(full, label=last_columns),
@@ -148,7 +149,7 @@ def _base_point() -> Routine:
         WEIERSTRASS.multiply_base,
         steps,
         _P,
-        takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, Scratch.X_ADDED), None),
+        takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
             *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
@@ -162,17 +163,14 @@ def _base_point() -> Routine:
 def _randomized_multiple() -> Routine:
     """The multiple, starting with a random Z."""
     z = Scratch.X_ADDED
-    steps = [
-        draw(z, _P, "Z"),
-        multiply(_ACC, Operand.P_POWER, z, _P, "Z, below 2 c P"),
-        jump(move(z, _ACC, _P), WEIERSTRASS.multiply_base),
-    ]
+    below = multiply(_ACC, Operand.P_POWER, z, _P, "Z, below 2 c P")
+    steps = [draw(z, _P, "Z"), jump(below, WEIERSTRASS.multiply_base)]
     base = _base_point()
     return routine(
         RANDOMIZED_MULTIPLE,
         steps,
         _P,
-        takes={one: bound for one, bound in base.takes.items() if one is not z},
+        takes={one: bound for one, bound in base.takes.items() if one is not _ACC},
         gives=base.gives,
         clobbers=base.clobbers,
     )
@@ -195,6 +193,7 @@ def _signed_entry() -> list[Step]:
     ]
 
 
+_SUBTRAHEND = Scratch.Y_ADDED
 _BELOW = {"X1": 8, "Y1": 6, "Z1": 2}
 """Of Jacobian coordinates, in multiples of c * P."""
 
@@ -209,45 +208,50 @@ def _jacobian() -> dict[str, NumberPlace]:
     return {name: replace(one, below=_BELOW[name]) for name, one in places.items()}
 
 
+def _of_y() -> dict[str, NumberPlace]:
+    """Y is the difference of T, which lies where Y will, and y."""
+    return {"T": NumberPlace(SUM[1], below=2), "y": NumberPlace(right=_SUBTRAHEND, below=2)}
+
+
 def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
     return {name.replace("1", "3"): one for name, one in places.items()}
 
 
-def _double() -> list[Step]:
-    """Twice the sum; of a = 0, which is public, in three products less."""
-    coordinates, without_a = _jacobian(), "slope_without_a"
-    slope = NumberPlace(Scratch.SLOPE, below=5)
+def _double_and_add() -> list[Step]:
+    """Twice the sum, and the column's point added; of a = 0, which is public, in three products
+    less."""
+    coordinates, with_a, without_a = _jacobian(), "with_a", "without_a"
+    term = NumberPlace(Scratch.SLOPE, below=2)  # and of the slope, which it is added to
     of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
-    with_a = curve_formula(_SLOPE_WITH_A, {**coordinates, "a": A, "m": slope}, {"m": slope})
-    rest = curve_formula(_DOUBLE, {**coordinates, "m": slope}, _results(coordinates))
-    return [
-        *curve_formula(_SLOPE, coordinates, {"m": slope}),
-        replace(of_a, next=Next.IF_BORROW, target="slope_with_a"),
-        jump(replace(PASS, note="a = 0"), without_a),
-        replace(with_a[0], label="slope_with_a"),
-        *with_a[1:],
-        replace(rest[0], label=without_a),
-        *rest[1:],
-    ]
-
-
-def _add() -> list[Step]:
-    """The column's point added to the sum."""
-    coordinates = _jacobian()
+    of_curve = curve_formula(_TERM_OF_A, {**coordinates, "a": A}, {"ta": term})
     point = {"X2": NumberPlace(right=Scratch.X_ADDED), "Y2": NumberPlace(Scratch.Y_2, below=2)}
-    return curve_formula(_ADD, {**coordinates, **point}, _results(coordinates), by_bit=True)
+    of_y = _of_y()
+    results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"], "m": term}
+    del results["Y3"]
+    given = {**coordinates, **point, **of_y, "ta": term}
+    first, *others = curve_formula(_DOUBLE_AND_ADD, given, results, by_bit=True)
+    return [
+        replace(of_a, next=Next.IF_BORROW, target=with_a),
+        jump(zero(Scratch.SLOPE), without_a),
+        replace(of_curve[0], label=with_a),
+        *of_curve[1:],
+        replace(first, label=without_a),
+        *others[: _ENTRY_AT - 1],
+        *_signed_entry(),
+        *others[_ENTRY_AT - 1 :],
+    ]
 
 
 def _from_affine() -> list[Step]:
     """A point with another Z than 1."""
     coordinates = _jacobian()
-    results = _results(coordinates)
-    return curve_formula(_FROM_AFFINE, coordinates, {name: results[name] for name in ("X3", "Y3")})
+    results = {"X3": coordinates["X1"], "T": _of_y()["T"]}
+    return curve_formula(_FROM_AFFINE, coordinates, results)
 
 
 def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
     """E times the base point, starting with this number, below 2 c P, for Z."""
-    return call(move(Scratch.X_ADDED, z, _P), form.multiply_base)
+    return call(move(_ACC, z, _P), form.multiply_base)
 
 
 def made_twice(machine: Machine, again: list[Step]) -> list[Step]:
@@ -271,5 +275,4 @@ def check_scalar(k: Location) -> list[Step]:
 
 def _to_homogeneous() -> list[Step]:
     coordinates = _jacobian()
-    results = _results(coordinates)
-    return curve_formula(_HOMOGENEOUS, coordinates, {name: results[name] for name in ("X3", "Z3")})
+    return curve_formula(_HOMOGENEOUS, {**coordinates, **_of_y()}, _results(coordinates))

@@ -148,15 +148,15 @@ _AA, _BB, _CC = Scratch.LEFT_4, Scratch.LEFT_5, Scratch.LEFT_6
 def _base_point() -> Routine:
     """X_1 : Y_1 : Z_1 = the sum of a column's point, for each column of E, the sum doubled before.
 
-    X_ADDED is the coordinate Z of O, with which it begins.
+    ACCUMULATOR is the coordinate Z of O, with which it begins.
     """
     scan = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
     a_1 = _Columns(a=1)
     compared = linear(StepKind.SUBTRACT, _TERM, _UNIT, Scratch.PLAIN_A, _P, "is a above 1, so -1?")
     steps = [
         zero(_X),
-        replace(move(_Y, Scratch.X_ADDED, _P), copy=Scratch.Y_1_COPY),
-        move(_Z, Scratch.X_ADDED, _P),
+        replace(move(_Y, _ACC, _P), copy=Scratch.Y_1_COPY),
+        move(_Z, _ACC, _P),
         zero(_XY),
         scan,
         replace(compared, next=Next.IF_BORROW, target=a_1.begins),
@@ -167,7 +167,7 @@ def _base_point() -> Routine:
         EDWARDS.multiply_base,
         steps,
         _P,
-        takes=dict.fromkeys((_UNIT, Scratch.PLAIN_A, Mode.WINDOW, Scratch.X_ADDED), None),
+        takes=dict.fromkeys((_UNIT, Scratch.PLAIN_A, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, _GIVEN),
         clobbers=(
             *(_ACC, _TERM, _XY, Scratch.Y_1_COPY, Scratch.X_2, Scratch.X_3),
@@ -224,25 +224,28 @@ class _Columns:
         ]
 
     def _double(self) -> list[Step]:
-        """Twice the sum, without the fourth coordinate, which is E * H."""
-        total = _sum(_H, _AA, _BB, "-H = A + B")
-        difference = _difference(_G, _BB, _AA, 2, "G = B - A")
+        """Twice the sum, without the fourth coordinate, which is E * H.
+
+        Here and in `_add`, each sum is made beside a product that does not need it.
+        """
+        of_h = _sum(_H, _AA, _BB, "-H = A + B")
+        of_g = _difference(_G, _BB, _AA, 2, "G = B - A")
         if self.a == 1:  # with A for -A they change places
-            total = _sum(_G, _AA, _BB, "G = A + B")
-            difference = _difference(_H, _BB, _AA, 2, "-H = B - A")
+            of_g = _sum(_G, _AA, _BB, "G = A + B")
+            of_h = _difference(_H, _BB, _AA, 2, "-H = B - A")
         return [
             _product(_AA, _X, _X, "A = X^2"),
             _product(_BB, _Y, _Y, "B = Y^2"),
-            _product(_E, _X, Scratch.Y_1_COPY, "X Y"),
             _product(_CC, _Z, _Z, "Z^2"),
+            of_g,
+            _product(_E, _X, Scratch.Y_1_COPY, "X Y"),
+            of_h,
             _sum(_CC, _CC, _CC, "C = 2 Z^2"),
-            _sum(_E, _E, _E, "E = 2 X Y"),
-            difference,
-            total,
-            _difference(_F, _CC, _G, 4, "-F = C - G"),
-            _product(_X, _E, _F, "-X = -E F"),
             replace(_product(_Y, _G, _H, "-Y = -G H"), copy=Scratch.Y_1_COPY),
+            _difference(_F, _CC, _G, 4, "-F = C - G"),
+            _sum(_E, _E, _E, "E = 2 X Y"),
             _product(_Z, _G, _F, "-Z = -F G"),
+            _product(_X, _E, _F, "-X = -E F"),
         ]
 
     def _add(self) -> list[Step]:
@@ -251,38 +254,45 @@ class _Columns:
         They do so by the column's sign, so that B is always in X_2, A in X_3, G in Y_2, F in Y_3.
         """
         of_b, of_a = Scratch.X_2, Scratch.X_3
-        signed = [
-            _product(of_b, of_b, Mode.WINDOW, "A = (Y - X) (y - x) / 2"),
-            _product(of_a, of_a, Mode.ENTRY, "B = (Y + X) (y + x) / 2"),
-        ]
+        a = _product(of_b, of_b, Mode.WINDOW, "A = (Y - X) (y - x) / 2")
+        b = _product(of_a, of_a, Mode.ENTRY, "B = (Y + X) (y + x) / 2")
         of_f = _difference(Scratch.Y_2, _Z, _XY, 2, "F = Z - C")
         of_g = _sum(Scratch.Y_3, _Z, _XY, "G = Z + C")
+        before, after = ([], []) if self.a == -1 else _less_twice()
         return [
             _sum(of_b, _Y, _X, "Y + X"),
-            _difference(of_a, _Y, _X, 2, "Y - X"),
-            *(replace(step, by_bit=True) for step in signed),
             _product(_XY, _XY, Mode.THIRD, "C = T (d x y)"),
-            _difference(_E, of_b, of_a, 2, "E = B - A"),
-            _sum(_H, of_b, of_a, "H = B + A"),
-            *(_less_twice() if self.a == 1 else []),
+            _difference(of_a, _Y, _X, 2, "Y - X"),
+            replace(a, by_bit=True),
+            *before,
+            replace(b, by_bit=True),
             replace(of_f, copy=Scratch.Y_2_COPY, by_bit=True),
             replace(of_g, copy=Scratch.Y_3_COPY, by_bit=True),
-            _product(_X, _E, Scratch.Y_3_COPY, "X = E F"),
-            replace(_product(_Y, Scratch.Y_2, _H, "Y = G H"), copy=Scratch.Y_1_COPY),
             _product(_Z, Scratch.Y_2, Scratch.Y_3_COPY, "Z = F G"),
+            _difference(_E, of_b, of_a, 2, "E = B - A"),
+            _product(_X, _E, Scratch.Y_3_COPY, "X = E F"),
+            _sum(_H, of_b, of_a, "H = B + A"),
+            *after,
+            replace(_product(_Y, Scratch.Y_2, _H, "Y = G H"), copy=Scratch.Y_1_COPY),
         ]
 
 
-def _less_twice() -> list[Step]:
-    """H = Y y - X x, and not Y y + X x; x is less 0 where the point is subtracted."""
+def _less_twice() -> tuple[list[Step], list[Step]]:
+    """H = Y y - X x, and not Y y + X x; x is less 0 where the point is subtracted.
+
+    The steps before B, and those after H.
+    """
     minus, plus, twice = Scratch.Y_2_COPY, Scratch.Y_3_COPY, _AA
-    return [
+    before = [
         _difference(minus, Mode.WINDOW, Mode.ENTRY, 8, "-x"),
         _difference(plus, Mode.ENTRY, Mode.WINDOW, 8, "x"),
         replace(_product(twice, _X, minus, "X x"), by_bit=True),
+    ]
+    after = [
         _sum(twice, twice, twice, "2 X x"),
         _difference(_H, _H, twice, 4, "H = B + A - 2 X x"),
     ]
+    return before, after
 
 
 def _product(into: Scratch, x: Reference, y: Reference, note: str) -> Step:

@@ -95,8 +95,8 @@ _LADDER_BEGINS = """
     m2=m+m w=m2*xR yR=w+yQ G=xR*xR
 """
 _LADDER_ROUND = """
-    xQ=xQ*G xR=xR*G yQ=yQ*yR yR=yR*yR J=xR-yQ m=J+xR m=m-yR za=xR*J zb=xQ*yR xQ=yR*yQ J=J*J
-    xR=za+zb G=xR-xQ yQ=G-J yQ=yQ*yR yR=m*G yR=yR+yQ G=G*G
+    yQ=yR*yQ yR=yR*yR xR=xR*G xQ=xQ*G J=xR-yQ zb=xQ*yR m=J+xR m=m-yR za=J*xR xQ=yR*yQ J=J*J
+    xR=za+zb G=xR-xQ s=m*G yQ=G-J yQ=yR*yQ G=G*G yR=yQ+s
 """
 _LADDER_ENDS = """
     t=m*xQ yP=yQ-t s=xQ+xR s=s+s s=s+s mm=m*m xP=mm-s t=xQ+xQ t=t+xQ t=t+t t=t+t u=xP+t
@@ -432,16 +432,18 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
         dict(zip(("X1", "Y1", "Z1"), map(NumberPlace, SUM), strict=True)),
     )
     label, go_on = "ladder_round", "ladder_goes_on"
-    first, second, *others, last = rounds
+    first, *others, before, last = rounds
     return [
         zero(Scratch.X_2),
         *begin[:-1],
         replace(begin[-1], next=Next.NEXT_BIT, target=label),
-        replace(first, label=label, **_sums_bits(machine, go_on)),
-        *_scanned(machine, Scratch.Z_2),
-        replace(second, label=go_on),
+        replace(first, label=label),
         *others,
-        replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True),
+        # The bit is summed after all but one of the steps that it has changed the places of: if a
+        # fault turns it into another one before, the sum has that one, too.
+        replace(before, **_sums_bits(machine, go_on)),
+        *_scanned(machine, Scratch.Z_2),
+        replace(last, label=go_on, next=Next.NEXT_BIT, target=label, leaves_two=True),
         *end[:-1],
         replace(end[-1], next=Next.NEXT_BIT, target=after),
     ]

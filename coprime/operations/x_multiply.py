@@ -8,9 +8,10 @@ with the exponent M - 2, which is public; z = 0, where there is no inverse, has 
 the RFC.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from coprime.program.operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
 
 from .banked import (
@@ -34,12 +35,18 @@ _ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
 _ONE_FORM, _UNIT = Scratch.ONE_FORM, Scratch.UNIT
 _BIT = "x_ladder"
 """Label."""
+_COPIES: Mapping[Reference, Reference] = {
+    Scratch.SUM_2: Scratch.SUM_2_COPY,
+    Scratch.SUM_3: Scratch.SUM_3_COPY,
+    Scratch.DIFFERENCE_2: Scratch.DIFFERENCE_2_COPY,
+    Scratch.DIFFERENCE_3: Scratch.DIFFERENCE_3_COPY,
+}
 _BELOW = 2  # times c M: the multiple that a difference of products adds
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_prepare(machine), *_ladder(), *_finish(machine)]]
+    return [[*_prepare(machine), *_ladder(machine), *_finish(machine)]]
 
 
 def _prepare(machine: Machine) -> list[Step]:
@@ -64,59 +71,78 @@ def _prepare(machine: Machine) -> list[Step]:
         clear(Scratch.Z_2),
         move(Scratch.X_3, Scratch.U_1, _WHOLE),
         move(Scratch.Z_3, _ONE_FORM, _WHOLE),
+        *_sums_and_differences(_in_both_banks(machine)),
     ]
 
 
-def _ladder() -> list[Step]:
+def _ladder(machine: Machine) -> list[Step]:
     """A round for each bit of k, from the highest one on."""
-    return [scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k"), *_round()]
+    scanned = scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k")
+    return [scanned, *_round(_in_both_banks(machine))]
 
 
-def _round() -> list[Step]:
-    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round."""
+def _in_both_banks(machine: Machine) -> Mapping[Reference, Reference]:
+    """The copies of sums and differences; of one memory they are those themselves."""
+    return {one: copy if machine.multiplication.banked else one for one, copy in _COPIES.items()}
+
+
+def _round(copies: Mapping[Reference, Reference]) -> list[Step]:
+    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round.
+
+    It ends with the sums that the next round begins with. DA and CB change places with the bit; so
+    they are made before it is looked at, as their difference is squared.
+    """
     x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
-    a, a_copy, b, b_copy = (
-        *(Scratch.SUM_2, Scratch.SUM_2_COPY),
-        *(Scratch.DIFFERENCE_2, Scratch.DIFFERENCE_2_COPY),
-    )
-    c, d, cross = Scratch.SUM_3, Scratch.DIFFERENCE_3, Scratch.CROSS
+    a, b = Scratch.SUM_2, Scratch.DIFFERENCE_2
+    a_copy, b_copy = copies[a], copies[b]
+    cross, da, cb = x_3, z_3, z_2
 
-    def product(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+    def product(into: Reference, x: Reference, y: Reference, note: str) -> Step:
         return multiply(into, x, y, _WHOLE, note)
 
-    last = product(z_2, b, a_copy, "z_2 = E * (AA + a24 * E)")
-    first, *others = [
-        replace(_sum(a, x_2, z_2, "A = x_2 + z_2"), copy=a_copy),
-        replace(_difference(b, x_2, z_2, "B = x_2 - z_2"), copy=b_copy),
-        _sum(c, x_3, z_3, "C = x_3 + z_3"),
-        _difference(d, x_3, z_3, "D = x_3 - z_3"),
-        product(d, d, a_copy, "DA"),
-        product(c, c, b_copy, "CB"),
+    cross_products = [
+        replace(product(da, Scratch.DIFFERENCE_3, a_copy, "DA"), label=_BIT),
+        product(cb, Scratch.SUM_3, b_copy, "CB"),
+    ]
+    *sums_of_3, sum_of_2, difference_of_2 = _sums_and_differences(copies)
+    # Where products overlap, each sum is made beside one that does not need it.
+    by_bit = [
         product(a, a, a, "AA = A^2"),
         product(b_copy, b, b, "BB = B^2"),
-        _difference(b, a, b_copy, "E = AA - BB"),
-        _sum(cross, d, c, "DA + CB"),
-        _difference(d, d, c, "DA - CB"),
-        product(x_3, cross, cross, "x_3 = (DA + CB)^2"),
-        product(d, d, d, "(DA - CB)^2"),
-        product(z_3, d, Scratch.U_1, "z_3 = u * (DA - CB)^2"),
+        _sum(cross, da, cb, "DA + CB"),
+        _difference(da, da, cb, "DA - CB"),
         product(x_2, a, b_copy, "x_2 = AA * BB"),
-        product(c, b, Scratch.A_24, "a24 * E"),
-        _sum(a_copy, a, c, "AA + a24 * E"),
-        replace(last, next=Next.NEXT_BIT, target=_BIT),
+        _difference(b, a, b_copy, "E = AA - BB"),
+        product(x_3, cross, cross, "x_3 = (DA + CB)^2"),
+        product(z_2, b, Scratch.A_24, "a24 * E"),
+        product(z_3, da, da, "(DA - CB)^2"),
+        _sum(a_copy, a, z_2, "AA + a24 * E"),
+        product(z_3, z_3, Scratch.U_1, "z_3 = u * (DA - CB)^2"),
+        product(z_2, b, a_copy, "z_2 = E * (AA + a24 * E)"),
+        *sums_of_3,
+        sum_of_2,
+        replace(difference_of_2, next=Next.NEXT_BIT, target=_BIT),
     ]
-    return [_by_bit(step) for step in (replace(first, label=_BIT), *others)]
+    return [*cross_products, *(replace(step, by_bit=True) for step in by_bit)]
 
 
-def _by_bit(step: Step) -> Step:
-    return replace(step, by_bit=not OF_ONE.keys().isdisjoint((step.x, step.y, step.destination)))
+def _sums_and_differences(copies: Mapping[Reference, Reference]) -> list[Step]:
+    """C and D, A and B: of x_3 and z_3, and of x_2 and z_2."""
+    x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
+    steps = [
+        _sum(Scratch.SUM_3, x_3, z_3, "C = x_3 + z_3"),
+        _difference(Scratch.DIFFERENCE_3, x_3, z_3, "D = x_3 - z_3"),
+        _sum(Scratch.SUM_2, x_2, z_2, "A = x_2 + z_2"),
+        _difference(Scratch.DIFFERENCE_2, x_2, z_2, "B = x_2 - z_2"),
+    ]
+    return [replace(one, copy=copies[one.destination]) for one in steps]
 
 
-def _sum(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+def _sum(into: Reference, x: Reference, y: Reference, note: str) -> Step:
     return linear(StepKind.ADD, into, x, y, _WHOLE, note)
 
 
-def _difference(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
+def _difference(into: Reference, x: Reference, y: Reference, note: str) -> Step:
     step = linear(StepKind.SUBTRACT, into, x, y, _WHOLE, note)
     return replace(step, times_modulus=_BELOW)
 

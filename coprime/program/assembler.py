@@ -8,10 +8,13 @@ from functools import cached_property
 from .calls import CallGraph
 from .operands import Context, Mode, Scratch
 from .routine import Routine, reached
-from .steps import Next, Step, StepKind
+from .steps import BESIDE_PRODUCTS, Next, Step, StepKind
 
 LONGEST_TABLE = 127
 """Steps of a program that is a table of LUTs: 2 LUTs a bit. A longer one is in block RAM."""
+
+
+_TO_ANOTHER_BIT = frozenset({Next.IF_WINDOW, Next.NEXT_BIT})
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,16 @@ class Program:
     @cached_property
     def scans_by_moves(self) -> bool:
         """Whether a MOVE, too, goes on to another bit of the exponent."""
-        bits = {Next.IF_WINDOW, Next.NEXT_BIT}
-        return any(step.kind is StepKind.MOVE and step.next in bits for step in self.steps)
+        return any(
+            step.kind is StepKind.MOVE and step.next in _TO_ANOTHER_BIT for step in self.steps
+        )
+
+    @cached_property
+    def scans_by_sums(self) -> bool:
+        """Whether a MOVE or a sum goes on to another bit of the exponent."""
+        return any(
+            step.kind in BESIDE_PRODUCTS and step.next in _TO_ANOTHER_BIT for step in self.steps
+        )
 
     @cached_property
     def descales(self) -> bool:

@@ -198,9 +198,9 @@ class Scratch(_Unnumbered):
     DIFFERENCE_2 = enum.auto()
     DIFFERENCE_2_COPY = enum.auto()
     SUM_3 = enum.auto()
+    SUM_3_COPY = enum.auto()
     DIFFERENCE_3 = enum.auto()
-    CROSS = enum.auto()
-    """The sum of the ladder's cross products."""
+    DIFFERENCE_3_COPY = enum.auto()
 
     POWER = enum.auto()
     """R^2 modulo the current prime: what brings numbers of the left bank into Montgomery form."""
@@ -407,6 +407,14 @@ OF_ONE: Mapping[Location, Scratch] = {
     Scratch.Y_3: Scratch.Y_2,
     Scratch.Y_2_COPY: Scratch.Y_3_COPY,
     Scratch.Y_3_COPY: Scratch.Y_2_COPY,
+    Scratch.SUM_2: Scratch.SUM_3,
+    Scratch.SUM_3: Scratch.SUM_2,
+    Scratch.SUM_2_COPY: Scratch.SUM_3_COPY,
+    Scratch.SUM_3_COPY: Scratch.SUM_2_COPY,
+    Scratch.DIFFERENCE_2: Scratch.DIFFERENCE_3,
+    Scratch.DIFFERENCE_3: Scratch.DIFFERENCE_2,
+    Scratch.DIFFERENCE_2_COPY: Scratch.DIFFERENCE_3_COPY,
+    Scratch.DIFFERENCE_3_COPY: Scratch.DIFFERENCE_2_COPY,
 }
 """What stands for numbers in a step `by_bit` where the exponent's bit is 1. Each pair lies in one
 bank, in blocks whose numbers differ in the bit of weight 2."""

@@ -195,7 +195,7 @@ class Step:
     copy: Reference | None = None
     """Of a sum, a MOVE or a MULTIPLY: where the result is written, too, in the right bank, in the
     block that the destination has in the left one; not the y of a MULTIPLY. In one memory it is the
-    destination itself. Where products overlap, it is there only after a step other than those."""
+    destination itself."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a multiple that no step adds, or of a step that adds none."""
@@ -236,6 +236,9 @@ class Step:
         return self.copy is not None
 
 
+BESIDE_PRODUCTS = frozenset({StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE})
+"""What may be done while products are under way, if these overlap, unless it is written to where an
+addressing mode says."""
 BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")
 PASS = Step(kind=StepKind.PASS, note="")
 

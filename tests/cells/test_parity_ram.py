@@ -8,8 +8,8 @@ from coprime.cells.parity_ram import ParityRam
 WIDTH, DEPTH = 17, 8
 
 
-def simulate(testbench):
-    ram = ParityRam(WIDTH, DEPTH)
+def simulate(testbench, **settings):
+    ram = ParityRam(WIDTH, DEPTH, **settings)
     simulator = Simulator(ram)
     simulator.add_clock(1e-6)
 
@@ -72,3 +72,18 @@ def test_what_is_read_while_port_b_writes_is_not_looked_at():
             assert not ctx.get(ram.wrong)
 
     simulate(testbench)
+
+
+def test_what_port_a_reads_while_port_b_writes_another_word():
+    async def testbench(ctx, ram):
+        ctx.set(ram.memory.data[3], 1)  # of odd parity
+        ctx.set(ram.a_address, 3)
+        ctx.set(ram.b_write, 1)
+        found = []
+        for address in (6, 3, 6, 6, 6, 6):  # the word in question is written in the second cycle
+            ctx.set(ram.b_address, address)
+            await ctx.tick()
+            found.append(ctx.get(ram.wrong))
+        assert found == [0, 1, 0, 0, 0, 0]
+
+    simulate(testbench, streams=True)

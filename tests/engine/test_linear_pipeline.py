@@ -15,8 +15,20 @@ MASK, BOUND = (1 << WIDTH) - 1, 1 << WIDTH * DIGITS
 JUNK = 0b1010101 & MASK
 
 
-async def run(context, unit, x, z, operation, *, x_other=False, z_other=False, modulus=0, shift=0):
-    """The digits that an operation writes, and its cycles."""
+async def run(
+    context,
+    unit,
+    x,
+    z,
+    operation,
+    *,
+    x_other=False,
+    z_other=False,
+    modulus=0,
+    shift=0,
+    holds=None,
+):
+    """What an operation writes; with a generator of `holds`, its digits have to wait."""
     context.set(unit.operation, operation)
     context.set(unit.digits, DIGITS)
     context.set(unit.x_is_other, x_other)
@@ -29,6 +41,8 @@ async def run(context, unit, x, z, operation, *, x_other=False, z_other=False, m
     asked = deque([(0, 0, False)] * (READ_LATENCY - 1))
     written, places, given, cycles, after = {}, deque([None] * 2), [], 0, 0
     while after < 3:
+        if holds:
+            context.set(unit.hold, holds.getrandbits(1))
         cycles += not after
         after += bool(after or context.get(unit.done))
         of_modulus = unit.sums and bool(context.get(unit.reads_modulus))
@@ -49,7 +63,7 @@ async def run(context, unit, x, z, operation, *, x_other=False, z_other=False, m
         context.set(unit.b_data, JUNK if z_other else digit_z)
         if unit.sums:
             context.set(unit.b_other, digit_z if z_other else JUNK)
-    assert cycles == unit.cycles(DIGITS, sums=unit.sums)
+    assert holds or cycles == unit.cycles(DIGITS, sums=unit.sums)
     assert operation is LinearOperation.COMPARE or list(written.values()) == given
     return sum(digit << WIDTH * place for place, digit in written.items())
 
@@ -117,6 +131,27 @@ def test_multiples_of_the_modulus():
                             shift=shift,
                         )
                         assert found == value % BOUND, (operation, x, z, modulus, shift)
+
+    simulate(unit, process)
+
+
+def test_ports_that_are_shared():
+    """However long each digit waits, nothing is read where a digit is written."""
+    unit = LinearPipeline(WIDTH, 3, 8, sums=True, shares=True)
+    generator = random.Random(1)
+
+    async def process(context):
+        for x, z in pairs(generator):
+            modulus, shift = generator.randrange(BOUND >> 7), generator.randrange(1, 7)
+            added = modulus << shift - 1
+            for operation, value in (
+                (LinearOperation.ADD, x + z + added),
+                (LinearOperation.SUBTRACT, x - z + added),
+                (LinearOperation.MOVE, x + added),
+            ):
+                settings = {"modulus": modulus, "shift": shift, "holds": generator}
+                found = await run(context, unit, x, z, operation, **settings)
+                assert found == value % BOUND
 
     simulate(unit, process)
 

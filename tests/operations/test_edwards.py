@@ -82,3 +82,14 @@ def test_numbers_of_the_last_step(name):
     with pytest.raises(EngineError) as found:
         predicted(Command.ED_FINISH, ED25519, {name: ED25519.n})
     assert found.value.code is Error.OPERAND_RANGE
+
+
+@pytest.mark.parametrize(
+    "curve", [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.slow)], ids=lambda one: one.name
+)
+def test_ring_takes_the_same_cycles_for_each_scalar(curve):
+    scalars = (0, 1, 2, curve.n - 1, curve.n >> 1, 0x55 << 244, (1 << 251) + 1)
+    found = {
+        predicted(Command.ED_BASE_MULTIPLY, curve, {"r": r}, family="ring").cycles for r in scalars
+    }
+    assert len(found) == 1

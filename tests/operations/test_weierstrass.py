@@ -20,6 +20,7 @@ from coprime.engine.write_guard import WriteGuard
 from coprime.model.combs import jacobian_tooth, tooth_of
 from coprime.model.curve_points import add, comb_table, multiple
 from coprime.program.operands import MODULI, PAIRS_OF_TABLE
+from coprime.program.steps import Next
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, random_operands
 
@@ -206,3 +207,38 @@ def test_parameters_of_ring_that_do_not_fit(settings):
 def test_parameters_that_do_not_fit(settings, error):
     with pytest.raises(ValueError, match=error):
         _ = choose("compact", {"curves": "weierstrass", **settings}).design
+
+
+@pytest.mark.parametrize(
+    ("command", "secret"),
+    [
+        (Command.EC_MULTIPLY, "k"),
+        (Command.EC_BASE_MULTIPLY, "k"),
+        pytest.param(Command.ECDSA_SIGN_WITH, "k", marks=pytest.mark.slow),
+    ],
+)
+def test_sums_beside_products_take_the_same_cycles_for_each_scalar(command, secret):
+    """What waits for what does not depend on the bits by which numbers change places."""
+    n = curve_named("secp256k1").n
+    scalars = [1, 2, n - 1, n >> 1, 0x55 << 240, (1 << 255) + 1]
+    found = {
+        predicted(command, numbers_of(command, "secp256k1", **{secret: k}), family="ring").cycles
+        for k in scalars
+    }
+    assert len(found) == 1
+
+
+def test_a_bit_is_summed_after_the_steps_that_it_swaps():
+    """So a fault that changes the bit in the middle of a round is in the sum. One step may follow:
+    it alone makes no point."""
+    steps = design_of().programs[0].steps
+    rounds = {step.target for step in steps if step.next is Next.NEXT_BIT}
+    found = 0
+    for at, step in enumerate(steps):
+        if step.note == "... + 1, of a 1":
+            end = next(k for k in range(at, len(steps)) if steps[k].next is Next.NEXT_BIT)
+            begin = max(k for k in range(at) if steps[k].label in rounds)
+            assert sum(one.by_bit for one in steps[at + 1 : end + 1]) <= 1
+            assert sum(one.by_bit for one in steps[begin:at]) > 2
+            found += 1
+    assert found == 2

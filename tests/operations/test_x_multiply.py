@@ -86,12 +86,12 @@ def test_numbers_that_change_places(settings):
     design = design_of(**settings)
     layout, (program,) = design.layout, design.programs
     pairs = {one: other for one, other in OF_ONE.items() if one in layout.numbers}
-    assert len(pairs) == 4
+    assert len(pairs) == 12
     for one, other in pairs.items():
         assert layout.numbers[one] ^ layout.numbers[other] == 2
     blocks = {layout.numbers[one] | part for one in pairs for part in (0, 1)}
     steps = [step for step in program.steps if step.by_bit]
-    assert len(steps) == 8
+    assert len(steps) == 16
     for step in steps:
         others = {step.x, step.y, step.destination, step.copy} - OF_ONE.keys() - {None}
         named = {layout.numbers[one] | part for one in others for part in (0, 1)}
@@ -301,3 +301,9 @@ def test_package(tmp_path):
     assert_passes(tmp_path)
     testbench = "".join(path.read_text("utf-8") for path in (tmp_path / "sim").glob("*.v"))
     assert "X_MULTIPLY" in testbench
+
+
+def test_ring_takes_the_same_cycles_for_each_scalar():
+    design = choose("ring", {"max_bits": "512", "curves": "montgomery"}).design
+    scalars = (1 << 254, (1 << 255) - 8, 0x55 << 247, 0xCC << 247, (1 << 254) + 8)
+    assert len({predicted(design, e).cycles for e in scalars}) == 1

@@ -50,6 +50,8 @@ class LaneModel:
     multiplication: Multiplication
     kinds: Mapping[StepKind, StepOnIntegers]
     """What executes each kind of step."""
+    numbers: Mapping[Reference, int] | None = None
+    """Of the memory's places, where sums are beside products."""
 
     def __post_init__(self) -> None:
         program, capabilities, command = self.program, self.capabilities, self.command
@@ -93,7 +95,9 @@ class LaneModel:
         self._digits: dict[Context, int] = {}
         self._rounds: dict[Context, int] = {}
         own = self.multiplication
-        self.timeline = OverlapModel(self, own) if isinstance(own, RingMultiplication) else None
+        self.timeline = None
+        if isinstance(own, RingMultiplication):
+            self.timeline = OverlapModel(self, own, self.numbers)
         """When products begin that overlap."""
 
     @property
@@ -111,7 +115,7 @@ class LaneModel:
         step = self.current.resolved(self.pc.step)
         if step.by_bit and self.scanner.bit(step):
             step = step.of_one
-        if self.timeline and step.kind is not StepKind.MULTIPLY:
+        if self.timeline and step.kind is not StepKind.MULTIPLY and self.timeline.waits(step):
             self.cycles = max(self.cycles, self.timeline.idle)
         self.cycles += 1
         self.kinds[step.kind].run(self, step)
@@ -123,6 +127,8 @@ class LaneModel:
         if way.effect is not None:
             self._apply(way.effect, step)
         if way.next_bit & 1:
+            if self.timeline:
+                self.timeline.bit += 1
             self.cycles += self.scanner.next_bit()
         if way.effect is Effect.RETURN:
             self.pc.return_()

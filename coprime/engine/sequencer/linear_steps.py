@@ -108,8 +108,9 @@ LINEAR_OPERATIONS = {kind: step.operation for kind, step in _LINEAR_STEPS.items(
 class LinearSteps:
     """The states of linear steps, and the steps on integers.
 
-    LINEAR_START asks the linear unit to begin, LINEAR waits for it, JUDGE decides what comes next:
-    three cycles with FETCH beside those of the unit. Refused lengths end in LINEAR_START.
+    LINEAR_START asks the linear unit to begin, once no product is in its way, LINEAR waits for it,
+    JUDGE decides what comes next: three cycles with FETCH beside those of the unit. Refused lengths
+    end in LINEAR_START.
     """
 
     first_state = "LINEAR_START"
@@ -133,8 +134,10 @@ class LinearSteps:
         """Add the states to a state machine."""
         step, unit = control.step, control.linear
         with m.State("LINEAR_START"):
-            m.d.comb += unit.start.eq(1)
+            m.d.comb += unit.start.eq(~unit.conflicts)
             m.next = "LINEAR"
+            with m.If(unit.conflicts):
+                m.next = "LINEAR_START"
             refused = unit.length_error != Error.NONE
             with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
                 m.d.comb += unit.start.eq(0)
@@ -150,7 +153,7 @@ class LinearSteps:
             m.next = "JUDGE"
         with m.State("JUDGE"):
             m.next = "FETCH"
-            if self.program.scans_by_moves:
+            if self.program.scans_by_sums:
                 control.proceed(m, RULES)
                 with m.If(control.next_bit & control.scanner.edge_bit):
                     m.next = "NEXT_DIGIT"
@@ -180,7 +183,10 @@ class LinearSteps:
                 lane.end(error)
                 return
         digits = lane.digits(step.modulus)
-        lane.cycles += 2 + linear_cycles(self.program, lane.multiplication, digits)
+        if lane.timeline and not lane.timeline.waits(step):
+            lane.timeline.add(step, digits)
+        else:
+            lane.cycles += 2 + linear_cycles(self.program, lane.multiplication, digits)
         if kind is StepKind.DRAW:
             waits = RandomDigit.bytes_of(own.digit_width)
             lane.cycles += LinearPipeline.waiting_cycles(waits) * digits

@@ -69,9 +69,7 @@ class MultiplySteps:
             )
         cycles, products = lane.costs[key]
         if lane.timeline:
-            power = step.destination is Mode.ENTRY
-            written = Scratch.ACCUMULATOR if power else lane.written(step)
-            lane.timeline.multiply(written, step, digits, rounds)
+            lane.timeline.multiply(step, digits, rounds)
         else:
             lane.cycles += cycles
         if not step.conditional or lane.scanner.bit(step):

@@ -111,4 +111,4 @@ RULES: Mapping[Next, Rule] = {
     Next.EACH_ENTRY: lambda c: Way(forward=c.last_entry, effect=Effect.NEXT_ENTRY),
     Next.COUNT_DOWN: lambda c: Way(forward=c.last_count, jump=~c.last_count, effect=Effect.COUNT),
 }
-"""Of multiplications, and of MOVE where a program has it."""
+"""Of multiplications, and of moves and sums where a program has it."""

@@ -13,7 +13,7 @@ from coprime.cells.wires import same_named
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
-from coprime.program.steps import Next, StepKind, drawn_bits
+from coprime.program.steps import BESIDE_PRODUCTS, Next, StepKind, drawn_bits
 
 from ..contract import ERROR_BITS, Capabilities, Error, PerLength
 from .barrier_steps import BarrierSteps
@@ -84,7 +84,9 @@ class Sequencer(wiring.Component):
 
     Members
     -------
-    occupied : the multiplier works, and only a MULTIPLY may begin; only if it `overlaps`
+    occupied : the multiplier works, and only a MULTIPLY may begin, or with sums a PASS, or a sum or
+        a move; only if it `overlaps`
+    conflicts : the sum or move has to wait for a product all the same; only with sums, too
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
     columns : the window is a column, and its highest bit the sign; only if any step scans columns
@@ -98,6 +100,7 @@ class Sequencer(wiring.Component):
         adds it
     copies : the result is written to both banks; only if any is
     swaps : the numbers of `OF_ONE` have changed places; only if any step does that by a bit
+    by_bit : the step is one that does that, whatever the bit; only if sums are beside products, too
     differs : while idle: what is read as the result is not the number that was checked; only if the
         program checks
     wrong : a word of the program has a bit that has changed; only with parity
@@ -123,7 +126,7 @@ class Sequencer(wiring.Component):
         overlaps: bool = False,
     ):
         self.program = program
-        self.overlaps = overlaps
+        self.overlaps, self.shares = overlaps, overlaps and program.sums
         self.capabilities = capabilities
         self.numbers = numbers
         self.leads = leads
@@ -201,10 +204,12 @@ class Sequencer(wiring.Component):
         program, width = self.program, self.capabilities.digit_width
         return (
             ({"occupied": In(1)} if self.overlaps else {})
+            | ({"conflicts": In(1)} if self.shares else {})
             | ({"descale": Out(1)} if program.descales else {})
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
             | ({"copies": Out(1)} if program.copies else {})
             | ({"swaps": Out(1)} if program.swaps else {})
+            | ({"by_bit": Out(1)} if program.swaps and self.shares else {})
             | ({"short": In(1)} if program.shortens else {})
             | ({"columns": Out(1)} if program.scans_columns else {})
             | ({"suppress_write": Out(1)} if program.in_place else {})
@@ -273,6 +278,8 @@ class Sequencer(wiring.Component):
             swaps = Signal()
             # A bit that comes late is there in the cycle after FETCH.
             m.d.comb += self.swaps.eq(swaps & self.scanner.bit if self.overlaps else swaps)
+            if self.shares:
+                m.d.comb += self.by_bit.eq(swaps)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
@@ -291,8 +298,7 @@ class Sequencer(wiring.Component):
                     bit_there = Const(1) if self.overlaps else self.scanner.bit
                     m.d.sync += swaps.eq(memory.fetched.by_bit & bit_there)
                 if self.overlaps:
-                    is_product = memory.fetched.kind == StepKind.MULTIPLY
-                    with m.If(is_product | ~self.occupied):
+                    with m.If(self._runs_beside_products(memory.fetched) | ~self.occupied):
                         self._dispatch(m)
                 else:
                     self._dispatch(m)
@@ -309,6 +315,10 @@ class Sequencer(wiring.Component):
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
+                if self.shares:
+                    with m.If(self.occupied):
+                        m.d.comb += self.done.eq(0)
+                        m.next = "END"
                 if self.proof is not None:
                     # An operation that ends without all of its checks, by whatever fault.
                     with m.If(self.error != self.code):
@@ -340,6 +350,7 @@ class Sequencer(wiring.Component):
                 done=self.linear_done,
                 flags={name: getattr(self, name) for name in flags},
                 length_error=self.lengths_allowed.error,
+                conflicts=self.conflicts if self.shares else Const(0),
                 **{name: getattr(self, name) for name in drawing},
             ),
             other=OtherLaneSignals(
@@ -521,6 +532,15 @@ class Sequencer(wiring.Component):
                     self.end(m, Error.UNSUPPORTED)
                 else:
                     m.next = "IDLE"
+
+    def _runs_beside_products(self, fetched: data.View) -> Value:
+        """Whether the fetched step need not wait until no product is under way."""
+        is_product = fetched.kind == StepKind.MULTIPLY
+        if not self.shares:
+            return is_product
+        modes = [self.numbers[one] for one in Mode if one in self.numbers]
+        is_sum = fetched.kind.matches(*BESIDE_PRODUCTS) & ~fetched.destination.matches(*modes)
+        return is_product | is_sum | (fetched.kind == StepKind.PASS)
 
     def _dispatch(self, m: Module) -> None:
         """To the first state of the fetched step's kind."""

@@ -33,6 +33,7 @@ class LinearSignals:
     start, done : it begins; it has ended
     flags : what it has found of x and y, by name
     length_error : the error of the lengths of the step
+    conflicts : it has to wait for a product that is under way
     draws, drawn, drawn_bit : of random digits, as the sequencer's; None without them
     """
 
@@ -40,6 +41,7 @@ class LinearSignals:
     done: Value
     flags: Mapping[str, Value]
     length_error: Signal
+    conflicts: Value
     draws: Value | None = None
     drawn: Value | None = None
     drawn_bit: Value | None = None

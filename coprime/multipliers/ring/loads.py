@@ -13,28 +13,71 @@ from .products import AskedSignature, RequestSignature, UnderWaySignature
 from .rings import WriteSignature
 from .slot_signatures import RingSlotSignature
 
+LOADING = READ_LATENCY + 1
+"""Cycles from a word's request to its write to a ring."""
+
+
+class WordRequests(wiring.Component):
+    """Asks for a factor's words, the first one at `first`, each next one at `others`.
+
+    Parameters
+    ----------
+    place_bits : bits of a place
+
+    Members
+    -------
+    first, others : the first word is wanted from the next cycle on, or the next one
+    restarts : places begin again, though no first word is wanted
+    may : the port is free
+    wants, asks, place : a word is wanted, or two; one is asked for, and which
+    """
+
+    def __init__(self, place_bits: int):
+        flags = dict.fromkeys(("first", "others", "restarts", "may"), In(1))
+        super().__init__({**flags, "wants": Out(1), "asks": Out(1), "place": Out(place_bits)})
+
+    def elaborate(self, platform: object) -> Module:
+        """Counters of words that are wanted, and of places."""
+        m = Module()
+        wanted = Signal(range(3))
+        m.d.comb += [self.wants.eq(wanted != 0), self.asks.eq(self.wants & self.may)]
+        # The first word may be wanted as late as one cycle before the second one.
+        m.d.sync += wanted.eq(wanted + (self.first | self.others) - self.asks)
+        with m.If(self.first | self.restarts):
+            m.d.sync += self.place.eq(0)
+        with m.Elif(self.asks):
+            m.d.sync += self.place.eq(self.place + 1)
+        return m
+
 
 class Loads(wiring.Component):
     """Reads X, M and c through port A, in their phases, and Y through port B, a word a step.
 
-    A word goes to its ring `READ_LATENCY` + 1 cycles after it is asked for. In place of words that
+    X of a product that follows another one is read a word a step, too, if it is not that one's
+    result. A word goes to its ring `LOADING` cycles after it is asked for. In place of words that
     the memory does not have, zeros and ones go there.
 
     Parameters
     ----------
     place_bits, count_bits, width : bits of a place, of a count of words, of a word
+    beside_sums (bool): words are read whether they are taken or not, so that it does not depend on
+        numbers when the ports are free
 
     Members
     -------
     request, asked, under_way : of `Products`, in
-    phase, begins : of `Phases`, in
+    phase : of `Phases`, in
     slot : RingSlotSignature, in
-    port_b_taken : port B writes; nothing can be read
-    a_role, a_index, a_data, b_index, b_of_next, b_data : as in `OverlappingMultiplierSignature`
+    x_taken : as of `Results`: the ring that X is in is written then
+    port_b_taken : port B writes, or is another one's; nothing can be read
+    wants_ports : a word is wanted, or will be in the next cycle
+    a_taken, a_role, a_index, a_of_next, a_data, b_index, b_of_next, b_data : as in
+        `OverlappingMultiplierSignature`
     x, y : WriteSignature, out: for X's ring, and for Y's
     """
 
-    def __init__(self, place_bits: int, count_bits: int, width: int):
+    def __init__(self, place_bits: int, count_bits: int, width: int, *, beside_sums: bool = False):
+        self.beside_sums = beside_sums
         write = Out(WriteSignature(width, place_bits))
         ports = {
             "request": In(RequestSignature(count_bits)),
@@ -42,14 +85,15 @@ class Loads(wiring.Component):
             "under_way": In(UnderWaySignature(place_bits)),
             "phase": In(PhaseSignature(place_bits)),
             "slot": In(RingSlotSignature()),
-            **dict.fromkeys(("begins", "port_b_taken"), In(1)),
+            **dict.fromkeys(("x_taken", "port_b_taken", "a_taken"), In(1)),
             "a_role": Out(Role),
             **dict.fromkeys(("a_index", "b_index"), Out(count_bits)),
-            "b_of_next": Out(1),
+            **dict.fromkeys(("a_of_next", "b_of_next", "wants_ports"), Out(1)),
             **dict.fromkeys(("a_data", "b_data"), In(width)),
             "x": write,
             "y": write,
         }
+        self.words_of_x, self.words_of_y = WordRequests(place_bits), WordRequests(place_bits)
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -62,29 +106,39 @@ class Loads(wiring.Component):
             return history(m, name, value, READ_LATENCY, reset=True)[-1]
 
         # --- Port A: X, M or c ------------------------------------------------------------------
-        m.d.comb += [self.a_role.eq(Role.MULTIPLICAND), self.a_index.eq(phase.k)]
+        streamed = self._ask_for_x(m)
+        place = Signal.like(phase.k, name="place_a")
+        m.d.comb += [
+            place.eq(Mux(streamed.asks, streamed.place, phase.k)),
+            self.a_role.eq(Role.MULTIPLICAND),
+            self.a_index.eq(place),
+            self.a_of_next.eq(self.asked.is_next),
+        ]
         with m.If(phase.load_m):
             m.d.comb += self.a_role.eq(Role.MODULUS)
         with m.If(phase.load_c):
             m.d.comb += self.a_role.eq(Role.INVERSE)
         one_is_x = phase.load_x & own.preparing
-        came_x, came_m = came("asks_x", phase.load_x), came("asks_m", phase.asks_m)
+        takes_x = phase.load_x | streamed.asks & self.asked.takes_x
+        came_x, came_m = came("asks_x", takes_x), came("asks_m", phase.asks_m)
+        came_square = came("asks_square", phase.load_x & own.y_is_x)
         came_c, came_below = came("asks_c", phase.load_c), came("below", phase.below)
-        asked_place = came("asked_place", phase.k)
-        beyond = came("beyond", (phase.k >= own.inner) | phase.below | one_is_x)
+        asked_place = came("asked_place", place)
+        beyond = came("beyond", (place >= own.inner) | phase.below | one_is_x)
         is_0 = came("is_0", one_is_x & (phase.k == 0))
         generated = beyond & ~came_c | phase.puts_one | phase.wipes
         word_a = Mux(generated, is_0 | phase.puts_one, self.a_data)
-        place_a = Signal.like(phase.k)
-        m.d.comb += place_a.eq(Mux(phase.wipes, phase.k, asked_place))
+        place_a = Mux(phase.wipes, phase.k, asked_place)
 
         # --- Port B: Y --------------------------------------------------------------------------
         came_y, place_y, word_b = self._read_y(m, came)
+        begins = self.slot.begins & own.new_exists
+        m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants | begins)
 
         # --- What is read comes late in its cycle, and is written in the next one ---------------
         shifted = place_a + Mux(came_x, own.shift, 0)
         other_place = Mux(came_c, LAST, Mux(phase.puts_one, own.count, shifted))
-        others = came_m | came_x & own.squaring | came_c | phase.puts_one | phase.wipes
+        others = came_m | came_square | came_c | phase.puts_one | phase.wipes
         loaded_a, loaded_b = (
             Signal(len(self.x.word), name=f"loaded_{k}", reset_less=True) for k in "ab"
         )
@@ -101,29 +155,48 @@ class Loads(wiring.Component):
         m.d.comb += [self.x.word.eq(loaded_a), self.y.word.eq(Mux(of_b, loaded_b, loaded_a))]
         return m
 
+    def _ask_for_x(self, m: Module) -> WordRequests:
+        """The words of an X that is read a word a step."""
+        asked = self.asked
+        m.submodules.words_of_x = words = self.words_of_x
+        m.d.comb += [
+            words.first.eq(asked.joins & (asked.x_streams | self.beside_sums)),
+            words.others.eq(self._begins_early_step() & (asked.takes_x | self.beside_sums)),
+            # Of an X that was loaded, words are asked for that nobody takes.
+            words.restarts.eq(asked.begins & self.beside_sums),
+            words.may.eq(~self.a_taken & ~self.x_taken),
+        ]
+        return words
+
+    def _begins_early_step(self) -> Value:
+        """A step begins in which the new product's next words are wanted: 0 to D - 2."""
+        slot, own = self.slot, self.under_way
+        return slot.begins & ~slot.closing & ~slot.is_last & own.new_exists
+
     def _read_y(
         self, m: Module, came: Callable[[str, ValueLike], Signal]
     ) -> tuple[Value, Value, Value]:
         """Ask for the next word of Y; whether one comes, for which place, and the word."""
-        request, own, slot = self.request, self.under_way, self.slot
-        wants, asks = Signal(), Signal()
-        place = Signal.like(self.y.place)
-        index = Signal(signed(len(place) + 1))  # below 0, Y has zeros
+        request, own, asked = self.request, self.under_way, self.asked
+        m.submodules.words_of_y = words = self.words_of_y
+        place = words.place
         m.d.comb += [
-            asks.eq(wants & ~self.port_b_taken),
-            self.b_index.eq(index),
-            self.b_of_next.eq(place == 0),
+            words.first.eq((asked.begins | asked.joins) & (asked.y_streams | self.beside_sums)),
+            words.others.eq(self._begins_early_step() & (asked.takes_y | self.beside_sums)),
+            words.may.eq(~self.port_b_taken),
+            self.b_of_next.eq(asked.is_next),
         ]
-        first_word = self.begins | self.asked.joins
-        others = slot.begins & ~slot.closing & ~slot.is_last & own.new_exists & ~own.squaring
-        with m.If(first_word & ~request.squares):
-            m.d.sync += [wants.eq(1), place.eq(0), index.eq(-self.asked.shift)]
-        with m.Elif(others):
-            m.d.sync += wants.eq(1)
-        with m.Elif(asks):
-            m.d.sync += [wants.eq(0), place.eq(place + 1), index.eq(index + 1)]
-        is_one = Mux(place == 0, request.multiplier_is_one, own.is_one)
-        came_y, came_place = came("asks_y", asks), came("asked_place_y", place)
+        index = Signal(signed(len(place) + 1))  # below 0, Y has zeros
+        m.d.comb += self.b_index.eq(index)
+        with m.If(words.first):
+            m.d.sync += index.eq(-asked.shift)
+        with m.Elif(words.asks):
+            m.d.sync += index.eq(index + 1)
+        is_one = Mux(asked.is_next, request.multiplier_is_one, own.is_one)
+        came_y, came_place = (
+            came("asks_y", words.asks & asked.takes_y),
+            came("asked_place_y", place),
+        )
         generated = came("y_is_zero", (index < 0) | is_one)
         one = came("y_is_one", is_one & (index == 0))
         return came_y, came_place, Mux(generated, one, self.b_data)

@@ -32,7 +32,7 @@ class RingMultiplication(Multiplication):
     skew: int = 0
     slack: int = 2
 
-    ASKING = 3  # cycles from `start` until a product may begin, or be taken at step D
+    ASKING = 3  # cycles from `start` until a product may begin, or be found to follow in step D
     canonical = False
     prepares = True
     scaled = True
@@ -138,7 +138,7 @@ class RingMultiplication(Multiplication):
         does, as far as there are such. The second one, too, needs the last word of the step before,
         and in steps 0 and 1 the first one may.
         """
-        old = max(count - 2 - s, 1) if s <= count - 2 else 0
+        (old,) = self.old_slots(s, count)
         if s == count:
             return max(count - 2, self.loop - 1) + 1
         early = s if s < 2 else s - 1
@@ -158,12 +158,18 @@ class RingMultiplication(Multiplication):
             return max(*early, self.least_step - 2) + 2
         return max(*early, self.least_step - 1) + 1
 
-    def old_slots(self, s: int, count: int) -> tuple[int, int]:
-        """Slots of the old product's column in step s, in each of two tiles.
+    def left(self, count: int) -> int:
+        """Columns of a product of D = `count` words that are left when its steps end."""
+        return count - self.ahead
 
-        That of q and M' has at least one, even if it has no pair: the old column ends with it.
+    def old_slots(self, s: int, count: int) -> tuple[int, ...]:
+        """Slots of the old product's column in step s, in each tile.
+
+        The last tile has at least one, even if it has no pair: the old column ends with it.
         """
-        left = count - 1 - self.ahead - s  # columns of the old product after that one
+        left = self.left(count) - 1 - s  # columns of the old product after that one
+        if self.tiles == 1:
+            return (max(1, left) if left >= 0 else 0,)
         return max(0, left >> 1), max(1, left + self.ahead >> 1) if left >= 0 else 0
 
     @cache  # noqa: B019
@@ -177,10 +183,6 @@ class RingMultiplication(Multiplication):
     def period_of(self, bits: int) -> int:
         """`period` of products modulo a modulus of so many bits."""
         return self.period(self.words(digits(bits, self.digit_width, self.headroom)))
-
-    def closing(self, count: int) -> int:
-        """Cycles of the steps from D on, before which a product must ask that is to follow."""
-        return sum(self.step(s, count) for s in range(count, self.places(count)))
 
     def loading(self, count: int, shift: int = 0) -> int:
         """Cycles of reading D = `count` words into a ring, with a 0 behind and `shift` before."""
@@ -197,16 +199,18 @@ class RingMultiplication(Multiplication):
 
     @cache  # noqa: B019
     def draining(self, count: int) -> int:
-        """Cycles from the end of a product's P steps until its result is in the memory.
-
-        Each of the columns that are left has the old product's slots and one more, or two.
-        """
-        columns = range(count - self.ahead)
-        if self.tiles == 1:
-            slots = sum(max(count - 2 - s, 1) + 1 + self.skew for s in columns)
-        else:
-            slots = sum(max(self.old_slots(s, count)) + 1 for s in columns)
+        """Cycles from the end of a product's P steps until its result is in the memory."""
+        slots = sum(self.draining_step(s, count) for s in range(self.left(count)))
         return slots + self.settling
+
+    def draining_step(self, s: int, count: int) -> int:
+        """Cycles of one of the columns that are left: their slots and one more, or two."""
+        return max(self.old_slots(s, count)) + 1 + self.skew
+
+    @property
+    def written_after(self) -> int:
+        """Cycles from a column's last slot until port B is asked to write its word."""
+        return self.reading + self.summing - 1
 
     def rounds_after(self, last: int, count: int) -> int:
         """The last cycle of SETTLE and of 1 + d rounds modulo M, after the cycle `last`."""

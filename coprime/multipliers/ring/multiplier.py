@@ -65,14 +65,16 @@ class RingMultiplier(ModularMultiplier):
     With two tiles, the slots are those of `TwinSchedule`, and q may be delayed: c has 1 + d words,
     so that q_c is first used in column c + 1 + d, and the ring has D + 1 + d places.
 
-    A product that follows another one without a break is `chained`: X is the result under way, with
-    the same modulus and lengths. It must have been started when step D begins; then it is taken
-    (`done`) as step D ends. If there is none, the old product's last columns are made with nothing
-    beside them. Other products begin by reading X into its ring (`Phases`, `Loads`).
+    A product with the same modulus and lengths `follows` another one without a break. It must have
+    been started `ASKING` cycles before step D ends; it is taken (`done`) as the last step ends. If
+    there is none, the old product's last columns are made with nothing beside them. Other
+    products begin by reading X into its ring (`Phases`, `Loads`).
 
-    Y's words are read one a step, through port B, except those of a square, which are X's. If
-    `rounds` is less than D, or with `descale`, Y is shifted up by as many words as are missing: the
-    first words of q are then 0. So all products have the same columns.
+    A factor of a product that follows may be the result under way: its words go to the factor's
+    ring as they are made. Other factors are read a word a step: X through port A, Y through port B.
+    If `rounds` is less than D, or with `descale`, Y is shifted up by as many words as are missing:
+    the first words of q are then 0. So all products have the same columns. Of a square that begins
+    so, each word of X goes to both rings.
 
     A round modulo M, S' = (S + q*M) / 2^w with q = S_0 * c, is columns of the new product, of two
     slots: q * M_k and S_k * 1, after the slot S_0 * c. M, 1 and c are read into Y's ring for that,
@@ -86,6 +88,7 @@ class RingMultiplier(ModularMultiplier):
     count_bits (int): bits of a count of words
     delay (int): d: 0, or 1 with two tiles
     slack (int): as of `RingMultiplication`
+    beside_sums (bool): as of `Loads`
     """
 
     multiplication: RingMultiplication
@@ -98,12 +101,15 @@ class RingMultiplier(ModularMultiplier):
         target: Target = Target.GENERIC,
         delay: int = 0,
         slack: int = 2,
+        *,
+        beside_sums: bool = False,
     ):
         self.tiles = tuple(tiles)
         tile = self.tiles[0]
         self.multiplication = RingMultiplication(
             tile.WORD, tile.LATENCY, len(self.tiles), delay, int(tile.skewed), slack
         )
+        self.beside_sums = beside_sums
         self.max_words = max(max_words, self.multiplication.least)
         self.count_bits = count_bits
         self.target = Target(target)
@@ -124,7 +130,9 @@ class RingMultiplier(ModularMultiplier):
         m.submodules.schedule = schedule
         m.submodules.products = products = Products(bits, self.count_bits, computes)
         m.submodules.phases = phases = Phases(bits, computes)
-        m.submodules.loads = loads = Loads(bits, self.count_bits, computes.digit_width)
+        m.submodules.loads = loads = Loads(
+            *(bits, self.count_bits, computes.digit_width), beside_sums=self.beside_sums
+        )
         m.submodules.operands = operands = OperandRings(computes, self.places, rings)
         m.submodules.results = results = Results(
             *(computes, bits, self.max_words, self.tiles[0].sum_bits, self.target),
@@ -152,16 +160,19 @@ class RingMultiplier(ModularMultiplier):
             *same_named(schedule, phases, "starts_steps"),
             *same_named(schedule, own, "count"),
             schedule.stop.eq(~own.new_exists),
-            *same_named(loads, phases, "begins"),
             *same_named(loads, self, "a_data", "b_data"),
-            loads.port_b_taken.eq(results.writes),
+            *same_named(loads, results, "x_taken"),
+            *same_named(loads, self, "a_taken"),
+            loads.port_b_taken.eq(results.b_taken | self.b_taken),
+            self.wants_ports.eq(loads.wants_ports | results.b_taken | results.b_taken_later),
+            *same_named(self, results, "ends_result"),
         ]
         self._multiply(m, schedule, phases.round, own, operands)
         m.d.comb += [
             *(total.eq(tile.sum) for total, tile in zip(results.tiles, self.tiles, strict=True)),
             *same_named(self, products, "takes"),
             *same_named(self, slot, "turns"),
-            *same_named(self, loads, "a_role", "a_index", "b_of_next"),
+            *same_named(self, loads, "a_role", "a_index", "a_of_next", "b_of_next"),
             self.b_write.eq(results.writes),
             self.b_index.eq(Mux(results.writes, results.place, loads.b_index)),
             self.b_write_data.eq(results.word),

@@ -13,7 +13,10 @@ class RequestSignature(wiring.Signature):
     """What the engine asks for; members as of `OverlappingMultiplierSignature`, seen from it."""
 
     def __init__(self, count_bits: int):
-        flags = ("start", "prepare", "descale", "squares", "chained", "multiplier_is_one")
+        flags = (
+            *("start", "prepare", "descale", "squares", "multiplier_is_one"),
+            *("follows", "x_is_result", "y_is_result"),
+        )
         counts = ("inner_digits", "rounds", "longest_digits")
         super().__init__({**dict.fromkeys(flags, Out(1)), **dict.fromkeys(counts, Out(count_bits))})
 
@@ -27,12 +30,19 @@ class AskedSignature(wiring.Signature):
     ready : the same, `ASKING` cycles after `start`: its D and shift are known
     prepares : it is a preparation
     shift : places by which Y is higher than its words
-    joins : in this cycle it is found to follow the new product
+    begins, joins : in this cycle it begins, while nothing is under way, or is found to follow the
+        new product, in step D
+    is_next : its words are read, and it is not taken yet
+    x_streams, y_streams : with `joins`, its X is read a word a step; with `joins`, or as it begins,
+        its Y is
+    takes_x, takes_y : the same of the product whose words are read
     """
 
     def __init__(self, place_bits: int):
-        flags = ("waits", "ready", "prepares", "joins")
-        super().__init__({**dict.fromkeys(flags, Out(1)), "shift": Out(place_bits)})
+        flags = ("waits", "ready", "prepares", "begins", "joins", "is_next")
+        streams = ("x_streams", "y_streams", "takes_x", "takes_y")
+        ports = {**dict.fromkeys((*flags, *streams), Out(1)), "shift": Out(place_bits)}
+        super().__init__(ports)
 
 
 class UnderWaySignature(wiring.Signature):
@@ -41,14 +51,20 @@ class UnderWaySignature(wiring.Signature):
     Members
     -------
     count, inner, preparing : D, words of the result; a preparation is under way
-    shift, squaring, is_one, descales : of the new product: places by which Y is higher than its
-        words; Y is X; Y is 1; it ends modulo M
+    shift, is_one, descales : of the new product: places by which Y is higher than its words; Y is
+        1; it ends modulo M
+    x_streams : of the same: X is read a word a step, and not the result before it
+    y_is_x : words that LOAD_X reads for X's ring go to Y's, too
+    y_is_result : those of the result go to Y's ring
     old_descales : of the old one
     new_exists, old_exists : there is one
     """
 
     def __init__(self, place_bits: int):
-        flags = ("preparing", "squaring", "is_one", "descales", "old_descales")
+        flags = (
+            *("preparing", "is_one", "descales", "old_descales"),
+            *("x_streams", "y_is_x", "y_is_result"),
+        )
         ports = {
             **dict.fromkeys(("count", "inner", "shift"), Out(place_bits)),
             **dict.fromkeys((*flags, "new_exists", "old_exists"), Out(1)),
@@ -95,18 +111,26 @@ class Products(wiring.Component):
         m = Module()
         request, slot, asked, own = self.request, self.slot, self.asked, self.under_way
         count = self._ask(m)
-        joins = Signal()  # what is asked for follows the new product
+        joined = Signal()  # what is asked for follows the new product
+        follows = Signal()
+        y_is_result = Mux(request.squares, request.x_is_result, request.y_is_result)
         m.d.comb += [
+            asked.begins.eq(self.begins),
             asked.joins.eq(
-                slot.begins
-                & slot.is_turn
+                slot.is_turn
                 & asked.ready
-                & request.chained
+                & request.follows
                 & own.new_exists
                 & ~own.descales
+                & ~joined
             ),
-            self.takes.eq(self.loaded | slot.closes & joins),
+            follows.eq(joined | asked.joins),
+            asked.x_streams.eq(asked.joins & ~request.x_is_result),
+            asked.y_streams.eq(~Mux(self.begins, request.squares, y_is_result)),
+            self.takes.eq(self.loaded | slot.closes & follows),
         ]
+        with m.If(self.begins | asked.joins):
+            m.d.sync += [asked.takes_x.eq(asked.x_streams), asked.takes_y.eq(asked.y_streams)]
         with m.If(self.begins):
             m.d.sync += [
                 own.count.eq(count),
@@ -114,25 +138,37 @@ class Products(wiring.Component):
                 own.preparing.eq(asked.prepares),
                 own.old_exists.eq(0),
                 own.new_exists.eq(~asked.prepares),
-                joins.eq(0),
             ]
         with m.If(slot.turns):
             m.d.sync += [own.old_exists.eq(own.new_exists), own.old_descales.eq(own.descales)]
+        with m.If(self.begins | slot.closes):
+            m.d.sync += joined.eq(0)
+        with m.Elif(asked.joins):
+            m.d.sync += joined.eq(1)
+        with m.If(self.takes):
+            m.d.sync += asked.is_next.eq(0)
+        with m.Elif(self.begins | asked.joins):
+            m.d.sync += asked.is_next.eq(1)
         with m.If(slot.closes):
-            m.d.sync += [own.new_exists.eq(joins), joins.eq(0)]
-        with m.If(asked.joins):
-            m.d.sync += joins.eq(1)
-        # The next square's words go to Y's ring from the next column on.
-        with m.If(self.begins | asked.joins):
-            m.d.sync += own.squaring.eq(request.squares)
-        with m.If(self.leaves):  # M and c stay in Y's ring
-            m.d.sync += own.squaring.eq(0)
-        with m.If(self.begins | slot.closes & joins):
+            m.d.sync += own.new_exists.eq(follows)
+        # The result's first column ends with step D, which need not be the last one. If nothing
+        # follows, its words go to X's ring all the same: a round modulo M has S there.
+        with m.If(slot.is_turn & slot.ends_old):
+            m.d.sync += [
+                own.x_streams.eq(follows & ~request.x_is_result),
+                own.y_is_result.eq(follows & y_is_result),
+            ]
+        with m.If(self.begins):
+            m.d.sync += [own.x_streams.eq(0), own.y_is_result.eq(0)]
+            m.d.sync += own.y_is_x.eq(request.squares)
+        with m.If(self.begins | slot.closes & follows):
             m.d.sync += [
                 own.descales.eq(request.descale & ~asked.prepares),
                 own.is_one.eq(request.multiplier_is_one),
                 own.shift.eq(Mux(asked.prepares, 0, asked.shift)),
             ]
+        with m.If(self.leaves):  # M and c stay in Y's ring
+            m.d.sync += own.y_is_result.eq(0)
         return m
 
     def _ask(self, m: Module) -> Signal:

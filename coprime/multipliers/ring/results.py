@@ -7,7 +7,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
+from ..contract import WRITES_LATER
 from ..delays import history, stages
+from .loads import LOADING
 from .multiplication import RingMultiplication
 from .phases import PhaseSignature
 from .products import UnderWaySignature
@@ -42,6 +44,10 @@ class Results(wiring.Component):
     tiles : in, the sums of the tiles
     loads_x, loads_y : WriteSignature, in: words of the memory, for the rings of X and Y
     x, y, q, m : WriteSignature, out: words for all rings
+    x_taken : a word of X that is asked for now would come to its ring together with one of q
+    b_taken, b_taken_later : a word is there for the memory in the next cycle, or WRITES_LATER; it
+        is written if it is one of the result's
+    ends_result : the same of the old product's last word
     writes, place, word : the old product's word `place` is there in the next cycle, for the memory;
         the word of a column
     """
@@ -72,7 +78,8 @@ class Results(wiring.Component):
             "tiles": In(signed(tile_bits)).array(computes.tiles),
             **dict.fromkeys(("loads_x", "loads_y"), In(write)),
             **dict.fromkeys("xyqm", Out(write)),
-            "writes": Out(1),
+            **dict.fromkeys(("x_taken", "b_taken", "b_taken_later"), Out(1)),
+            **dict.fromkeys(("ends_result", "writes"), Out(1)),
             "place": Out(place_bits),
             "word": Out(computes.digit_width),
         }
@@ -94,8 +101,14 @@ class Results(wiring.Component):
             ),
         ]
         age = self.multiplication.reading + self.multiplication.summing
-        *_, coming, summed, made = stages(m, "column", column, age + 1, reset=True)
+        assert age > WRITES_LATER, "a result is foreseen before its write is asked for"
+        columns = stages(m, "column", column, age + 1, reset=True)
+        *_, coming, summed, made = columns
         m.d.comb += [
+            self.x_taken.eq(columns[-1 - LOADING].gives_quotient),
+            self.b_taken.eq(coming.gives_result),
+            self.b_taken_later.eq(columns[age - 1 - WRITES_LATER].gives_result),
+            self.ends_result.eq(coming.gives_result & coming.last_old),
             sums.slot.eq(summed),
             sums.next_of_old.eq(coming.of_old),
             sums.clear.eq(phase.clears),
@@ -123,7 +136,7 @@ class Results(wiring.Component):
         gives = made.gives_result & ~(phase.in_columns & result.all())
         of_round = Const(1) if self.multiplication.keeps_scaled_modulus else ~own.preparing
         keeps = Mux(phase.in_columns, of_round, ~own.old_descales)
-        squares = made.gives_result & own.squaring & ~own.preparing
+        to_x, to_y = gives & ~own.x_streams, made.gives_result & own.y_is_result
         wipes = history(m, "wipes", phase.wipes, 1, reset=True)[-1]
         m.d.comb += [
             self.writes.eq(coming.gives_result & keeps & (self.place < own.inner)),
@@ -134,8 +147,8 @@ class Results(wiring.Component):
             *(one.word.eq(self.word) for one in (self.q, self.m)),
         ]
         for ring, loads, enable, place in (
-            (self.x, self.loads_x, gives, result),
-            (self.y, self.loads_y, squares, result + own.shift),
+            (self.x, self.loads_x, to_x, result),
+            (self.y, self.loads_y, to_y, result + own.shift),
         ):
             m.d.comb += [
                 ring.enable.eq(loads.enable | enable),

@@ -51,7 +51,7 @@ class Product:
     x: int
     y: int
     to: int
-    chained: bool = False
+    follows: bool = False
     descale: bool = False
     rounds: int | None = None
     wait: int | None = 0
@@ -60,7 +60,7 @@ class Product:
 def chained(*products):
     """A product, and others that follow it without a break."""
     first, *others = products
-    return [first, *[replace(product, chained=True) for product in others]]
+    return [first, *[replace(product, follows=True) for product in others]]
 
 
 class Bench(wiring.Component):
@@ -71,7 +71,7 @@ class Bench(wiring.Component):
         self.multiplier = RingMultiplier(tiles, max_words, COUNT_BITS, delay=delay)
         self.memory = BlockRam(tiles[0].WORD, slots * SLOT)
         place = dict.fromkeys(("x", "y", "to"), In(range(slots)))
-        flags = ("start", "prepare", "chained", "descale", "squares", "is_one")
+        flags = ("start", "prepare", "follows", "descale", "squares", "is_one", "a_taken")
         counts = ("inner", "rounds", "longest")
         super().__init__(
             {
@@ -86,7 +86,7 @@ class Bench(wiring.Component):
         m = Module()
         m.submodules.multiplier = multiplier = self.multiplier
         m.submodules.memory = memory = self.memory
-        for name in ("start", "prepare", "chained", "descale", "squares"):
+        for name in ("start", "prepare", "follows", "descale", "squares", "a_taken"):
             m.d.comb += getattr(multiplier, name).eq(getattr(self, name))
         for name in ("done", "busy", "multiplying", "fault"):
             m.d.comb += getattr(self, name).eq(getattr(multiplier, name))
@@ -98,14 +98,20 @@ class Bench(wiring.Component):
             multiplier.a_data.eq(memory.a_data),
             multiplier.b_data.eq(memory.b_data),
         ]
-        new_y, new_to, old_to = (Signal(range(self.slots)) for _ in range(3))
+        new_x, new_y, new_to, old_to = (Signal(range(self.slots)) for _ in range(4))
         with m.If(multiplier.turns):
             m.d.sync += old_to.eq(new_to)
         with m.If(multiplier.takes):
-            m.d.sync += [new_y.eq(self.y), new_to.eq(self.to)]
+            m.d.sync += [new_x.eq(self.x), new_y.eq(self.y), new_to.eq(self.to)]
+        m.d.comb += [
+            multiplier.x_is_result.eq(self.x == new_to),
+            multiplier.y_is_result.eq((self.y == new_to) & ~self.is_one),
+        ]
+        read_x = Mux(multiplier.a_of_next, self.x, new_x)
         of_inverse = multiplier.a_role == Role.INVERSE
-        read_a = Mux(of_inverse, INVERSE, Mux(multiplier.a_role == Role.MODULUS, MODULUS, self.x))
-        read_a = (read_a << COUNT_BITS) + Mux(of_inverse, 0, multiplier.a_index)  # it has one word
+        read_a = Mux(of_inverse, INVERSE, Mux(multiplier.a_role == Role.MODULUS, MODULUS, read_x))
+        index = Mux(of_inverse | self.a_taken, 0, multiplier.a_index)  # it has one word
+        read_a = (Mux(self.a_taken, INVERSE, read_a) << COUNT_BITS) + index
         read_b = Mux(multiplier.b_of_next, self.y, new_y)
         read_b = (read_b << COUNT_BITS) + multiplier.b_index
         for port, value in (
@@ -203,7 +209,7 @@ def run(
         context.set(dut.inner, inner)
         context.set(dut.longest, longest or inner)
         context.set(dut.rounds, rounds[0])
-        flags = dut.chained, dut.descale, dut.squares, dut.is_one
+        flags = dut.follows, dut.descale, dut.squares, dut.is_one
         for flag in flags:  # of no meaning to a preparation
             context.set(flag, 1)
         await ask(dut.prepare)
@@ -217,7 +223,9 @@ def run(
                 while context.get(dut.busy):
                     await step()
             for _ in range(product.wait or 0):
+                context.set(dut.a_taken, cycle % 4 == 0)  # an exponent's digit is read
                 await step()
+            context.set(dut.a_taken, 0)
             # Valid from the cycle after `start`; the last product has ended by then, or is taken.
             context.set(dut.start, 1)
             outcome.starts.append(cycle)
@@ -227,7 +235,7 @@ def run(
                 ("x", product.x),
                 ("y", max(0, product.y)),
                 ("to", product.to),
-                ("chained", product.chained),
+                ("follows", product.follows),
                 ("descale", product.descale),
                 ("squares", product.x == product.y),
                 ("is_one", product.y == ONE),

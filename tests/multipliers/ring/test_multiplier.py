@@ -75,14 +75,14 @@ def times(multiplication, products, inner, longest):
         shift = multiplication.shift(rounds, count, product.descale)
         start = idle if product.wait is None else dones[-1] + 1 + product.wait
         start = max(start, dones[-1] + 1)
-        follows = product.chained and start + multiplication.ASKING <= joins
+        follows = product.follows and start + multiplication.ASKING <= joins
         takes = (
             closes
             if follows
             else max(idle, start + multiplication.ASKING) + multiplication.loading(count, shift)
         )
         closes = takes + multiplication.period(count)
-        joins = closes + 1 - multiplication.closing(count)
+        joins = takes + sum(multiplication.step(s, count) for s in range(count + 1))  # step D
         drained = closes + multiplication.draining(count)
         dones.append(takes)
         if product.descale:
@@ -252,17 +252,33 @@ def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
 
 @each_with_a_shape("wait", [1, 40, 80])
 def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
-    """It is chained if it is asked for before step D, else it is read from the memory."""
+    """It follows if it is asked for before the last step ends, or begins with nothing under way."""
     generator = random.Random(wait)
     modulus = modulus_of(6, 8, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
     products = [
         Product(2, 3, 4),
-        Product(4, 3, 5, chained=True, wait=wait),
-        Product(5, 5, 6, chained=True),
+        Product(4, 3, 5, follows=True, wait=wait),
+        Product(5, 5, 6, follows=True),
     ]
     some = tiny_tiles(8, 5, 7, tiles, skewed=skewed)
     check(some, modulus, operands, products, inner=6, delay=delay)
+
+
+@ALL_SHAPES
+@pytest.mark.parametrize("D", [6, pytest.param(9, marks=pytest.mark.slow)])
+def test_any_product_follows_any_other(D, tiles, delay, skewed):
+    """Either factor, both or none is the result under way, and none is waited for."""
+    D += delay
+    generator = random.Random(D)
+    word = 7
+    modulus = modulus_of(D, word, generator, delay)
+    operands = {place: generator.randrange(modulus) for place in (2, 3, 4)}
+    of_factors = [(2, 3), (4, 2), (5, 3), (4, 5), (5, 5), (3, 3), (2, 5), (2, 2), (5, 4), (4, 3)]
+    products = chained(*(Product(x, y, 5, wait=n) for n, (x, y) in enumerate(of_factors)))
+    products += [Product(5, ONE, 6, follows=True), Product(2, ONE, 6, follows=True, descale=True)]
+    some = tiny_tiles(word, 6, D, tiles, skewed=skewed)
+    check(some, modulus, operands, products, inner=D, delay=delay, watch=True)
 
 
 @SHAPES
@@ -272,10 +288,10 @@ def test_last_cycle_in_which_a_product_can_follow(tiles, delay, skewed):
     generator = random.Random(1)
     modulus = modulus_of(D, 8, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
-    last = multiplication.period(D) - multiplication.closing(D) - multiplication.ASKING
+    last = sum(multiplication.step(s, D) for s in range(D + 1)) - 1 - multiplication.ASKING
     waits = []
     for wait in (last, last + 1):
-        products = [Product(2, 3, 4), Product(4, 3, 5, chained=True, wait=wait)]
+        products = [Product(2, 3, 4), Product(4, 3, 5, follows=True, wait=wait)]
         check(
             tiny_tiles(8, 5, D, tiles, skewed=skewed),
             modulus,
@@ -315,6 +331,11 @@ def test_every_length_around_the_loop(D, latency, tiles, delay, skewed):
         inner=D,
         delay=delay,
     )
+
+
+def test_words_of_a_result_that_come_before_the_last_step_ends():
+    """As of long numbers with delayed q: the first column of the result ends with step D."""
+    test_every_length_around_the_loop(12, 4, 2, 1, skewed=False)
 
 
 @pytest.mark.parametrize(
