@@ -252,7 +252,7 @@ def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
 
 @each_with_a_shape("wait", [1, 40, 80])
 def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
-    """It follows if it is asked for before the last step ends, or begins with nothing under way."""
+    """It follows if it is asked for before step D ends, or begins with nothing under way."""
     generator = random.Random(wait)
     modulus = modulus_of(6, 8, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
