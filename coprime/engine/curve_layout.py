@@ -9,6 +9,7 @@ from coprime.program.assembler import Program
 from coprime.program.operands import (
     HALF_OF,
     OF_ONE,
+    OF_TABLE,
     POINTS,
     TABLE,
     Context,
@@ -128,7 +129,7 @@ def _named(programs: Sequence[Program]) -> tuple[set[Reference], set[Reference]]
             long.add(step.y)
     for mode, meant in _MEANT.items():
         named |= set(meant) if mode in named else set()
-    if not named.isdisjoint({Mode.WINDOW, Mode.ENTRY, Mode.THIRD}):
+    if not named.isdisjoint(OF_TABLE):
         named |= set(_TABLE[: _ENTRIES if Mode.THIRD in named else 2 * POINTS])
     if not long.isdisjoint({Mode.WINDOW, *_TABLE}):
         long |= set(_TABLE[: 2 * POINTS])

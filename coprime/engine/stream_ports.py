@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.delays import history
-from coprime.program.operands import OF_ONE, Mode, Scratch
+from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Scratch
 from coprime.program.steps import StepKind
 
 from .bank_access import (
@@ -86,9 +86,7 @@ class StreamPorts:
             ProductPlaces(blocks, name) for name in ("asked", "new", "old")
         )
         numbers = blocks.layout.numbers
-        self.entries = [
-            numbers[one] for one in (Mode.WINDOW, Mode.ENTRY, Mode.THIRD) if one in numbers
-        ]
+        self.entries = [numbers[one] for one in OF_TABLE if one in numbers]
         self.pairs = [numbers[one] for one in OF_ONE if one in numbers]
         self.conflicts = Signal(name="conflicts")
         """The linear step under way takes or overwrites the new product's result, or overwrites a

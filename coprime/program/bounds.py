@@ -15,7 +15,7 @@ from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import POINTS, Context, Location, Mode, Operand, Reference, Scratch
+from .operands import OF_TABLE, POINTS, Context, Location, Mode, Operand, Reference, Scratch
 from .paths import Path, PathState
 from .routine import Named, Routine
 from .steps import Next, Step, StepKind
@@ -241,7 +241,7 @@ class _Check:
         self, numbers: _Numbers, name: Reference, context: Context, below: Fraction | int = 0
     ) -> Bound | None:
         """The bound of what a step names, in multiples of a context's modulus."""
-        if name in (Mode.WINDOW, Mode.ENTRY, Mode.THIRD):
+        if name in OF_TABLE:
             first = 2 * POINTS if name is Mode.THIRD else 0
             possible = [Scratch.table(k) for k in range(first, first + 2 * POINTS)]
             entries = [one for one in possible if one in numbers] or possible  # else the host's

@@ -398,6 +398,9 @@ OF_Q: Mapping[Reference, Operand] = {
 }
 """What stands for P's operands where CURRENT is Q."""
 
+OF_TABLE = (Mode.WINDOW, Mode.ENTRY, Mode.THIRD)
+"""Modes that name an entry of the table."""
+
 OF_ONE: Mapping[Location, Scratch] = {
     Scratch.X_2: Scratch.X_3,
     Scratch.X_3: Scratch.X_2,

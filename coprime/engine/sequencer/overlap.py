@@ -7,12 +7,11 @@ from typing import Protocol
 
 from coprime.multipliers.contract import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.program.operands import OF_ONE, Mode, Reference, Scratch
+from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Reference, Scratch
 from coprime.program.steps import BESIDE_PRODUCTS, Step, StepKind
 
-_OF_TABLE = (Mode.WINDOW, Mode.ENTRY, Mode.THIRD)
 _LONGEST_WAIT = 8
-"""Cycles that a word of Y waits at most."""
+"""Cycles that a word of Y waits at most, and more: three writes come in a row at most."""
 
 
 class CycleCounter(Protocol):
@@ -187,7 +186,7 @@ class OverlapModel:
     def _may_follow(self, step: Step, rounds: int) -> bool:
         assert self._new is not None
         last = self._new.step
-        may_be_entry = last.destination is Mode.ENTRY and step.y in _OF_TABLE
+        may_be_entry = last.destination is Mode.ENTRY and step.y in OF_TABLE
         same = (last.modulus, self._rounds) == (step.modulus, rounds)
         makes_x = step.x is last.destination or (
             last.destination is Mode.ENTRY and step.x is Scratch.ACCUMULATOR
