@@ -195,7 +195,7 @@ class BankedLane(LaneOfUnits):
         chosen = {
             name: Mux(of_product, getattr(product, name), getattr(step, name)) for name in names
         }
-        return {name: history(m, name, one, 1)[-1] for name, one in chosen.items()}
+        return {name: history(m, "entry", one, 1)[-1] for name, one in chosen.items()}
 
     def _connect_located(self, m: Module) -> None:
         """Where the step's numbers lie: one that has changed places with another lies there."""

@@ -134,9 +134,10 @@ class LinearSteps:
         """Add the states to a state machine."""
         step, unit = control.step, control.linear
         with m.State("LINEAR_START"):
-            m.d.comb += unit.start.eq(~unit.conflicts)
+            m.d.comb += unit.start.eq(1)
             m.next = "LINEAR"
             with m.If(unit.conflicts):
+                m.d.comb += unit.start.eq(0)
                 m.next = "LINEAR_START"
             refused = unit.length_error != Error.NONE
             with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
