@@ -44,9 +44,9 @@ def compact(
 
     `curves` is none, montgomery, with X_MULTIPLY, weierstrass, with ECDSA and its like, or edwards,
     with EdDSA; the last two on curves over fields of up to 528 bits that are no longer than the
-    longest prime. Banks then have 32 blocks, and numbers 4 or 6 bits more than c * M, so that sums
-    need not be reduced. With weierstrass and edwards the longest modulus is one of which a half
-    holds a field's number.
+    longest prime. Several are joined by +. Banks then have 32 blocks, or 64 for several, and
+    numbers 4 or 6 bits more than c * M, so that sums need not be reduced. With weierstrass and
+    edwards the longest modulus is one of which a half holds a field's number.
 
     `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
     multiple of the base point is made twice by a signature, and compared, or once, as
@@ -62,12 +62,11 @@ def compact(
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
-    block_bits = 5 if settings.any else 4
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),
-        entry_bits=block_bits,
-        block_bits=block_bits,
+        entry_bits=settings.block_bits,
+        block_bits=settings.block_bits,
     )
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     whole = banks.whole

@@ -1,5 +1,7 @@
 """What a build of a family has for elliptic curves: parameters, lengths, banks and commands."""
 
+import itertools
+import re
 from dataclasses import dataclass, replace
 
 from coprime.exponentiators.exponentiation import Exponentiation
@@ -13,18 +15,42 @@ from .curve_layout import OneMemory
 from .design import EngineDesign
 from .layout import Banks
 
-CURVES = ("none", "montgomery", "weierstrass", "edwards")
+KINDS = ("montgomery", "weierstrass", "edwards")
+"""Kinds of curves: of each an engine has all operations, or none."""
+NO_CURVES, ALL_CURVES = "none", "all"
+CURVES = (
+    NO_CURVES,
+    *("+".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)),
+)
 _OF_POINTS = ("weierstrass", "edwards")
 """Those whose points have two coordinates."""
 NONCES = ("host", "random")
 BASE_MULTIPLES = ("twice", "once")
-_SLACK = {"none": 2, "montgomery": 4, "weierstrass": 6, "edwards": 6}
-"""Bits that R has above c * M."""
+_SLACK = {"montgomery": 4, "weierstrass": 6, "edwards": 6}
+"""Bits that R has above c * M, by kind."""
+_LEAST_SLACK = 2
+"""The same without curves."""
+_BLOCK_BITS = (4, 5, 6, 6)
+"""By the count of kinds. Table, key and what is live of two kinds are more than 32 blocks."""
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
 
-CURVES_PARAMETER = ChoiceParameter(
-    "curves", CURVES, "none", "operations on elliptic curves", sparse=True
+
+@dataclass(frozen=True)
+class CurvesParameter(ChoiceParameter):
+    """Kinds of curves in any order, joined by + or commas, or all of them."""
+
+    def parse(self, text: str) -> str:
+        """The kinds in their own order, joined by +; ValueError if one is none."""
+        kinds = set(KINDS if text == ALL_CURVES else re.split("[+,]", text))
+        if kinds == {NO_CURVES} or (kinds and kinds <= set(KINDS)):
+            return "+".join(one for one in (NO_CURVES, *KINDS) if one in kinds)
+        known = f"{NO_CURVES}, {ALL_CURVES}, or some of {', '.join(KINDS)}, joined by +"
+        raise ValueError(f"{self.name} must be {known}, not {text!r}")
+
+
+CURVES_PARAMETER = CurvesParameter(
+    "curves", CURVES, NO_CURVES, "operations on elliptic curves; kinds are joined by +", sparse=True
 )
 """The only one of lanes of one memory, which neither draw nonces nor compare multiples."""
 CURVE_PARAMETERS = (
@@ -50,7 +76,7 @@ class CurveSettings:
     and for blinding beside points of two coordinates.
     """
 
-    curves: str = "none"
+    curves: str = NO_CURVES
     nonce: str = "host"
     base_multiple: str = "twice"
     blinds: bool = False
@@ -58,7 +84,7 @@ class CurveSettings:
     def __post_init__(self) -> None:
         for one in CURVE_PARAMETERS:
             one.parse(getattr(self, one.name))
-        if self.curves != "weierstrass" and self.nonce != NONCES[0]:
+        if "weierstrass" not in self.kinds and self.nonce != NONCES[0]:
             raise ValueError("nonce is for curves=weierstrass")
         if not self.has_points and self.base_multiple != BASE_MULTIPLES[0]:
             raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
@@ -77,19 +103,29 @@ class CurveSettings:
             raise ValueError(f"curves={self.curves} needs {needed}")
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of curves."""
+        return tuple(one for one in CURVES_PARAMETER.parse(self.curves).split("+") if one in KINDS)
+
+    @property
     def any(self) -> bool:
         """Whether there are operations on curves."""
-        return self.curves != CURVES[0]
+        return bool(self.kinds)
 
     @property
     def has_points(self) -> bool:
         """Whether points have two coordinates, which operands and results hold both of."""
-        return self.curves in _OF_POINTS
+        return not set(self.kinds).isdisjoint(_OF_POINTS)
 
     @property
     def slack(self) -> int:
         """Bits that R has above c * M, for sums that are not reduced."""
-        return _SLACK[self.curves]
+        return max(map(_SLACK.__getitem__, self.kinds), default=_LEAST_SLACK)
+
+    @property
+    def block_bits(self) -> int:
+        """Width of the number of a block in banks: 2^block_bits hold the numbers of all kinds."""
+        return _BLOCK_BITS[len(self.kinds)]
 
     @property
     def slack_of_one_memory(self) -> int:
@@ -104,7 +140,7 @@ class CurveSettings:
     @property
     def commands(self) -> list[Command]:
         """The operations on curves."""
-        chosen = {("nonce", self.nonce), ("curves", self.curves)}
+        chosen = {("nonce", self.nonce), *(("curves", kind) for kind in self.kinds)}
         return [
             one
             for one in Command
@@ -131,7 +167,7 @@ class CurveSettings:
             half = 1 << (prime - 1).bit_length()
             field = min(_LONGEST_FIELD, prime * width - headroom)
             longest = max(max_bits, half * width + field)
-        if self.curves == "edwards":  # columns of two scalars
+        if "edwards" in self.kinds:  # columns of two scalars
             longest = max(longest, COMB_TEETH * (field + width))
         return OneMemory(digits(longest, width, headroom), prime, half), longest, half * width
 
@@ -152,7 +188,7 @@ class CurveSettings:
         half_bits = banks.block * width
         field = min(_LONGEST_FIELD, banks.longest_prime_digits * width - headroom)
         longest = max(max_bits, half_bits + field)
-        if self.curves == "edwards":  # as far as two blocks hold them, columns of two scalars
+        if "edwards" in self.kinds:  # as far as two blocks hold them, columns of two scalars
             most = (2 * banks.block - 1) * width - headroom
             longest = max(longest, min(most, COMB_TEETH * (field + width)))
         return replace(banks, whole=digits(longest, width, headroom)), longest, half_bits

@@ -155,7 +155,7 @@ class BankedLayout(Layout):
     """Addresses in two banks of `depth` digits each, so that a product's factors lie apart.
 
     Left are multiplicands, moduli and exponents; right are multipliers, the quotient, the inverses
-    and the table. A bank has 16 blocks, or 32, of which the upper half may be for entries of the
+    and the table. A bank has 16, 32 or 64 blocks, of which the upper half may be for entries of the
     table only. A number as long as a prime takes one, and one as long as the whole modulus takes
     two, the first of them even, less a digit: an address is a location's block beside an index, and
     no sum. An inverse is the last digit of an odd block. Where inverses lie right, among the
@@ -242,8 +242,9 @@ class Banks:
     Parameters
     ----------
     whole, prime : digits of the longest modulus, and of the longest prime at the least
-    entry_bits : 4, or 5, with which they are twice as deep
-    block_bits : 4, or 5, if other numbers than entries of the table may lie in the upper half, too
+    entry_bits : 4 to 6: a bank has 2^entry_bits blocks
+    block_bits : 4 to entry_bits: numbers other than entries of the table lie in the first
+        2^block_bits of them
     inverses_left : in which bank the inverses lie
     """
 
@@ -255,7 +256,7 @@ class Banks:
 
     def __post_init__(self) -> None:
         """Raise ValueError for blocks that a bank does not have."""
-        if not 4 <= self.block_bits <= self.entry_bits <= 5:
+        if not 4 <= self.block_bits <= self.entry_bits <= 6:
             raise ValueError(f"blocks of {self.block_bits} bits and entries of {self.entry_bits}")
 
     @property

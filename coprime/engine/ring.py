@@ -89,7 +89,8 @@ def ring(
     if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
         banks = Banks(whole, prime, inverses_left=True)
     if settings.any:
-        banks = Banks(whole, prime, entry_bits=5, block_bits=5)
+        bits = settings.block_bits
+        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     if longest > most:
         raise ValueError(f"{tile} holds {most} bits, and with curves max_bits={max_bits} {longest}")

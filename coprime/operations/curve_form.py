@@ -45,5 +45,5 @@ EDWARDS = CurveForm(
     affine="edwards_affine",
     on_curve="on_edwards_curve",
     result_on_curve="result_on_edwards_curve",
-    constants=(Scratch.CURVE_A, Scratch.CURVE_D, Scratch.ONE_FORM),
+    constants=(Scratch.EDWARDS_A, Scratch.CURVE_D, Scratch.ONE_FORM),
 )

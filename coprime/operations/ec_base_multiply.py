@@ -40,7 +40,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) -> list[Step]:
     """k G on a curve of a form; the steps check k, and are modulo n from the last one on."""
-    e, kept, field = Operand.E, Scratch.KEPT_SCALAR, "field_of_base_multiple"
+    e, kept = Operand.E, Scratch.KEPT_SCALAR
+    field = f"field_of_{form.name}_base_multiple"
     x_1, y_1, z_1 = SUM
     modulo_p = positive(Operand.Q, _Q, "modulo p")
     *claimed, reduced = claim(x_1, y_1, _P)
@@ -64,7 +65,7 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
 
 def _check(machine: Machine, form: CurveForm) -> list[Step]:
     """Is it k G? It is on the curve, and the first of two multiples, if there are two."""
-    again, scanned = "field_of_result", Scratch.OLD_SCALAR
+    again, scanned = f"field_of_{form.name}_result", Scratch.OLD_SCALAR
     *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
     return [
         call(positive(Operand.Q, _Q, "modulo n"), ENTER),

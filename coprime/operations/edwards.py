@@ -52,7 +52,7 @@ _GIVEN = Bound.times(0, scaled=2)
 """Of coordinates of a sum: they are products."""
 
 POINT = {"X": NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY), "Y": NumberPlace(Scratch.POINT_Y)}
-A, D = NumberPlace(Scratch.CURVE_A), NumberPlace(Scratch.CURVE_D)
+A, D = NumberPlace(Scratch.EDWARDS_A), NumberPlace(Scratch.CURVE_D)
 _ON_CURVE = "u=X*X v=Y*Y s=a*u s=s+v t=d*u t=t*v s=s-t s=s-one"
 """a x^2 + y^2 - d x^2 y^2 - 1."""
 
@@ -73,7 +73,7 @@ def _enter_field() -> Routine:
 
     They lie left, since there is more room than right, where the table is.
     """
-    a, d = Scratch.CURVE_A, Scratch.CURVE_D
+    a, d = Scratch.EDWARDS_A, Scratch.CURVE_D
     steps = [
         call(below(Scratch.Y_HIGH, _P), ENTER),
         move(_ACC, Operand.P_POWER, _P),

@@ -57,11 +57,11 @@ class Program:
     def branch_codes(self) -> Mapping[frozenset[int], int]:
         """What the program memory has for IF_COMMAND: a code for each set of commands.
 
-        They are codes of rules that do not occur.
+        They are codes of rules that do not occur, and then codes beyond those of all rules.
         """
         branches = {step.commands for step in self.steps if step.next is Next.IF_COMMAND}
         free = (code for code in range(Next.IF_COMMAND, 0, -1) if code not in self.nexts)
-        codes = itertools.chain([Next.IF_COMMAND], free)
+        codes = itertools.chain([Next.IF_COMMAND], free, itertools.count(max(Next) + 1))
         return dict(zip(sorted(branches, key=sorted), codes, strict=False))
 
     def next_code(self, step: Step) -> int:

@@ -217,10 +217,12 @@ class Scratch(_Unnumbered):
     POINT_Y = enum.auto()
     CURVE_A = enum.auto()
     """The coefficient a of a short Weierstrass curve."""
+    EDWARDS_A = enum.auto()
+    """That of an Edwards curve, which lies in the other bank."""
     CURVE_3B = enum.auto()
     """Three times its coefficient b."""
     CURVE_D = enum.auto()
-    """The coefficient d of an Edwards curve, whose a is in CURVE_A."""
+    """The coefficient d of an Edwards curve."""
     PLAIN_A = enum.auto()
     """That a as the host has written it, 1 or P - 1."""
     X_1 = enum.auto()

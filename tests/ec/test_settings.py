@@ -9,12 +9,10 @@ from coprime.runs.execution import execute, predict_operation
 from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
 
-SETTINGS = [
-    ("ring", "edwards", "twice", Command.ED_BASE_MULTIPLY),
-    ("ring", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
-]
-"""The others are built for the long sweep: tests beside this one have compact."""
+SETTINGS = [("ring", "weierstrass", "once", Command.ECDSA_SIGN_WITH)]
+"""The others are built for the long sweep: tests beside this one have compact, and all kinds."""
 SLOW = [
+    ("ring", "edwards", "twice", Command.ED_BASE_MULTIPLY),
     ("compact", "weierstrass", "once", Command.ECDSA_SIGN_WITH),
     ("compact", "edwards", "twice", Command.ED_BASE_MULTIPLY),
     ("compact", "weierstrass", "once", Command.EC_BASE_MULTIPLY),

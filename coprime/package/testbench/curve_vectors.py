@@ -20,16 +20,20 @@ _WRONG = (
 
 
 def curve_vectors(design: Design) -> list[Vector]:
-    """On the longest curve that the engine takes for all and that is quick enough; none without.
+    """Of each form of curves, on the longest one that the engine takes and that is quick enough.
 
-    Raises ValueError if there is no such curve.
+    Raises ValueError if there is no such curve of a form.
     """
+    forms = dict.fromkeys(one.operation.curve for one in design.capabilities.on_curve)
+    return [one for form in forms for one in _of_form(design, form, MOST_CYCLES // len(forms))]
+
+
+def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
     own = design.capabilities
-    if not own.on_curve:
-        return []
-    for curve in SHORT_CURVES[own.on_curve[0].operation.curve]:
-        found = [one for command in own.on_curve for one in _vectors(own, command, curve)]
-        if _cycles(design, found) <= MOST_CYCLES:
+    commands = [one for one in own.on_curve if one.operation.curve == form]
+    for curve in SHORT_CURVES[form]:
+        found = [one for command in commands for one in _vectors(own, command, curve)]
+        if _cycles(design, found) <= most_cycles:
             return found
     raise ValueError(f"no curve is short enough for a testbench of {own.family}")
 

@@ -1,0 +1,111 @@
+"""Several kinds of curves in one engine: every operation in hardware, beside RSA; settings."""
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.device.accelerator import Accelerator
+from coprime.engine.contract import Command, Error
+from coprime.engine.curve_settings import ALL_CURVES, CURVES, KINDS, CurveSettings
+from coprime.operations.ecdsa_sign import is_signature
+from coprime.runs.execution import execute, predict_operation
+from coprime.runs.numbers import expected_result, random_operands
+from tests.benches import open_bench
+
+TOGETHER = [one for one in CURVES if "+" in one]
+EVERY = TOGETHER[-1]
+OTHERS = {
+    "karatsuba": {"multipliers": "1", "word": "64"},
+    "fdfm": {"exponentiator": "fixed-window"},
+    "montgomery-r2": {"exponentiator": "fixed-window", "multipliers": "1", "word": "8"},
+}
+DESIGNS = [
+    *[(name, EVERY, {}) for name in ("compact", "ring")],
+    *[("compact", one, {"base_multiple": "once"}) for one in TOGETHER if one != EVERY],
+    *[(name, EVERY, others) for name, others in OTHERS.items()],
+]
+QUICK = 2
+"""How many of them are always built."""
+
+
+@pytest.mark.parametrize(
+    ("name", "curves", "others"),
+    [
+        pytest.param(*one, marks=[] if k < QUICK else pytest.mark.slow)
+        for k, one in enumerate(DESIGNS)
+    ],
+)
+def test_every_operation(name, curves, others):
+    """Twice, in an order in which each finds what the others have left of operands and tables.
+
+    The bench compares results and cycles with the prediction.
+    """
+    bench = open_bench(name, max_bits="256", curves=curves, **others)
+    commands = [one for one in Command if one in bench.design.capabilities.required]
+    kinds = {one.operation.setting[1] for one in commands if one.operation.is_of_curves}
+    assert kinds == set(curves.split("+"))
+    half_bits = bench.design.capabilities.half_bits
+    for command in (*commands, *reversed(commands)):
+        operands = random_operands(command, 64, seed=7)
+        expected, _ = expected_result(command, operands, half_bits=half_bits)
+        assert execute(bench.accelerator, command, operands).value == expected
+    bench.device.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_drawn_nonces(family):
+    command = Command.ECDSA_SIGN
+    bench = open_bench(family, max_bits=256, curves=EVERY, nonce="random")
+    operands = random_operands(command, 64, seed=7)
+    driver = Accelerator(bench.device)  # the bench's own compares results with the prediction
+    found = execute(driver, command, operands)
+    assert is_signature(driver.operation_result(command, found.value), **operands.numbers)
+    assert found.cycles == predict_operation(bench.design, command, operands).cycles
+    bench.device.close()
+
+
+@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
+def test_none_takes_longer_beside_the_others(family):
+    """But numbers of the Montgomery curves have two bits more, and may have a digit more."""
+    together = choose(family, {"max_bits": "1056", "curves": EVERY}).core.design
+    for kind in KINDS:
+        alone = choose(family, {"max_bits": "1056", "curves": kind}).core.design
+        own = [each.capabilities for each in (alone, together)]
+        bits = next(n for n in range(64, 0, -1) if own[0].digits(n) == own[1].digits(n))
+        for command in own[0].required:
+            if command.operation.is_of_curves:
+                numbers = random_operands(command, bits, seed=7)
+                predicted = [predict_operation(one, command, numbers) for one in (alone, together)]
+                assert predicted[0].cycles == predicted[1].cycles
+                assert predicted[0].error is predicted[1].error is Error.NONE
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("none", "none"),
+        ("edwards", "edwards"),
+        (ALL_CURVES, "montgomery+weierstrass+edwards"),
+        ("edwards+weierstrass", "weierstrass+edwards"),
+        ("edwards,montgomery", "montgomery+edwards"),
+        ("weierstrass+weierstrass", "weierstrass"),
+    ],
+)
+def test_kinds_in_any_order(text, value):
+    assert choose("compact", {"curves": text}).core.design.capabilities == (
+        choose("compact", {"curves": value}).core.design.capabilities
+    )
+    assert choose("compact", {"curves": text}).values.get("curves", "none") == value
+
+
+@pytest.mark.parametrize("text", ["", "+", "none+edwards", "edward", "weierstrass+", "all+none"])
+def test_what_is_no_kind(text):
+    with pytest.raises(ValueError, match=r"curves must be none, all, or some of .*joined by \+"):
+        choose("compact", {"curves": text})
+
+
+def test_a_nonce_is_of_the_kind_that_has_signatures_with_one():
+    assert CurveSettings("montgomery+weierstrass", nonce="random").draws
+    with pytest.raises(ValueError, match="nonce is for curves=weierstrass"):
+        CurveSettings("montgomery+edwards", nonce="random")
+    assert CurveSettings("montgomery+edwards", base_multiple="once").has_points
