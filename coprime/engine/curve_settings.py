@@ -21,6 +21,7 @@ NO_CURVES, ALL_CURVES = "none", "all"
 CURVES = (
     NO_CURVES,
     *("+".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)),
+    ALL_CURVES,
 )
 _OF_POINTS = ("weierstrass", "edwards")
 """Those whose points have two coordinates."""
@@ -150,7 +151,8 @@ class CurveSettings:
     def added_to(self, design: EngineDesign) -> EngineDesign:
         """The design with these operations."""
         twice = self.base_multiple == BASE_MULTIPLES[0]
-        return replace(design, base_twice=twice).with_operations(self.commands)
+        design = replace(design, base_twice=twice, randomizes=self.draws)
+        return design.with_operations(self.commands)
 
     def in_one_memory(
         self, multiplication: Multiplication, max_bits: int

@@ -54,6 +54,8 @@ class EngineDesign:
     """Of a lane that works alone."""
     base_twice: bool = False
     """A signature's multiple of the base point is made twice, and compared."""
+    randomizes: bool = False
+    """Multiples of points by secret scalars begin with random coordinates."""
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
@@ -91,7 +93,8 @@ class EngineDesign:
     def _machine(self) -> Machine:
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        return Machine(multiplication, lanes, self.exponentiation, self.base_twice)
+        on_curves = (self.base_twice, self.randomizes)
+        return Machine(multiplication, lanes, self.exponentiation, *on_curves)
 
     @cached_property
     def layout(self) -> Layout:

@@ -26,6 +26,8 @@ from .operation import Machine
 from .shared_steps import call, jump
 from .weierstrass import (
     ADD_COMPLETE,
+    DRAWN,
+    DRAWN_DIGITS,
     FROM_FORM,
     MULTIPLY,
     SUM,
@@ -40,8 +42,8 @@ from .weierstrass import (
     zero,
 )
 
-BASE_SCALAR, RANDOMIZED_MULTIPLE = "base_scalar", "randomized_multiple"
-"""Routines."""
+BASE_SCALAR = "base_scalar"
+"""Routine, beside those of WEIERSTRASS."""
 FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
@@ -67,7 +69,7 @@ _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Y3=T-y Z3=Z1*t"
 
 def comb_routines() -> list[Routine]:
     """BASE_SCALAR, and the multiple."""
-    return [_base_scalar(), _base_point(), _randomized_multiple()]
+    return [_base_scalar(), base := _base_point(), randomized(base, WEIERSTRASS)]
 
 
 def _has_no_table(context: Context, target: str) -> Step:
@@ -160,26 +162,16 @@ def _base_point() -> Routine:
     )
 
 
-def _randomized_multiple() -> Routine:
-    """The multiple, starting with a random Z."""
-    z = Scratch.X_ADDED
-    below = multiply(_ACC, Operand.P_POWER, z, _P, "Z, below 2 c P")
-    steps = [draw(z, _P, "Z"), jump(below, WEIERSTRASS.multiply_base)]
-    base = _base_point()
+def randomized(base: Routine, form: CurveForm) -> Routine:
+    """The multiple, beginning with a random Z."""
     return routine(
-        RANDOMIZED_MULTIPLE,
-        steps,
+        form.randomized,
+        [call(replace(PASS, modulus=_P, note="a random Z"), DRAWN), jump(PASS, form.multiply_base)],
         _P,
         takes={one: bound for one, bound in base.takes.items() if one is not _ACC},
         gives=base.gives,
-        clobbers=base.clobbers,
+        clobbers=(*base.clobbers, DRAWN_DIGITS),
     )
-
-
-def draw(destination: Scratch, context: Context, name: str) -> Step:
-    """Random digits, as many as the modulus has; of the right bank."""
-    note = f"{name} is drawn"
-    return linear(StepKind.DRAW, destination, destination, context.modulus, context, note)
 
 
 def _signed_entry() -> list[Step]:
@@ -254,10 +246,19 @@ def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
     return call(move(_ACC, z, _P), form.multiply_base)
 
 
-def made_twice(machine: Machine, again: list[Step]) -> list[Step]:
-    """The multiple is kept, and made again, if the machine makes it twice."""
-    kept = [move(to, one, _P) for to, one in zip(FIRST, SUM[::2], strict=True)]
-    return [*kept, *again] if machine.base_twice else []
+def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
+    """E times the base point; if the machine makes it twice, that is kept, and made once more.
+
+    They begin with a random Z, or without random numbers with 1 and R^2.
+    """
+    kept, last = (move(to, one, _P) for to, one in zip(FIRST, SUM[::2], strict=True))
+    if machine.randomizes:
+        first = call(replace(PASS, modulus=_P, note="k G"), form.randomized)
+        again = [kept, call(last, form.randomized)]  # it calls itself: a step less
+    else:
+        first = multiply_base(Scratch.ONE_FORM, form)
+        again = [kept, last, multiply_base(Operand.P_POWER, form)]
+    return [first, *(again if machine.base_twice else [])]
 
 
 def check_scalar(k: Location) -> list[Step]:

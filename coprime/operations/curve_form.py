@@ -14,6 +14,7 @@ class CurveForm:
     name : as the parameter `curves` has it
     enter_field : modulo P from there on, with what the others read, and Y below P
     multiply_base : E times the base point
+    randomized : the same, beginning with random coordinates
     affine : X and Y by Z, canonical, on the curve
     on_curve : is a point on the curve?
     result_on_curve : the end of an operation whose result is a point
@@ -23,6 +24,7 @@ class CurveForm:
     name: str
     enter_field: str
     multiply_base: str
+    randomized: str
     affine: str
     on_curve: str
     result_on_curve: str
@@ -33,6 +35,7 @@ WEIERSTRASS = CurveForm(
     "weierstrass",
     enter_field="enter_field",
     multiply_base="base_point",
+    randomized="randomized_base_point",
     affine="affine",
     on_curve="on_curve",
     result_on_curve="result_on_curve",
@@ -42,6 +45,7 @@ EDWARDS = CurveForm(
     "edwards",
     enter_field="enter_edwards_field",
     multiply_base="edwards_base_point",
+    randomized="randomized_edwards_base_point",
     affine="edwards_affine",
     on_curve="on_edwards_curve",
     result_on_curve="result_on_edwards_curve",

@@ -7,7 +7,7 @@ from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, multiply
 
 from .banked import move
-from .comb import BASE_SCALAR, FIRST, check_scalar, made_twice, multiply_base
+from .comb import BASE_SCALAR, FIRST, check_scalar, multiples_of_base
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Input, Machine
@@ -56,8 +56,7 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
         call(move(_ACC, e, _Q), BASE_SCALAR),
         replace(modulo_p, next=Next.EACH_MODULUS, target=field),
         *on_field((), field, form),
-        multiply_base(Scratch.ONE_FORM, form),
-        *made_twice(machine, [multiply_base(Operand.P_POWER, form)]),
+        *multiples_of_base(machine, form),
         call(move(_ACC, z_1, _P), form.affine),
         *result,
     ]

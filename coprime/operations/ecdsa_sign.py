@@ -16,11 +16,8 @@ from .banked import move
 from .comb import (
     BASE_SCALAR,
     FIRST,
-    RANDOMIZED_MULTIPLE,
     check_scalar,
-    draw,
-    made_twice,
-    multiply_base,
+    multiples_of_base,
 )
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL
@@ -29,6 +26,7 @@ from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
+    DRAWN,
     ENTER,
     FROM_FORM,
     INVERT,
@@ -59,7 +57,7 @@ _FIELD, _AGAIN = "field_of_base_point", "field_of_check"
 
 def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is drawn."""
-    return [[*_checks(), *_drawn(), *_signature(machine, draws=True)]]
+    return [[*_checks(), *_drawn(), *_signature(machine)]]
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
@@ -72,7 +70,7 @@ def with_given_nonce(machine: Machine) -> list[list[Step]]:
     first, second, *checks = _checks()
     given = [below(e, _Q), positive(e, _Q, "k > 0?"), move(_KEPT, e, _Q)]
     scalar = call(move(_ACC, e, _Q), BASE_SCALAR)
-    return [[first, second, *given, *checks, scalar, *_signature(machine, draws=False)]]
+    return [[first, second, *given, *checks, scalar, *_signature(machine)]]
 
 
 def _checks() -> list[Step]:
@@ -92,21 +90,18 @@ def _drawn() -> list[Step]:
 
     Source: FIPS 186-5, appendix A.3.1: A R + B has more than 64 bits more than n.
     """
-    high, random = Scratch.FORM_SUM, Scratch.FORM_Z
+    high = Scratch.FORM_SUM
     total = linear(StepKind.ADD, _ACC, _ACC, high, _Q, "A R + B in Montgomery form")
     return [
-        draw(random, _Q, "A"),
-        multiply(_ACC, Operand.Q_POWER, random, _Q, "A in Montgomery form"),
-        to_form(high, _ACC, _Q, "A R"),
-        draw(random, _Q, "B"),
-        multiply(_ACC, Operand.Q_POWER, random, _Q, "B in Montgomery form"),
+        call(replace(PASS, modulus=_Q, note="A in Montgomery form"), DRAWN),
+        call(to_form(high, _ACC, _Q, "A R"), DRAWN),
         call(total, FROM_FORM),
         positive(_ACC, _Q, "k > 0?"),
         call(move(_KEPT, _ACC, _Q), BASE_SCALAR),
     ]
 
 
-def _signature(machine: Machine, *, draws: bool) -> list[Step]:
+def _signature(machine: Machine) -> list[Step]:
     """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it."""
     check = [
         *claim(_R, _S, _Q),
@@ -119,7 +114,7 @@ def _signature(machine: Machine, *, draws: bool) -> list[Step]:
         *_check_r(machine),
     ]
     return [
-        *_r(machine, draws=draws),
+        *_r(machine),
         *_s(),
         *(check if machine.checks else copied_result(_Q, _R, _S)),
         *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
@@ -127,26 +122,14 @@ def _signature(machine: Machine, *, draws: bool) -> list[Step]:
     ]
 
 
-def _r(machine: Machine, *, draws: bool) -> list[Step]:
-    """r = the coordinate x of k G, modulo n; modulo n from there on.
-
-    The points begin with a random Z, or without random numbers with 1 and R^2.
-    """
+def _r(machine: Machine) -> list[Step]:
+    """r = the coordinate x of k G, modulo n; modulo n from there on."""
     x_1, _, z_1 = SUM
     *reducing, restored = modulo_order(_R, x_1)
-    if draws:
-        first = call(replace(PASS, modulus=_P, note="k G"), RANDOMIZED_MULTIPLE)
-        # The last of the moves that keep the first one calls: a step less.
-        again = made_twice(machine, [])
-        again[-1:] = [call(one, RANDOMIZED_MULTIPLE) for one in again[-1:]]
-    else:
-        first = multiply_base(Scratch.ONE_FORM)
-        again = made_twice(machine, [multiply_base(Operand.P_POWER)])
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
         *on_field((), _FIELD),
-        first,
-        *again,
+        *multiples_of_base(machine),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),

@@ -18,6 +18,7 @@ from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
+from .comb import randomized
 from .curve_form import EDWARDS
 from .formulas import NumberPlace
 from .operation import Machine
@@ -60,7 +61,8 @@ _ON_CURVE = "u=X*X v=Y*Y s=a*u s=s+v t=d*u t=t*v s=s-t s=s-one"
 def edwards_routines(machine: Machine) -> list[Routine]:
     """Those of EDWARDS."""
     return [
-        _base_point(),
+        base := _base_point(),
+        randomized(base, EDWARDS),
         _affine(machine),
         _enter_field(),
         _on_curve(machine),

@@ -26,12 +26,14 @@ class Machine:
     lanes : 1 or 2
     exponentiation : of a lane that works alone
     base_twice : a signature's multiple of the base point is made twice, and compared
+    randomizes : multiples of points by secret scalars begin with random coordinates
     """
 
     multiplication: Multiplication
     lanes: int
     exponentiation: Exponentiation
     base_twice: bool = False
+    randomizes: bool = False
 
     @property
     def checks(self) -> bool:

@@ -33,6 +33,7 @@ ENTER, FROM_FORM = "enter", "from_form"
 INVERT, INVERT_PUBLIC = "invert", "invert_public"
 MULTIPLY, ADD_COMPLETE = "multiply_point", "add_complete"
 POINT_OF_X, RESULT_IS_X = "point_of_x", "result_is_x"
+DRAWN = "drawn"
 """Routines, beside those of WEIERSTRASS."""
 
 EC_MULTIPLY_CODE = 8
@@ -42,6 +43,8 @@ _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
 _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
 SUMMED = (Scratch.Z_2, Scratch.Z_3)
 """What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
+DRAWN_DIGITS = Scratch.SQUARE
+"""Where DRAWN has its digits."""
 BITS_SUMMED = Scratch.Y_3_COPY
 """Where it has the sum, which is the scalar."""
 _ACC, _UNIT, _ONE_FORM, _SQUARE = (
@@ -94,6 +97,12 @@ _LADDER_BEGINS = """
     z=Y+Y zz=z*z t=X*X u=t+t t=u+t m=t+a zzz=zz*z yQ=z*zzz c=X*zz d=c+c c=d+c mm=m*m xR=mm-c
     m2=m+m w=m2*xR yR=w+yQ G=xR*xR
 """
+_DRAWS_AT = "s=t+a"
+_RANDOMIZED_LADDER_BEGINS = """
+    y=Y+Y t=X*X u=t+t t=u+t s=t+a z=L*y m=L*s zz=z*z zzz=zz*z yQ=y*zzz c=X*zz d=c+c c=d+c mm=m*m
+    xR=mm-c m2=m+m w=m2*xR yR=w+yQ G=xR*xR
+"""
+"""The same with Z times a random L, which is drawn in the middle of it."""
 _LADDER_ROUND = """
     yQ=yR*yQ yR=yR*yR xR=xR*G xQ=xQ*G J=xR-yQ zb=xQ*yR m=J+xR m=m-yR za=J*xR xQ=yR*yQ J=J*J
     xR=za+zb G=xR-xQ s=m*G yQ=G-J yQ=yR*yQ G=G*G yR=yQ+s
@@ -111,6 +120,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
     """Those that operations on curves have."""
     return [
         _enter(machine),
+        _drawn(),
         _enter_field(),
         _from_form(machine),
         _invert(machine),
@@ -151,6 +161,17 @@ def _enter(machine: Machine) -> Routine:
 def _prepare(multiplication: Multiplication) -> list[Step]:
     """Hand the modulus to the multiplier; the window becomes 1."""
     return [replace(step, destination=Scratch.SCALED) for step in prepare(multiplication, _CURRENT)]
+
+
+def _drawn() -> Routine:
+    """ACCUMULATOR is a random number in Montgomery form, below 2 c M, modulo CURRENT."""
+    random = DRAWN_DIGITS
+    steps = [
+        linear(StepKind.DRAW, random, random, _CURRENT.modulus, _CURRENT, "digits are drawn"),
+        multiply(_ACC, _CURRENT.power, random, _CURRENT, "a random number"),
+    ]
+    given = {_ACC: Bound.times(0, scaled=2)}
+    return routine(DRAWN, steps, _CURRENT, takes={}, gives=given, clobbers=(random,))
 
 
 def to_form(destination: Reference, x: Location, context: Context, name: str) -> Step:
@@ -416,10 +437,11 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
     # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.
     in_rounds = {"xQ": x_3, "xR": x_2, "yQ": y_3, "yR": y_2, "G": square}
     begin = curve_formula(
-        _LADDER_BEGINS,
-        {"X": POINT_X, "Y": POINT_Y, "a": A},
+        _RANDOMIZED_LADDER_BEGINS if machine.randomizes else _LADDER_BEGINS,
+        {"X": POINT_X, "Y": POINT_Y, "a": A, "L": NumberPlace(_ACC, below=2)},
         {"yQ": y_2, "xR": x_3, "yR": y_3, "G": square},
     )
+    begin = [call(one, DRAWN) if one.note == _DRAWS_AT else one for one in begin]
     rounds = curve_formula(
         _LADDER_ROUND,
         _below(in_rounds, xR=6, yR=4, G=2),

@@ -50,7 +50,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 
 def _prepare(machine: Machine) -> list[Step]:
-    """Checks; constants; X_2 : Z_2 = 1 : 0 and X_3 : Z_3 = u : 1."""
+    """Checks; constants; X_2 : Z_2 = 1 : 0 and X_3 : Z_3 = u : 1, or these times a random z."""
     multiplication = machine.multiplication
     one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form")
     out = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1, below 2M")
@@ -67,11 +67,31 @@ def _prepare(machine: Machine) -> list[Step]:
         descale(multiplication, out),
         *reduced(_UNIT, _ACC, _WHOLE),
         *make_added_modulus(multiplication, _WHOLE),
+        *(_random_points() if machine.randomizes else _points()),
+        *_sums_and_differences(_in_both_banks(machine)),
+    ]
+
+
+def _points() -> list[Step]:
+    return [
         move(Scratch.X_2, _ONE_FORM, _WHOLE),
         clear(Scratch.Z_2),
         move(Scratch.X_3, Scratch.U_1, _WHOLE),
         move(Scratch.Z_3, _ONE_FORM, _WHOLE),
-        *_sums_and_differences(_in_both_banks(machine)),
+    ]
+
+
+def _random_points() -> list[Step]:
+    """The same points, z : 0 and u z : z of a random z."""
+    digits, z = Scratch.SUM_2_COPY, Scratch.X_2
+    drawn = linear(StepKind.DRAW, digits, digits, Operand.M, _WHOLE, "digits are drawn")
+    return [
+        drawn,
+        move(_ACC, Operand.M_POWER, _WHOLE),
+        multiply(z, _ACC, digits, _WHOLE, "a random z"),
+        clear(Scratch.Z_2),
+        multiply(Scratch.X_3, z, Scratch.U_1, _WHOLE, "u z"),
+        move(Scratch.Z_3, z, _WHOLE),
     ]
 
 

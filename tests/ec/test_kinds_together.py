@@ -64,9 +64,14 @@ def test_drawn_nonces(family):
     bench.device.close()
 
 
-@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
-def test_none_takes_longer_beside_the_others(family):
-    """But numbers of the Montgomery curves have two bits more, and may have a digit more."""
+@pytest.mark.parametrize(
+    ("family", "most"), [("compact", 0), pytest.param("ring", 0.05, marks=pytest.mark.slow)]
+)
+def test_none_takes_longer_beside_the_others(family, most):
+    """But numbers of the Montgomery curves have two bits more, and may have a digit more.
+
+    On `ring` what a sum waits for depends on which numbers share a place.
+    """
     together = choose(family, {"max_bits": "1056", "curves": EVERY}).core.design
     for kind in KINDS:
         alone = choose(family, {"max_bits": "1056", "curves": kind}).core.design
@@ -76,7 +81,8 @@ def test_none_takes_longer_beside_the_others(family):
             if command.operation.is_of_curves:
                 numbers = random_operands(command, bits, seed=7)
                 predicted = [predict_operation(one, command, numbers) for one in (alone, together)]
-                assert predicted[0].cycles == predicted[1].cycles
+                cycles = [one.cycles for one in predicted]
+                assert abs(cycles[1] - cycles[0]) <= most * cycles[0]
                 assert predicted[0].error is predicted[1].error is Error.NONE
 
 

@@ -32,6 +32,7 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.engine.contract import Length, Operand
+from coprime.engine.curve_settings import KINDS
 from coprime.flow.parts import engine_verilog
 from coprime.flow.tools import run_tool, run_yosys
 from coprime.rsa.keys import generate
@@ -306,8 +307,8 @@ def test_no_way_past_the_sequencer(settings):
 @pytest.mark.parametrize(
     "curves",
     [
-        "weierstrass",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("montgomery", "edwards")),
+        "all",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in KINDS),
     ],
 )
 def test_no_way_past_the_sequencer_with_curves(curves):
