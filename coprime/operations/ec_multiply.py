@@ -35,7 +35,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
     e, point, field = Operand.E, (Operand.X, Scratch.X_HIGH), "field_of_point"
     kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
-    *lengthened, last = lengthen()
+    added, compared, last = lengthen()
     zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
     steps = [
@@ -45,7 +45,10 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         positive(e, _Q, "k > 0?"),
         move(kept, e, _Q),
         move(_ACC, e, _Q),
-        *lengthened,
+        added,
+        # Nothing is 1 from here on until the point is entered: where a fault has a jump miss that,
+        # so that another one is multiplied, the sum of the bits is not k.
+        replace(compared, destination=Scratch.UNIT),
         replace(last, next=Next.EACH_MODULUS, target=field),
         replace(call(zero(zeros), POINT_OF_X), label=field),
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
