@@ -22,6 +22,7 @@ from coprime.ec.weierstrass import CURVES as NAMED
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.engine.contract import Error, Operand
 from coprime.engine.precomputation import Radix
+from coprime.engine.residue import residue_width
 from coprime.model import edwards_points
 from coprime.model.combs import jacobian_tooth
 from coprime.model.curve_points import base_multiple, multiple
@@ -72,7 +73,9 @@ def weierstrass(request, tmp_path_factory):
 def started(tmp_path_factory, family, **settings):
     folder = tmp_path_factory.mktemp("curves")
     more = ("-DCURVES", *CURVES)
-    running = open_driver(start(folder, family, {"max_bits": 1024, **settings}, more=more))
+    # ring has fewer digits, and columns of two scalars as long as Ed448's do not fit into them.
+    bits = 2048 if (family, settings["curves"]) == ("ring", "edwards") else 1024
+    running = open_driver(start(folder, family, {"max_bits": bits, **settings}, more=more))
     _, digits = running("read", registers.DIGITS.address)
     running.half_bits = running.own.digit_width << registers.DIGITS["HALF"].of(digits)
     return running
@@ -331,6 +334,21 @@ def test_a_bit_that_changes_as_it_is_read(weierstrass, address):
     assert found == [(Error.FAULT, 0, 0)] * 3
     assert verified == (Error.FAULT if address == registers.OUTPUT_WINDOW.address else 0)
     assert call(weierstrass, "ecdsa_verify", *public, 6, r, s) == 0
+
+
+def test_a_wrong_point_that_residue_does_not_see(weierstrass):
+    """Two bits that change its first word by a multiple of the residue's modulus."""
+    made(weierstrass, FIELD_64)
+    width = residue_width(weierstrass.own.digit_width)
+    x, _ = multiple(*FIELD_64.base, 5, **FIELD_64.numbers)
+    place = next(k for k in range(32 - width) if (x >> k ^ x >> k + width) & 1)
+    weierstrass("wrong", registers.OUTPUT_WINDOW.address, 1 << place | 1 << place + width)
+    found = [
+        weierstrass("ec_multiply", 3, octets(5), *map(octets, FIELD_64.base)),
+        weierstrass("ec_base_multiply", 1, octets(5)),
+    ]
+    weierstrass("wrong", 1, 0)
+    assert found == [(Error.FAULT, 0, 0)] * 2
 
 
 def test_what_else_is_loaded_is_forgotten(weierstrass):

@@ -296,6 +296,30 @@ static int verify(struct coprime *driver, const struct coprime_curve_constants *
     return !error && difference ? COPRIME_ERROR_FAULT : error;
 }
 
+/* Whether a point that was read, if it was, is on its curve of Weierstrass form: RESIDUE does not see
+   digits that have changed places. EC_CHECK takes it back, with a and b, which operations use up. */
+static int check_point(struct coprime *driver, const struct coprime_curve_constants *curve,
+                       uint32_t *x, uint32_t *y, int error)
+{
+    const struct coprime_curve *const named = curve->curve;
+
+    if (error) {
+        return error;
+    }
+    error = load_pair(driver, curve, COPRIME_OPERAND_Y, named->a, named->b);
+    if (!error) {
+        error = verify(driver, curve, COPRIME_COMMAND_EC_CHECK, x, y);
+    }
+    if (error == COPRIME_ERROR_POINT || error == COPRIME_ERROR_OPERAND_RANGE) {
+        error = COPRIME_ERROR_FAULT;
+    }
+    if (error) {
+        coprime_clear(x, words_of(named));
+        coprime_clear(y, words_of(named));
+    }
+    return error;
+}
+
 /* Constants. */
 
 /* The exponent of two of R for numbers modulo p. Where -p^-1 is 1 modulo a digit's range, those of a
@@ -710,7 +734,10 @@ int coprime_ec_multiply(struct coprime *driver, const struct coprime_curve_const
     if (!error) {
         error = load_number(driver, curve, COPRIME_OPERAND_E, k, bits);
     }
-    return error ? error : run(driver, curve, command, x, y, x_out, y_out);
+    if (!error) {
+        error = run(driver, curve, command, x, y, x_out, y_out);
+    }
+    return check_point(driver, curve, x_out, y_out, error);
 }
 
 /* k times the base point, of either form. */
@@ -733,7 +760,10 @@ static int base_multiply(struct coprime *driver, const struct coprime_curve_cons
 int coprime_ec_base_multiply(struct coprime *driver, const struct coprime_curve_constants *curve,
                              const uint32_t *k, uint32_t *x_out, uint32_t *y_out)
 {
-    return base_multiply(driver, curve, COPRIME_COMMAND_EC_BASE_MULTIPLY, k, x_out, y_out);
+    const int error =
+        base_multiply(driver, curve, COPRIME_COMMAND_EC_BASE_MULTIPLY, k, x_out, y_out);
+
+    return check_point(driver, curve, x_out, y_out, error);
 }
 
 void coprime_ecdsa_hash(const struct coprime_curve_constants *curve, const uint8_t *digest,
