@@ -27,6 +27,9 @@ _RANDOM_BYTES = 1 << 20
 _ACCESS_LIMIT = 2000
 """Cycles without an answer after which the bus hangs; the hardware answers within tens."""
 
+_KNOWN_BITS = 16
+"""Of a nonce, at an end of it. A lattice does with fewer, of more signatures; but of 64 bits, the
+length of campaigns, so many are not equal by chance."""
 _ANOTHER_SEED = 1_000_003
 """Added to a seed for numbers of the same kind."""
 
@@ -84,10 +87,42 @@ class Subject:
         return self.command in self.engine.design.capabilities.with_check
 
     @property
-    def expected(self) -> int:
-        """The right result, by Python's integers."""
+    def expected(self) -> int | None:
+        """The right result, by Python's integers; None if it depends on what is drawn."""
+        if self._draws:
+            return None
         half_bits = self.engine.design.capabilities.half_bits
         return expected_result(self.command, self.operands, half_bits=half_bits)[0]
+
+    @property
+    def _draws(self) -> bool:
+        return self.command.operation.is_right is not None
+
+    def is_signature(self, value: int) -> bool:
+        """Whether a result of an operation that draws a nonce is right, with any nonce."""
+        right = self.command.operation.is_right
+        return right is not None and right(self._pair(value), **self.operands.numbers)
+
+    def _pair(self, value: int) -> tuple[int, int]:
+        upper, lower = divmod(value, 1 << self.engine.design.capabilities.half_bits)
+        return lower, upper
+
+    def _nonce(self, operands: Operands, value: int) -> int:
+        """Of a signature, by the private key."""
+        (r, s), own = self._pair(value), operands.numbers
+        return (own["z"] + r * own["d"]) * pow(s, -1, own["n"]) % own["n"]
+
+    def nonce_follows(self, value: int, before: int) -> bool:
+        """Whether a signature's nonce, or a part of it that a lattice needs, is no secret.
+
+        That is so if its highest or its lowest 16 bits are all the same, and if it is that of the
+        signature `before`, or its negative.
+        """
+        n = self.operands.numbers["n"]
+        nonce, last = self._nonce(self.operands, value), self._nonce(self._before, before)
+        length, ones = n.bit_length() - _KNOWN_BITS, (1 << _KNOWN_BITS) - 1
+        ends = {one >> length for one in (nonce, n - nonce)} | {nonce & ones}
+        return not ends.isdisjoint({0, ones}) or nonce in (last, n - last)
 
     @property
     def command_line(self) -> str:
@@ -107,11 +142,13 @@ class Subject:
         device.give_random(random.Random(f"{self.seed} random bytes").randbytes(_RANDOM_BYTES))
         return device
 
-    def prepare(self, device: Device) -> EngineDriver:
-        """A driver that has given the result of an unrelated input: what is left of it is wrong."""
+    def prepare(self, device: Device) -> tuple[EngineDriver, int]:
+        """A driver that has given the result of an unrelated input, and that result.
+
+        What is left of it is wrong for the operation.
+        """
         accelerator = Accelerator(device)
-        execute(accelerator, self.command, self._before)
-        return accelerator
+        return accelerator, execute(accelerator, self.command, self._before).value
 
     def operate(self, driver: EngineDriver) -> int:
         """What the driver then gives to an application. Raises what the driver raises."""
@@ -157,12 +194,11 @@ class ClusterSubject(Subject):
         assert isinstance(self.choice, ClusterChoice)
         return cluster_verilog(self.choice)
 
-    def prepare(self, device: Device) -> EngineDriver:
+    def prepare(self, device: Device) -> tuple[EngineDriver, int]:
         """As of Subject: the cluster's driver, and the last core's result."""
         cluster = Cluster(device)
         self._submit(cluster, cluster.cores - 1, self._before)
-        self._completion_of(cluster, cluster.cores - 1)
-        return cluster
+        return cluster, self._completion_of(cluster, cluster.cores - 1)
 
     def operate(self, driver: EngineDriver) -> int:
         """As of Subject."""

@@ -8,6 +8,7 @@ from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
+from coprime.operations.ecdsa_sign_with import signature
 
 pytestmark = pytest.mark.xdist_group("campaign")
 
@@ -260,3 +261,46 @@ def test_stuck_bits_and_pairs(private):
 def test_faults_that_cannot_be(private, fault, error):
     with pytest.raises(ValueError, match=error):
         private.targets.check(Fault.parse(fault))
+
+
+# --- Signatures with nonces that are drawn --------------------------------------------------------
+
+SIGNING = Subject(
+    choose("compact", {"max_bits": "256", "curves": "weierstrass", "nonce": "random"}),
+    Command.ECDSA_SIGN,
+    64,
+    seed=2,
+)
+
+
+def signed(nonce, operands=None):
+    """A signature as the engine gives it, with this nonce."""
+    numbers = dict((operands or SIGNING.operands).numbers)
+    order = ("z", "d", "gx", "gy", "a", "b", "p", "n")
+    z, d, *others = (numbers[one] for one in order)
+    r, s = signature(z, d, nonce, *others)
+    return r | s << SIGNING.engine.design.capabilities.half_bits
+
+
+def test_whether_a_nonce_follows():
+    n = SIGNING.operands.numbers["n"]
+    before = 0x1234_5678_9ABC_DEF1
+    last = signed(before, SIGNING._before)
+    for usual in (0x9B57_3CC8_B414_435C, 0x7FFF_0000_FFFF_8000, 0x0001_2345_6789_ABCD):
+        assert SIGNING.is_signature(signed(usual))
+        assert not SIGNING.nonce_follows(signed(usual), last)
+        assert not SIGNING.is_signature(signed(usual) ^ 1)
+    known = (1, 0xFFFF_FFFF_FFFF, n - 0x1234, 0x1234_5678_9ABC_0000, 0x1234_5678_9ABC_FFFF)
+    for nonce in (*known, before, n - before):
+        assert SIGNING.nonce_follows(signed(nonce), last)
+
+
+@pytest.mark.slow
+def test_a_nonce_that_follows_is_a_wrong_result(monkeypatch):
+    """A campaign takes a signature with another nonce for right, unless that one follows."""
+    with Campaign(SIGNING) as campaign:
+        fault = flip(0, INERT)
+        for nonce, outcome in ((0x9B57_3CC8_B414_435C, "right"), (77, "wrong")):
+            monkeypatch.setattr(Subject, "operate", lambda self, driver, k=nonce: signed(k))
+            run = campaign.run(fault)
+            assert (run.outcome.value, run.reveals) == (outcome, outcome == "wrong")
