@@ -16,7 +16,7 @@ from coprime.engine.bit_serial import (
     MONTGOMERY_R2,
 )
 from coprime.engine.compact import COMPACT
-from coprime.engine.curve_settings import CurveSettings
+from coprime.engine.curve_settings import CURVES_PARAMETER, CurveSettings
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, command_line
 from coprime.engine.fdfm import FDFM
 from coprime.engine.karatsuba import KARATSUBA
@@ -104,19 +104,32 @@ def choose(
 def settings_for(name: str, settings: Mapping[str, str], command: Command) -> dict[str, str]:
     """The settings, and the command's operation, where that is optional and the family can have it.
 
-    ValueError as `family_named`, and for an operation that only other families can have.
+    ValueError as `family_named`, for an operation that only other families can have, and for
+    settings without it.
     """
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):
         known = {one.name for one in family.settings}
-        others = {one: text for one, text in others.items() if one in known}
-        return {setting: value, **others, **settings}
+        needed = {setting: value, **{one: others[one] for one in others if one in known}}
+        _check_needed(command, needed, settings)
+        return {**needed, **settings}
     if command.operation.setting is not None:
         able = [one.name for one in FAMILIES.values() if _can_have(one, setting, others)]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
     return dict(settings)
+
+
+def _check_needed(command: Command, needed: Mapping[str, str], settings: Mapping[str, str]) -> None:
+    """ValueError where a setting that a command needs is given another value."""
+    for name, value in needed.items():
+        given = settings.get(name, value)
+        kinds = (
+            CURVES_PARAMETER.parse(given).split("+") if name == CURVES_PARAMETER.name else [given]
+        )
+        if value not in kinds:
+            raise ValueError(f"{command.name} needs {name}={value}, and {name} is {given}")
 
 
 def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:

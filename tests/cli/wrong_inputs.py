@@ -251,6 +251,8 @@ WRONG = {
         "build montgomery-2csa -p curves=montgomery -o x",
         "run montgomery-2csa X_MULTIPLY --bits 255",
         "run karatsuba ECDSA_SIGN --curve P-256",
+        "run compact ECDSA_VERIFY --curve P-256 -p curves=montgomery+edwards",
+        "run compact ECDSA_SIGN --curve P-256 -p nonce=host",
         "build ring -p curves=weierstrass -p multipliers=2 -o x",
     ],
     "Sweeps, results, the cache": [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coprime.catalog import choose
+from coprime.catalog import choose, settings_for
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command, Error
 from coprime.engine.curve_settings import ALL_CURVES, CURVES, KINDS, CurveSettings
@@ -115,3 +115,20 @@ def test_a_nonce_is_of_the_kind_that_has_signatures_with_one():
     with pytest.raises(ValueError, match="nonce is for curves=weierstrass"):
         CurveSettings("montgomery+edwards", nonce="random")
     assert CurveSettings("montgomery+edwards", base_multiple="once").has_points
+
+
+@pytest.mark.parametrize(
+    ("command", "settings", "message"),
+    [
+        (Command.ECDSA_VERIFY, {"curves": "montgomery"}, "needs curves=weierstrass, and curves is"),
+        (Command.ECDSA_SIGN, {"nonce": "host"}, "ECDSA_SIGN needs nonce=random, and nonce is host"),
+    ],
+)
+def test_settings_without_an_operation(command, settings, message):
+    with pytest.raises(ValueError, match=message):
+        settings_for("compact", settings, command)
+
+
+def test_settings_with_an_operation():
+    found = settings_for("compact", {"curves": "all"}, Command.ECDSA_SIGN)
+    assert found == {"curves": "all", "nonce": "random"}
