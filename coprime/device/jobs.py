@@ -277,17 +277,21 @@ class EngineDriver:
     def is_as_checked(self, job: Job, value: int, x: int, residue: int) -> bool:
         """Whether a result is the one that was checked, of this input, by what RESIDUE is.
 
-        RESIDUE does not tell digits that have changed places; so a point must be on its curve, too.
+        RESIDUE does not tell digits that have changed places, nor a second number that has moved by
+        a digit; so both must be in their range, and a point on its curve, too.
         """
+        operation = job.command.operation
         if residue % residue_modulus(self.digit_width) != self.expected_residue(job, value, x):
             return False
-        return not job.command.operation.gives_point or self._is_on_curve(job, value)
+        if operation.on_curve and not self.is_in_range(job, value):
+            return False
+        return not operation.gives_point or self._is_on_curve(job, value)
 
     def _is_on_curve(self, job: Job, value: int) -> bool:
         p, (x, y) = job.operands[Operand.P], self.operation_result(job.command, value)
         upper, a = divmod(job.operands[Operand.Y], 1 << self.half_bits)
         if max(x, y) >= p:
-            return False
+            return False  # of a range that may have n for its end
         if job.command.operation.curve == WEIERSTRASS.name:
             return curve_points.on_curve((x, y), a, upper, p)
         return edwards_points.on_curve((x, y), a, upper, p)
@@ -295,7 +299,7 @@ class EngineDriver:
     def is_in_range(self, job: Job, value: int) -> bool:
         """Whether the numbers of a job's result are below its modulus; on a curve, p or n."""
         if job.command.operation.on_curve:
-            limit = max(job.operands[Operand.P], job.operands[Operand.Q])
+            limit = max(job.operands.get(one, 0) for one in (Operand.P, Operand.Q))
         else:
             limit = job.operands[Operand.M]
         return all(number < limit for number in self.operation_result(job.command, value))
