@@ -186,7 +186,8 @@ def test_a_counter_that_runs_on(campaign, visits, counter):
         return [device.peek(device.registers[bank], word) for bank, word in locked]
 
     with campaign.subject.open() as device:
-        campaign.subject.operate(campaign.subject.prepare(device))
+        driver, _ = campaign.subject.prepare(device)
+        campaign.subject.operate(driver)
         kept = words(device)
     assert any(kept)
     for cycles in {place: cycles for place, _, cycles in visits}.values():
