@@ -27,7 +27,7 @@ Protocol
   enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
   the number of multipliers is the utilization.
 * An engine that `draws` has the stream `random`. It takes random bytes while it is `busy` with
-  RSA_PRIVATE, and waits for them.
+  RSA_PRIVATE, where that is blinded, or with an operation on a curve, and waits for them.
 """
 
 import enum
@@ -166,7 +166,7 @@ class Capabilities:
     """Private operations need E, the public exponent, check their results with it, and use
     operands up."""
     draws: bool = False
-    """RSA_PRIVATE takes random bytes, and waits for them."""
+    """RSA_PRIVATE, or operations on curves, take random bytes, and wait for them."""
     half_bits: int = 0
     """Bits of an operand or a result below the second one of two numbers, as long as a prime each,
     in operations on curves; 0 without these."""
