@@ -8,8 +8,8 @@ from coprime.engine.contract import Command, Error
 from coprime.engine.curve_settings import ALL_CURVES, CURVES, KINDS, CurveSettings
 from coprime.operations.ecdsa_sign import is_signature
 from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import expected_result, random_operands
-from tests.benches import open_bench
+from coprime.runs.numbers import random_operands
+from tests.benches import open_bench, run_in_both_orders
 
 TOGETHER = [one for one in CURVES if "+" in one]
 EVERY = TOGETHER[-1]
@@ -35,19 +35,11 @@ QUICK = 2
     ],
 )
 def test_every_operation(name, curves, others):
-    """Twice, in an order in which each finds what the others have left of operands and tables.
-
-    The bench compares results and cycles with the prediction.
-    """
     bench = open_bench(name, max_bits="256", curves=curves, **others)
     commands = [one for one in Command if one in bench.design.capabilities.required]
     kinds = {one.operation.setting[1] for one in commands if one.operation.is_of_curves}
     assert kinds == set(curves.split("+"))
-    half_bits = bench.design.capabilities.half_bits
-    for command in (*commands, *reversed(commands)):
-        operands = random_operands(command, 64, seed=7)
-        expected, _ = expected_result(command, operands, half_bits=half_bits)
-        assert execute(bench.accelerator, command, operands).value == expected
+    run_in_both_orders(bench, commands)
     bench.device.close()
 
 

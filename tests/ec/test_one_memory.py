@@ -16,9 +16,9 @@ from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.operations.one_memory import steps_in_one_memory
 from coprime.program.operands import HALF_OF, OF_ONE, Context, Mode, Scratch
 from coprime.program.steps import Next, StepKind, linear, multiply
-from coprime.runs.execution import execute, predict_operation
+from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, expected_result, random_operands
-from tests.benches import open_bench
+from tests.benches import open_bench, run_in_both_orders
 
 COMMANDS = {"montgomery": 1, "weierstrass": 4, "edwards": 3}
 CURVES = tuple(COMMANDS)
@@ -55,20 +55,12 @@ def cases():
 
 @pytest.mark.parametrize(("name", "curves"), cases())
 def test_every_operation(name, curves):
-    """Twice, in an order in which each finds what the others have left of operands and tables.
-
-    The bench compares results and cycles with the prediction.
-    """
     bench = open_bench(name.partition(",")[0], **settings_of(name, curves))
     commands = [one for one in Command if one in bench.design.capabilities.required]
     assert (
         sum(one.operation.is_of_curves for one in commands) == {"m": 1, "w": 5, "e": 3}[curves[0]]
     )
-    half_bits = bench.design.capabilities.half_bits
-    for command in (*commands, *reversed(commands)):
-        operands = random_operands(command, 64, seed=7)
-        expected, _ = expected_result(command, operands, half_bits=half_bits)
-        assert execute(bench.accelerator, command, operands).value == expected
+    run_in_both_orders(bench, commands)
     bench.device.close()
 
 
