@@ -16,7 +16,7 @@ from coprime.engine.bit_serial import (
     MONTGOMERY_R2,
 )
 from coprime.engine.compact import COMPACT
-from coprime.engine.curve_settings import CURVES_PARAMETER, CurveSettings
+from coprime.engine.curve_settings import CurveSettings
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, command_line
 from coprime.engine.fdfm import FDFM
 from coprime.engine.karatsuba import KARATSUBA
@@ -24,7 +24,7 @@ from coprime.engine.lengths import Lengths
 from coprime.engine.ring import RING
 from coprime.fixed_modulus.fixed_design import COMPRESSION, DIRECT
 from coprime.operations.commands import Command
-from coprime.parameters import Parameter
+from coprime.parameters import ChoiceParameter, Parameter
 
 __all__ = [
     "CLUSTER",
@@ -111,25 +111,18 @@ def settings_for(name: str, settings: Mapping[str, str], command: Command) -> di
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):
-        known = {one.name for one in family.settings}
+        known = {one.name: one for one in family.settings}
         needed = {setting: value, **{one: others[one] for one in others if one in known}}
-        _check_needed(command, needed, settings)
+        for name, wanted in needed.items():
+            parameter, given = known[name], settings.get(name, wanted)
+            assert isinstance(parameter, Parameter | ChoiceParameter)
+            if not parameter.has(given, wanted):
+                raise ValueError(f"{command.name} needs {name}={wanted}, and {name} is {given}")
         return {**needed, **settings}
     if command.operation.setting is not None:
         able = [one.name for one in FAMILIES.values() if _can_have(one, setting, others)]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
     return dict(settings)
-
-
-def _check_needed(command: Command, needed: Mapping[str, str], settings: Mapping[str, str]) -> None:
-    """ValueError where a setting that a command needs is given another value."""
-    for name, value in needed.items():
-        given = settings.get(name, value)
-        kinds = (
-            CURVES_PARAMETER.parse(given).split("+") if name == CURVES_PARAMETER.name else [given]
-        )
-        if value not in kinds:
-            raise ValueError(f"{command.name} needs {name}={value}, and {name} is {given}")
 
 
 def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:

@@ -31,6 +31,10 @@ class Parameter:
             )
         return value
 
+    def has(self, text: str, value: str) -> bool:
+        """Whether a value, as a text, is another one; ValueError as `parse`."""
+        return self.parse(text) == self.parse(value)
+
     @property
     def record(self) -> Mapping[str, object]:
         """Type and range, as in `coprime list --json`."""
@@ -55,6 +59,10 @@ class ChoiceParameter:
         if text not in self.choices:
             raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
         return text
+
+    def has(self, text: str, value: str) -> bool:
+        """Whether a value, as a text, is or includes another one; ValueError as `parse`."""
+        return self.parse(text) == value
 
     @property
     def record(self) -> Mapping[str, object]:

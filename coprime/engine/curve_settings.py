@@ -49,6 +49,10 @@ class CurvesParameter(ChoiceParameter):
         known = f"{NO_CURVES}, {ALL_CURVES}, or some of {', '.join(KINDS)}, joined by +"
         raise ValueError(f"{self.name} must be {known}, not {text!r}")
 
+    def has(self, text: str, value: str) -> bool:
+        """Whether a kind is one of those."""
+        return value in self.parse(text).split("+")
+
 
 CURVES_PARAMETER = CurvesParameter(
     "curves", CURVES, NO_CURVES, "operations on elliptic curves; kinds are joined by +", sparse=True
